@@ -1,4 +1,4 @@
-/* A queue between processes: deaths, and the next consumer (lane/lane.rs, lane/across.rs, shm/queue.rs).
+/* A queue between processes: deaths, and the next consumer (lane/one_to_one.rs, lane/across.rs, shm/queue.rs).
  *
  * A producer sends three messages through two slots. The first consumer takes the seat, and when it is gone, the second one does. The
  * producer and the first consumer may be killed between any two steps, which frees their locks and nothing else. Either consumer may close

@@ -1,4 +1,4 @@
-/* The eventcount: no wake-up is lost (wait/event.rs, wait/park.rs).
+/* The eventcount: no wake-up is lost (wait/event_count.rs, wait/park.rs).
  *
  * Two sleepers, two wakers with two stores each. The futex is the kernel's: it puts to sleep only while the word is the ticket's, and wakes all.
  * Properties:

@@ -6,7 +6,7 @@
 use std::hint::spin_loop;
 use std::sync::mpsc as std_mpsc;
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{mpmc, mpsc, spsc};
 
 use super::{Annulus, Look, Named, Tried, Waiting};
@@ -202,10 +202,10 @@ receives!(Waiting<KanalReceiver>, |receiver| receiver.recv().ok());
 
 queue!(
     /// One ring for all producers: as all the rivals with a bound.
-    AnnulusOneOrder, Annulus::NAME, Waiting<shared::Sender<u64>, shared::Receiver<u64>>, shared::channel
+    AnnulusOneOrder, Annulus::NAME, Waiting<ordered::Sender<u64>, ordered::Receiver<u64>>, ordered::channel
 );
-sends!(Waiting<shared::Sender<u64>>, |sender, message| sender.send(message).is_ok());
-receives!(Waiting<shared::Receiver<u64>>, |receiver| receiver.recv().ok());
+sends!(Waiting<ordered::Sender<u64>>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<ordered::Receiver<u64>>, |receiver| receiver.recv().ok());
 
 type CrossfireSender = crossfire::MTx<crossfire::mpsc::Array<u64>>;
 type CrossfireReceiver = crossfire::Rx<crossfire::mpsc::Array<u64>>;

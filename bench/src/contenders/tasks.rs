@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use annulus::broadcast::{self, Lossless};
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{mpmc, mpsc, spsc};
 use tokio::sync::{broadcast as tokio_broadcast, mpsc as tokio_mpsc};
 
@@ -95,10 +95,10 @@ receives!(mpmc::Consumer<u64>, recv_async);
 
 channel!(
     /// One ring for all producers.
-    AnnulusSharedTasks, Annulus::NAME, shared::Sender<u64>, shared::Receiver<u64>, shared::channel
+    AnnulusSharedTasks, Annulus::NAME, ordered::Sender<u64>, ordered::Receiver<u64>, ordered::channel
 );
-sends!(shared::Sender<u64>, send_async);
-receives!(shared::Receiver<u64>, recv_async);
+sends!(ordered::Sender<u64>, send_async);
+receives!(ordered::Receiver<u64>, recv_async);
 
 channel!(
     /// Lossless broadcast to one subscriber.

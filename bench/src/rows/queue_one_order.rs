@@ -57,7 +57,7 @@ fn checked<const PRODUCERS: u64>(entry: Entry) -> Entry {
 
 fn in_one_order<const PRODUCERS: u64>(plan: &Plan) -> Sample {
     let (sent, received) = with_tickets(plan, PRODUCERS);
-    assert_eq!(one_order(&sent, &received), Ok(()));
+    assert_eq!(ordered(&sent, &received), Ok(()));
     produce::<AnnulusOneOrder, PRODUCERS>(plan)
 }
 
@@ -92,7 +92,7 @@ fn with_tickets(plan: &Plan, producers: u64) -> (BTreeMap<u64, u64>, Vec<u64>) {
 
 /// Whether all that was sent was received, and no message came before another one whose send was over when
 /// its own began. An error names the message, by its first ticket.
-fn one_order(sent: &BTreeMap<u64, u64>, received: &[u64]) -> Result<(), u64> {
+fn ordered(sent: &BTreeMap<u64, u64>, received: &[u64]) -> Result<(), u64> {
     let all: BTreeSet<u64> = received.iter().copied().collect();
     if let Some(lost) = sent.keys().find(|before| !all.contains(before)) {
         return Err(*lost);
@@ -116,11 +116,11 @@ mod tests {
     fn one_order_allows_what_overlaps_and_nothing_else() {
         // Two sends at once, and one when both were over.
         let sent = BTreeMap::from([(0, 2), (1, 3), (4, 5)]);
-        assert_eq!(one_order(&sent, &[0, 1, 4]), Ok(()));
-        assert_eq!(one_order(&sent, &[1, 0, 4]), Ok(()));
-        assert_eq!(one_order(&sent, &[1, 4, 0]), Err(4), "the first send was over before that of 4 began");
-        assert_eq!(one_order(&sent, &[4, 0, 1]), Err(4));
-        assert_eq!(one_order(&sent, &[0, 4]), Err(1), "one is lost");
-        assert_eq!(one_order(&sent, &[0, 1, 4, 6]), Err(6), "nobody sent that");
+        assert_eq!(ordered(&sent, &[0, 1, 4]), Ok(()));
+        assert_eq!(ordered(&sent, &[1, 0, 4]), Ok(()));
+        assert_eq!(ordered(&sent, &[1, 4, 0]), Err(4), "the first send was over before that of 4 began");
+        assert_eq!(ordered(&sent, &[4, 0, 1]), Err(4));
+        assert_eq!(ordered(&sent, &[0, 4]), Err(1), "one is lost");
+        assert_eq!(ordered(&sent, &[0, 1, 4, 6]), Err(6), "nobody sent that");
     }
 }

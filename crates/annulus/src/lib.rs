@@ -39,7 +39,7 @@
 //! | many | one | a queue; each producer has a ring of its own | [`mpsc::channel`] |
 //! | one | many, each message to one | a queue; consumers claim messages from one ring | [`spmc::channel`] |
 //! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
-//! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
+//! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::ordered::channel`] |
 //! | one | one | one value, as the reply to a question | [`oneshot::channel`] |
 //! | one or many | many, each sees the newest | one value of any type, replaced or changed in place; readers wait for a change | `watch::channel` (with `std`) |
 //! | one | one | a queue of byte records of any length, each in one piece | [`queue::bytes::channel`] |
@@ -80,7 +80,7 @@
 //!
 //! | what joins | what it allocates |
 //! | --- | --- |
-//! | lossy subscribers and taps; clones of publishers, of consumers, of [`queue::shared`] handles, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | nothing |
+//! | lossy subscribers and taps; clones of publishers, of consumers, of [`queue::ordered`] handles, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | nothing |
 //! | lossless subscribers, subscribers of events, their clones, and members of a group that [pause](broadcast::SubscriberGroup::pause) on a lossless ring | a place for the cursor, unless one is free |
 //! | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked), [`DependencyBarrier`](broadcast::DependencyBarrier) | their progress |
 //! | a [`SubscriberGroup`](broadcast::SubscriberGroup) | its members |
@@ -148,29 +148,19 @@ pub mod guide;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod affinity;
-#[cfg(any(feature = "std", feature = "async"))]
-mod await_room;
-mod batch;
-mod batches;
+mod base;
 pub mod broadcast;
 pub mod bus;
-mod closer;
+mod close;
 mod error;
 pub mod event;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod event_loop;
-mod free_list;
-#[cfg(feature = "shm")]
-mod gone;
-mod handle_count;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/hang.rs"]
 mod hang;
-mod hint;
-mod index;
 mod lane;
-mod link;
 pub mod memory;
 mod message;
 #[cfg(all(feature = "metrics", not(annulus_loom)))]
@@ -188,22 +178,17 @@ pub mod queue;
 mod receive;
 mod ring;
 #[cfg(feature = "std")]
-mod room;
-#[cfg(feature = "std")]
 mod select;
-mod sequence;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "shm")))]
 pub mod shm;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod short_lives;
-mod shutdown;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/sleeping.rs"]
 mod sleeping;
 mod stats;
 mod sync;
-mod text;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod topology;
@@ -218,7 +203,7 @@ pub mod watch;
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 pub use annulus_derive::Message;
 pub use bus::{Bus, TypedBus};
-pub use closer::Closer;
+pub use close::{Closer, Shutdown};
 pub use error::{
     CapacityError, LossyRecvError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError,
     TryPublishError, TryRecvError, TrySendError, UpstreamError,
@@ -228,7 +213,7 @@ pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use event_loop::EventLoop;
-pub use message::Message;
+pub use message::{Message, Text, TextTooLong};
 #[cfg(all(target_os = "linux", feature = "std"))]
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
 pub use notifier::{EventNotifier, Readiness};
@@ -242,14 +227,12 @@ pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-pub use room::WaitsForRoom;
+pub use select::Select;
+pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
+pub use transmit::Transmit;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-pub use select::Select;
-pub use shutdown::Shutdown;
-pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
-pub use text::{Text, TextTooLong};
-pub use transmit::Transmit;
+pub use transmit::WaitsForRoom;
 #[cfg(annulus_loom)]
 #[doc(hidden)]
 pub use wait::barriers_asked;
@@ -261,16 +244,16 @@ pub use wait::{ParseWaitStrategyError, WaitStrategy};
 // Names of other libraries. The compiler shows the line to a program that asks for one. (Without the blank
 // lines, rustfmt would sort them, without their comments.)
 #[cfg(any())]
-pub use queue::shared::Sender; // `mpsc::Producer`, or `queue::shared::Sender`
+pub use queue::ordered::Sender; // `mpsc::Producer`, or `queue::ordered::Sender`
 
 #[cfg(any())]
-pub use queue::shared::Receiver; // `mpsc::Consumer`, or `queue::shared::Receiver`
+pub use queue::ordered::Receiver; // `mpsc::Consumer`, or `queue::ordered::Receiver`
 
 #[cfg(any())]
-pub use queue::shared::channel as bounded; // `queue::shared::channel`; with one consumer `mpsc::channel`
+pub use queue::ordered::channel as bounded; // `queue::ordered::channel`; with one consumer `mpsc::channel`
 
 #[cfg(any())]
-pub use queue::shared::channel as unbounded; // `queue::shared::channel`; each ring has a capacity
+pub use queue::ordered::channel as unbounded; // `queue::ordered::channel`; each ring has a capacity
 
 #[cfg(any())]
 pub use spsc::channel as RingBuffer; // `spsc::channel`

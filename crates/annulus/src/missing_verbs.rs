@@ -120,13 +120,13 @@ verbs! {
     impl<{T: Send, K: AnyKind}> queue::Producer<T, K> {
         send_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
-    impl<{T: Send}> queue::shared::Receiver<T> {
+    impl<{T: Send}> queue::ordered::Receiver<T> {
         recv_async(&self) -> Pending<Result<T, RecvError>>;
         recv_batch_async(&self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
         stream(&self) -> !;
         into_stream(self) -> !;
     }
-    impl<{T: Send}> queue::shared::Sender<T> {
+    impl<{T: Send}> queue::ordered::Sender<T> {
         send_async(&self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
     impl<{K: InPlace}> queue::bytes::Consumer<K> {

@@ -85,7 +85,7 @@ fn a_ring_for_one_reply_asks_for_no_barrier() {
     reply!(other, "mpsc", |sender, receiver| mpsc::channel::<u64>(1));
     reply!(other, "spmc", |sender, receiver| spmc::channel::<u64>(1));
     reply!(other, "mpmc", |sender, receiver| mpmc::channel::<u64>(1));
-    reply!(other, "shared", |sender, receiver| queue::shared::channel::<u64>(1));
+    reply!(other, "shared", |sender, receiver| queue::ordered::channel::<u64>(1));
     let here = barriers(|| {
         for number in 0..RINGS {
             let (sender, mut receiver) = oneshot::channel();

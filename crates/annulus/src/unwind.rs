@@ -47,7 +47,7 @@ use crate::bus::{Bus, Kind, MatchingSubscriber, TopicBuilder, TopicPublisher, Ty
 use crate::event::{self, EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
 use crate::message::Message;
 use crate::pool::{Buffer, BufferPool};
-use crate::queue::{self, AnyKind, Consumer, InPlace, Producer, shared};
+use crate::queue::{self, AnyKind, Consumer, InPlace, Producer, ordered};
 use crate::{Closer, Observer, Shutdown};
 
 // What is made of these alone, such as the handles of bytes, is so by itself. `tests/system/unwind.rs` names
@@ -81,8 +81,8 @@ whole_after_a_panic! {
     [T: Send, K: AnyKind] queue::Reservation<'_, T, K>;
     [K: InPlace] queue::bytes::Record<'_, K>;
     [K: InPlace] queue::bytes::Reservation<'_, K>;
-    [T: Send] shared::Sender<T>;
-    [T: Send] shared::Receiver<T>;
+    [T: Send] ordered::Sender<T>;
+    [T: Send] ordered::Receiver<T>;
     [T: Send] crate::oneshot::Sender<T>;
     [T: Send] crate::oneshot::Receiver<T>;
     [T, K: Kind] Bus<T, K>;
@@ -105,7 +105,7 @@ impl<S: RefUnwindSafe> Handle for &S {}
 impl<T, M: Mode> Handle for Subscriber<T, M> {}
 impl<T: UnwindSafe + RefUnwindSafe, M: Mode> Handle for EventSubscriber<T, M> {}
 impl<T: Send, K: AnyKind> Handle for Consumer<T, K> {}
-impl<T: Send> Handle for shared::Receiver<T> {}
+impl<T: Send> Handle for ordered::Receiver<T> {}
 
 whole_after_a_panic! {
     [R: Handle] crate::Iter<R>;

@@ -2,7 +2,7 @@
 // says: pub use Consumer as Receiver; // here it is called `Consumer`
 // says: pub use Producer as Sender; // here it is called `Producer`
 // says: pub use Subscriber as Receiver; // here it is called `Subscriber`
-// says: // `queue::shared::channel`; with one consumer `mpsc::channel`
+// says: // `queue::ordered::channel`; with one consumer `mpsc::channel`
 // says: pub use spsc::channel as RingBuffer; // `spsc::channel`
 // at: use annulus::mpsc::{Receiver, Sender};
 // at: use annulus::broadcast::Receiver as Subscriber;

@@ -21,8 +21,8 @@ pub(crate) mod lossy;
 pub(crate) mod lossy_stages;
 #[path = "../../../crates/annulus/tests/queues/queue/model/one_consumer.rs"]
 pub(crate) mod one_consumer;
-#[path = "../../../crates/annulus/tests/queues/queue/model/one_order.rs"]
-pub(crate) mod one_order;
+#[path = "../../../crates/annulus/tests/queues/queue/model/ordered.rs"]
+pub(crate) mod ordered;
 #[path = "../../../crates/annulus/tests/models/pool.rs"]
 pub(crate) mod pool;
 #[path = "../../../crates/annulus/tests/queues/queue/model/shared.rs"]

@@ -6,7 +6,7 @@ use annulus::{mpmc, mpsc, spmc, spsc};
 use crate::case::Case;
 use crate::models::dice::Dice;
 use crate::models::{
-    fair, groups, lossless, lossy, lossy_stages, one_consumer, one_order, pool, rings, shared, stages, step,
+    fair, groups, lossless, lossy, lossy_stages, one_consumer, ordered, pool, rings, shared, stages, step,
 };
 
 /// Lossy rings: one publisher, or many.
@@ -91,7 +91,7 @@ pub fn shared_queues(bytes: &[u8]) {
                 (|producer: &mpmc::Producer<_>| producer.register().ok(), mpmc::Consumer::rings);
             shared::run::<mpmc::Mpmc>(join, rings, capacity, first, case.steps);
         }
-        _ => one_order::run(capacity, first, case.steps),
+        _ => ordered::run(capacity, first, case.steps),
     }
 }
 

@@ -3,7 +3,7 @@
 //! there is one of loom's.
 #![cfg(all(annulus_loom, target_os = "linux"))]
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{EventNotifier, LossyTryRecvError, Readiness, spmc};
 use annulus_loom::{Checked, check, check_up_to};
 use loom::thread;
@@ -130,7 +130,7 @@ fn a_wake_up_of_a_dropped_notifier_goes_to_another() {
 #[test]
 fn what_the_second_look_finds_is_used() {
     check_up_to(2, || {
-        let (sender, receiver) = shared::channel(2);
+        let (sender, receiver) = ordered::channel(2);
         let mut notifier = EventNotifier::new(receiver).unwrap();
         let writer = thread::spawn(move || {
             sender.try_send(1).unwrap();

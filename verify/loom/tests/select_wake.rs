@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{RecvError, Select, broadcast, select, select_biased, spsc};
 use annulus_loom::{BLOCK, Signal, check, check_up_to};
 use loom::thread;
@@ -80,7 +80,7 @@ struct Task<'r> {
 }
 
 impl<'r> Task<'r> {
-    fn of(receiver: &'r shared::Receiver<u64>) -> Self {
+    fn of(receiver: &'r ordered::Receiver<u64>) -> Self {
         Self { future: Box::pin(receiver.recv_async()), signal: Arc::default() }
     }
 
@@ -97,7 +97,7 @@ impl<'r> Task<'r> {
 }
 
 /// A task that waits, and has just had its turn: whoever waits behind it is woken first.
-fn waiting_task<'r>(sender: &shared::Sender<u64>, receiver: &'r shared::Receiver<u64>) -> Task<'r> {
+fn waiting_task<'r>(sender: &ordered::Sender<u64>, receiver: &'r ordered::Receiver<u64>) -> Task<'r> {
     let [mut first, mut second] = [Task::of(receiver), Task::of(receiver)];
     assert!(first.poll().is_pending() && second.poll().is_pending());
     sender.send(0).unwrap();
@@ -112,7 +112,7 @@ fn waiting_task<'r>(sender: &shared::Sender<u64>, receiver: &'r shared::Receiver
 #[test]
 fn a_wake_up_for_another_arm_is_passed_on() {
     check(|| {
-        let (sender, receiver) = shared::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (sender, receiver) = ordered::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
         let (mut producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
         let mut task = waiting_task(&sender, &receiver);
         let mine = receiver.clone();
@@ -139,7 +139,7 @@ fn a_wake_up_for_another_arm_is_passed_on() {
 #[test]
 fn who_takes_nothing_passes_its_wake_up_on() {
     check(|| {
-        let (sender, receiver) = shared::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (sender, receiver) = ordered::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
         let mut task = waiting_task(&sender, &receiver);
         let mut mine = receiver.clone();
         let looks = thread::spawn(move || {
@@ -159,7 +159,7 @@ fn who_takes_nothing_passes_its_wake_up_on() {
 #[test]
 fn a_free_slot_wakes() {
     check_up_to(2, || {
-        let (sender, receiver) = shared::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (sender, receiver) = ordered::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
         let (_producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
         sender.send(1).unwrap();
         let writer = thread::spawn(move || {

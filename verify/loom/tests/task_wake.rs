@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{RecvError, mpmc, spmc};
 use annulus_loom::{BLOCK, Checked, Signal, block_on, check, check_up_to};
 use loom::thread;
@@ -104,7 +104,7 @@ fn a_fence_of_one_task_is_good_for_another() {
 #[test]
 fn a_receive_wakes_a_sender() {
     check_up_to(2, || {
-        let (sender, receiver) = shared::channel(1);
+        let (sender, receiver) = ordered::channel(1);
         sender.try_send(1).unwrap();
         let writer = thread::spawn(move || (block_on(sender.send_async(2)).is_ok(), sender));
         assert_eq!(receiver.recv_by(BLOCK), Ok(1));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[allow(clippy::disallowed_types)]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annulus::queue::{Consumer, Kind, Producer, shared};
+use annulus::queue::{Consumer, Kind, Producer, ordered};
 use annulus::{barriers_asked, spmc, spsc};
 use annulus_loom::shared::Token;
 use annulus_loom::{BLOCK, check, check_up_to};
@@ -84,7 +84,7 @@ fn the_last_receiver_goes_beside_two() {
     let mine = Arc::clone(&told);
     check_up_to(2, move || {
         let (tokens, asked) = (Arc::new(()), barriers_asked());
-        let (sender, receiver) = shared::channel(2);
+        let (sender, receiver) = ordered::channel(2);
         let writers = [sender.clone(), sender].map(|sender| {
             let tokens = Arc::clone(&tokens);
             thread::spawn(move || (sender.try_send(Token::new(0, &tokens)).is_ok(), sender))

@@ -2,13 +2,13 @@
 
 use super::builder::Builder;
 use super::handle::{first_of_another, first_two, publisher_of_others};
-use super::shared::{Elsewhere, Shared};
+use super::ring_state::{Elsewhere, RingState};
 use super::{Awaited, Lossless, Publisher, Subscribable, Subscriber};
+use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Mirror, Ring, Seats, Writers};
-use crate::sequence::Sequence;
 use crate::wait::{Remote, WaitStrategy};
 
 /// What several processes have of a ring.
@@ -75,7 +75,7 @@ impl Builder {
     /// # Safety
     ///
     /// As for [`lossy_across`](Self::lossy_across).
-    unsafe fn shown<T: Message>(self, across: Across) -> Result<Shared<Copied<T>>, CapacityError> {
+    unsafe fn shown<T: Message>(self, across: Across) -> Result<RingState<Copied<T>>, CapacityError> {
         let (slots, mirror, elsewhere) = across.split();
         self.shared_with(elsewhere, |capacity, first| {
             mirror.show_bound(first);
@@ -112,7 +112,7 @@ pub(crate) unsafe fn of_another<T: Message>(
     let (slots, mirror, elsewhere) = across.split();
     // SAFETY: the caller's promise.
     let ring = Ring::of_another(unsafe { Copied::over(slots) }, capacity, first, mirror);
-    let shared = Shared::across(ring, headroom, elsewhere, strategy, None, None);
+    let shared = RingState::across(ring, headroom, elsewhere, strategy, None, None);
     Ok(Subscribable::new(first_of_another(shared)))
 }
 
@@ -133,11 +133,11 @@ mod model {
     use core::ptr::NonNull;
 
     use super::{Across, Awaiting, of_another};
+    use crate::base::sequence::Sequence;
     use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
     use crate::memory::{Block, Memory};
     use crate::message::Message;
     use crate::ring::{Cell, Copied, Mirror, Scanned, SeatLocks, Seats, Shown, Store, Strided, Writers};
-    use crate::sequence::Sequence;
     use crate::sync::{AtomicBool, AtomicU32, Ordering};
     use crate::wait::Remote;
 

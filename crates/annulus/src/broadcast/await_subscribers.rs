@@ -1,12 +1,12 @@
 //! [`AwaitSubscribers`]: a publisher that waits until somebody listens, and the verbs that do so.
 
-use super::shared::Shared;
+use super::ring_state::RingState;
 use crate::ring::Store;
-use crate::wait::{Deadline, Event, Look, Wait, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Wait, wait_until};
 
 /// Until a ring has so many subscribers (true), or can have none any more (false).
 pub(super) struct AwaitSubscribers<'s, S> {
-    pub(super) shared: &'s Shared<S>,
+    pub(super) shared: &'s RingState<S>,
     pub(super) count: usize,
 }
 
@@ -22,7 +22,7 @@ impl<S: Store> Wait for AwaitSubscribers<'_, S> {
     type Found = bool;
 
     /// Who joins, who leaves as the last, and who closes the ring notify there.
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.shared.released
     }
 

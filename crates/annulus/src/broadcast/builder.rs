@@ -6,14 +6,14 @@ use super::event::reset::Reset;
 use super::event::{EventPublisher, EventSubscribable, MpEventPublisher};
 use super::handle::first_two;
 #[cfg(feature = "shm")]
-use super::shared::Elsewhere;
-use super::shared::Shared;
+use super::ring_state::Elsewhere;
+use super::ring_state::RingState;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
+use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Memory;
 use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Strided, Writers};
-use crate::sequence::Sequence;
 use crate::stats::{Counters, Name};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -392,13 +392,13 @@ impl Builder {
         self,
         elsewhere: Elsewhere,
         make: impl FnOnce(usize, Sequence) -> Result<Ring<S>, CapacityError>,
-    ) -> Result<Shared<S>, CapacityError> {
+    ) -> Result<RingState<S>, CapacityError> {
         let this =
             if elsewhere.gate.is_some() { self.with_fitting_headroom()? } else { self.without_headroom()? };
         let ring = make(this.capacity, this.first_sequence()?)?;
         let counters = Counters::new(this.statistics);
         let name = this.name.map(Into::into);
-        Ok(Shared::across(ring, this.headroom, elsewhere, this.strategy, counters, name))
+        Ok(RingState::across(ring, this.headroom, elsewhere, this.strategy, counters, name))
     }
 
     /// Some slots are left for messages.
@@ -442,6 +442,6 @@ impl Builder {
         let Self { capacity, headroom, strategy, memory: _, first: _, statistics, name: _ } =
             self.with_fitting_headroom()?;
         let ring = Ring::new(capacity, first, writers, make)?;
-        Ok(first_two(Shared::new(ring, headroom, strategy, Counters::new(statistics), name)))
+        Ok(first_two(RingState::new(ring, headroom, strategy, Counters::new(statistics), name)))
     }
 }

@@ -1,11 +1,11 @@
 //! [`Claiming`]: one of many publishers of a lossless ring, which waits in a select until it has claimed a
 //! sequence.
 
-use super::shared::Shared;
+use super::ring_state::RingState;
 use super::slot_access::{Claim, Claimed, claim_of_one};
 use crate::error::Refusal;
 use crate::ring::Strided;
-use crate::wait::{Event, Look, Wait, WaitStrategy};
+use crate::wait::{EventCount, Look, Wait, WaitStrategy};
 
 /// One of many publishers of a lossless ring, until it has claimed a sequence.
 pub(super) struct Claiming<'p, P, S> {
@@ -14,7 +14,7 @@ pub(super) struct Claiming<'p, P, S> {
 }
 
 impl<'p, P, S: Strided> Claiming<'p, P, S> {
-    pub(super) fn by(publisher: &'p P, shared: &'p Shared<S>) -> Self {
+    pub(super) fn by(publisher: &'p P, shared: &'p RingState<S>) -> Self {
         Self { publisher, claim: claim_of_one(shared, true) }
     }
 
@@ -26,7 +26,7 @@ impl<'p, P, S: Strided> Claiming<'p, P, S> {
 impl<P, S: Strided> Wait for Claiming<'_, P, S> {
     type Found = Result<Claimed, Refusal>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.claim.event()
     }
 

@@ -5,20 +5,20 @@ use alloc::sync::Arc;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 
-use super::shared::Shared;
-use crate::closer::Closer;
+use super::ring_state::RingState;
+use crate::base::sequence::Sequence;
+use crate::close::Closer;
 use crate::message::Message;
 use crate::observer::Observer;
 use crate::ring::{Copied, Missing, Owned, Pass, Run, Slots, Store, Strided, Whole, Writers, Written};
-use crate::sequence::Sequence;
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
 ///
-/// A handle is counted in [`Shared`] before it is made.
+/// A handle is counted in [`RingState`] before it is made.
 pub(crate) trait Role: Sized {
     /// The handle is gone.
-    fn leave<S: Store>(self, shared: &Shared<S>);
+    fn leave<S: Store>(self, shared: &RingState<S>);
 }
 
 /// A publisher.
@@ -34,34 +34,34 @@ pub(crate) struct Receiving;
 pub(crate) struct Gating(pub(super) Pass);
 
 impl Role for Publishing {
-    fn leave<S: Store>(self, shared: &Shared<S>) {
+    fn leave<S: Store>(self, shared: &RingState<S>) {
         shared.publisher_goes();
     }
 }
 
 impl Role for Inviting {
-    fn leave<S: Store>(self, shared: &Shared<S>) {
+    fn leave<S: Store>(self, shared: &RingState<S>) {
         shared.receiver_goes();
         tell_of_the_last(shared);
     }
 }
 
 impl Role for Receiving {
-    fn leave<S: Store>(self, shared: &Shared<S>) {
+    fn leave<S: Store>(self, shared: &RingState<S>) {
         shared.subscriber_goes();
         tell_of_the_last(shared);
     }
 }
 
 /// If nobody can receive any more, whoever waits for subscribers is told. (At a gate, who leaves it tells.)
-fn tell_of_the_last<S: Store>(shared: &Shared<S>) {
+fn tell_of_the_last<S: Store>(shared: &RingState<S>) {
     if shared.is_abandoned() {
         shared.tell_of_subscribers();
     }
 }
 
 impl Role for Gating {
-    fn leave<S: Store>(self, shared: &Shared<S>) {
+    fn leave<S: Store>(self, shared: &RingState<S>) {
         // SAFETY: the gate in `shared` is where the pass comes from; this is where it is given up.
         unsafe { shared.gate.leave(self.0) };
         // Before the notify: a publisher that waits for the last subscriber then learns that it was the last.
@@ -80,14 +80,14 @@ impl Role for Gating {
 /// a second store beside each message (decision 0002). With this, a handle whose methods are inlined lives in
 /// registers.
 pub(crate) struct Handle<S: Store, R: Role> {
-    shared: ManuallyDrop<Arc<Shared<S>>>,
+    shared: ManuallyDrop<Arc<RingState<S>>>,
     /// Of the ring in `shared`, and therefore alive as long as this handle.
     slots: Slots<S>,
     role: ManuallyDrop<R>,
 }
 
 impl<S: Store, R: Role> Handle<S, R> {
-    fn of(shared: Arc<Shared<S>>, role: R) -> Self {
+    fn of(shared: Arc<RingState<S>>, role: R) -> Self {
         let slots = shared.ring.slots();
         Self { shared: ManuallyDrop::new(shared), slots, role: ManuallyDrop::new(role) }
     }
@@ -139,14 +139,14 @@ impl<S: Store, R: Role> Handle<S, R> {
 
     /// The role, to change, beside what is shared.
     #[inline]
-    pub(super) fn role_mut(&mut self) -> (&mut R, &Shared<S>) {
+    pub(super) fn role_mut(&mut self) -> (&mut R, &RingState<S>) {
         (&mut self.role, &self.shared)
     }
 }
 
 /// The two handles from which all others of a ring come.
 pub(super) fn first_two<S: Store + Send + Sync>(
-    shared: Shared<S>,
+    shared: RingState<S>,
 ) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
     let shared = Arc::new(shared);
     let both = (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Inviting));
@@ -157,7 +157,7 @@ pub(super) fn first_two<S: Store + Send + Sync>(
 /// The publisher of a ring whose subscribers are of other processes. They count as one receiver that never
 /// leaves.
 #[cfg(feature = "shm")]
-pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: Shared<S>) -> Handle<S, Publishing> {
+pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: RingState<S>) -> Handle<S, Publishing> {
     let handle = Handle::of(Arc::new(shared), Publishing);
     handle.shared.list(1);
     handle
@@ -165,7 +165,7 @@ pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: Shared<S>) -> 
 
 /// The first handle of a ring whose publisher is of another process.
 #[cfg(feature = "shm")]
-pub(super) fn first_of_another<S: Store>(shared: Shared<S>) -> Handle<S, Inviting> {
+pub(super) fn first_of_another<S: Store>(shared: RingState<S>) -> Handle<S, Inviting> {
     Handle::of(Arc::new(shared), Inviting)
 }
 
@@ -267,10 +267,10 @@ impl<T, R: Role> Handle<Owned<T>, R> {
 }
 
 impl<S: Store, R: Role> Deref for Handle<S, R> {
-    type Target = Shared<S>;
+    type Target = RingState<S>;
 
     #[inline]
-    fn deref(&self) -> &Shared<S> {
+    fn deref(&self) -> &RingState<S> {
         &self.shared
     }
 }
@@ -286,7 +286,7 @@ impl<S: Store, R: Role> Drop for Handle<S, R> {
 
 #[cold]
 #[inline(never)]
-fn give_up<S: Store, R: Role>(shared: Arc<Shared<S>>, role: R) {
+fn give_up<S: Store, R: Role>(shared: Arc<RingState<S>>, role: R) {
     role.leave(&shared);
     drop(shared);
 }

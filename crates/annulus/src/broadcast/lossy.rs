@@ -4,11 +4,11 @@ use core::mem::MaybeUninit;
 
 use super::Subscriber;
 use super::subscriber::{Miss, wait_without_deadline};
+use crate::base::sequence::Sequence;
 use crate::error::LossyRecvError;
 use crate::message::Message;
-use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, mutated, pause};
-use crate::wait::{Event, Look, Wait};
+use crate::wait::{EventCount, Look, Wait};
 
 /// How often `latest` looks for a message of another process.
 const MOST_LOOKS: u64 = 1_000;
@@ -119,7 +119,7 @@ pub(super) struct OrLag<'s, T: Message>(pub(super) &'s mut Subscriber<T>);
 impl<T: Message> Wait for OrLag<'_, T> {
     type Found = Result<T, LossyRecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.0.event()
     }
 

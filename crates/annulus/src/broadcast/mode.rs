@@ -4,12 +4,12 @@
 use core::error::Error;
 
 use super::handle::{Gating, Receiving, Role};
-use super::shared::Shared;
+use super::ring_state::RingState;
+use crate::base::sequence::Sequence;
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::ring::Store;
-use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// Who waits for whom: [`Lossy`], [`Lossless`], or [`Staged`](crate::broadcast::Staged) over one of these.
 ///
@@ -95,7 +95,7 @@ pub(crate) trait Hooks: Sized + 'static {
 
     /// A subscriber at `cursor` begins another receive: it is done with what it received before.
     #[inline(always)]
-    fn begin<S: Store>(_: &mut Self::Role, _: &Shared<S>, _cursor: Sequence) {}
+    fn begin<S: Store>(_: &mut Self::Role, _: &RingState<S>, _cursor: Sequence) {}
 
     /// Whether the message at `cursor` may be looked at.
     #[inline(always)]
@@ -138,15 +138,15 @@ pub(crate) trait Hooks: Sized + 'static {
 
     /// The subscriber has taken all messages before `cursor` out of the ring.
     #[inline(always)]
-    fn advance<S: Store>(_: &Self::Role, _: &Shared<S>, _cursor: Sequence) {}
+    fn advance<S: Store>(_: &Self::Role, _: &RingState<S>, _cursor: Sequence) {}
 
     /// The subscriber has passed over messages, up to `cursor`.
     #[inline(always)]
-    fn skipped<S: Store>(_: &mut Self::Role, _: &Shared<S>, _cursor: Sequence) {}
+    fn skipped<S: Store>(_: &mut Self::Role, _: &RingState<S>, _cursor: Sequence) {}
 
     /// Where it sleeps, to wait for the message at `cursor`.
     #[inline(always)]
-    fn event<'a, S: Store>(_: &Self::Role, shared: &'a Shared<S>, _cursor: Sequence) -> &'a Event {
+    fn event<'a, S: Store>(_: &Self::Role, shared: &'a RingState<S>, _cursor: Sequence) -> &'a EventCount {
         &shared.published
     }
 
@@ -154,7 +154,7 @@ pub(crate) trait Hooks: Sized + 'static {
     #[inline(always)]
     fn watched<'a, S: Store>(
         _: &'a Self::Role,
-        shared: &'a Shared<S>,
+        shared: &'a RingState<S>,
         cursor: Sequence,
     ) -> Option<&'a AtomicU64> {
         Some(shared.ring.stamp_word(cursor))
@@ -164,7 +164,7 @@ pub(crate) trait Hooks: Sized + 'static {
 /// A subscriber that can have a clone. A stage can't: those that follow it would not follow its clone.
 pub(crate) trait Fork: Hooks {
     /// The role of a clone at the same `cursor`.
-    fn fork<S: Store>(role: &Self::Role, shared: &Shared<S>, cursor: Sequence) -> Self::Role;
+    fn fork<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence) -> Self::Role;
 }
 
 impl Hooks for Lossy {
@@ -173,7 +173,7 @@ impl Hooks for Lossy {
 }
 
 impl Fork for Lossy {
-    fn fork<S: Store>(_: &Receiving, shared: &Shared<S>, _: Sequence) -> Receiving {
+    fn fork<S: Store>(_: &Receiving, shared: &RingState<S>, _: Sequence) -> Receiving {
         shared.subscriber_comes();
         shared.tell_of_subscribers();
         Receiving
@@ -185,7 +185,7 @@ impl Hooks for Lossless {
     const LOSSLESS: bool = true;
 
     #[inline(always)]
-    fn advance<S: Store>(role: &Gating, shared: &Shared<S>, cursor: Sequence) {
+    fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
         // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
         unsafe { role.0.advance(cursor) };
         if !mutated!("gate_receive_wakes_nobody") {
@@ -212,7 +212,7 @@ impl Hooks for Awaited {
     const IN_RUNS: bool = true;
 
     #[inline(always)]
-    fn advance<S: Store>(role: &Gating, shared: &Shared<S>, cursor: Sequence) {
+    fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
         // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
         unsafe { role.0.advance(cursor) };
         if !mutated!("seat_receive_wakes_nobody") {
@@ -222,7 +222,7 @@ impl Hooks for Awaited {
 }
 
 impl Fork for Lossless {
-    fn fork<S: Store>(_: &Gating, shared: &Shared<S>, cursor: Sequence) -> Gating {
+    fn fork<S: Store>(_: &Gating, shared: &RingState<S>, cursor: Sequence) -> Gating {
         let pass = shared.gate.fork(cursor);
         shared.subscriber_comes();
         shared.tell_of_subscribers();

@@ -12,23 +12,23 @@ use std::time::{Duration, Instant};
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
-use super::shared::Shared;
+use super::ring_state::RingState;
 use super::slot_access::{
     Claimed, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
 };
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
-use crate::batch::in_parts;
+use crate::base::hint::unlikely;
+use crate::base::sequence::Sequence;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
-use crate::hint::unlikely;
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Writers};
-use crate::sequence::Sequence;
 use crate::sync::mutated;
+use crate::transmit::in_parts::in_parts;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)
@@ -165,7 +165,7 @@ impl<T: Message> MpPublisher<T> {
 
     /// [Puts](Self::put_when_left) all of `messages`, in parts that are claimed at once.
     #[inline(always)]
-    fn put_in_parts(&self, messages: &[T], wait: impl Fn(&Shared<Copied<T>>, Sequence)) {
+    fn put_in_parts(&self, messages: &[T], wait: impl Fn(&RingState<Copied<T>>, Sequence)) {
         for part in messages.chunks(self.part()) {
             let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
             for message in part {
@@ -184,7 +184,7 @@ impl<T: Message> MpPublisher<T> {
         &self,
         sequence: Sequence,
         message: &T,
-        wait: impl FnOnce(&Shared<Copied<T>>, Sequence),
+        wait: impl FnOnce(&RingState<Copied<T>>, Sequence),
     ) {
         if !self.shared.is_left(sequence) {
             wait(&self.shared, sequence);

@@ -1,13 +1,13 @@
 //! The numbers of a broadcast ring, as any thread sees them.
 
-use super::shared::Shared;
+use super::ring_state::RingState;
+use crate::base::sequence::Sequence;
 use crate::observer::Observe;
 use crate::ring::{Store, Writers};
-use crate::sequence::Sequence;
 use crate::stats::{FollowedStats, Stats};
 use crate::sync::mutated;
 
-impl<S: Store> Shared<S> {
+impl<S: Store> RingState<S> {
     /// The numbers of the ring now.
     ///
     /// The cursors are loaded first (Acquire: pairs with the Release in `Pass::advance`). Whoever stored a
@@ -53,7 +53,7 @@ impl<S: Store> Shared<S> {
 }
 
 // SAFETY: stamps, cursors, and numbers of handles.
-unsafe impl<S: Store + Send + Sync> Observe for Shared<S> {
+unsafe impl<S: Store + Send + Sync> Observe for RingState<S> {
     fn stats(&self) -> Stats {
         Self::stats(self)
     }

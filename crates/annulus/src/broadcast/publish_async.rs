@@ -1,14 +1,14 @@
 //! Publishing in tasks: the async verbs of the publishers that may have to wait.
 
 use super::handle::{Handle, Publishing};
-use super::shared::Shared;
+use super::ring_state::RingState;
 use super::single::Single;
 use super::slot_access::{Claimed, claim_of_one};
 use super::{Lossless, Lossy, Mode, MpPublisher, Publisher};
-use crate::await_room::AwaitRoom;
 use crate::error::{PublishError, Refusal};
 use crate::message::Message;
 use crate::ring::Strided;
+use crate::transmit::await_room::AwaitRoom;
 use crate::wait::Waiting;
 
 /// Makes sure that the next message may be written. Whoever awaits this writes the message before it waits
@@ -25,7 +25,7 @@ pub(super) async fn claimed<S: Strided>(
     shared: &Handle<S, Publishing>,
     lossless: bool,
 ) -> Result<Claimed, Refusal> {
-    let shared: &Shared<S> = shared;
+    let shared: &RingState<S> = shared;
     // SAFETY: the events are in the ring's shared state, which `shared` borrows.
     unsafe { Waiting::new(claim_of_one(shared, lossless)) }.await
 }

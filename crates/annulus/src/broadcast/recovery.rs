@@ -5,9 +5,9 @@
 //! oldest message; one that follows before half a ring was read goes on a 64th of the ring later, the next
 //! twice as far, up to the middle.
 
-use super::shared::Shared;
+use super::ring_state::RingState;
+use crate::base::sequence::Sequence;
 use crate::ring::{Frontier, Store};
-use crate::sequence::Sequence;
 
 /// A lag that happened. Two words, so that it travels in registers.
 #[derive(Clone, Copy)]
@@ -32,14 +32,14 @@ impl Recovery {
     /// Counts the messages that are lost, if somebody wants that.
     #[cold]
     #[inline(never)]
-    pub(super) fn next<S: Store>(self, shared: &Shared<S>, cursor: Sequence) -> Self {
+    pub(super) fn next<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
         let next = self.next_if_lapped(shared, cursor);
         shared.note_lag(next.resume.since(cursor));
         next
     }
 
     /// As [`next`](Self::next), for whoever only asks where that would be.
-    pub(super) fn next_if_lapped<S: Store>(self, shared: &Shared<S>, cursor: Sequence) -> Self {
+    pub(super) fn next_if_lapped<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
         self.next_among(shared.ring.frontier(cursor), shared.ring.capacity() as u64, cursor)
     }
 

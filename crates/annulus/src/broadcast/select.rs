@@ -6,11 +6,11 @@ use super::claiming::Claiming;
 use super::lossy::OrLag;
 use super::slot_access::Claimable;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscriber};
-use crate::await_room::{Alone, AwaitRoom};
 use crate::error::{LossyRecvError, PublishError, Refusal};
 use crate::message::Message;
-use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending, WaitStrategy};
+use crate::transmit::await_room::{Alone, AwaitRoom};
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};
 
 impl<T: Message> Subscriber<T> {
     /// An arm of [`select!`](crate::select!).
@@ -43,7 +43,7 @@ impl<T: Message> HasRoom for Publisher<T, Lossless> {
 }
 
 impl<T: Message> Alone for Publisher<T, Lossless> {
-    fn released(&self) -> &Event {
+    fn released(&self) -> &EventCount {
         self.single.released()
     }
 
@@ -58,7 +58,7 @@ impl<T: Message> Alone for Publisher<T, Lossless> {
 
 /// For the input of a pipeline. It never waits.
 impl<T: Message> Alone for Publisher<T, Lossy> {
-    fn released(&self) -> &Event {
+    fn released(&self) -> &EventCount {
         self.single.released()
     }
 

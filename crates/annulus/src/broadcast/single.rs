@@ -2,14 +2,14 @@
 
 use super::handle::{Handle, Publishing};
 use super::slot_access::{look_for_free_slot, wait_for_free_slot, wait_for_free_slot_by};
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::await_room::Alone;
+use crate::base::sequence::Sequence;
 use crate::error::Refusal;
 use crate::ring::{Store, Strided};
-use crate::sequence::Sequence;
 use crate::sync::mutated;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::Event;
+use crate::transmit::await_room::Alone;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::EventCount;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// What [`Publisher`](super::Publisher) and [`EventPublisher`](super::event::EventPublisher) are made of.
@@ -89,7 +89,7 @@ impl<S: Strided> Single<S> {
 
 #[cfg(any(feature = "std", feature = "async"))]
 impl<S: Strided> Alone for Single<S> {
-    fn released(&self) -> &Event {
+    fn released(&self) -> &EventCount {
         &self.shared.released
     }
 

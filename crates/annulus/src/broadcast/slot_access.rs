@@ -6,12 +6,12 @@
 //! many, lossless; many, try   Claim: room, the slot left, then the claim, if nobody was faster
 //! ```
 
-use super::shared::Shared;
+use super::ring_state::RingState;
+use crate::base::sequence::{Sequence, Stamp};
 use crate::error::Refusal;
 use crate::ring::Strided;
-use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, mutated, pause};
-use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
 /// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the
 /// new limit. Never [`Refusal::Full`].
@@ -21,7 +21,7 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, WriterBackoff, wait
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_free_slot<S: Strided>(
-    shared: &Shared<S>,
+    shared: &RingState<S>,
     next: Sequence,
 ) -> Result<Sequence, Refusal> {
     // Decision 0035: slow paths take no strategy.
@@ -32,7 +32,7 @@ pub(super) fn wait_for_free_slot<S: Strided>(
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_free_slot_by<S: Strided>(
-    shared: &Shared<S>,
+    shared: &RingState<S>,
     next: Sequence,
     strategy: WaitStrategy,
     deadline: Deadline,
@@ -46,7 +46,7 @@ pub(super) fn wait_for_free_slot_by<S: Strided>(
 #[cold]
 #[inline(never)]
 pub(super) fn look_for_free_slot<S: Strided>(
-    shared: &Shared<S>,
+    shared: &RingState<S>,
     next: Sequence,
 ) -> Result<Sequence, Refusal> {
     if shared.is_abandoned() || shared.is_ending() {
@@ -59,7 +59,7 @@ pub(super) fn look_for_free_slot<S: Strided>(
 
 /// The only publisher at its limit.
 struct AtLimit<'a, S> {
-    shared: &'a Shared<S>,
+    shared: &'a RingState<S>,
     next: Sequence,
     backoff: WriterBackoff,
 }
@@ -67,7 +67,7 @@ struct AtLimit<'a, S> {
 impl<S: Strided> Wait for AtLimit<'_, S> {
     type Found = Result<Sequence, Refusal>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.shared.released
     }
 
@@ -104,7 +104,7 @@ impl Obstacle {
     }
 
     /// Where to wait until it is out of the way.
-    fn event<S>(self, shared: &Shared<S>) -> &Event {
+    fn event<S>(self, shared: &RingState<S>) -> &EventCount {
         match self {
             Self::Slot if !mutated!("claim_sleeps_at_the_gate") => &shared.published,
             _ => &shared.released,
@@ -112,7 +112,7 @@ impl Obstacle {
     }
 
     /// The one word that decides whether it is, if there is one.
-    fn watched<S: Strided>(self, shared: &Shared<S>) -> Option<&AtomicU64> {
+    fn watched<S: Strided>(self, shared: &RingState<S>) -> Option<&AtomicU64> {
         match self {
             Self::Slot => shared.ring.head().claimable().map(|next| shared.ring.stamp_word(next)),
             Self::Gate | Self::Closed => None,
@@ -131,7 +131,7 @@ pub(super) struct Claimed {
 /// Claims up to `most` sequences for one of many publishers, as many as have free slots now.
 ///
 /// `lossless`: the gate is asked too.
-fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Obstacle> {
+fn try_claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Result<Claimed, Obstacle> {
     let head = shared.ring.head();
     loop {
         let Some(first) = head.claimable() else { return Err(Obstacle::Closed) };
@@ -190,7 +190,11 @@ enum SlotState {
 }
 
 /// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
-fn first_not_left<S: Strided>(shared: &Shared<S>, first: Sequence, end: Sequence) -> (Sequence, SlotState) {
+fn first_not_left<S: Strided>(
+    shared: &RingState<S>,
+    first: Sequence,
+    end: Sequence,
+) -> (Sequence, SlotState) {
     let mut sequence = first;
     // Mutants: `< with <=`: a slot more, which is not claimed.
     while sequence < end {
@@ -208,7 +212,11 @@ fn first_not_left<S: Strided>(shared: &Shared<S>, first: Sequence, end: Sequence
 /// one: waits for the gate if the ring is `lossless`, and for the slot, by the strategy of the ring. Never
 /// [`Refusal::Full`].
 #[inline]
-pub(super) fn claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+pub(super) fn claim<S: Strided>(
+    shared: &RingState<S>,
+    most: u64,
+    lossless: bool,
+) -> Result<Claimed, Refusal> {
     match try_claim(shared, most, lossless) {
         Ok(claimed) => Ok(claimed),
         Err(_) => wait_for_claim(shared, most, lossless),
@@ -218,13 +226,13 @@ pub(super) fn claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -
 /// As for [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]
-fn wait_for_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+fn wait_for_claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
     claim_by(shared, most, lossless, shared.strategy, None)
 }
 
 /// As [`claim`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
 pub(super) fn claim_by<S: Strided>(
-    shared: &Shared<S>,
+    shared: &RingState<S>,
     most: u64,
     lossless: bool,
     strategy: WaitStrategy,
@@ -234,15 +242,15 @@ pub(super) fn claim_by<S: Strided>(
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
-/// So many claims later a publisher of a lossy ring no longer [looks first](Shared::looks_first).
+/// So many claims later a publisher of a lossy ring no longer [looks first](RingState::looks_first).
 pub(super) const CLAIMS_WITH_A_LOOK: u64 = 1 << 13;
 
-/// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](Shared::looks_first). `None`
+/// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](RingState::looks_first). `None`
 /// where the ring is closed.
 #[cold]
 #[inline(never)]
 pub(super) fn claim_after_a_look<S: Strided>(
-    shared: &Shared<S>,
+    shared: &RingState<S>,
     strategy: Option<WaitStrategy>,
 ) -> Option<Sequence> {
     let strategy = strategy.unwrap_or(shared.strategy);
@@ -253,24 +261,24 @@ pub(super) fn claim_after_a_look<S: Strided>(
 
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
-pub(super) fn claim_now<S: Strided>(shared: &Shared<S>, lossless: bool) -> Result<Claimed, Refusal> {
+pub(super) fn claim_now<S: Strided>(shared: &RingState<S>, lossless: bool) -> Result<Claimed, Refusal> {
     try_claim(shared, 1, lossless).map_err(Obstacle::refusal)
 }
 
 /// A claim of one sequence, for a task or a select: it waits for the gate if the ring is `lossless`, and for
 /// the slot. Never [`Refusal::Full`].
 #[cfg(any(feature = "std", feature = "async"))]
-pub(super) fn claim_of_one<S: Strided>(shared: &Shared<S>, lossless: bool) -> Claim<'_, S> {
+pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>, lossless: bool) -> Claim<'_, S> {
     Claim { shared, most: 1, lossless, obstacle: Obstacle::Gate }
 }
 
 /// Whether a claim on a lossless ring would find a free slot now; nothing is claimed.
-pub(super) fn has_free_slot<S: Strided>(shared: &Shared<S>) -> Result<(), Refusal> {
+pub(super) fn has_free_slot<S: Strided>(shared: &RingState<S>) -> Result<(), Refusal> {
     look_for_claim(shared).map_err(Obstacle::refusal)
 }
 
 /// As [`has_free_slot`], and says what is in the way.
-fn look_for_claim<S: Strided>(shared: &Shared<S>) -> Result<(), Obstacle> {
+fn look_for_claim<S: Strided>(shared: &RingState<S>) -> Result<(), Obstacle> {
     if shared.is_abandoned() {
         return Err(Obstacle::Closed);
     }
@@ -284,13 +292,13 @@ fn look_for_claim<S: Strided>(shared: &Shared<S>) -> Result<(), Obstacle> {
 /// Until a claim would find a free slot, or the ring is closed.
 #[cfg(feature = "std")]
 pub(super) struct Claimable<'a, S> {
-    shared: &'a Shared<S>,
+    shared: &'a RingState<S>,
     obstacle: Obstacle,
 }
 
 #[cfg(feature = "std")]
 impl<'a, S> Claimable<'a, S> {
-    pub(super) fn of(shared: &'a Shared<S>) -> Self {
+    pub(super) fn of(shared: &'a RingState<S>) -> Self {
         Self { shared, obstacle: Obstacle::Gate }
     }
 
@@ -303,7 +311,7 @@ impl<'a, S> Claimable<'a, S> {
 impl<S: Strided> Wait for Claimable<'_, S> {
     type Found = ();
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.obstacle.event(self.shared)
     }
 
@@ -319,7 +327,7 @@ impl<S: Strided> Wait for Claimable<'_, S> {
 }
 
 pub(super) struct Claim<'a, S> {
-    shared: &'a Shared<S>,
+    shared: &'a RingState<S>,
     most: u64,
     lossless: bool,
     /// What was in the way at the last look.
@@ -336,7 +344,7 @@ impl<S> Claim<'_, S> {
 impl<S: Strided> Wait for Claim<'_, S> {
     type Found = Result<Claimed, Refusal>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.obstacle.event(self.shared)
     }
 
@@ -360,14 +368,14 @@ impl<S: Strided> Wait for Claim<'_, S> {
 /// Without a strategy for an argument for the same reason as [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_slot<S: Strided>(shared: &Shared<S>, claimed: Sequence) {
+pub(super) fn wait_for_slot<S: Strided>(shared: &RingState<S>, claimed: Sequence) {
     wait_for_slot_by(shared, claimed, shared.strategy);
 }
 
 /// As [`wait_for_slot`], by `strategy`.
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_slot_by<S: Strided>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
+pub(super) fn wait_for_slot_by<S: Strided>(shared: &RingState<S>, claimed: Sequence, strategy: WaitStrategy) {
     // Decision 0069: the next publishers look before they claim.
     shared.look_first(claimed);
     if !mutated!("claim_does_not_wait") {
@@ -377,14 +385,14 @@ pub(super) fn wait_for_slot_by<S: Strided>(shared: &Shared<S>, claimed: Sequence
 }
 
 struct Left<'a, S> {
-    shared: &'a Shared<S>,
+    shared: &'a RingState<S>,
     claimed: Sequence,
 }
 
 impl<S: Strided> Wait for Left<'_, S> {
     type Found = ();
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.shared.published
     }
 
@@ -403,8 +411,8 @@ mod tests {
     use crate::memory::Memory;
     use crate::ring::{Copied, Ring, Writers};
 
-    fn shared() -> Shared<Copied<u64>> {
-        Shared::new(
+    fn shared() -> RingState<Copied<u64>> {
+        RingState::new(
             Ring::new(4, Sequence::FIRST, Writers::Many, |capacity, stride| {
                 Copied::new(capacity, stride, Memory::default())
             })
@@ -420,7 +428,7 @@ mod tests {
         Sequence::new(number)
     }
 
-    fn write(shared: &Shared<Copied<u64>>, number: u64) {
+    fn write(shared: &RingState<Copied<u64>>, number: u64) {
         // SAFETY: the ring lives and is for many; the test has claimed the message, and its slot was left.
         unsafe { shared.ring.slots().write(Writers::Many, at(number), &number) }.publish();
     }

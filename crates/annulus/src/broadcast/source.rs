@@ -2,17 +2,17 @@
 
 use super::subscriber::Subscriber;
 use super::{Mode, SubscriberGroup, Unstaged};
-use crate::batches::{Batches, HasSequence, Mark};
+use crate::base::sequence::{Sequence, Stamp};
 use crate::error::{RecvError, TryRecvError};
 use crate::message::Message;
+use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
-use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
+use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Wait::event(self)
     }
 
@@ -107,7 +107,7 @@ impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
 /// For all aligned members. Panics if no member is aligned, because then nobody would receive anything.
 // SAFETY: the lead's are.
 unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<T, N, M> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Source::event(&self.lead)
     }
 

@@ -25,13 +25,13 @@ use core::ops::Range;
 use super::Subscriber;
 use super::handle::{Handle, Role};
 use super::mode::{Hooks, Mode, Unstaged};
-use super::shared::{Identity, Shared};
+use super::ring_state::{Identity, RingState};
+use crate::base::sequence::Sequence;
 use crate::error::UpstreamError;
 use crate::message::Message;
 use crate::ring::Store;
-use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// The mode of a [`Subscriber`] that follows others, or is followed by others, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +58,7 @@ struct Progress {
 const OPEN: u64 = u64::MAX;
 
 impl Progress {
-    fn new<S: Store>(shared: &Shared<S>, start: Sequence, lossless: bool) -> Arc<Self> {
+    fn new<S: Store>(shared: &RingState<S>, start: Sequence, lossless: bool) -> Arc<Self> {
         Arc::new(Self {
             processed: AtomicU64::new(start.get()),
             // What came before it joined does not concern it.
@@ -302,7 +302,7 @@ impl<R> StageRole<R> {
         Processed { end: self.allowed, floor: self.floor, .. } = self.before.look();
     }
 
-    fn tell<S: Store>(&mut self, shared: &Shared<S>, cursor: Sequence) {
+    fn tell<S: Store>(&mut self, shared: &RingState<S>, cursor: Sequence) {
         if self.told != cursor {
             self.told = cursor;
             // Decision 0031: processed is not received.
@@ -322,7 +322,7 @@ impl<R> StageRole<R> {
 }
 
 impl<R: Role> Role for StageRole<R> {
-    fn leave<S: Store>(self, shared: &Shared<S>) {
+    fn leave<S: Store>(self, shared: &RingState<S>) {
         if !mutated!("stage_never_opens") {
             self.progress.0.reach(OPEN);
         }
@@ -348,7 +348,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
     const STAGED: bool = true;
 
     #[inline]
-    fn begin<S: Store>(role: &mut Self::Role, shared: &Shared<S>, cursor: Sequence) {
+    fn begin<S: Store>(role: &mut Self::Role, shared: &RingState<S>, cursor: Sequence) {
         role.tell(shared, cursor);
     }
 
@@ -393,7 +393,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
     }
 
     #[inline]
-    fn advance<S: Store>(role: &Self::Role, shared: &Shared<S>, cursor: Sequence) {
+    fn advance<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence) {
         M::advance(&role.inner, shared, cursor);
         if mutated!("stage_read_is_processed") {
             role.progress.0.reach(cursor.get());
@@ -401,7 +401,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
         }
     }
 
-    fn skipped<S: Store>(role: &mut Self::Role, shared: &Shared<S>, cursor: Sequence) {
+    fn skipped<S: Store>(role: &mut Self::Role, shared: &RingState<S>, cursor: Sequence) {
         role.progress.0.skip_to(cursor);
         role.told = cursor;
         shared.released.notify();
@@ -409,7 +409,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
     }
 
     #[inline]
-    fn event<'a, S: Store>(role: &Self::Role, shared: &'a Shared<S>, cursor: Sequence) -> &'a Event {
+    fn event<'a, S: Store>(role: &Self::Role, shared: &'a RingState<S>, cursor: Sequence) -> &'a EventCount {
         // What those before it have processed may still have to be published: one that joined beside many
         // publishers began behind what others had claimed and not yet written. Decision 0027: where the
         // missing message will be announced.
@@ -422,7 +422,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
 
     fn watched<'a, S: Store>(
         role: &'a Self::Role,
-        shared: &'a Shared<S>,
+        shared: &'a RingState<S>,
         cursor: Sequence,
     ) -> Option<&'a AtomicU64> {
         if cursor.get() < role.allowed { M::watched(&role.inner, shared, cursor) } else { role.before.word() }

@@ -12,17 +12,17 @@ use std::time::{Duration, Instant};
 use super::handle::Handle;
 use super::recovery::Recovery;
 use super::{Lossy, Mode, Unstaged};
+use crate::base::hint::unlikely;
+use crate::base::sequence::Sequence;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
-use crate::hint::unlikely;
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Missing, Whole};
-use crate::sequence::Sequence;
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::{Event, Look, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};
 
 /// A reading end of a broadcast ring, made by [`Subscribable`](crate::broadcast::Subscribable).
 ///
@@ -687,7 +687,7 @@ pub(super) fn wait_without_deadline<W: Wait>(wait: &mut W, strategy: WaitStrateg
 impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
     type Found = Result<T, RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         M::event(self.role(), &self.shared, self.cursor)
     }
 

@@ -1,13 +1,13 @@
 //! [`AnySubscriber`]: a subscriber of a topic, whichever kind the topic is of.
 
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::batches::Batches;
 use crate::broadcast::{Lossless, Subscriber};
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::message::Message;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::batches::Batches;
 use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{Event, Source};
+use crate::wait::{EventCount, Source};
 
 /// A subscriber of either mode.
 pub(super) enum AnySubscriber<T: Message> {
@@ -46,7 +46,7 @@ impl<T: Message> AnySubscriber<T> {
 #[cfg(any(feature = "std", feature = "async"))]
 impl<T: Message> AnySubscriber<T> {
     /// Where it waits, in its ring.
-    pub(super) fn event(&self) -> &Event {
+    pub(super) fn event(&self) -> &EventCount {
         either!(self, subscriber => Source::event(subscriber))
     }
 

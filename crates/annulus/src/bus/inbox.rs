@@ -18,7 +18,7 @@ use super::pattern::Pattern;
 use super::topic::Topic;
 use crate::message::Message;
 use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated, ordering};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// A watcher is told of new topics.
 pub(super) trait Watcher: Send + Sync {
@@ -36,7 +36,7 @@ pub(super) struct Inbox<T: Message> {
     top: AtomicPtr<Node<T>>,
     over: AtomicBool,
     /// Where the owner waits for all that comes, messages of its topics as well.
-    pub(super) event: Event,
+    pub(super) event: EventCount,
 }
 
 /// One that came. The node belongs to the stack, then to the owner.
@@ -54,7 +54,7 @@ type Joined<T> = (Arc<str>, AnySubscriber<T>);
 impl<T: Message> Inbox<T> {
     pub(super) fn new(pattern: Pattern) -> Self {
         let top = AtomicPtr::new(ptr::null_mut());
-        Self { pattern, top, over: AtomicBool::new(false), event: Event::new() }
+        Self { pattern, top, over: AtomicBool::new(false), event: EventCount::new() }
     }
 
     pub(super) fn pattern(&self) -> &Pattern {

@@ -4,17 +4,17 @@ use alloc::sync::Arc;
 
 use super::matching::MatchingSubscriber;
 use super::members::Found;
-use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::message::Message;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
-use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
+use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 
 /// The next message, and the number of its topic.
 impl<T: Message> Wait for MatchingSubscriber<T> {
     type Found = Result<(usize, T), RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.members.event()
     }
 
@@ -31,7 +31,7 @@ impl<T: Message> Wait for MatchingSubscriber<T> {
 
 // SAFETY: the event is in the inbox, which the members keep alive, in a place of its own.
 unsafe impl<T: Message> Source for MatchingSubscriber<T> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Wait::event(self)
     }
 

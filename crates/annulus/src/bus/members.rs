@@ -12,14 +12,14 @@ use core::task::Waker;
 
 use super::any_subscriber::AnySubscriber;
 use super::inbox::Inbox;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::batches::Mark;
 use crate::error::LossyTryRecvError;
 use crate::message::Message;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::batches::Mark;
 use crate::stats::Stats;
 use crate::sync::mutated;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{Event, Relay};
+use crate::wait::{EventCount, Relay};
 
 /// The topics that match.
 pub(super) struct Members<T: Message> {
@@ -153,7 +153,7 @@ impl<T: Message> Members<T> {
 #[cfg(any(feature = "std", feature = "async"))]
 impl<T: Message> Members<T> {
     /// Where new topics, the end, and messages of all topics are notified.
-    pub(super) fn event(&self) -> &Event {
+    pub(super) fn event(&self) -> &EventCount {
         &self.inbox.event
     }
 

@@ -27,8 +27,8 @@
 //! The count is split in two as in A. Williams, *C++ Concurrency in Action*, 2nd ed., 2019, 7.2.4; there the
 //! word holds a pointer.
 
-use crate::free_list::{END, Head};
-use crate::link::Link;
+use crate::base::free_list::{END, Head};
+use crate::base::link::Link;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// An immutable value with versions.

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::Finished;
 use super::feed::{Feed, Turn};
-use crate::batches::Batches;
+use crate::receive::batches::Batches;
 use crate::sync::mutated;
 use crate::wait::{
-    Control, Event, Lending, Look, NextOrStop, Source, Stop, Wait, WaitStrategy, pass_on, wait_until,
+    Control, EventCount, Lending, Look, NextOrStop, Source, Stop, Wait, WaitStrategy, pass_on, wait_until,
 };
 
 /// What is called if nothing came for some time.
@@ -150,7 +150,7 @@ struct Rest<'r, 'c, R: Batches> {
 impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
     type Found = ();
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.receiver.event()
     }
 
@@ -167,9 +167,9 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    use crate::batches::Mark;
     use crate::error::RecvError;
     use crate::event_loop::feed::ByValue;
+    use crate::receive::batches::Mark;
 
     /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
     /// So the handler gets a later message.
@@ -196,7 +196,7 @@ mod tests {
 
     /// A handle whose next message is still being written when somebody looks for it.
     struct BeingWritten {
-        event: Box<Event>,
+        event: Box<EventCount>,
         /// What happens after some looks in vain.
         looks: u32,
         then: Then,
@@ -212,7 +212,7 @@ mod tests {
 
     // SAFETY: the event is in a place of its own.
     unsafe impl Source for BeingWritten {
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             &self.event
         }
 
@@ -274,7 +274,7 @@ mod tests {
             let control = Arc::new(Control::new());
             control.stop(Stop::Drained);
             let receiver =
-                BeingWritten { event: Box::new(Event::new()), looks: 10, then, is_received: false };
+                BeingWritten { event: Box::new(EventCount::new()), looks: 10, then, is_received: false };
             let (feed, strategy) = (Counted(Arc::clone(&control)), receiver.strategy());
             let run = Run { receiver, context: 0, feed, idle: None, strategy, most: 4, control };
             assert_eq!(run.run().context, expected);

@@ -59,16 +59,16 @@
 //! # Which queue for many producers?
 //!
 //! [`mpsc`](crate::mpsc) and [`mpmc`](crate::mpmc) give each producer a ring of its own, so producers do not
-//! disturb each other. [`queue::shared`](crate::queue::shared) has one ring for all of them.
+//! disturb each other. [`queue::ordered`](crate::queue::ordered) has one ring for all of them.
 //!
 //! | you need | take |
 //! | --- | --- |
 //! | the highest rate from a few threads that live long | [`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc) |
 //! | messages read and written in place, as slices | [`spsc`](crate::spsc), [`mpsc`](crate::mpsc) |
-//! | one order over the messages of all producers | [`queue::shared`](crate::queue::shared) |
-//! | one bound over the messages of all producers | [`queue::shared`](crate::queue::shared) |
-//! | handles behind `&`, or a clone for each message | [`queue::shared`](crate::queue::shared) |
-//! | little memory with many producers | [`queue::shared`](crate::queue::shared) |
+//! | one order over the messages of all producers | [`queue::ordered`](crate::queue::ordered) |
+//! | one bound over the messages of all producers | [`queue::ordered`](crate::queue::ordered) |
+//! | handles behind `&`, or a clone for each message | [`queue::ordered`](crate::queue::ordered) |
+//! | little memory with many producers | [`queue::ordered`](crate::queue::ordered) |
 //!
 //! # Which kind of reader?
 //!

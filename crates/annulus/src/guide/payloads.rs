@@ -66,7 +66,7 @@
 //! assert_eq!((one.recv().unwrap(), two.recv().unwrap()), ("to everybody".into(), "to everybody".into()));
 //! ```
 //!
-//! Event rings are always lossless; the [`event`](crate::event) module says why.
+//! EventCount rings are always lossless; the [`event`](crate::event) module says why.
 //!
 //! # Frames
 //!

@@ -5,7 +5,7 @@
 //! [lane](super::lane), and so are the partners of each.
 //!
 //! Nothing there is taken for granted. A tail, a head or an end that can't be is taken for "nothing there"
-//! (`Lane::believed`), and a position is counted on by this process alone. So whatever another process
+//! (`OneToOne::believed`), and a position is counted on by this process alone. So whatever another process
 //! writes, every access is to a slot.
 // Decision 0087: a queue of each process, over the same slots.
 
@@ -18,7 +18,7 @@ use core::ptr::NonNull;
 
 use super::hand_off::HandOff;
 use super::{ControlBlock, Number, Peer};
-use crate::gone::Gone;
+use crate::base::gone::Gone;
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, fence, mutated};
 
@@ -184,8 +184,8 @@ pub(crate) struct Across {
 
 // SAFETY: the pointer stands for a shared borrow of atomics, which live as long as the lane (see `new`).
 unsafe impl Send for Across {}
-// SAFETY: as above; only the writer looks at what it knows of free slots, as `Lane::cached_limit` and
-// `Lane::cache_limit` demand.
+// SAFETY: as above; only the writer looks at what it knows of free slots, as `OneToOne::cached_limit` and
+// `OneToOne::cache_limit` demand.
 unsafe impl Sync for Across {}
 
 impl Across {

@@ -67,8 +67,8 @@ const _: () = {
 
 // SAFETY: what lies beside the tail moves in on one thread and out on another, which takes `T: Send`.
 unsafe impl<T: Send> Send for Own<T> {}
-// SAFETY: as above; only the writer looks at what it knows of free slots, as `Lane::cached_limit` and
-// `Lane::cache_limit` demand.
+// SAFETY: as above; only the writer looks at what it knows of free slots, as `OneToOne::cached_limit` and
+// `OneToOne::cache_limit` demand.
 unsafe impl<T: Send> Sync for Own<T> {}
 
 impl<T> Own<T> {

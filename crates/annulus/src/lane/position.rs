@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::{Cells, Number};
-use crate::hint::{self, unlikely};
+use crate::base::hint::{self, unlikely};
 use crate::sync::mutated;
 
 /// Where a message lies among the slots of a lane.

@@ -1,5 +1,5 @@
-//! Slots with stamps, and claims: what [`SharedLane`](super::SharedLane) and
-//! [`ClaimedLane`](super::ClaimedLane) have in common.
+//! Slots with stamps, and claims: what [`OneToMany`](super::OneToMany) and
+//! [`ManyToMany`](super::ManyToMany) have in common.
 //!
 //! ```text
 //! writer                                                 reader
@@ -25,12 +25,12 @@ use core::num::NonZeroUsize;
 
 use super::cache_line::CacheLine;
 use super::{Cells, Number};
+use crate::base::index::Index;
+use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
-use crate::index::Index;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::Memory;
-use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.
@@ -67,7 +67,7 @@ impl<T> Slot<T> {
         // SAFETY: a free slot is the writer's alone.
         self.value.with_mut(|there| unsafe { (*there).write(value) });
         // stamped.send3. Release: pairs with stamped.take4.
-        self.stamp.store(LaneStamp::full(number).0, ordering!(Release unless "shared_full_relaxed"));
+        self.stamp.store(LaneStamp::full(number).0, ordering!(Release unless "one_to_many_full_relaxed"));
     }
 
     /// stamped.take6: moves the message out, and gives the slot to message `next`, that of the next lap.
@@ -107,7 +107,7 @@ impl<T> Slot<T> {
     #[inline(always)]
     fn free(&self, next: Number) {
         // Release: pairs with stamped.send1.
-        self.stamp.store(LaneStamp::free(next).0, ordering!(Release unless "shared_taken_relaxed"));
+        self.stamp.store(LaneStamp::free(next).0, ordering!(Release unless "one_to_many_taken_relaxed"));
     }
 }
 
@@ -202,7 +202,7 @@ impl<T> Stamped<T> {
     pub(super) fn free_slot(&self, number: Number) -> Option<&Slot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with stamped.take6; what was there is moved out.
-        let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_free_relaxed")));
+        let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "one_to_many_free_relaxed")));
         (stamp == LaneStamp::free(number)).then_some(slot)
     }
 
@@ -246,7 +246,7 @@ impl<T> Stamped<T> {
     fn full_slot(&self, number: Number) -> Option<&Slot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with stamped.send3.
-        let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_look_relaxed")));
+        let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "one_to_many_look_relaxed")));
         (stamp == LaneStamp::full(number)).then_some(slot)
     }
 
@@ -452,7 +452,7 @@ pub(super) struct Claim<S> {
     pub(super) raced: bool,
 }
 
-/// stamped.take5, and claimed.tail1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from
+/// stamped.take5, and ordered.tail1 of `many_to_many.rs`: moves `counter` behind up to `most` messages, from
 /// where it is on, whose slots `ready` returns where they are the caller's once that was done. Where there
 /// was none, returns which would be the first.
 // Decision 0065: the slot is handed on.
@@ -480,13 +480,13 @@ pub(super) fn claim<S>(
         let is_ready = |&count: &u64| ready(first.plus(count)).is_some();
         let count = 1 + (1..most.get() as u64).take_while(is_ready).count();
         let behind = first.plus(count as u64);
-        if mutated!("shared_claim_not_atomic") {
+        if mutated!("one_to_many_claim_not_atomic") {
             counter.word().store(behind.get(), Ordering::Release);
             return Ok(Claim { first, slot, count, raced });
         }
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        // The stamps order the messages. Acquire and Release: pair with shared.settle1, and on with the next
-        // claim; and with claimed.close2.
+        // The stamps order the messages. Acquire and Release: pair with divide.settle1, and on with the next
+        // claim; and with ordered.close2.
         match counter.compare_exchange_weak(first, behind, success, failure) {
             Ok(_) => return Ok(Claim { first, slot, count, raced }),
             // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed

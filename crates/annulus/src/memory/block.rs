@@ -23,7 +23,7 @@ pub(crate) struct Block {
     placed: Option<Box<Placed>>,
     /// Where it lies, if other processes have it, too.
     #[cfg(feature = "shm")]
-    shared: Option<Shared>,
+    shared: Option<KeptMemory>,
 }
 
 // SAFETY: it is the only owner of its bytes, and a shared reference gives pointers only.
@@ -33,10 +33,10 @@ unsafe impl Sync for Block {}
 
 /// Memory that other processes have, too.
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-type Shared = alloc::sync::Arc<super::placed_memory::PlacedMemory>;
+type KeptMemory = alloc::sync::Arc<super::placed_memory::PlacedMemory>;
 /// There is none in models.
 #[cfg(all(feature = "shm", annulus_loom))]
-type Shared = ();
+type KeptMemory = ();
 
 /// What is in a new block.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Block {
     ///
     /// If it does not lie in the memory, or not at such an address.
     #[cfg(all(feature = "shm", not(annulus_loom)))]
-    pub(crate) fn shared(memory: Shared, offset: usize, layout: Layout) -> Self {
+    pub(crate) fn shared(memory: KeptMemory, offset: usize, layout: Layout) -> Self {
         assert!(memory.len().checked_sub(offset).is_some_and(|left| layout.size() <= left));
         // SAFETY: within the mapping.
         let start = unsafe { memory.base().add(offset) };

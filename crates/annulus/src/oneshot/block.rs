@@ -26,7 +26,7 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// The sender has put its value.
 pub(super) const VALUE: u64 = 1;
@@ -49,7 +49,7 @@ const RECEIVER: Side = Side { left: 1 << 5, waits: 1 << 6 };
 pub(super) struct Block<T> {
     state: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
-    event: Event,
+    event: EventCount,
 }
 
 /// One side's share of a block. Whoever has it must [end](Self::end) it: its drop does nothing.
@@ -67,7 +67,7 @@ impl<T> Block<T> {
         let block = NonNull::from(Box::leak(Box::new(Self {
             state: AtomicU64::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
-            event: Event::fenced(),
+            event: EventCount::fenced(),
         })));
         (Share(block), Share(block))
     }
@@ -96,7 +96,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     }
 
     /// oneshot.wait2: where this side waits for the last word of the other one.
-    pub(super) fn event(&self) -> &Event {
+    pub(super) fn event(&self) -> &EventCount {
         let Block { state, event, .. } = self.block();
         // Relaxed, both: the order of changes of this one word decides, and the event does the rest.
         if state.load(Ordering::Relaxed) & Self::OWN.waits == 0 {

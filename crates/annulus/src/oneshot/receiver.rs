@@ -11,7 +11,7 @@ use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};
 
 /// The receiving side of a [channel for one value](super). Dropped, it drops a value that it has not taken,
 /// and tells the sender.
@@ -222,7 +222,7 @@ struct Awaiting<'r, T: Send>(&'r mut Receiver<T>);
 impl<T: Send> Wait for Awaiting<'_, T> {
     type Found = Result<T, RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.0.share.event()
     }
 

@@ -95,7 +95,7 @@ struct AwaitClose<'s, T>(&'s Share<T, true>);
 impl<T> crate::wait::Wait for AwaitClose<'_, T> {
     type Found = ();
 
-    fn event(&self) -> &crate::wait::Event {
+    fn event(&self) -> &crate::wait::EventCount {
         self.0.event()
     }
 

@@ -6,7 +6,7 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use super::Handle;
-use super::shared::Shared;
+use super::state::PoolState;
 
 /// A slab of a [`BufferPool`](super::BufferPool) that nobody else has:
 /// [`slab_bytes`](super::BufferPool::slab_bytes) bytes to read and to write.
@@ -56,7 +56,7 @@ use super::shared::Shared;
 #[must_use = "a buffer that is dropped goes back to its pool"]
 pub struct Buffer {
     /// Lives as long as this buffer owns a slab of it.
-    shared: NonNull<Shared>,
+    shared: NonNull<PoolState>,
     /// Which slab; below the pool's count.
     index: u32,
 }
@@ -71,7 +71,7 @@ impl Buffer {
     ///
     /// The caller owns slab `index` of `shared`, and gives it to the buffer.
     #[inline]
-    pub(super) unsafe fn new(shared: NonNull<Shared>, index: u32) -> Self {
+    pub(super) unsafe fn new(shared: NonNull<PoolState>, index: u32) -> Self {
         Self { shared, index }
     }
 
@@ -108,7 +108,7 @@ impl Buffer {
     pub fn into_handle(self) -> Handle {
         let buffer = ManuallyDrop::new(self);
         // SAFETY: the buffer owns the slab, and ends here without its drop.
-        unsafe { Shared::hand_out(buffer.shared, buffer.index) }
+        unsafe { PoolState::hand_out(buffer.shared, buffer.index) }
     }
 }
 
@@ -116,7 +116,7 @@ impl Drop for Buffer {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the buffer owns the slab, and ends here.
-        unsafe { Shared::free(self.shared, self.index) };
+        unsafe { PoolState::free(self.shared, self.index) };
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Builder`]: makes pools.
 
-use super::shared::Shared;
+use super::state::PoolState;
 use super::{BufferPool, PoolError};
 use crate::memory::Memory;
 #[cfg(feature = "std")]
@@ -48,6 +48,6 @@ impl Builder {
     /// Those of [`BufferPool::try_new`], and [`PoolError::Memory`] if a required option of the memory can't
     /// be met.
     pub fn build(self) -> Result<BufferPool, PoolError> {
-        Ok(BufferPool::of(Shared::new(self.slab_bytes, self.count, self.memory)?))
+        Ok(BufferPool::of(PoolState::new(self.slab_bytes, self.count, self.memory)?))
     }
 }

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::ptr::NonNull;
 
-use super::shared::Shared;
+use super::state::PoolState;
 use super::{Buffer, Handle, HandleError, PoolError};
 use crate::memory::Memory;
 #[cfg(feature = "std")]
@@ -36,7 +36,7 @@ pub struct BufferPool {
 /// All clones of a pool together.
 struct Owner {
     /// From a box, which ends when this and all buffers have ended.
-    shared: NonNull<Shared>,
+    shared: NonNull<PoolState>,
 }
 
 // SAFETY: a reference to what is `Sync`, and the right to close it, which any thread may use.
@@ -47,12 +47,12 @@ unsafe impl Sync for Owner {}
 const _: () = {
     // Unreached: never called: that it compiles is the test
     const fn sync<T: Send + Sync>() {}
-    sync::<Shared>();
+    sync::<PoolState>();
 };
 
 impl Owner {
     #[inline]
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &PoolState {
         // SAFETY: it lives until it is closed, in the drop of this owner, or longer.
         unsafe { self.shared.as_ref() }
     }
@@ -61,7 +61,7 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         // SAFETY: the last clone of the pool is gone, so nobody can allocate or redeem; a drop comes once.
-        unsafe { Shared::close(self.shared) };
+        unsafe { PoolState::close(self.shared) };
     }
 }
 
@@ -100,10 +100,10 @@ impl BufferPool {
     /// assert_eq!(error, PoolError::TooMany { count: 20_000_000, largest: 1 << 24 });
     /// ```
     pub fn try_new(slab_bytes: usize, count: usize) -> Result<Self, PoolError> {
-        Ok(Self::of(Shared::new(slab_bytes, count, Memory::default())?))
+        Ok(Self::of(PoolState::new(slab_bytes, count, Memory::default())?))
     }
 
-    pub(super) fn of(shared: Shared) -> Self {
+    pub(super) fn of(shared: PoolState) -> Self {
         let shared = Box::leak(Box::new(shared));
         Self { owner: Arc::new(Owner { shared: NonNull::from(shared) }) }
     }

@@ -16,7 +16,7 @@
 //! compare-exchange of the whole word, so of all who hold the handle one wins, and afterwards the generation
 //! is another. Every other step is made by the slab's only owner.
 
-use crate::free_list::END;
+use crate::base::free_list::END;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// A `Buffer` has the slab.

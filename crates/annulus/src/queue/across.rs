@@ -19,8 +19,8 @@ use super::read::ReadEnd;
 use super::share::LaneShare;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
-use crate::gone::Gone;
-use crate::lane::{self, Cells, Lane, Number, Numbers, OtherProcess, Producers};
+use crate::base::gone::Gone;
+use crate::lane::{self, Cells, Number, Numbers, OneToOne, OtherProcess, Producers};
 use crate::memory::Memory;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -106,10 +106,10 @@ impl<T: Send> LanePart<T> {
     /// # Safety
     ///
     /// As of [`Numbers`]: they live, and can be written to, as long as the memory, which the slots keep, too.
-    unsafe fn lane(self, first: Number) -> (Lane<T, lane::Across>, Remote) {
+    unsafe fn lane(self, first: Number) -> (OneToOne<T, lane::Across>, Remote) {
         // SAFETY: the caller's promise.
         let control = unsafe { lane::Across::new(self.numbers, first) };
-        (Lane::over(self.slots, first, control), self.released)
+        (OneToOne::over(self.slots, first, control), self.released)
     }
 }
 
@@ -133,7 +133,7 @@ impl<T: Send> Part<T> {
     /// # Safety
     ///
     /// As of [`LanePart::lane`], for all numbers.
-    unsafe fn share(self, plan: Plan) -> LaneShare<Lane<T, lane::Across>> {
+    unsafe fn share(self, plan: Plan) -> LaneShare<OneToOne<T, lane::Across>> {
         // SAFETY: the caller's promise.
         let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };
         // SAFETY: the caller's promise.
@@ -279,7 +279,7 @@ mod places {
     use core::ptr::NonNull;
 
     use super::{LanePart, ManyAcross, Part};
-    use crate::gone::Gone;
+    use crate::base::gone::Gone;
     use crate::lane::{Cells, Numbers, PlaceTable};
     use crate::memory::Memory;
     use crate::mpsc::Builder;

@@ -6,7 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::ends::{Read, take_up_to};
-use super::kind::{AnyKind, InPlace, Joinable, Shared};
+use super::kind::{AnyKind, InPlace, Joinable, ManyConsumers};
 use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::stats::ChannelStats;
@@ -17,7 +17,7 @@ use crate::error::{RecvTimeoutError, in_time};
 use crate::observer::observable;
 use crate::sync::AtomicU64;
 use crate::wait::own_strategy;
-use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, wait_until};
 
 /// The receiving end of a queue: each message of the queue reaches one consumer.
 ///
@@ -662,7 +662,7 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
 
 of_kinds! { spmc::Spmc, mpmc::Mpmc =>
 /// Another consumer of the queue. Nobody has to wait for this.
-impl<T: Send, K: Shared> Clone for Consumer<T, K> {
+impl<T: Send, K: ManyConsumers> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
         Self { end: K::another(&self.end), strategy: self.strategy }
     }
@@ -706,7 +706,7 @@ pub(super) struct Next<'c, T: Send, K: AnyKind, Find> {
 impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for Next<'_, T, K, Find> {
     type Found = Result<F, RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.consumer.end.state().published
     }
 

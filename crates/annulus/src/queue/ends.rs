@@ -8,7 +8,7 @@ use crate::error::Refusal;
 use crate::memory::Block;
 use crate::sync::AtomicU64;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::Event;
+use crate::wait::EventCount;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The end of a producer. Only [`wait`](Self::wait) waits.
@@ -42,7 +42,7 @@ pub(crate) trait Write<T> {
 
     /// Where to wait for a free slot.
     #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &Event;
+    fn event(&self) -> &EventCount;
 
     /// The word that changes when a slot becomes free, where none is.
     fn watched(&self) -> &AtomicU64;

@@ -11,7 +11,7 @@ use super::read::{ReadEnd, note_rest, seal};
 use super::roster::Round;
 use super::state::QueueState;
 use super::thinning::Thinning;
-use crate::lane::{ControlBlock, Lane, Number, Own};
+use crate::lane::{ControlBlock, Number, OneToOne, Own};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 
@@ -122,10 +122,10 @@ impl<T, C: ControlBlock<T>> FanIn<T, C> {
 }
 
 impl<T, C: ControlBlock<T>> Read<T> for FanIn<T, C> {
-    type Lane = Lane<T, C>;
+    type Lane = OneToOne<T, C>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T, C>> {
+    fn state(&self) -> &QueueState<OneToOne<T, C>> {
         self.current.node.state()
     }
 

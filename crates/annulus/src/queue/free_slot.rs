@@ -7,7 +7,7 @@ use crate::error::Refusal;
 use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
 use crate::wait::WaitStrategy;
-use crate::wait::{Event, Look, Wait};
+use crate::wait::{EventCount, Look, Wait};
 
 /// Until a producer's end has a free slot.
 pub(super) struct FreeSlot<'p, W, T>(&'p mut W, PhantomData<fn() -> T>);
@@ -40,7 +40,7 @@ impl<'p, W: Write<T>, T> FreeSlot<'p, W, T> {
 impl<W: Write<T>, T> Wait for FreeSlot<'_, W, T> {
     type Found = Result<(), Refusal>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.0.event()
     }
 

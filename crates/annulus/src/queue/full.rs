@@ -4,7 +4,7 @@ use super::node::{LaneNode, QueueLane};
 use super::state::QueueState;
 use crate::error::Refusal;
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
 /// Waits for a free slot of `node`, and returns how many slots `count_free` then found free: `freed` is the
 /// word that changes when the first of them becomes free. For a few looks it waits until there are
@@ -40,7 +40,7 @@ struct FullLane<'a, L: QueueLane, R> {
 impl<L: QueueLane, R: Fn(&L) -> u64> Wait for FullLane<'_, L, R> {
     type Found = Result<u64, Refusal>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.node.released
     }
 

@@ -4,14 +4,14 @@
 use super::ends::Write;
 use super::state::QueueState;
 use super::write::WriteEnd;
+use crate::base::hint::unlikely;
 use crate::error::Refusal;
-use crate::hint::unlikely;
-use crate::lane::Lane;
+use crate::lane::OneToOne;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::AtomicU64;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::Event;
+use crate::wait::EventCount;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of such a lane. Except for single messages it works as a [`WriteEnd`].
@@ -21,10 +21,10 @@ pub(crate) struct Handing<T> {
 }
 
 impl<T: Send> Write<T> for Handing<T> {
-    type Lane = Lane<T>;
+    type Lane = OneToOne<T>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T>> {
+    fn state(&self) -> &QueueState<OneToOne<T>> {
         self.end.state()
     }
 
@@ -64,7 +64,7 @@ impl<T: Send> Write<T> for Handing<T> {
     }
 
     #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.end.event()
     }
 

@@ -51,7 +51,7 @@ pub trait Joinable: Kind + Join {}
     note = "`spmc` and `mpmc` queues have many, each message for one of them; where all are to see every message, use a broadcast ring"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Shared: Kind + Divide {}
+pub trait ManyConsumers: Kind + Divide {}
 
 /// What a queue of a kind is made of.
 // Decision 0043: the handles are written once.

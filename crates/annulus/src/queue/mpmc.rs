@@ -24,11 +24,11 @@
 //! ```
 
 use super::channels::channels;
-use super::claim::Claimer;
-use super::kind::{AnyKind, Build, Divide, Join, Joinable, Kind, Parts, Shared};
+use super::kind::{AnyKind, Build, Divide, Join, Joinable, Kind, ManyConsumers, Parts};
 use super::plan::Plan;
+use super::read_many::ReadMany;
 use super::share::LaneShare;
-use super::shared_write::SharedWriteEnd;
+use super::write_many::WriteMany;
 use crate::error::CapacityError;
 use crate::lane::Own;
 
@@ -41,30 +41,30 @@ channels!(Mpmc, holds: "Makes a queue with a ring for each producer. Each ring h
 impl AnyKind for Mpmc {}
 impl Kind for Mpmc {}
 impl Joinable for Mpmc {}
-impl Shared for Mpmc {}
+impl ManyConsumers for Mpmc {}
 
 impl Parts for Mpmc {
-    type Write<T: Send> = SharedWriteEnd<T>;
-    type Read<T: Send> = Claimer<T>;
+    type Write<T: Send> = WriteMany<T>;
+    type Read<T: Send> = ReadMany<T>;
     type ControlBlock<T: Send> = Own<T>;
     const NAME: &'static str = "mpmc";
 }
 
 impl Build for Mpmc {
-    fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
+    fn ends<T: Send>(plan: Plan) -> Result<(WriteMany<T>, ReadMany<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
-        Ok((SharedWriteEnd::new(share.clone()), Claimer::new(share)))
+        Ok((WriteMany::new(share.clone()), ReadMany::new(share)))
     }
 }
 
 impl Divide for Mpmc {
-    fn another<T: Send>(read: &Claimer<T>) -> Claimer<T> {
+    fn another<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
         read.another()
     }
 }
 
 impl Join for Mpmc {
-    fn another<T: Send>(write: &SharedWriteEnd<T>) -> Result<SharedWriteEnd<T>, CapacityError> {
+    fn another<T: Send>(write: &WriteMany<T>) -> Result<WriteMany<T>, CapacityError> {
         write.another()
     }
 }

@@ -6,14 +6,14 @@ use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
+use crate::base::free_list::END;
 use crate::error::CapacityError;
-use crate::free_list::END;
 use crate::lane::Number;
-use crate::lane::{ControlBlock, Lane, Peer, SharedLane, Span};
+use crate::lane::{ControlBlock, OneToMany, OneToOne, Peer, Span};
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// A lane in its queue state.
 #[repr(C)]
@@ -30,7 +30,7 @@ pub(crate) struct LaneNode<L> {
     /// Its number in the roster. Constant.
     pub(super) index: u32,
     /// Where its producer sleeps.
-    pub(super) released: Event,
+    pub(super) released: EventCount,
     /// The number of the lane below it on the free list.
     pub(super) link: AtomicU32,
     /// The number of its producer, in the order of joining.
@@ -46,8 +46,8 @@ pub(crate) struct LaneNode<L> {
 // What a producer looks at after a send (lane.send4) is one line, and not the lane's (docs/LAYOUT.md).
 #[cfg(not(annulus_loom))]
 const _: () = {
-    assert!(offset_of!(LaneNode<Lane<u64>>, state) == size_of::<Lane<u64>>());
-    assert!(offset_of!(LaneNode<Lane<u64>>, active) < offset_of!(LaneNode<Lane<u64>>, state) + 64);
+    assert!(offset_of!(LaneNode<OneToOne<u64>>, state) == size_of::<OneToOne<u64>>());
+    assert!(offset_of!(LaneNode<OneToOne<u64>>, active) < offset_of!(LaneNode<OneToOne<u64>>, state) + 64);
 };
 
 impl<L> LaneNode<L> {
@@ -58,7 +58,7 @@ impl<L> LaneNode<L> {
         id: u64,
         state: NonNull<()>,
         plan: &Plan,
-        released: Event,
+        released: EventCount,
     ) -> Self {
         Self {
             lane,
@@ -109,19 +109,19 @@ pub(crate) trait NewLane: QueueLane {
     fn new(plan: &Plan) -> Result<Self, CapacityError>;
 }
 
-impl<T> NewLane for Lane<T> {
+impl<T> NewLane for OneToOne<T> {
     fn new(plan: &Plan) -> Result<Self, CapacityError> {
-        Lane::new(plan.capacity, plan.first, plan.memory)
+        OneToOne::new(plan.capacity, plan.first, plan.memory)
     }
 }
 
-impl<T> NewLane for SharedLane<T> {
+impl<T> NewLane for OneToMany<T> {
     fn new(plan: &Plan) -> Result<Self, CapacityError> {
-        SharedLane::new(plan.capacity, plan.first, plan.memory)
+        OneToMany::new(plan.capacity, plan.first, plan.memory)
     }
 }
 
-impl<T, C: ControlBlock<T>> QueueLane for Lane<T, C> {
+impl<T, C: ControlBlock<T>> QueueLane for OneToOne<T, C> {
     type Peer = C::Peer;
 
     #[inline(always)]
@@ -143,7 +143,7 @@ impl<T, C: ControlBlock<T>> QueueLane for Lane<T, C> {
     }
 }
 
-impl<T> QueueLane for SharedLane<T> {
+impl<T> QueueLane for OneToMany<T> {
     type Peer = ();
 
     fn is_quiet(&self) -> bool {

@@ -5,8 +5,8 @@ use super::outlined::outlined;
 use super::read::{ReadEnd, note_rest};
 use super::roster::Round;
 use super::state::QueueState;
-use crate::hint::unlikely;
-use crate::lane::{ControlBlock, Lane, Own};
+use crate::base::hint::unlikely;
+use crate::lane::{ControlBlock, OneToOne, Own};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 
@@ -64,10 +64,10 @@ impl<T, C: ControlBlock<T>> One<T, C> {
 }
 
 impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
-    type Lane = Lane<T, C>;
+    type Lane = OneToOne<T, C>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T, C>> {
+    fn state(&self) -> &QueueState<OneToOne<T, C>> {
         self.end.node.state()
     }
 

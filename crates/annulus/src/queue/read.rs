@@ -1,4 +1,4 @@
-//! The consumer's end of a lane: lane.take5 to lane.take8 of `lane/lane.rs`.
+//! The consumer's end of a lane: lane.take5 to lane.take8 of `lane/one_to_one.rs`.
 //!
 //! A receive, from [`Consumer::recv`](super::Consumer::recv) down:
 //!
@@ -15,13 +15,13 @@ use core::ptr;
 use super::node::LaneNode;
 use super::roster::Round;
 use super::share::{LaneShare, state_of};
-use crate::hint::unlikely;
-use crate::lane::{Cells, ControlBlock, Lane, Number, Own, Position};
+use crate::base::hint::unlikely;
+use crate::lane::{Cells, ControlBlock, Number, OneToOne, Own, Position};
 use crate::sync::mutated;
 
 /// The one consumer of a lane.
 pub(crate) struct ReadEnd<T, C: ControlBlock<T> = Own<T>> {
-    pub(super) node: LaneShare<Lane<T, C>>,
+    pub(super) node: LaneShare<OneToOne<T, C>>,
     /// The next message.
     pub(super) head: Position<T>,
     /// Messages are there before this one; there may be more.
@@ -36,7 +36,7 @@ pub(crate) struct ReadEnd<T, C: ControlBlock<T> = Own<T>> {
 
 impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     /// The consumer of a lane that nobody else receives from.
-    pub(super) fn new(node: LaneShare<Lane<T, C>>) -> Self {
+    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
         let lane = &node.lane;
         let head = lane.position(lane.head());
         let end = lane.decided_end();
@@ -59,7 +59,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         &mut self,
         round: &mut Round,
         at: usize,
-        is_wanted: impl FnMut(&LaneNode<Lane<T, C>>) -> bool,
+        is_wanted: impl FnMut(&LaneNode<OneToOne<T, C>>) -> bool,
     ) -> Option<usize> {
         let index = self.node.move_on(round, is_wanted)?;
         if index != at {
@@ -75,7 +75,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     }
 
     #[inline(always)]
-    pub(super) fn lane(&self) -> &Lane<T, C> {
+    pub(super) fn lane(&self) -> &OneToOne<T, C> {
         &self.node.lane
     }
 
@@ -368,7 +368,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
 /// The consumer of `node` has paused.
 #[cold]
 #[inline(never)]
-pub(super) fn note_rest<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>) {
+pub(super) fn note_rest<T, C: ControlBlock<T>>(node: &LaneNode<OneToOne<T, C>>) {
     if let Some(counters) = &state_of(node).counters {
         counters.rested();
     }
@@ -376,8 +376,8 @@ pub(super) fn note_rest<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>) {
 
 /// lane.end1: decides where `lane` ends, unless its producer did, and returns where. The caller is its
 /// consumer, has seen that the queue is closed, and then called
-/// [`Event::barrier`](crate::wait::Event::barrier). `known` is for a seeded bug.
-pub(super) fn seal<T, C: ControlBlock<T>>(lane: &Lane<T, C>, known: Number) -> Number {
+/// [`EventCount::barrier`](crate::wait::EventCount::barrier). `known` is for a seeded bug.
+pub(super) fn seal<T, C: ControlBlock<T>>(lane: &OneToOne<T, C>, known: Number) -> Number {
     lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
 }
 

@@ -40,9 +40,9 @@ use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
 use super::node::{LaneNode, QueueLane};
-use crate::free_list::{END, Head};
+use crate::base::free_list::{END, Head};
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// Lanes of a block: one for each bit of a word. (Fewer under loom, which counts each of them in each
 /// execution.)
@@ -307,7 +307,7 @@ impl<L> Roster<L> {
     /// which producers look after a send. Does nothing where another consumer is doing this.
     #[cold]
     #[inline(never)]
-    pub(super) fn thin_out(&self, published: &Event, mut is_idle: impl FnMut(&LaneNode<L>) -> bool)
+    pub(super) fn thin_out(&self, published: &EventCount, mut is_idle: impl FnMut(&LaneNode<L>) -> bool)
     where
         L: QueueLane,
     {
@@ -338,7 +338,7 @@ impl<L> Roster<L> {
     }
 
     /// The second half of [`thin_out`](Self::thin_out): those lanes become inactive in which nothing lies.
-    fn deactivate_idle(&self, published: &Event)
+    fn deactivate_idle(&self, published: &EventCount)
     where
         L: QueueLane,
     {

@@ -6,10 +6,10 @@ use super::Producer;
 use super::ends::Write;
 use super::free_slot::FreeSlot;
 use super::kind::AnyKind;
-use crate::await_room::Alone;
 use crate::error::{Refusal, SendError};
-use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Choice, Event, Finding, Look, SendChoice, Sending, Wait, WaitStrategy};
+use crate::transmit::await_room::Alone;
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::wait::{Arm, Choice, EventCount, Finding, Look, SendChoice, Sending, Wait, WaitStrategy};
 
 impl<T: Send, K: AnyKind> Producer<T, K> {
     /// An arm of [`select!`](crate::select!).
@@ -33,7 +33,7 @@ impl<T: Send, K: AnyKind> HasRoom for Producer<T, K> {
 }
 
 impl<T: Send, K: AnyKind> Alone for Producer<T, K> {
-    fn released(&self) -> &Event {
+    fn released(&self) -> &EventCount {
         self.end.event()
     }
 

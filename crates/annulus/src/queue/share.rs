@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::CapacityError;
-use crate::wait::Event;
+use crate::wait::EventCount;
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 
@@ -35,7 +35,7 @@ impl<L: QueueLane> LaneShare<L> {
     where
         L: NewLane<Peer = ()>,
     {
-        let state = Arc::new_cyclic(|me| QueueState::new(plan, Event::counting, (), Weak::clone(me)));
+        let state = Arc::new_cyclic(|me| QueueState::new(plan, EventCount::counting, (), Weak::clone(me)));
         let node = NonNull::from(state.lane_for_producer()?);
         Ok(Self::of(state, node))
     }
@@ -51,10 +51,10 @@ impl<L: QueueLane> LaneShare<L> {
         published: Remote,
         peer: L::Peer,
     ) -> Self {
-        let published = |counters| Event::across(published, counters);
+        let published = |counters| EventCount::across(published, counters);
         let state = Arc::new_cyclic(|me| QueueState::new(plan, published, peer, Weak::clone(me)));
         let add = |(lane, released): (L, Remote), number: u64| {
-            let released = Event::across(released, state.counters.clone());
+            let released = EventCount::across(released, state.counters.clone());
             NonNull::from(state.add_lane(lane, released, number))
         };
         let node = add(first, 0);

@@ -5,16 +5,16 @@ use super::consumer::look;
 use super::ends::Read;
 use super::kind::AnyKind;
 use super::node::QueueLane;
-use crate::batches::{Batches, Mark};
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::{Deadline, Event, Look, Source, WaitStrategy};
+use crate::wait::{Deadline, EventCount, Look, Source, WaitStrategy};
 
 // SAFETY: the events are in the queue state, which the consumer keeps alive.
 unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.end.state().published
     }
 
@@ -122,7 +122,14 @@ mod tests {
             first.clone().try_send(7).unwrap();
             mark = consumer.mark();
             let lane = NewLane::new(&state.plan).unwrap();
-            Box::new(LaneNode::new(lane, index, 9, NonNull::from(state).cast(), &state.plan, Event::new()))
+            Box::new(LaneNode::new(
+                lane,
+                index,
+                9,
+                NonNull::from(state).cast(),
+                &state.plan,
+                EventCount::new(),
+            ))
         });
         assert!(!consumer.has_passed(&mut mark));
         assert_eq!(consumer.try_recv(), Ok(7));

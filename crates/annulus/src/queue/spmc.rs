@@ -20,11 +20,11 @@
 //! ```
 
 use super::channels::channels;
-use super::claim::Claimer;
-use super::kind::{AnyKind, Build, Divide, Kind, Parts, Shared};
+use super::kind::{AnyKind, Build, Divide, Kind, ManyConsumers, Parts};
 use super::plan::Plan;
+use super::read_many::ReadMany;
 use super::share::LaneShare;
-use super::shared_write::SharedWriteEnd;
+use super::write_many::WriteMany;
 use crate::error::CapacityError;
 use crate::lane::Own;
 
@@ -36,24 +36,24 @@ channels!(Spmc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
 impl AnyKind for Spmc {}
 impl Kind for Spmc {}
-impl Shared for Spmc {}
+impl ManyConsumers for Spmc {}
 
 impl Parts for Spmc {
-    type Write<T: Send> = SharedWriteEnd<T>;
-    type Read<T: Send> = Claimer<T>;
+    type Write<T: Send> = WriteMany<T>;
+    type Read<T: Send> = ReadMany<T>;
     type ControlBlock<T: Send> = Own<T>;
     const NAME: &'static str = "spmc";
 }
 
 impl Build for Spmc {
-    fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
+    fn ends<T: Send>(plan: Plan) -> Result<(WriteMany<T>, ReadMany<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
-        Ok((SharedWriteEnd::new(share.clone()), Claimer::new(share)))
+        Ok((WriteMany::new(share.clone()), ReadMany::new(share)))
     }
 }
 
 impl Divide for Spmc {
-    fn another<T: Send>(read: &Claimer<T>) -> Claimer<T> {
+    fn another<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
         read.another()
     }
 }

@@ -8,7 +8,7 @@
 //! *After a send* (lane.send4) a producer checks three things, which change rarely. Does a consumer sleep? Is
 //! the queue closed? (Both are in one word, `published`.) Is its lane still `active`? (This is not checked
 //! where there is only one lane.) One fence serves all three. Whoever changes one of them then calls
-//! [`Event::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
+//! [`EventCount::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
 #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -22,12 +22,12 @@ use super::latency_sampler::LatencySampler;
 use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
+use crate::base::handle_count::HandleCount;
 #[cfg(all(feature = "std", not(annulus_loom)))]
-use crate::closer::Told;
-use crate::closer::{Close, Closer};
+use crate::close::Told;
+use crate::close::{Close, Closer};
 use crate::error::CapacityError;
-use crate::handle_count::HandleCount;
-use crate::lane::{Lane, Number, Peer, Span};
+use crate::lane::{Number, OneToOne, Peer, Span};
 use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
@@ -36,13 +36,13 @@ use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
-use crate::wait::{Event, Flag, HasFlags};
+use crate::wait::{EventCount, Flag, HasFlags};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
 pub(crate) struct QueueState<L: QueueLane> {
     /// Where consumers sleep. [`CLOSED`] and [`HANDS_OFF`] are its flags.
-    pub(super) published: Event,
+    pub(super) published: EventCount,
     producers: HandleCount,
     consumers: HandleCount,
     pub(super) roster: Roster<L>,
@@ -70,7 +70,7 @@ pub(crate) struct QueueState<L: QueueLane> {
 const NOWHERE: usize = usize::MAX;
 
 // The word that each send looks at begins the first line (docs/LAYOUT.md).
-const _: () = assert!(offset_of!(QueueState<Lane<u64>>, published) == 0);
+const _: () = assert!(offset_of!(QueueState<OneToOne<u64>>, published) == 0);
 
 /// Set once, by the close. Nothing is sent from then on.
 const CLOSED: Flag = Flag::Closed;
@@ -87,7 +87,7 @@ impl<L: QueueLane> QueueState<L> {
     /// A queue state without a lane, and with one handle on each side.
     pub(super) fn new(
         plan: Plan,
-        published: impl FnOnce(Counting) -> Event,
+        published: impl FnOnce(Counting) -> EventCount,
         peer: L::Peer,
         me: Weak<Self>,
     ) -> Self {
@@ -127,11 +127,11 @@ impl<L: QueueLane> QueueState<L> {
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
         }
-        Ok(self.add_lane(self.new_lane()?, Event::counting(self.counters.clone()), id))
+        Ok(self.add_lane(self.new_lane()?, EventCount::counting(self.counters.clone()), id))
     }
 
     /// Adds a lane for producer `id`, which sleeps at `released`.
-    pub(super) fn add_lane(&self, lane: L, released: Event, id: u64) -> &LaneNode<L> {
+    pub(super) fn add_lane(&self, lane: L, released: EventCount, id: u64) -> &LaneNode<L> {
         let state = NonNull::new(self.me.as_ptr().cast_mut().cast()).expect("an Arc points to something");
         self.roster.add(|index| Box::new(LaneNode::new(lane, index, id, state, &self.plan, released)))
     }

@@ -3,7 +3,7 @@
 use super::node::{LaneNode, QueueLane};
 use super::roster::Roster;
 use crate::sync::{Ordering, mutated};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// So many quiet lanes stay active where nothing is found at all: nobody gains by deactivating them.
 const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
@@ -69,14 +69,14 @@ impl Thinning {
 
     /// Deactivates lanes if it is time.
     #[inline(always)]
-    pub(super) fn thin_out<L: QueueLane>(&mut self, roster: &Roster<L>, published: &Event) {
+    pub(super) fn thin_out<L: QueueLane>(&mut self, roster: &Roster<L>, published: &EventCount) {
         if self.vain >= self.price {
             self.thin_out_now(roster, published);
         }
     }
 
     #[cold]
-    fn thin_out_now<L: QueueLane>(&mut self, roster: &Roster<L>, published: &Event) {
+    fn thin_out_now<L: QueueLane>(&mut self, roster: &Roster<L>, published: &EventCount) {
         if !published.has_cheap_barriers() && !mutated!("thinning_registers") {
             self.unpaid += self.vain;
             (self.vain, self.price) = (0, ASK_AGAIN);

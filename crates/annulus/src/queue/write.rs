@@ -1,4 +1,4 @@
-//! The producer's end of a lane: lane.send1 to lane.send4 of `lane/lane.rs`.
+//! The producer's end of a lane: lane.send1 to lane.send4 of `lane/one_to_one.rs`.
 //!
 //! A send, from [`Producer::send`](super::Producer::send) down:
 //!
@@ -21,14 +21,14 @@ use super::latency_sampler::LatencySampler;
 use super::node::LaneNode;
 use super::share::{LaneShare, state_of};
 use super::state::QueueState;
+use crate::base::hint::unlikely;
 use crate::error::{CapacityError, Refusal};
-use crate::hint::unlikely;
-use crate::lane::{ControlBlock, Lane, Number, Own, Position};
+use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, mutated};
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::Event;
+use crate::wait::EventCount;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
 /// The one producer of a lane.
@@ -43,7 +43,7 @@ use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 /// of these would be under way at once.
 // Decision 0004: no more than four numbers.
 pub(crate) struct WriteEnd<T, C: ControlBlock<T> = Own<T>> {
-    node: LaneShare<Lane<T, C>>,
+    node: LaneShare<OneToOne<T, C>>,
     /// The next message.
     tail: Position<T>,
     /// The run ends before this message. It reaches no further than the slots known to be free, and no
@@ -72,7 +72,7 @@ impl<T> WriteEnd<T> {
 
 impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     /// The producer of a lane on which nobody else sends. The queue state counts it already.
-    pub(super) fn new(node: LaneShare<Lane<T, C>>) -> Self {
+    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
         let lane = &node.lane;
         // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
         let tail = lane.position(lane.tail());
@@ -82,12 +82,12 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     }
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T, C>> {
+    fn state(&self) -> &QueueState<OneToOne<T, C>> {
         self.node.state()
     }
 
     #[inline(always)]
-    fn lane(&self) -> &Lane<T, C> {
+    fn lane(&self) -> &OneToOne<T, C> {
         &self.node.lane
     }
 
@@ -352,7 +352,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         let tail = self.tail.number;
         let preferred = preferred_slots(self.state().plan.capacity).max(count as u64);
         // Too few are as good as none: whoever frees more notifies again.
-        let count_free = |lane: &Lane<T, C>| {
+        let count_free = |lane: &OneToOne<T, C>| {
             let free = lane.read_limit(tail).since(tail);
             if free < count as u64 && !mutated!("little_room_is_enough") { 0 } else { free }
         };
@@ -388,7 +388,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
 #[cold]
 #[inline(never)]
 fn measure<T, C: ControlBlock<T>>(
-    node: &LaneNode<Lane<T, C>>,
+    node: &LaneNode<OneToOne<T, C>>,
     sampler: &LatencySampler,
     tail: Number,
     limit: Number,
@@ -403,8 +403,8 @@ fn measure<T, C: ControlBlock<T>>(
 // Mutants: `with true`: costs or saves time.
 #[inline(always)]
 fn needs_slow_path<T, C: ControlBlock<T>>(
-    state: &QueueState<Lane<T, C>>,
-    node: &LaneNode<Lane<T, C>>,
+    state: &QueueState<OneToOne<T, C>>,
+    node: &LaneNode<OneToOne<T, C>>,
     is_lone: bool,
 ) -> bool {
     #[cfg(feature = "shm")]
@@ -421,7 +421,7 @@ fn needs_slow_path<T, C: ControlBlock<T>>(
 #[cold]
 #[inline(never)]
 fn publish_slow_path<T, C: ControlBlock<T>>(
-    node: &LaneNode<Lane<T, C>>,
+    node: &LaneNode<OneToOne<T, C>>,
     first: Number,
     tail: Number,
 ) -> bool {
@@ -454,7 +454,7 @@ fn publish_slow_path<T, C: ControlBlock<T>>(
 #[cold]
 #[inline(never)]
 unsafe fn publish_one_slow_path<T, C: ControlBlock<T>>(
-    node: &LaneNode<Lane<T, C>>,
+    node: &LaneNode<OneToOne<T, C>>,
     after: Position<T>,
 ) -> Result<(), T> {
     let at = after.step_back();
@@ -473,7 +473,11 @@ unsafe fn publish_one_slow_path<T, C: ControlBlock<T>>(
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>, tail: Position<T>, count: usize) {
+unsafe fn drop_unsent<T, C: ControlBlock<T>>(
+    node: &LaneNode<OneToOne<T, C>>,
+    tail: Position<T>,
+    count: usize,
+) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
     let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. If one destructor panics, the others still run.
@@ -481,10 +485,10 @@ unsafe fn drop_unsent<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>, tail: 
 }
 
 impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
-    type Lane = Lane<T, C>;
+    type Lane = OneToOne<T, C>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T, C>> {
+    fn state(&self) -> &QueueState<OneToOne<T, C>> {
         self.state()
     }
 
@@ -547,7 +551,7 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
     }
 
     #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.node.released
     }
 
@@ -578,7 +582,7 @@ impl<T, C: ControlBlock<T>> Drop for WriteEnd<T, C> {
 /// Takes the node and not the end, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>) {
+fn leave<T, C: ControlBlock<T>>(node: &LaneNode<OneToOne<T, C>>) {
     state_of(node).leave(node);
 }
 

@@ -27,7 +27,7 @@ use core::mem::MaybeUninit;
 
 use super::copy::{self, RECORD_FLOOR, WORD};
 use super::storage::Storage;
-use crate::hint::unlikely;
+use crate::base::hint::unlikely;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::{Memory, NoBlock};

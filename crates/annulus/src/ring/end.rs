@@ -26,7 +26,7 @@
 //! changes it later: an event that was counted while a closure changed it, and whose closure panics
 //! (`withdraw`). It was not published, so no subscriber has passed it.
 
-use crate::sequence::Sequence;
+use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// Where a ring ends.

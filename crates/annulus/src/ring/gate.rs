@@ -34,7 +34,7 @@
 
 use super::registry::{FREE, Pass, Registry};
 use super::seats::Seats;
-use crate::sequence::Sequence;
+use crate::base::sequence::Sequence;
 use crate::stats::Counting;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 

@@ -13,8 +13,8 @@ use alloc::boxed::Box;
 
 use super::end::End;
 use super::mirror::{Mirror, Seen};
-use crate::hint::unlikely;
-use crate::sequence::{Sequence, Stamp, State};
+use crate::base::hint::unlikely;
+use crate::base::sequence::{Sequence, Stamp, State};
 use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause};
 
 /// Who writes to a ring.

@@ -11,8 +11,8 @@
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use crate::gone::Gone;
-use crate::sequence::Sequence;
+use crate::base::gone::Gone;
+use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering};
 
 /// What lies in the memory, beside the slots: zero at first.

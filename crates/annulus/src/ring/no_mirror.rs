@@ -1,6 +1,6 @@
 //! In place of the mirrors of `mirror.rs`, where there are none.
 
-use crate::sequence::Sequence;
+use crate::base::sequence::Sequence;
 
 /// There is none.
 pub(crate) enum Mirror {}

@@ -1,7 +1,7 @@
 //! In place of the seats of `seats.rs`, where there are none.
 
 use super::registry::Pass;
-use crate::sequence::Sequence;
+use crate::base::sequence::Sequence;
 use crate::sync::AtomicU64;
 
 /// There are none.

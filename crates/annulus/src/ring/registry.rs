@@ -39,8 +39,8 @@
 
 use core::ptr::NonNull;
 
-use crate::link::Link;
-use crate::sequence::Sequence;
+use crate::base::link::Link;
+use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering, pause};
 
 /// In a cell: nobody's.

@@ -28,8 +28,8 @@ use alloc::boxed::Box;
 use core::ptr::NonNull;
 
 use super::registry::{FREE, Pass};
-use crate::gone::NowAndThen;
-use crate::sequence::Sequence;
+use crate::base::gone::NowAndThen;
+use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// What the publisher says: the latest head with which it looked at the cells. 0 at first.

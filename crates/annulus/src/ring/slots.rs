@@ -3,9 +3,9 @@
 use core::ptr::NonNull;
 
 use super::{Store, Strided, Writers};
-use crate::hint::unlikely;
-use crate::index::Index;
-use crate::sequence::{Sequence, Stamp};
+use crate::base::hint::unlikely;
+use crate::base::index::Index;
+use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, ordering};
 
 /// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared

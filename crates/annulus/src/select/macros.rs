@@ -65,7 +65,7 @@
 ///
 /// *Values* are made when their arm is taken, and not before, so a variable is moved only then. What makes
 /// the value can't contain `?`, `return`, `break` or `continue`. Where several handles share their room (a
-/// [`Sender`](crate::queue::shared::Sender), an [`MpPublisher`](crate::broadcast::MpPublisher), an
+/// [`Sender`](crate::queue::ordered::Sender), an [`MpPublisher`](crate::broadcast::MpPublisher), an
 /// [`MpEventPublisher`](crate::event::MpEventPublisher)), others wait until the value is there. So make it
 /// beforehand, if that takes time. What makes it must not use the same ring. If it panics, the process is
 /// aborted, because readers would wait for it for ever. With all other handles such a panic does no harm.

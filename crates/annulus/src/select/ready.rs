@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::chosen::{took, turn};
 use crate::queue::{InPlace, bytes};
 use crate::receive::Waitable;
-use crate::room::WaitsForRoom;
+use crate::transmit::room::WaitsForRoom;
 use crate::wait::{
-    Arm, Arms, Deadline, Event, Finding, Listening, Look, Source, There, WaitStrategy, wait_for_any,
+    Arm, Arms, Deadline, EventCount, Finding, Listening, Look, Source, There, WaitStrategy, wait_for_any,
 };
 
 /// Waits until one of several handles is ready: for any number of handles, where
@@ -123,7 +123,7 @@ impl<'a> Handle<'a> {
 
 // SAFETY: that of either.
 unsafe impl Arm for Handle<'_> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.arm().event()
     }
 

@@ -15,7 +15,7 @@ use super::counters::Sent;
 use super::plan::{Mistake, Plan};
 use super::port::BoxEntry;
 use crate::error::{CapacityError, Refusal, TryPublishError};
-use crate::wait::Event;
+use crate::wait::EventCount;
 
 /// The ring behind an input.
 pub(super) struct Ring<T> {
@@ -35,14 +35,14 @@ impl<T> Ring<T> {
 }
 
 /// What an input has before the pipeline is built.
-pub(super) struct Early<T>(Arc<Shared<T>>);
+pub(super) struct Early<T>(Arc<EarlyState<T>>);
 
-struct Shared<T> {
+struct EarlyState<T> {
     state: Mutex<State<T>>,
     /// That of the builder, for the time before there is a ring.
     capacity: usize,
     /// For whoever asks where an input without a ring waits. Nobody waits there.
-    event: Event,
+    event: EventCount,
 }
 
 enum State<T> {
@@ -61,12 +61,12 @@ enum State<T> {
 impl<T> Early<T> {
     /// Of an input, and what becomes its ring.
     pub(super) fn new(capacity: usize) -> (Self, Promise<T>) {
-        let (state, event) = (Mutex::new(State::Waiting(Vec::new())), Event::new());
-        let early = Self(Arc::new(Shared { state, capacity, event }));
+        let (state, event) = (Mutex::new(State::Waiting(Vec::new())), EventCount::new());
+        let early = Self(Arc::new(EarlyState { state, capacity, event }));
         (Self(Arc::clone(&early.0)), Promise(early))
     }
 
-    pub(super) fn event(&self) -> &Event {
+    pub(super) fn event(&self) -> &EventCount {
         &self.0.event
     }
 

@@ -84,7 +84,7 @@ pub enum RingKind {
     /// A queue with a ring for each producer: messages are moved.
     Mpsc,
     /// A queue from which each message goes to one of the stage's threads.
-    Shared,
+    Ordered,
     /// A queue for each thread of a stage, which get the messages in turn.
     InTurn,
     /// A lossless broadcast ring: messages are copied.
@@ -101,7 +101,7 @@ impl fmt::Display for RingKind {
         f.write_str(match self {
             Self::Spsc => "spsc",
             Self::Mpsc => "mpsc",
-            Self::Shared => "shared",
+            Self::Ordered => "shared",
             Self::InTurn => "spsc for each thread",
             Self::Lossless => "lossless broadcast",
             Self::Lossy => "lossy broadcast",

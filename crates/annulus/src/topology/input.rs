@@ -6,12 +6,12 @@ use core::fmt;
 use super::early::{Early, Ring};
 use super::error::CloseReason;
 use super::port::{CountedProducer, Entry, Outlet, Writer};
-use crate::await_room::{Alone, AwaitRoom};
 use crate::error::{PublishError, Refusal, TryPublishError};
-use crate::room::{HasRoom, WaitsForRoom};
+use crate::transmit::await_room::{Alone, AwaitRoom};
+use crate::transmit::room::{HasRoom, WaitsForRoom};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending, WaitStrategy};
+use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};
 
 /// Where messages go into a pipeline; made by [`Builder::input`](super::Builder::input).
 ///
@@ -340,7 +340,7 @@ impl<T: Send + 'static> HasRoom for Input<T> {
 }
 
 impl<T: Send + 'static> Alone for Input<T> {
-    fn released(&self) -> &Event {
+    fn released(&self) -> &EventCount {
         match &self.way {
             Way::Unbuilt(early) => early.event(),
             Way::Queue(producer) => producer.released(),

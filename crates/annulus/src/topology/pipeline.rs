@@ -15,7 +15,7 @@ use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
 use super::plan::{EdgeCounters, Job, Plan, SharedPlan};
 use super::runner::Context;
-use super::shared::Shared;
+use super::state::PipelineState;
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
 use super::timing::nanoseconds;
 use crate::affinity::thread::{self as pinned, NoThread};
@@ -46,12 +46,12 @@ pub struct Pipeline {
     graph: Graph,
     counters: Vec<EdgeCounters>,
     threads: Vec<Thread>,
-    shared: Arc<Shared>,
+    shared: Arc<PipelineState>,
     begun: Instant,
 }
 
 /// Says that a thread has ended, or could not begin, when it is dropped.
-struct Ends(Arc<Shared>);
+struct Ends(Arc<PipelineState>);
 
 impl Drop for Ends {
     fn drop(&mut self) {

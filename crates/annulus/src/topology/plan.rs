@@ -18,12 +18,12 @@ use super::link::Link;
 use super::port::{BoxInlet, BoxOutlet, Reader, Writer};
 use super::readers::Readers;
 use super::runner::Context;
-use super::shared::Shared;
+use super::state::PipelineState;
 use crate::Closer;
 use crate::broadcast;
 use crate::error::CapacityError;
 use crate::message::Message;
-use crate::queue::{Consumer, shared};
+use crate::queue::{Consumer, ordered};
 use crate::wait::WaitStrategy;
 
 /// A recipe for a thread of a stage.
@@ -59,7 +59,7 @@ pub(super) struct Plan {
     pub(super) jobs: Vec<Job>,
     /// What gives the inputs their rings, once all threads are there.
     pub(super) connect: Vec<Box<dyn FnOnce() + Send>>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<PipelineState>,
     /// The first mistake.
     pub(super) mistake: Option<Mistake>,
     pub(super) outputs: usize,
@@ -359,11 +359,11 @@ impl Plan {
         settings: Settings,
     ) -> Vec<BoxInlet<T>> {
         let (sender, receiver) = self.ring_or_note(settings.capacity, |capacity| {
-            shared::Builder::new(capacity).wait_strategy(settings.strategy).build::<T>()
+            ordered::Builder::new(capacity).wait_strategy(settings.strategy).build::<T>()
         });
         let from: Vec<_> = writers.iter().map(|writer| (writer.from, Arc::new(Sent::default()))).collect();
         let readers: Vec<_> = (0..threads).map(|_| (to, Arc::new(Received::default()))).collect();
-        self.add_edges(&from, &readers, RingKind::Shared, settings.capacity, &sender.closer());
+        self.add_edges(&from, &readers, RingKind::Ordered, settings.capacity, &sender.closer());
         let ends = Arc::new(Readers::new(&self.shared));
         for (writer, (_, counters)) in writers.into_iter().zip(from) {
             let (handle, readers) = (sender.clone(), Arc::clone(&ends));

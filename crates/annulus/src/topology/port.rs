@@ -10,12 +10,12 @@ use super::link::Link;
 use super::readers::{Leaving, Readers, WaitFor, receive};
 use super::timing::Timing;
 use crate::Receive;
-use crate::await_room::Alone;
 use crate::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
 use crate::error::{PublishError, RecvError, Refusal, SendError, TryPublishError, TrySendError};
 use crate::message::Message;
-use crate::queue::{Consumer, Producer, shared, spsc};
-use crate::wait::{Control, Event, Lending, Look, WaitStrategy};
+use crate::queue::{Consumer, Producer, ordered, spsc};
+use crate::transmit::await_room::Alone;
+use crate::wait::{Control, EventCount, Lending, Look, WaitStrategy};
 
 /// Where a stage receives its messages.
 pub(super) trait Inlet<T>: Send {
@@ -191,7 +191,7 @@ impl<T: Message, M: Mode> Takes<T> for Subscriber<T, M> {
 }
 
 /// One thread of a stage takes a message when it works on it: what one thread holds, no other can work on.
-impl<T: Send + 'static> Takes<T> for shared::Receiver<T> {
+impl<T: Send + 'static> Takes<T> for ordered::Receiver<T> {
     fn abandon(&self) {
         self.closer().close();
     }
@@ -284,7 +284,7 @@ impl<T: Send + 'static, K: Link> Sends<T> for Producer<T, K> {
     }
 }
 
-impl<T: Send + 'static> Sends<T> for shared::Sender<T> {
+impl<T: Send + 'static> Sends<T> for ordered::Sender<T> {
     fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>> {
         given_back(self.try_send(message))
     }
@@ -350,7 +350,7 @@ impl<T: Message> Sends<T> for Publisher<T, Lossy> {
 
 /// What a handle knows of its room.
 impl<H: Alone> Alone for Writer<H> {
-    fn released(&self) -> &Event {
+    fn released(&self) -> &EventCount {
         self.handle.released()
     }
 

@@ -11,16 +11,16 @@ use alloc::vec::Vec;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::CloseReason;
-use super::shared::Shared;
+use super::state::PipelineState;
 use crate::Receive;
-use crate::closer::Told;
+use crate::close::Told;
 use crate::error::RecvError;
 use crate::sync::mutated;
 use crate::wait::{Control, Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
 
 /// The reading side of a ring, for those who send into it.
 pub(super) struct Readers {
-    pipeline: Arc<Shared>,
+    pipeline: Arc<PipelineState>,
     writers: Mutex<Vec<Arc<Control>>>,
     /// Of an output: how many messages it has received, once it is dropped.
     pub(super) taken: OnceLock<u64>,
@@ -28,13 +28,13 @@ pub(super) struct Readers {
 
 impl Readers {
     /// Of a ring of this pipeline.
-    pub(super) fn new(pipeline: &Arc<Shared>) -> Self {
+    pub(super) fn new(pipeline: &Arc<PipelineState>) -> Self {
         Self { pipeline: Arc::clone(pipeline), writers: Mutex::default(), taken: OnceLock::new() }
     }
 
     /// Why a ring between an input and the first stage is closed.
     pub(super) fn close_reason(&self) -> CloseReason {
-        let Shared { abort, stop, .. } = &*self.pipeline;
+        let PipelineState { abort, stop, .. } = &*self.pipeline;
         // A panic is noted before anything is closed.
         match self.pipeline.panics().into_iter().next() {
             Some(panic) => CloseReason::Panicked(panic),

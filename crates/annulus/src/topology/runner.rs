@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::counters::Work;
 use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
 use super::readers::WaitFor;
-use super::shared::Shared;
+use super::state::PipelineState;
 use super::timing::{Timing, next_most};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -24,7 +24,7 @@ pub(super) struct Context {
     pub(super) stage: usize,
     pub(super) name: String,
     pub(super) strategy: WaitStrategy,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<PipelineState>,
     pub(super) work: Arc<Work>,
 }
 

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::counters::Received;
 use super::port::Inlet;
 use super::readers::{WaitFor, receive};
-use super::shared::Shared;
+use super::state::PipelineState;
 use crate::Receive;
 use crate::error::RecvError;
 use crate::sync::mutated;
@@ -24,7 +24,7 @@ pub(super) struct Existing<R: Receive> {
 }
 
 impl<R: Receive> Existing<R> {
-    pub(super) fn new(receiver: R, counters: Arc<Received>, shared: &Shared) -> Self {
+    pub(super) fn new(receiver: R, counters: Arc<Received>, shared: &PipelineState) -> Self {
         Self { lending: Lending::new(Arc::clone(&shared.source)), receiver, counters }
     }
 

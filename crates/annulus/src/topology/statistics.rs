@@ -85,7 +85,7 @@ pub(super) fn edge(graph: &Graph, index: usize, numbers: &[EdgeNumbers]) -> Edge
         (Node::Output(_), None) => (all_sent.saturating_sub(waiting), waiting),
         _ if info.ring == RingKind::Source => (received, waiting),
         _ if is_over => (received, 0),
-        _ if info.ring == RingKind::Shared => (received, waiting),
+        _ if info.ring == RingKind::Ordered => (received, waiting),
         _ => (received, all_sent.saturating_sub(received + lost)),
     };
     if info.ring == RingKind::Lossy {

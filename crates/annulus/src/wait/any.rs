@@ -4,7 +4,7 @@
 //! [listener](Listener) at the event of each arm, registers the waker of its thread there, looks there once
 //! more, and sleeps once for all.
 //!
-//! *Why no wake-up is lost.* At each arm it is the argument of `event.rs`: whoever brings something there
+//! *Why no wake-up is lost.* At each arm it is the argument of `event_count.rs`: whoever brings something there
 //! comes after the registration, and wakes the thread, or before it, and then the second look sees what it
 //! brought.
 //!
@@ -22,7 +22,7 @@ use super::look::Look;
 use super::parker::Sleeper;
 use super::spin::{Spin, Turn};
 use super::until::LAST_LOOKS;
-use super::{Event, Wait, WaitStrategy};
+use super::{EventCount, Wait, WaitStrategy};
 use crate::processor;
 use crate::sync::mutated;
 
@@ -34,8 +34,8 @@ use crate::sync::mutated;
 /// wherever the arm is moved to.
 pub(crate) unsafe trait Arm {
     /// Where it waits. Only a look changes it. Whoever makes [`look`](Self::look) succeed calls
-    /// [`Event::notify`] on it, or its like, *after* the store that `look` looks for.
-    fn event(&self) -> &Event;
+    /// [`EventCount::notify`] on it, or its like, *after* the store that `look` looks for.
+    fn event(&self) -> &EventCount;
 
     /// Looks whether it is there. The arm keeps what it found. No look follows one that found something.
     fn look(&mut self) -> Look<()>;
@@ -187,7 +187,7 @@ impl<A> Listening<A> {
 impl Wait for dyn Arm + '_ {
     type Found = ();
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Arm::event(self)
     }
 
@@ -233,23 +233,23 @@ mod tests {
 
     /// An arm whose looks are a function of how many there were before, which may move it to another event.
     struct Scripted<'e, F> {
-        event: &'e Event,
+        event: &'e EventCount,
         looks: u32,
         look: F,
         takes: bool,
         strategy: WaitStrategy,
     }
 
-    impl<'e, F: FnMut(u32, &mut &'e Event) -> Look<()>> Scripted<'e, F> {
-        fn at(event: &'e Event, look: F) -> Listening<Self> {
+    impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Scripted<'e, F> {
+        fn at(event: &'e EventCount, look: F) -> Listening<Self> {
             let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
             Listening::new(Self { event, looks: 0, look, takes: true, strategy })
         }
     }
 
     // SAFETY: the events are those of the tests, which drop their arms first.
-    unsafe impl<'e, F: FnMut(u32, &mut &'e Event) -> Look<()>> Arm for Scripted<'e, F> {
-        fn event(&self) -> &Event {
+    unsafe impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Arm for Scripted<'e, F> {
+        fn event(&self) -> &EventCount {
             self.event
         }
 
@@ -271,10 +271,10 @@ mod tests {
     #[test]
     fn a_wait_that_its_deadline_ends_says_that_giving_way_was_in_vain() {
         let says_so = || {
-            let event = Event::new();
+            let event = EventCount::new();
             event.give_way_hint().helped();
             let deadline = Instant::now() + Duration::from_millis(20);
-            let mut scripted = Scripted::at(&event, |looks, _: &mut &Event| {
+            let mut scripted = Scripted::at(&event, |looks, _: &mut &EventCount| {
                 if looks == 2 {
                     std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
                 }
@@ -290,13 +290,13 @@ mod tests {
 
     #[test]
     fn it_looks_again_where_it_is_told_to() {
-        let event = Event::new();
-        let third = |looks, _: &mut &Event| if looks < 2 { Look::Again } else { Look::Found(()) };
+        let event = EventCount::new();
+        let third = |looks, _: &mut &EventCount| if looks < 2 { Look::Again } else { Look::Found(()) };
         assert_eq!(wait_for_any(&mut (Scripted::at(&event, third), ()), 0, None), Some(0));
         // Also once the time has passed.
         let past = Some(Instant::now());
         assert_eq!(wait_for_any(&mut (Scripted::at(&event, third), ()), 0, past), Some(0));
-        let always = |_, _: &mut &Event| Look::Again;
+        let always = |_, _: &mut &EventCount| Look::Again;
         assert_eq!(wait_for_any(&mut (Scripted::at(&event, always), ()), 0, past), None);
     }
 
@@ -304,7 +304,7 @@ mod tests {
     /// registered there.
     #[test]
     fn who_moves_at_the_second_look_does_not_sleep_yet() {
-        let events = [Event::new(), Event::new()];
+        let events = [EventCount::new(), EventCount::new()];
         let [first, second] = &events;
         let arm = Scripted::at(first, |_, event| {
             if first.tasks().count() == 1 {
@@ -321,7 +321,7 @@ mod tests {
     /// Between two waits at an arm, too.
     #[test]
     fn a_listener_moves_with_its_arm() {
-        let events = [Event::new(), Event::new()];
+        let events = [EventCount::new(), EventCount::new()];
         let [first, second] = &events;
         let woken = Arc::new(Woken::default());
         let mut scripted = Scripted::at(first, |looks, event| {
@@ -342,9 +342,10 @@ mod tests {
     #[test]
     fn an_arm_that_takes_nothing_passes_its_wake_up_on() {
         for (takes, others) in [(false, 1), (true, 0)] {
-            let event = Event::new();
+            let event = EventCount::new();
             let [one, other] = [(); 2].map(|()| Arc::new(Woken::default()));
-            let second = |looks, _: &mut &Event| if looks == 0 { Look::Nothing } else { Look::Found(()) };
+            let second =
+                |looks, _: &mut &EventCount| if looks == 0 { Look::Nothing } else { Look::Found(()) };
             let mut scripted = Scripted::at(&event, second);
             scripted.arm.takes = takes;
             let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
@@ -361,9 +362,9 @@ mod tests {
 
     #[test]
     fn it_gives_up_in_time() {
-        let event = Event::new();
+        let event = EventCount::new();
         let deadline = Instant::now() + Duration::from_millis(5);
-        let mut arms = (Scripted::at(&event, |_, _: &mut &Event| Look::Nothing), ());
+        let mut arms = (Scripted::at(&event, |_, _: &mut &EventCount| Look::Nothing), ());
         assert_eq!(wait_for_any(&mut arms, 0, Some(deadline)), None);
         assert!(Instant::now() >= deadline);
         assert_eq!(event.tasks().count(), 0);

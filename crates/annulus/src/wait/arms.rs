@@ -4,7 +4,7 @@
 use super::any::{Arm, Arms, Listening};
 use super::look::Look;
 use super::source::There;
-use super::{Event, Source, Wait, WaitStrategy};
+use super::{EventCount, Source, Wait, WaitStrategy};
 
 /// The end of a list.
 impl Arms for () {
@@ -93,7 +93,7 @@ impl<S: Source> Finding<There<S>, ()> {
 
 // SAFETY: the promise of `new`.
 unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.waiter.event()
     }
 

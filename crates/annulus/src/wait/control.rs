@@ -14,7 +14,7 @@
 //! ```
 //!
 //! *Why no stop is slept through.* If stop.lend3 comes before stop.ask2, stop.ask2 finds the event: stop.ask1
-//! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event.rs`). If stop.ask2
+//! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event_count.rs`). If stop.ask2
 //! comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
 //!
 //! The lock is taken by whoever stops, and by the thread when it sleeps for the first time, where its event
@@ -30,7 +30,7 @@ use std::sync::PoisonError;
 #[cfg(annulus_loom)]
 use loom::sync::Mutex;
 
-use super::{Event, Look, Source, Wait};
+use super::{EventCount, Look, Source, Wait};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, mutated, ordering};
 
 /// How a thread is asked to stop.
@@ -54,7 +54,7 @@ pub(crate) struct Control {
 
 /// An event that lives until it is taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Lent(NonNull<Event>);
+struct Lent(NonNull<EventCount>);
 
 // SAFETY: it stands for a shared reference to an event, which is `Sync`.
 unsafe impl Send for Lent {}
@@ -147,7 +147,7 @@ impl Lending {
     /// # Safety
     ///
     /// The event lives, and stays where it is, until this is dropped.
-    pub(crate) unsafe fn lend(&mut self, event: NonNull<Event>) {
+    pub(crate) unsafe fn lend(&mut self, event: NonNull<EventCount>) {
         let event = Some(Lent(event));
         if self.event != event {
             self.event = event;
@@ -185,7 +185,7 @@ impl<'r, R: Source, F: Fn() -> bool> NextOrStop<'r, R, F> {
 impl<R: Source, F: Fn() -> bool> Wait for NextOrStop<'_, R, F> {
     type Found = ();
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.receiver.event()
     }
 
@@ -223,7 +223,7 @@ mod tests {
     /// Nobody notifies an event that may be gone.
     #[test]
     fn what_is_lent_is_taken_back() {
-        let (control, first, second) = (Arc::new(Control::new()), Event::new(), Event::new());
+        let (control, first, second) = (Arc::new(Control::new()), EventCount::new(), EventCount::new());
         let is_lent = || {
             let mut is_lent = None;
             control.with_lent(|lent| is_lent = lent.as_ref().map(|lent| lent.0));

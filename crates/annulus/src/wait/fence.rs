@@ -11,7 +11,7 @@
 //! second thread it takes milliseconds. Then a ring only asks whether the kernel knows the command, which
 //! decides the kind of its fences for good, and a thread that would sleep without a barrier naps (below).
 //! Once some naps have run out, a thread that has nothing else to do registers. So no sleeper waits for that,
-//! nor does a close. An event that is young (`event.rs`) needs no barrier at all.
+//! nor does a close. An event that is young (`event_count.rs`) needs no barrier at all.
 //!
 //! *Why wakers may go before that.* What is light is right at any time, registered or not:
 //!
@@ -108,7 +108,7 @@ pub(super) fn full() {
     fence(Ordering::SeqCst);
 }
 
-/// Whether events begin with full fences where light ones are to come (`event.rs`).
+/// Whether events begin with full fences where light ones are to come (`event_count.rs`).
 pub(super) fn begins_young() -> bool {
     // Models in which nobody sleeps are to go without, and those of young events are to have them.
     #[cfg(annulus_loom)]

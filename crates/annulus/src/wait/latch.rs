@@ -8,18 +8,18 @@
 #[cfg(feature = "async")]
 use core::future::Future;
 
-use super::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
+use super::{Deadline, EventCount, Look, Wait, WaitStrategy, wait_until};
 use crate::sync::{AtomicUsize, Ordering, mutated};
 
 /// A count that is open once it is 0.
 pub(crate) struct Latch {
     left: AtomicUsize,
-    event: Event,
+    event: EventCount,
 }
 
 impl Latch {
     pub(crate) fn new(left: usize) -> Self {
-        Self { left: AtomicUsize::new(left), event: Event::fenced() }
+        Self { left: AtomicUsize::new(left), event: EventCount::fenced() }
     }
 
     /// latch.look2.
@@ -61,7 +61,7 @@ impl Latch {
 
     /// Where one waits for it.
     #[cfg_attr(not(any(feature = "std", feature = "async")), allow(dead_code, reason = "for selects"))]
-    pub(crate) fn event(&self) -> &Event {
+    pub(crate) fn event(&self) -> &EventCount {
         &self.event
     }
 
@@ -84,7 +84,7 @@ pub(crate) struct Opening<'l>(pub(crate) &'l Latch);
 impl Wait for Opening<'_> {
     type Found = ();
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.0.event
     }
 

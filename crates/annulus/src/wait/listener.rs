@@ -11,12 +11,12 @@ use core::task::Waker;
 
 use super::contain::contain;
 use super::waiters::{Ended, OwnedNode, Woken};
-use super::{Event, Look, Wait};
+use super::{EventCount, Look, Wait};
 use crate::sync::mutated;
 
 /// A node among the tasks of an event, and its owner's right to be woken.
 pub(crate) struct Listener {
-    event: NonNull<Event>,
+    event: NonNull<EventCount>,
     /// `None` where it was given back, or abandoned.
     node: Option<OwnedNode>,
 }
@@ -32,7 +32,7 @@ impl Listener {
     /// The event lives, and stays where it is, as long as the listener.
     // Inlined, so that it is made in its place.
     #[inline(always)]
-    pub(crate) unsafe fn at(event: NonNull<Event>) -> Self {
+    pub(crate) unsafe fn at(event: NonNull<EventCount>) -> Self {
         // SAFETY: the caller's promise, for both.
         let (node, woken) = unsafe { event.as_ref().tasks().take_node() };
         let listener = Self { event, node: Some(node) };
@@ -49,7 +49,7 @@ impl Listener {
     }
 
     /// Whether it is at `event`.
-    pub(crate) fn is_at(&self, event: NonNull<Event>) -> bool {
+    pub(crate) fn is_at(&self, event: NonNull<EventCount>) -> bool {
         self.event == event
     }
 
@@ -58,7 +58,7 @@ impl Listener {
         self.node.as_ref().is_some_and(OwnedNode::is_waiting)
     }
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         // SAFETY: the promise of `at`.
         unsafe { self.event.as_ref() }
     }
@@ -78,7 +78,7 @@ impl Listener {
     /// wake-up came meanwhile, in place of any other, which belongs to what was found.
     ///
     /// *Why no wake-up is lost.* Whoever brings something comes after the registration, and wakes; or before
-    /// it, and then the second look sees what it brought (`event.rs`).
+    /// it, and then the second look sees what it brought (`event_count.rs`).
     ///
     /// # Safety
     ///
@@ -113,7 +113,7 @@ impl Listener {
     ///
     /// The event lives, and stays where it is, as long as the listener.
     #[inline]
-    pub(super) unsafe fn register_at(listener: &mut Option<Self>, event: NonNull<Event>, waker: &Waker) {
+    pub(super) unsafe fn register_at(listener: &mut Option<Self>, event: NonNull<EventCount>, waker: &Waker) {
         if listener.as_ref().is_some_and(|listener| !listener.is_at(event)) {
             *listener = None;
         }
@@ -160,7 +160,7 @@ impl Listener {
     }
 
     /// Gives the node back. True where the listener had a wake-up for itself. The caller then uses it, or
-    /// passes it on by [`Event::notify_some`].
+    /// passes it on by [`EventCount::notify_some`].
     #[cfg(all(target_os = "linux", feature = "std"))]
     pub(crate) fn left(mut self) -> bool {
         self.leave().0 == Ended::WokenAlone

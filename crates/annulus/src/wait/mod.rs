@@ -10,10 +10,10 @@ mod contain;
 mod control;
 mod deadline;
 #[cfg(any(feature = "std", feature = "async"))]
-mod event;
+mod event_count;
 #[cfg(not(any(feature = "std", feature = "async")))]
-#[path = "no_event.rs"]
-mod event;
+#[path = "no_event_count.rs"]
+mod event_count;
 #[cfg(any(feature = "std", feature = "async"))]
 mod fence;
 mod flag;
@@ -78,7 +78,7 @@ pub(crate) use contain::contain;
 #[cfg(feature = "std")]
 pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
 pub(crate) use deadline::Deadline;
-pub(crate) use event::Event;
+pub(crate) use event_count::EventCount;
 #[cfg(annulus_loom)]
 pub use fence::barriers_asked;
 #[cfg(feature = "std")]

@@ -3,7 +3,7 @@
 use super::any::Arm;
 use super::arms::{Choice, Finding};
 use super::look::Look;
-use super::{Event, Wait, WaitStrategy};
+use super::{EventCount, Wait, WaitStrategy};
 use crate::error::Refusal;
 
 /// A send whose value is made when there is room for it, and not before.
@@ -81,7 +81,7 @@ impl Drop for ToBeFilled {
 
 // SAFETY: that of the room.
 unsafe impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Arm for Sending<W, R, T, E> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.room.event()
     }
 

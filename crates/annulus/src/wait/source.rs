@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::{Event, WaitStrategy};
+use super::{EventCount, WaitStrategy};
 #[cfg(feature = "std")]
 use super::{Look, Wait};
 use crate::sync::AtomicU64;
@@ -16,8 +16,8 @@ use crate::sync::AtomicU64;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "what has to do with threads"))]
 pub(crate) unsafe trait Source {
     /// Where it waits. Only [`is_ready`](Self::is_ready) and a receive change it. Whoever makes `is_ready`
-    /// true calls [`Event::notify`] on it, or its like, *after* the store that `is_ready` looks for.
-    fn event(&self) -> &Event;
+    /// true calls [`EventCount::notify`] on it, or its like, *after* the store that `is_ready` looks for.
+    fn event(&self) -> &EventCount;
 
     /// Whether a receive would return something now, and not "empty": a message, a lag, or the end. Takes
     /// nothing. Where several consumers share a queue, another one may be faster than the receive that
@@ -40,7 +40,7 @@ macro_rules! by_pointer {
     ($($Pointer:ty),*) => {$(
         // SAFETY: the handle lives as long as the borrow, or the box, and is not moved.
         unsafe impl<S: Source + ?Sized> Source for $Pointer {
-            fn event(&self) -> &Event {
+            fn event(&self) -> &EventCount {
                 (**self).event()
             }
 
@@ -69,7 +69,7 @@ pub(crate) struct There<S>(pub(crate) S);
 impl<S: Source> Wait for There<S> {
     type Found = ();
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.0.event()
     }
 

@@ -3,7 +3,7 @@
 #[cfg(feature = "std")]
 use super::give_way::{GiveWay, give_up_time_slice};
 use super::pauses::{measure, pauses};
-use super::{Event, WaitStrategy};
+use super::{EventCount, WaitStrategy};
 use crate::processor::ProcessorWait;
 #[cfg(feature = "std")]
 use crate::sync::mutated;
@@ -55,7 +55,7 @@ impl Spin {
     /// Spends a moment, or says that it is time to sleep. `event`: where to.
     #[inline]
     #[cfg_attr(not(feature = "std"), expect(unused_variables, reason = "nobody sleeps"))]
-    pub(super) fn turn(&mut self, event: &Event) -> Turn {
+    pub(super) fn turn(&mut self, event: &EventCount) -> Turn {
         let turn = self.turns;
         self.count(1);
         match self.strategy {
@@ -114,14 +114,14 @@ impl Spin {
 
     /// What was waited for is there. `event`: as for [`turn`](Self::turn).
     #[cfg_attr(not(feature = "std"), expect(unused_variables, clippy::unused_self, reason = "nobody sleeps"))]
-    pub(super) fn end(&self, event: &Event) {
+    pub(super) fn end(&self, event: &EventCount) {
         #[cfg(feature = "std")]
         self.give_way.end(event.give_way_hint());
     }
 
     /// It is not there, and the time is over. `event`: as for [`turn`](Self::turn).
     #[cfg_attr(not(feature = "std"), expect(unused_variables, clippy::unused_self, reason = "nobody sleeps"))]
-    pub(super) fn give_up(&self, event: &Event) {
+    pub(super) fn give_up(&self, event: &EventCount) {
         #[cfg(feature = "std")]
         self.give_way.give_up(event.give_way_hint());
     }
@@ -173,10 +173,10 @@ mod tests {
     const MANY: usize = if cfg!(miri) { 150 } else { 1000 };
 
     fn turns_before_sleep(strategy: WaitStrategy) -> Vec<Turn> {
-        turns_at(&Event::new(), strategy)
+        turns_at(&EventCount::new(), strategy)
     }
 
-    fn turns_at(event: &Event, strategy: WaitStrategy) -> Vec<Turn> {
+    fn turns_at(event: &EventCount, strategy: WaitStrategy) -> Vec<Turn> {
         let mut spin = Spin::new(strategy);
         (0..MANY).map(|_| spin.turn(event)).take_while(|turn| *turn != Turn::Sleep).collect()
     }
@@ -187,7 +187,7 @@ mod tests {
         use super::super::give_way::TIMES;
         for (spin_iters, yield_iters) in [(0, 0), (3, 0), (0, 4), (3, 4), (64, 32)] {
             let strategy = WaitStrategy::Block { spin_iters, yield_iters };
-            let (event, asked) = (Event::new(), (spin_iters + yield_iters) as usize);
+            let (event, asked) = (EventCount::new(), (spin_iters + yield_iters) as usize);
             let first = turns_at(&event, strategy);
             assert!(first.iter().take(asked).all(|turn| *turn == Turn::Spun), "{first:?}");
             let gave_way = &first[asked..];
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     #[cfg(feature = "std")]
     fn block_gives_way_early_where_that_helps() {
-        let event = Event::new();
+        let event = EventCount::new();
         let mut spin = Spin::new(WaitStrategy::default());
         while spin.turn(&event) == Turn::Spun {}
         // However slow this thread is, it has helped at once.
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     #[cfg(feature = "std")]
     fn turns_of_the_waiter_count() {
-        let event = Event::new();
+        let event = EventCount::new();
         let mut spin = Spin::new(WaitStrategy::Block { spin_iters: 10, yield_iters: 10 });
         spin.count(15);
         let turns = (0..MANY).take_while(|_| spin.turn(&event) == Turn::Spun).count();
@@ -230,7 +230,7 @@ mod tests {
         for (spin_iters, yield_iters) in [(most, most), (most, 0), (0, most)] {
             let mut spin = Spin::new(WaitStrategy::Adaptive { spin_iters, yield_iters });
             spin.turns = most - 1;
-            assert!((0..5).all(|_| spin.turn(&Event::new()) != Turn::Sleep));
+            assert!((0..5).all(|_| spin.turn(&EventCount::new()) != Turn::Sleep));
         }
     }
 

@@ -157,7 +157,7 @@ mod tests {
     use std::sync::Arc;
     use std::vec::Vec;
 
-    use super::super::Event;
+    use super::super::EventCount;
     use super::super::woken::Woken;
     use super::*;
 
@@ -170,15 +170,18 @@ mod tests {
     /// A waiter whose looks are given in advance: what each finds, and at which event it waits from then on.
     /// After them it finds nothing.
     struct Scripted<'e> {
-        looks: VecDeque<(Look<u32>, &'e Event)>,
-        event: &'e Event,
+        looks: VecDeque<(Look<u32>, &'e EventCount)>,
+        event: &'e EventCount,
         /// A message comes at its event during its last look.
         is_notified: bool,
     }
 
     impl<'e> Scripted<'e> {
         /// It waits at `event` at first.
-        fn at(event: &'e Event, looks: impl IntoIterator<Item = (Look<u32>, &'e Event)>) -> Waiting<Self> {
+        fn at(
+            event: &'e EventCount,
+            looks: impl IntoIterator<Item = (Look<u32>, &'e EventCount)>,
+        ) -> Waiting<Self> {
             let waiter = Self { looks: looks.into_iter().collect(), event, is_notified: false };
             // SAFETY: the events are those of the tests, which drop their waiters first.
             unsafe { Waiting::new(waiter) }
@@ -188,7 +191,7 @@ mod tests {
     impl Wait for Scripted<'_> {
         type Found = u32;
 
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             self.event
         }
 
@@ -203,13 +206,13 @@ mod tests {
     }
 
     /// How many tasks wait there.
-    fn waiting(events: &[Event]) -> Vec<usize> {
+    fn waiting(events: &[EventCount]) -> Vec<usize> {
         events.iter().map(|event| event.tasks().count()).collect()
     }
 
     #[test]
     fn who_finds_something_at_once_waits_nowhere() {
-        let event = Event::new();
+        let event = EventCount::new();
         let woken = Arc::default();
         let mut first = Scripted::at(&event, [(Look::Found(7), &event)]);
         assert_eq!(poll(&woken, &mut first), (Poll::Ready(7), 0));
@@ -226,7 +229,7 @@ mod tests {
     /// A task that is told to look again may find something at the last look of a poll.
     #[test]
     fn the_last_look_of_a_poll_counts() {
-        let event = Event::new();
+        let event = EventCount::new();
         let woken = Arc::default();
         let again = (0..LOOKS).map(|_| (Look::Again, &event));
         let mut task = Scripted::at(&event, again.chain([(Look::Found(7), &event)]));
@@ -239,7 +242,7 @@ mod tests {
         // Between two polls; at the second look; and at both.
         let moves: [[usize; 3]; 3] = [[0, 0, 1], [0, 1, 1], [1, 2, 2]];
         for at in moves {
-            let events = [(); 3].map(|()| Event::new());
+            let events = [(); 3].map(|()| EventCount::new());
             let woken = Arc::default();
             let looks = at.map(|index| (Look::Nothing, &events[index]));
             let mut task = Scripted::at(&events[0], looks);
@@ -260,7 +263,7 @@ mod tests {
     /// A wake-up that came at the event that a task leaves goes to another that waits there.
     #[test]
     fn who_moves_on_passes_its_wake_up_on() {
-        let events = [(); 2].map(|()| Event::new());
+        let events = [(); 2].map(|()| EventCount::new());
         let [woken, other_woken] = [(); 2].map(|()| Arc::default());
         let looks = [0, 0, 0, 1].map(|index| (Look::Nothing, &events[index]));
         let mut task = Scripted::at(&events[0], looks);
@@ -277,7 +280,7 @@ mod tests {
     /// A task that is told to look again, for ever, lets others run, and asks to be polled once more.
     #[test]
     fn a_poll_ends() {
-        let event = Event::new();
+        let event = EventCount::new();
         let woken = Arc::default();
         let looks = || [Look::Again, Look::Nothing, Look::Again].map(|look| (look, &event));
         // More than two polls take, and fewer than three.

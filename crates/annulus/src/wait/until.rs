@@ -62,7 +62,7 @@ pub(crate) fn wait_until<W: Wait>(
     }
 }
 
-/// event.sleep1 to event.sleep4 of an [event](super::Event): sleeps until somebody notifies, or `deadline`
+/// event.sleep1 to event.sleep4 of an [event](super::EventCount): sleeps until somebody notifies, or `deadline`
 /// passes. Returns what a second look found. A sleep may be many naps.
 fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     #[cfg(feature = "std")]
@@ -126,16 +126,16 @@ fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
 
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
-    use super::super::Event;
+    use super::super::EventCount;
     use super::*;
 
     /// Finds something at the poll after so many that say "again", and nothing where there are none.
-    struct After(Option<u32>, Event);
+    struct After(Option<u32>, EventCount);
 
     impl Wait for After {
         type Found = ();
 
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             &self.1
         }
 
@@ -152,12 +152,12 @@ mod tests {
     }
 
     /// Finds something at the poll after so many that say "nothing".
-    struct Late(u32, Event);
+    struct Late(u32, EventCount);
 
     impl Wait for Late {
         type Found = ();
 
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             &self.1
         }
 
@@ -173,12 +173,12 @@ mod tests {
     }
 
     /// A writer at its limit, until it is about to sleep.
-    struct Full(u32, Event, WriterBackoff);
+    struct Full(u32, EventCount, WriterBackoff);
 
     impl Wait for Full {
         type Found = ();
 
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             &self.1
         }
 
@@ -200,7 +200,7 @@ mod tests {
             // 1, 3, 7, 15, 31, 32 pauses; then it gives way.
             (WaitStrategy::Block { spin_iters: 64, yield_iters: 32 }, 7..=21),
         ] {
-            let mut writer = Full(0, Event::new(), WriterBackoff::new(1, None));
+            let mut writer = Full(0, EventCount::new(), WriterBackoff::new(1, None));
             assert_eq!(wait_until(&mut writer, strategy, None), Some(()));
             assert!(polls.contains(&writer.0), "{} polls by {strategy}", writer.0);
         }
@@ -214,7 +214,7 @@ mod tests {
             WaitStrategy::Monitor,
             WaitStrategy::BackoffSpin,
         ] {
-            let mut waiter = Late(10, Event::new());
+            let mut waiter = Late(10, EventCount::new());
             let word = waiter.1.word.load(crate::sync::Ordering::Relaxed);
             assert_eq!(wait_until(&mut waiter, strategy, None), Some(()));
             assert_eq!(waiter.1.word.load(crate::sync::Ordering::Relaxed), word, "{strategy:?}");
@@ -222,12 +222,12 @@ mod tests {
     }
 
     /// Finds nothing, and is away until that time once it has given way.
-    struct Away(u32, Event, std::time::Instant);
+    struct Away(u32, EventCount, std::time::Instant);
 
     impl Wait for Away {
         type Found = ();
 
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             &self.1
         }
 
@@ -245,7 +245,7 @@ mod tests {
     fn a_wait_that_its_deadline_ends_says_that_giving_way_was_in_vain() {
         let says_so = || {
             let deadline = std::time::Instant::now() + std::time::Duration::from_millis(20);
-            let mut waiter = Away(0, Event::new(), deadline);
+            let mut waiter = Away(0, EventCount::new(), deadline);
             waiter.1.give_way_hint().helped();
             // A poll, then the one turn; a poll, then it gives way.
             let strategy = WaitStrategy::Block { spin_iters: 1, yield_iters: 0 };
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn what_stands_is_found_after_the_deadline_too() {
         let now = Some(std::time::Instant::now());
-        let wait = |after| wait_until(&mut After(after, Event::new()), WaitStrategy::default(), now);
+        let wait = |after| wait_until(&mut After(after, EventCount::new()), WaitStrategy::default(), now);
         assert_eq!([0, 1, 2, 3, 100].map(|after| wait(Some(after))), [Some(()); 5]);
         assert_eq!(wait(None), None);
         assert_eq!(wait(Some(1_000_000)), None, "it ends all the same");

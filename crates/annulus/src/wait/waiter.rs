@@ -1,7 +1,7 @@
 //! [`Wait`]: what a waiter looks for, where it sleeps, and which word it watches.
 
 use super::look::Look;
-use super::{Event, WriterBackoff};
+use super::{EventCount, WriterBackoff};
 use crate::sync::AtomicU64;
 
 /// Somebody who may have to wait.
@@ -10,8 +10,8 @@ pub(crate) trait Wait {
     type Found;
 
     /// Where to sleep; only a poll changes it. Whoever makes [`poll`](Self::poll) succeed calls
-    /// [`Event::notify`] on it *after* the store that `poll` looks for.
-    fn event(&self) -> &Event;
+    /// [`EventCount::notify`] on it *after* the store that `poll` looks for.
+    fn event(&self) -> &EventCount;
 
     /// How a writer keeps its distance from the readers. A reader needs none.
     fn backoff(&mut self) -> Option<&mut WriterBackoff> {

@@ -49,15 +49,15 @@ pub(super) fn watch<W: Wait>(
 mod tests {
     use alloc::string::String;
 
-    use super::super::{Event, Source};
+    use super::super::{EventCount, Source};
     use super::*;
-    use crate::queue::shared;
+    use crate::queue::ordered;
     use crate::{broadcast, event, mpmc, mpsc, spmc, spsc};
 
     /// Waits until one of two words is 1. `after` is called after each poll with its number, and with the
     /// words, and says which of them decides from then on.
     struct Waiter<F> {
-        event: Event,
+        event: EventCount,
         words: [AtomicU64; 2],
         at: usize,
         looks: u32,
@@ -67,7 +67,7 @@ mod tests {
     impl<F: Fn(u32, &[AtomicU64; 2]) -> usize> Waiter<F> {
         fn new(after: F) -> Self {
             let words = [const { AtomicU64::new(0) }; 2];
-            Self { event: Event::new(), words, at: 0, looks: 0, after }
+            Self { event: EventCount::new(), words, at: 0, looks: 0, after }
         }
 
         /// Looks, and lets `processor` wait, until it is there. Returns how many looks that took.
@@ -80,7 +80,7 @@ mod tests {
     impl<F: Fn(u32, &[AtomicU64; 2]) -> usize> Wait for Waiter<F> {
         type Found = ();
 
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             &self.event
         }
 
@@ -125,12 +125,12 @@ mod tests {
     }
 
     /// Nothing to watch, and, at its second look, something that may be there.
-    struct Unsure(Event, Option<AtomicU64>, WriterBackoff);
+    struct Unsure(EventCount, Option<AtomicU64>, WriterBackoff);
 
     impl Wait for Unsure {
         type Found = ();
 
-        fn event(&self) -> &Event {
+        fn event(&self) -> &EventCount {
             &self.0
         }
 
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn who_has_no_word_or_is_to_look_again_does_not_wait() {
         for word in [None, Some(AtomicU64::new(0))] {
-            let mut waiter = Unsure(Event::new(), word, WriterBackoff::new(1, None));
+            let mut waiter = Unsure(EventCount::new(), word, WriterBackoff::new(1, None));
             assert_eq!(watch(&mut waiter, None, |_, _, _| panic!("it waits")), None);
             assert!(!waiter.event().has_sleepers());
         }
@@ -224,7 +224,7 @@ mod tests {
         let (mut first, mut of_many) = mpsc::channel(2);
         let (mut to_many, mut of_shared) = spmc::channel(2);
         let (mut among, mut among_many) = mpmc::channel(2);
-        let (sender, mut receiver) = shared::channel(2);
+        let (sender, mut receiver) = ordered::channel(2);
         for number in 0..5 {
             watches(&mut of_one, || one.try_send(number).unwrap());
             watches(&mut asking, || asked.try_send(number).unwrap());

@@ -46,12 +46,12 @@
 
 mod receiver;
 mod sender;
-mod shared;
 mod source;
+mod state;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub use shared::Ref;
+pub use state::Ref;
 
 /// Makes a channel with this value, which the receiver has [seen](Receiver::changed).
 ///

@@ -6,16 +6,18 @@ use core::fmt;
 use core::future::Future;
 use std::time::{Duration, Instant};
 
-use super::shared::{Ref, Shared};
+use super::state::{Ref, WatchState};
 use crate::Closer;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{Choice, Deadline, Event, Finding, Look, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    Choice, Deadline, EventCount, Finding, Look, Wait, WaitStrategy, own_strategy, wait_until,
+};
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.
 pub struct Receiver<T: Send + Sync> {
-    pub(super) shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<WatchState<T>>,
     /// The version that it has seen.
     pub(super) seen: u64,
     strategy: WaitStrategy,
@@ -23,7 +25,7 @@ pub struct Receiver<T: Send + Sync> {
 
 impl<T: Send + Sync> Receiver<T> {
     /// One that has been counted, and has seen what is there.
-    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+    pub(super) fn new(shared: Arc<WatchState<T>>) -> Self {
         let seen = shared.version().number();
         Self { shared, seen, strategy: WaitStrategy::default() }
     }
@@ -440,7 +442,7 @@ struct NewValue<'r, T: Send + Sync>(&'r mut Receiver<T>);
 impl<T: Send + Sync> Wait for NewValue<'_, T> {
     type Found = Result<(), RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.0.shared.changed
     }
 
@@ -456,7 +458,7 @@ impl<T: Send + Sync> Wait for NewValue<'_, T> {
 
 /// Until there is a value that is wanted, or the end.
 struct WaitFor<'r, T, F> {
-    shared: &'r Shared<T>,
+    shared: &'r WatchState<T>,
     seen: &'r mut u64,
     is_wanted: F,
     /// Whether it was not asked yet.
@@ -466,7 +468,7 @@ struct WaitFor<'r, T, F> {
 impl<'r, T, F: FnMut(&T) -> bool> Wait for WaitFor<'r, T, F> {
     type Found = Result<Ref<'r, T>, RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.shared.changed
     }
 

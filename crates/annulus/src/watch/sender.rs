@@ -7,14 +7,14 @@ use core::future::Future;
 use core::mem;
 
 use super::Receiver;
-use super::shared::{Ref, Shared};
+use super::state::{Ref, WatchState};
 use crate::Closer;
 use crate::error::SendError;
 
 /// The side of a [channel](super) that changes the value. It may be cloned; the last one that is dropped
 /// closes the channel. All verbs take `&self`.
 pub struct Sender<T: Send + Sync> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<WatchState<T>>,
 }
 
 impl<T: Send + Sync> Sender<T> {
@@ -31,7 +31,7 @@ impl<T: Send + Sync> Sender<T> {
     /// ```
     #[must_use]
     pub fn new(value: T) -> Self {
-        let shared = Shared::new(value);
+        let shared = WatchState::new(value);
         shared.receivers.remove();
         Self { shared }
     }
@@ -232,13 +232,13 @@ impl<T: Send + Sync> Sender<T> {
 
 /// Until there is no receiver.
 #[cfg(feature = "async")]
-struct AwaitEnd<'s, T>(&'s Shared<T>);
+struct AwaitEnd<'s, T>(&'s WatchState<T>);
 
 #[cfg(feature = "async")]
 impl<T> crate::wait::Wait for AwaitEnd<'_, T> {
     type Found = ();
 
-    fn event(&self) -> &crate::wait::Event {
+    fn event(&self) -> &crate::wait::EventCount {
         &self.0.alone
     }
 

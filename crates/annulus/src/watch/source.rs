@@ -1,15 +1,15 @@
 //! The receiver as what one can wait at: [`Source`] and [`Receive`].
 
 use super::Receiver;
-use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, WaitStrategy};
+use crate::wait::{EventCount, Look, Source, WaitStrategy};
 
 // SAFETY: the event is in what the handles share, which lives as long as the receiver.
 unsafe impl<T: Send + Sync> Source for Receiver<T> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         &self.shared.changed
     }
 

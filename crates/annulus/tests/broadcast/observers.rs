@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use annulus::bus::Bus;
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{Observer, Observers, broadcast, mpmc, mpsc, queue, spmc, spsc};
 
 /// The one ring of that name.
@@ -42,7 +42,7 @@ fn every_builder_lists_its_ring() {
     is_listed_to_the_end("of mpsc", mpsc::Builder::new(4).named("of mpsc").build::<u64>().unwrap());
     is_listed_to_the_end("of spmc", spmc::Builder::new(4).named("of spmc").build::<u64>().unwrap());
     is_listed_to_the_end("of mpmc", mpmc::Builder::new(4).named("of mpmc").build::<u64>().unwrap());
-    is_listed_to_the_end("of shared", shared::Builder::new(4).named("of shared").build::<u64>().unwrap());
+    is_listed_to_the_end("of shared", ordered::Builder::new(4).named("of shared").build::<u64>().unwrap());
     let bytes = queue::bytes::Builder::new(64).named("of a queue's bytes").build().unwrap();
     is_listed_to_the_end("of a queue's bytes", bytes);
     let ring = |name| broadcast::Builder::new(4).named(name);
@@ -123,7 +123,7 @@ fn messages_may_borrow() {
 #[test]
 fn handles_may_be_leaked() {
     let word = String::from("leaked");
-    let (sender, receiver) = shared::Builder::new(4).named("of leaked words").build::<&str>().unwrap();
+    let (sender, receiver) = ordered::Builder::new(4).named("of leaked words").build::<&str>().unwrap();
     sender.send(&word).unwrap();
     mem::forget((sender, receiver));
     drop(word);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::sleeping;
 use annulus::broadcast::{Builder, Subscriber};
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{Counted, Observer, Stats, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 /// Sleeps at once.
@@ -46,7 +46,7 @@ fn sleeps_and_wake_ups_are_counted() {
         )*};
     }
     queues!(spsc, mpsc, spmc, mpmc);
-    let (sender, receiver) = shared::Builder::new(8).statistics(true).wait_strategy(SLEEP).build().unwrap();
+    let (sender, receiver) = ordered::Builder::new(8).statistics(true).wait_strategy(SLEEP).build().unwrap();
     let observer = receiver.observer();
     let reader = sleeping::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
     sleeps_and_wakes("shared", &observer, || sender.send(1).unwrap(), reader);
@@ -87,7 +87,7 @@ fn the_high_water_mark_stays() {
         )*};
     }
     queues!(spsc, mpsc, spmc, mpmc);
-    let (sender, receiver) = shared::Builder::new(8).statistics(true).build().unwrap();
+    let (sender, receiver) = ordered::Builder::new(8).statistics(true).build().unwrap();
     (0..8).for_each(|number| sender.send(number).unwrap());
     assert!(sender.send_timeout(8, Duration::ZERO).is_err());
     while receiver.try_recv().is_ok() {}
@@ -182,7 +182,7 @@ fn joins_are_counted() {
     let (producer, consumer) = mpmc::channel::<u64>(8);
     drop((producer.clone(), consumer.clone()));
     assert_eq!(handles(&consumer.stats()), [(1, 2), (1, 2)]);
-    let (sender, receiver) = shared::channel::<u64>(8);
+    let (sender, receiver) = ordered::channel::<u64>(8);
     drop((sender.clone(), receiver.clone()));
     assert_eq!(handles(&receiver.stats()), [(1, 2), (1, 2)]);
 }
@@ -223,7 +223,7 @@ fn a_ring_has_the_name_it_was_given() {
     assert!(consumer.stats().to_string().starts_with("orders"));
     let (publisher, _subscribable) = Builder::new(4).named("prices").lossy::<u64>().unwrap();
     assert_eq!(publisher.stats().name.as_deref(), Some("prices"));
-    let (sender, _receiver) = shared::Builder::new(4).named("jobs").build::<u64>().unwrap();
+    let (sender, _receiver) = ordered::Builder::new(4).named("jobs").build::<u64>().unwrap();
     let stats = sender.stats();
     assert_eq!((stats.name.as_deref(), &stats.counted), (Some("jobs"), &None));
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Consumer, Kind, Producer, shared};
+use annulus::queue::{Consumer, Kind, Producer, ordered};
 use annulus::{SendTimeoutError, TrySendError, mpmc, mpsc, spmc, spsc};
 
 const SHORT: Duration = Duration::from_millis(2);
@@ -51,7 +51,7 @@ macro_rules! handles {
 
 handles! {
     [K] Producer<u64, K>, Consumer<u64, K>;
-    [] shared::Sender<u64>, shared::Receiver<u64>;
+    [] ordered::Sender<u64>, ordered::Receiver<u64>;
 }
 
 /// Each message makes another one, as long as the handler can send it.
@@ -109,5 +109,5 @@ fn handlers_may_try_to_send() {
     handlers_may_try(mpsc::channel);
     handlers_may_try(spmc::channel);
     handlers_may_try(mpmc::channel);
-    handlers_may_try(shared::channel);
+    handlers_may_try(ordered::channel);
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::support::sleeping::Sleeper;
 use crate::support::{STUCK, join, soak_time};
 use annulus::bus::Bus;
-use annulus::queue::{bytes, shared};
+use annulus::queue::{bytes, ordered};
 use annulus::topology::Pipeline;
 use annulus::{
     Closer, EventLoop, EventNotifier, Readiness, Select, Shutdown, Waitable, broadcast, event, mpmc, mpsc,
@@ -121,7 +121,7 @@ impl Idle {
         self.wait(producer.closer(), producer, empties!(consumer.recv()));
         let (producer, mut consumer) = mpmc::channel::<String>(8);
         self.wait(producer.closer(), producer, empties!(consumer.recv()));
-        let (sender, receiver) = shared::channel::<String>(8);
+        let (sender, receiver) = ordered::channel::<String>(8);
         self.wait(sender.closer(), sender, empties!(receiver.recv()));
         let (producer, mut consumer) = bytes::channel(64);
         self.wait(producer.closer(), producer, empties!(consumer.read()));
@@ -149,7 +149,7 @@ impl Idle {
         self.wait(producer.closer(), consumer, fills!(producer.send(1)));
         let (mut producer, consumer) = mpmc::channel(1);
         self.wait(producer.closer(), consumer, fills!(producer.send(1)));
-        let (sender, receiver) = shared::channel(1);
+        let (sender, receiver) = ordered::channel(1);
         self.wait(sender.closer(), receiver, fills!(sender.send(1)));
         let (mut producer, consumer) = bytes::channel(64);
         self.wait(producer.closer(), consumer, fills!(producer.write(b"a record")));
@@ -180,7 +180,7 @@ impl Idle {
         let (producer, mut consumer) = spmc::channel::<u64>(8);
         let mut buffer = [0; 4];
         self.wait(producer.closer(), producer, empties!(consumer.recv_batch_async(&mut buffer).await));
-        let (sender, receiver) = shared::channel::<String>(8);
+        let (sender, receiver) = ordered::channel::<String>(8);
         self.wait(sender.closer(), sender, empties!(receiver.recv_async().await));
         let (producer, mut consumer) = bytes::channel(64);
         self.wait(producer.closer(), producer, empties!(consumer.read_async().await));
@@ -201,7 +201,7 @@ impl Idle {
         self.wait(publisher.closer(), slow, fills!(publisher.send_async(1).await));
         let (mut producer, consumer) = spsc::channel(1);
         self.wait(producer.closer(), consumer, fills!(producer.send_async(1).await));
-        let (sender, receiver) = shared::channel(1);
+        let (sender, receiver) = ordered::channel(1);
         self.wait(sender.closer(), receiver, fills!(sender.send_async(1).await));
         let (mut producer, consumer) = bytes::channel(64);
         self.wait(producer.closer(), consumer, fills!(producer.write_async(b"a record").await));

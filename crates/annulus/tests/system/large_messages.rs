@@ -34,7 +34,7 @@ fn a_ring_is_made_where_not_even_one_message_fits_the_stack() {
         drop(mpsc::channel::<Large>(2));
         drop(spmc::channel::<Large>(2));
         drop(mpmc::channel::<Large>(2));
-        drop(queue::shared::channel::<Large>(2));
+        drop(queue::ordered::channel::<Large>(2));
         drop(queue::bytes::channel(4 * size_of::<Large>()));
         drop(broadcast::bytes::lossy(4 * size_of::<Large>()));
         drop(pool::Builder::new(size_of::<Large>(), 2).build().unwrap());
@@ -54,7 +54,7 @@ fn handles_join_and_leave_there() {
         drop((producer.clone(), producer.register()));
         let (_producer, consumer) = spmc::channel::<Large>(2);
         drop(consumer.clone());
-        let (sender, receiver) = queue::shared::channel::<Large>(2);
+        let (sender, receiver) = queue::ordered::channel::<Large>(2);
         drop((sender.clone(), receiver.clone()));
     });
 }
@@ -121,7 +121,7 @@ fn messages_go_through_a_ring_that_is_larger_than_the_stack() {
         let (mut producer, mut consumer) = mpmc::channel::<Message>(SLOTS);
         assert!(producer.send([5; _]).is_ok() && producer.send([6; _]).is_ok());
         assert_eq!(consumer.recv().unwrap()[9], 5);
-        let (sender, receiver) = queue::shared::channel::<Message>(SLOTS);
+        let (sender, receiver) = queue::ordered::channel::<Message>(SLOTS);
         assert!(sender.send([7; _]).is_ok() && sender.send([8; _]).is_ok());
         assert_eq!(receiver.recv().unwrap()[9], 7);
     });
@@ -182,5 +182,5 @@ fn what_is_left_in_a_queue_needs_no_stack_when_it_is_dropped() {
     left_by(mpsc::channel(2), |producer, message| producer.try_send(message).is_ok());
     left_by(spmc::channel(2), |producer, message| producer.try_send(message).is_ok());
     left_by(mpmc::channel(2), |producer, message| producer.try_send(message).is_ok());
-    left_by(queue::shared::channel(2), |sender, message| sender.try_send(message).is_ok());
+    left_by(queue::ordered::channel(2), |sender, message| sender.try_send(message).is_ok());
 }

@@ -156,7 +156,7 @@ fn nobody_waits_for_the_registration() {
         return;
     }
     let _second = second_thread();
-    let (sender, receiver) = annulus::queue::shared::channel(4);
+    let (sender, receiver) = annulus::queue::ordered::channel(4);
     for number in 0..MANY {
         sender.send(number).unwrap();
         assert_eq!(receiver.recv(), Ok(number));

@@ -48,8 +48,8 @@ whole! { RINGS:
     queue::bytes::Record<'static>, queue::bytes::Reservation<'static>,
     queue::bytes::RecordTooLong, queue::bytes::TryWriteError, queue::bytes::WriteError,
     queue::bytes::WriteTimeoutError,
-    queue::shared::Builder, queue::shared::Sender<C>, queue::shared::Receiver<C>,
-    queue::shared::Iter<'static, C>, queue::shared::TryIter<'static, C>, queue::shared::IntoIter<C>,
+    queue::ordered::Builder, queue::ordered::Sender<C>, queue::ordered::Receiver<C>,
+    queue::ordered::Iter<'static, C>, queue::ordered::TryIter<'static, C>, queue::ordered::IntoIter<C>,
     queue::ChannelStats, annulus::oneshot::Sender<C>, annulus::oneshot::Receiver<C>,
     pool::Builder, pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
 }
@@ -130,7 +130,7 @@ fn streams_are_whole() {
     whole(broadcast::lossy::<u64>(2).1.subscribe().into_stream());
     whole(event::channel(2, String::new).1.subscribe().into_stream());
     whole(mpmc::channel::<C>(2).1.into_stream());
-    whole(queue::shared::channel::<C>(2).1.into_stream());
+    whole(queue::ordered::channel::<C>(2).1.into_stream());
     whole(Bus::<u64>::new(2).subscribe_matching("*").unwrap().into_stream());
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::support::runtime::{Capricious, FUTURES, soon, tokio_of};
 use crate::support::tasks::Task;
 use crate::support::{Pauses, without_standing_still};
-use annulus::queue::{Consumer, Kind, Producer, shared};
+use annulus::queue::{Consumer, Kind, Producer, ordered};
 use annulus::{RecvError, mpmc, spmc};
 
 /// Either end of a queue, as these tests use it.
@@ -40,13 +40,13 @@ where
     }
 }
 
-impl Sends for shared::Sender<u64> {
+impl Sends for ordered::Sender<u64> {
     fn send(&mut self, number: u64) -> Task<'_, bool> {
         Box::pin(async move { self.send_async(number).await.is_ok() })
     }
 }
 
-impl Receives for shared::Receiver<u64> {
+impl Receives for ordered::Receiver<u64> {
     fn recv(&mut self) -> Task<'_, Result<u64, RecvError>> {
         Box::pin(self.recv_async())
     }
@@ -125,6 +125,6 @@ fn select_loses_nothing_of_mpmc() {
 
 #[test]
 fn select_loses_nothing_of_the_shared_queue() {
-    let (sender, receiver) = shared::channel(2);
+    let (sender, receiver) = ordered::channel(2);
     dropped_by_select(vec![sender.clone(), sender], vec![receiver.clone(), receiver.clone(), receiver]);
 }

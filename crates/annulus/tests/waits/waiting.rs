@@ -90,7 +90,7 @@ fn who_is_not_told_waits_by_the_strategy_of_the_ring() {
     producer.send(1).unwrap();
     spins(&mut || assert!(producer.send_timeout(2, WHILE).is_err()));
 
-    let (sender, receiver) = annulus::queue::shared::Builder::new(1).wait_strategy(spin).build().unwrap();
+    let (sender, receiver) = annulus::queue::ordered::Builder::new(1).wait_strategy(spin).build().unwrap();
     spins(&mut || assert!(receiver.recv_timeout(WHILE).is_err()));
     sender.send(1).unwrap();
     spins(&mut || assert!(sender.send_timeout(2, WHILE).is_err()));
@@ -114,7 +114,7 @@ fn who_is_not_told_waits_by_the_strategy_of_the_ring() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_handle_waits_by_its_own_strategy() {
-    use annulus::queue::{self, shared};
+    use annulus::queue::{self, ordered};
     use annulus::{broadcast, event, spmc};
     const WHILE: Duration = Duration::from_millis(20);
     /// A verb without a deadline.
@@ -187,7 +187,7 @@ fn a_handle_waits_by_its_own_strategy() {
     consumer.set_wait_strategy(spin);
     assert!(spins(&mut || assert!(consumer.read_timeout(WHILE).is_err())));
 
-    let (_sender, mut receiver) = shared::channel::<u64>(8);
+    let (_sender, mut receiver) = ordered::channel::<u64>(8);
     let other = receiver.clone();
     receiver.set_wait_strategy(spin);
     assert!(does_sleep(&mut || assert!(other.recv_timeout(WHILE).is_err())));

@@ -7,7 +7,7 @@ use super::Subscriber;
 use super::subscriber::Next;
 use crate::error::LossyRecvError;
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Wait};
+use crate::wait::{EventCount, Look, Wait};
 
 impl Subscriber {
     /// Receives the next record. Waits for it like [`recv`](Self::recv), but reports a lag like
@@ -50,7 +50,7 @@ pub(super) struct NextOrLag<'s>(pub(super) Next<'s>);
 impl Wait for NextOrLag<'_> {
     type Found = Result<usize, LossyRecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.0.event()
     }
 

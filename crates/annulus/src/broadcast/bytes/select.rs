@@ -8,7 +8,7 @@ use super::lag::NextOrLag;
 use super::subscriber::Next;
 use crate::error::LossyRecvError;
 use crate::sync::AtomicU64;
-use crate::wait::{Choice, Event, Finding, Look, Source, Wait};
+use crate::wait::{Choice, EventCount, Finding, Look, Source, Wait};
 
 impl Subscriber {
     /// An arm of [`select!`](crate::select!).
@@ -26,7 +26,7 @@ impl Wait for OrLag<'_> {
     type Found = Result<Box<[u8]>, LossyRecvError>;
 
     // Unreached: asked of the first arm of a select that waits; in the tests that is another one
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Source::event(&*self.0)
     }
 

@@ -6,16 +6,16 @@ use alloc::vec::Vec;
 
 use super::Subscriber;
 use super::subscriber::Next;
-use crate::batches::{Batches, HasSequence, Mark};
+use crate::base::sequence::Sequence;
 use crate::error::RecvError;
+use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
-use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
+use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 
 // SAFETY: the events are those of the extents, of which this is part.
 unsafe impl Source for Subscriber {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Source::event(&self.extents)
     }
 

@@ -21,7 +21,7 @@ use crate::sync::{AtomicU64, mutated};
 use crate::wait::own_strategy;
 #[cfg(feature = "std")]
 use crate::wait::wait_until;
-use crate::wait::{Event, Look, Wait, WaitStrategy};
+use crate::wait::{EventCount, Look, Wait, WaitStrategy};
 
 /// A reading end of a ring of records, made by [`Subscribable`](super::Subscribable).
 ///
@@ -387,7 +387,7 @@ pub(super) struct Next<'s> {
 impl Wait for Next<'_> {
     type Found = Result<usize, RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Wait::event(&self.subscriber.extents)
     }
 

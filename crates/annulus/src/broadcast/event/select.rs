@@ -5,13 +5,13 @@ use alloc::boxed::Box;
 use super::reset::Reset;
 use super::source::There;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
-use crate::await_room::{Alone, AwaitRoom};
 use crate::broadcast::claiming::Claiming;
 use crate::broadcast::mode::Mode;
 use crate::broadcast::slot_access::Claimable;
 use crate::error::{PublishError, RecvError, Refusal};
-use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending, WaitStrategy};
+use crate::transmit::await_room::{Alone, AwaitRoom};
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};
 
 impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// An arm of [`select!`](crate::select!).
@@ -47,7 +47,7 @@ impl<T: Send + Sync, R: Reset<T>> HasRoom for EventPublisher<T, R> {
 }
 
 impl<T: Send + Sync, R: Reset<T>> Alone for EventPublisher<T, R> {
-    fn released(&self) -> &Event {
+    fn released(&self) -> &EventCount {
         self.single.released()
     }
 

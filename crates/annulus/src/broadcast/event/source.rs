@@ -3,17 +3,17 @@
 use core::ops::ControlFlow;
 
 use super::EventSubscriber;
-use crate::batches::{Batches, HasSequence, Lend, Mark};
+use crate::base::sequence::Sequence;
 use crate::broadcast::mode::Mode;
 use crate::error::RecvError;
+use crate::receive::batches::{Batches, HasSequence, Lend, Mark};
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
-use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
+use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Wait::event(self)
     }
 
@@ -116,7 +116,7 @@ pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut EventSub
 impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
     type Found = Result<(), RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Wait::event(self.0)
     }
 

@@ -7,6 +7,8 @@ use core::ops::{ControlFlow, Deref};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use crate::base::hint::unlikely;
+use crate::base::sequence::Sequence;
 use crate::broadcast::handle::Handle;
 use crate::broadcast::mode::{Lossless, Mode, Unstaged};
 use crate::broadcast::process_by::{process_batch_in_other_ways, process_in_other_ways};
@@ -14,15 +16,13 @@ use crate::broadcast::subscriber::wait_without_deadline;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
-use crate::hint::unlikely;
 use crate::observer::observable;
 use crate::ring::Owned;
-use crate::sequence::Sequence;
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
 #[cfg(feature = "std")]
 use crate::wait::wait_until;
-use crate::wait::{Event, Look, Wait, WaitStrategy, own_strategy};
+use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
 ///
@@ -510,7 +510,7 @@ impl<T: Send + Sync + fmt::Debug, M: Mode> fmt::Debug for Ref<'_, T, M> {
 impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     type Found = Result<(), RecvError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         M::event(self.shared.role(), &self.shared, self.cursor)
     }
 

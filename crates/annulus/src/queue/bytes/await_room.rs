@@ -4,7 +4,7 @@ use super::producer::slots_for;
 use super::{Producer, Reservation, WriteError};
 use crate::queue::InPlace;
 use crate::queue::ends::Write;
-use crate::wait::{Event, Look, Wait};
+use crate::wait::{EventCount, Look, Wait};
 
 impl<K: InPlace> Producer<K> {
     /// Whether there is room for a record of `len` bytes, or never will be; `None` if there is none now.
@@ -38,7 +38,7 @@ pub(super) struct AwaitRoom<'p, K: InPlace> {
 impl<K: InPlace> Wait for AwaitRoom<'_, K> {
     type Found = Result<(), WriteError>;
 
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         Write::<u64>::event(&self.producer.words.end)
     }
 

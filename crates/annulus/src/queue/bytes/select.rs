@@ -4,7 +4,7 @@ use super::await_room::AwaitRoom;
 use super::{Producer, Reservation, WriteError};
 use crate::queue::InPlace;
 use crate::queue::ends::Write;
-use crate::wait::{Arm, Choice, Event, Finding, Look, WaitStrategy};
+use crate::wait::{Arm, Choice, EventCount, Finding, Look, WaitStrategy};
 
 impl<K: InPlace> Producer<K> {
     /// An arm of [`select!`](crate::select!).
@@ -45,7 +45,7 @@ impl<'p, K: InPlace> Choice for RoomFor<'p, K> {
 
 // SAFETY: that of the room.
 unsafe impl<K: InPlace> Arm for RoomFor<'_, K> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.0.event()
     }
 

@@ -3,18 +3,18 @@
 use alloc::boxed::Box;
 
 use super::Consumer;
-use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::queue::InPlace;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, WaitStrategy};
+use crate::wait::{EventCount, Look, Source, WaitStrategy};
 
 // Something is there for a consumer of words just where a record is.
 
 // SAFETY: the events are those of the consumer of words, which this has.
 unsafe impl<K: InPlace> Source for Consumer<K> {
-    fn event(&self) -> &Event {
+    fn event(&self) -> &EventCount {
         self.words.event()
     }
 

@@ -37,21 +37,21 @@
 
 mod list;
 mod node;
-mod shared;
+mod task_list;
 
 pub(super) use self::node::{Ended, OwnedNode};
-pub(super) use self::shared::Woken;
+pub(super) use self::task_list::Woken;
 
 use self::list::{List, Node};
-use self::shared::{ALL, ONE, OWNER, Shared};
-use crate::link::Link;
+use self::task_list::{ALL, ONE, OWNER, TaskList};
+use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// The tasks that wait at one event, for any number of threads.
 // Decision 0070: nobody waits for the list.
 pub(super) struct Waiters {
     /// Allocated by the first task that waits.
-    shared: Link<Shared>,
+    shared: Link<TaskList>,
     /// How many wake-ups, one after the other, found nobody: a hint.
     in_vain: AtomicU32,
 }
@@ -73,7 +73,7 @@ impl Waiters {
     pub(super) unsafe fn take_node(&self) -> (OwnedNode, Woken) {
         let shared = match self.shared.get() {
             Some(shared) => shared,
-            None => self.shared.put(Shared::new()).unwrap_or_else(|theirs| theirs),
+            None => self.shared.put(TaskList::new()).unwrap_or_else(|theirs| theirs),
         };
         let (kept, woken) = if shared.enter(OWNER, 0) {
             let kept = shared.with_list(List::take_free);
@@ -88,7 +88,7 @@ impl Waiters {
     /// About how many tasks wait, or did so not long ago. Never 0 while one waits that was armed before this
     /// call.
     pub(super) fn count(&self) -> usize {
-        self.shared.get().map_or(0, Shared::count)
+        self.shared.get().map_or(0, TaskList::count)
     }
 
     /// Wakes all tasks that wait.

@@ -4,19 +4,19 @@ use core::ptr::{self, NonNull};
 use core::task::Waker;
 
 use super::list::{ABANDONED, ARMED, GONE, IDLE, LISTED, Node, QUEUED, TAKEN, WOKEN_ALONE, change};
-use super::shared::{OWNER, Shared, TAKE_IN, Woken};
+use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
 use crate::sync::{Ordering, ordering};
 use crate::wait::contain::contain;
 
 /// A node and its owner. It does not keep the event alive: see
 /// [`Waiters::take_node`](super::Waiters::take_node).
 pub(in crate::wait) struct OwnedNode {
-    shared: NonNull<Shared>,
+    shared: NonNull<TaskList>,
     pub(super) node: NonNull<Node>,
     is_armed: bool,
 }
 
-// SAFETY: it stands for a shared reference to `Shared`, which is `Sync`, and for the node's waker, which is
+// SAFETY: it stands for a shared reference to `TaskList`, which is `Sync`, and for the node's waker, which is
 // `Send`.
 unsafe impl Send for OwnedNode {}
 // SAFETY: nothing can be done with a shared reference to it.
@@ -34,11 +34,11 @@ pub(in crate::wait) enum Ended {
 }
 
 impl OwnedNode {
-    pub(super) fn new(shared: &Shared, node: NonNull<Node>) -> Self {
+    pub(super) fn new(shared: &TaskList, node: NonNull<Node>) -> Self {
         Self { shared: NonNull::from(shared), node, is_armed: false }
     }
 
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &TaskList {
         // SAFETY: it lives as long as the waiters, and so as this node (`take_node`).
         unsafe { self.shared.as_ref() }
     }

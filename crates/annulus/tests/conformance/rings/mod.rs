@@ -7,7 +7,7 @@
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
-//! one_order  the same, of the shared queue
+//! ordered  the same, of the ordered queue
 //! records  the same, of queues of records
 //! matching  a topic of a bus, as one of those that match a pattern
 //! in_tasks  any of them, where tasks wait (feature `async`)
@@ -18,7 +18,7 @@ mod group;
 #[cfg(feature = "async")]
 mod in_tasks;
 mod matching;
-mod one_order;
+mod ordered;
 mod owned;
 mod queue;
 mod records;
@@ -44,7 +44,7 @@ pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossles
 #[cfg(feature = "async")]
 pub(crate) use in_tasks::*;
 pub(crate) use matching::{Matching, MatchingLossless};
-pub(crate) use one_order::OneOrder as OneOrderQueue;
+pub(crate) use ordered::OneOrder as OneOrderQueue;
 #[cfg(feature = "std")]
 pub(crate) use owned::MappedEvents;
 pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};

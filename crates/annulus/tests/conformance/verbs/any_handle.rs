@@ -207,13 +207,13 @@ fn of_queues() {
     ring(true, || alone(mpsc::channel(CAPACITY)));
     ring(true, || alone(spmc::channel(CAPACITY)));
     ring(true, || alone(mpmc::channel(CAPACITY)));
-    ring(true, || alone(queue::shared::channel(CAPACITY)));
+    ring(true, || alone(queue::ordered::channel(CAPACITY)));
 }
 
 #[test]
 fn of_shared_handles() {
     without_standing_still(|| {
-        let (sender, receiver) = queue::shared::channel(CAPACITY);
+        let (sender, receiver) = queue::ordered::channel(CAPACITY);
         meets(&sender, &receiver);
         let (publisher, subscribable) = broadcast::mp_lossless(CAPACITY);
         meets(&publisher, subscribable.subscribe());

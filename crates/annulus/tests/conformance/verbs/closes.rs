@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::broadcast::Builder;
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{
     LossyTryRecvError, PublishTimeoutError, RecvError, Shutdown, TryPublishError, TryRecvError, WaitStrategy,
     mpmc, mpsc, spmc, spsc,
@@ -164,7 +164,7 @@ fn a_shutdown_wakes_whoever_sleeps_in_its_rings() {
         receiver!(queue mpsc::channel::<u64>(8));
         receiver!(queue spmc::channel::<u64>(8));
         receiver!(queue mpmc::channel::<u64>(8));
-        receiver!(queue shared::channel::<u64>(8));
+        receiver!(queue ordered::channel::<u64>(8));
         // One who sleeps at the gate.
         let (mut publisher, source) = Builder::new(2).lossless::<u64>().unwrap();
         let _subscriber = source.subscribe();
@@ -189,7 +189,7 @@ fn what_is_attached_is_not_kept() {
     let message = Arc::new(());
     for _ in 0..100 {
         let (mut producer, consumer) = spsc::channel(8);
-        let (sender, receiver) = shared::channel(8);
+        let (sender, receiver) = ordered::channel(8);
         shutdown.attach(producer.closer());
         shutdown.attach(receiver.closer());
         producer.send(Arc::clone(&message)).unwrap();

@@ -163,7 +163,7 @@ fn the_graph_is_drawn() {
         .build();
     let graph = pipeline.describe();
     let kinds: Vec<_> = graph.edges.iter().map(|edge| edge.ring).collect();
-    assert!(kinds.contains(&RingKind::Shared) && kinds.contains(&RingKind::Lossy), "{graph}");
+    assert!(kinds.contains(&RingKind::Ordered) && kinds.contains(&RingKind::Lossy), "{graph}");
     assert_eq!(
         graph.to_string(),
         "input -> a \"quoted\" name: spsc, 4 slots\n\

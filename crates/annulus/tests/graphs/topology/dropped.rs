@@ -149,7 +149,7 @@ fn a_source_of_any_kind() {
     for (builder, waits) in builders() {
         let (one, from_one) = spsc::channel::<u64>(4);
         let (many, from_many) = mpsc::channel::<u64>(4);
-        let (sender, receiver) = queue::shared::channel::<u64>(4);
+        let (sender, receiver) = queue::ordered::channel::<u64>(4);
         let (publisher, subscribable) = broadcast::lossless::<u64>(4);
         let sources = [
             builder.source(from_one).then(|x| x).build(),

@@ -49,7 +49,7 @@ fn any_receiving_handle_is_a_source() {
     passes(consumer, move || (0..10).for_each(|x| producer.send(x).unwrap()));
     let (mut producer, consumer) = mpmc::channel(4);
     passes(consumer, move || (0..10).for_each(|x| producer.send(x).unwrap()));
-    let (sender, receiver) = queue::shared::channel(4);
+    let (sender, receiver) = queue::ordered::channel(4);
     passes(receiver, move || (0..10).for_each(|x| sender.send(x).unwrap()));
 }
 
@@ -166,7 +166,7 @@ fn what_waits_at_a_source_is_seen() {
     drop(producer);
     look(consumer);
 
-    let (sender, receiver) = queue::shared::channel(16);
+    let (sender, receiver) = queue::ordered::channel(16);
     (0..10).for_each(|x| sender.send(x).unwrap());
     drop(sender);
     look(receiver);

@@ -1,8 +1,8 @@
 //! Every verb mixed with every other, against `VecDeque`.
 
+mod many_consumers;
 mod one_consumer;
-mod one_order;
-mod shared;
+mod ordered;
 mod step;
 #[cfg(feature = "async")]
 mod tasks;
@@ -38,16 +38,16 @@ proptest! {
 
     #[test]
     fn many_consumers(capacity in 1..9_usize, first in firsts(), turns in turns()) {
-        shared::run::<spmc::Spmc>(|_| None, |_| 1, capacity, first, turns);
+        many_consumers::run::<spmc::Spmc>(|_| None, |_| 1, capacity, first, turns);
     }
 
     #[test]
     fn many_of_both(capacity in 1..5_usize, first in firsts(), turns in turns()) {
-        shared::run::<mpmc::Mpmc>(|producer| producer.register().ok(), mpmc::Consumer::rings, capacity, first, turns);
+        many_consumers::run::<mpmc::Mpmc>(|producer| producer.register().ok(), mpmc::Consumer::rings, capacity, first, turns);
     }
 
     #[test]
     fn one_order(capacity in 1..9_usize, first in firsts(), turns in turns()) {
-        one_order::run(capacity, first, turns);
+        ordered::run(capacity, first, turns);
     }
 }

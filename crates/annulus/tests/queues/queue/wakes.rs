@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Builder, Consumer, Producer, Shared, shared};
+use annulus::queue::{Builder, Consumer, ManyConsumers, Producer, ordered};
 use annulus::{WaitStrategy, mpmc::Mpmc, spmc::Spmc};
 
 use super::dice::Dice;
@@ -30,7 +30,7 @@ trait Queue {
 /// A ring for each producer.
 struct Rings<K>(PhantomData<K>);
 
-impl<K: Shared> Queue for Rings<K> {
+impl<K: ManyConsumers> Queue for Rings<K> {
     type Producer = Producer<u64, K>;
     type Consumer = Consumer<u64, K>;
 
@@ -55,11 +55,11 @@ impl<K: Shared> Queue for Rings<K> {
 struct OneOrder;
 
 impl Queue for OneOrder {
-    type Producer = shared::Sender<u64>;
-    type Consumer = shared::Receiver<u64>;
+    type Producer = ordered::Sender<u64>;
+    type Consumer = ordered::Receiver<u64>;
 
     fn new(capacity: usize) -> (Self::Producer, Self::Consumer) {
-        shared::channel(capacity)
+        ordered::channel(capacity)
     }
 
     fn send(sender: &mut Self::Producer, number: u64) {
@@ -145,9 +145,9 @@ fn one_message_wakes_one<Q: Queue>() {
 /// Each slot of a full queue, which senders wait for that all sleep, makes one of them get up.
 #[test]
 fn one_slot_wakes_one() {
-    let (sender, receiver) = shared::channel(CONSUMERS);
+    let (sender, receiver) = ordered::channel(CONSUMERS);
     assert_eq!(sender.try_send_batch(&[0; CONSUMERS]), CONSUMERS);
-    let send_until_closed = |sender: shared::Sender<u64>| {
+    let send_until_closed = |sender: ordered::Sender<u64>| {
         let mut sent = 0;
         while sender.send_by(0, BLOCK).is_ok() {
             sent += 1;

@@ -38,7 +38,7 @@ fn who_joins_needs_what_is_listed_here() {
     let (lossy_reader, lossless_reader) = (lossy.subscribe(), lossless.subscribe());
     let (spmc_producer, spmc) = annulus::spmc::channel::<u64>(16);
     let (_mpmc_producer, mpmc) = annulus::mpmc::channel::<u64>(16);
-    let one_order = annulus::queue::shared::channel::<u64>(16);
+    let one_order = annulus::queue::ordered::channel::<u64>(16);
     let pool = annulus::pool::BufferPool::new(64, 1);
     let shutdown = annulus::Shutdown::new();
     let nothing = [

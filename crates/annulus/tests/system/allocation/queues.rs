@@ -127,7 +127,7 @@ fn queues_of_many_consumers_allocate_nothing() {
 
 #[test]
 fn the_shared_queue_allocates_nothing() {
-    let (sender, receiver) = annulus::queue::shared::channel::<u64>(16);
+    let (sender, receiver) = annulus::queue::ordered::channel::<u64>(16);
     let mut buffer = [0; 8];
     steady(|round| {
         let (another, other) = (sender.clone(), receiver.clone());

@@ -39,14 +39,14 @@ fn a_select_that_waits_again_allocates_nothing() {
 mod tasks {
     use std::task::Poll;
 
-    use annulus::queue::shared;
+    use annulus::queue::ordered;
 
     use crate::counting::{bytes, steady};
     use crate::support::tasks::Counting;
 
     #[test]
     fn a_task_that_waits_again_allocates_nothing() {
-        let (sender, receiver) = shared::channel(4);
+        let (sender, receiver) = ordered::channel(4);
         let count = Counting::new();
         steady(|round| {
             let mut futures = [(); 4].map(|()| receiver.recv_async());
@@ -60,7 +60,7 @@ mod tasks {
     #[test]
     fn memory_goes_by_who_waits_now() {
         const MANY: usize = if cfg!(miri) { 100 } else { 20_000 };
-        let (_sender, receiver) = shared::channel::<u64>(4);
+        let (_sender, receiver) = ordered::channel::<u64>(4);
         let count = Counting::new();
         let wait = |tasks: usize| {
             let mut futures: Vec<_> = (0..tasks).map(|_| receiver.recv_async()).collect();

@@ -149,7 +149,7 @@ fn broadcast_and_the_others() {
     source.subscribe().bring_memory_here().unwrap();
     assert_eq!(publisher.placement().node(), Grant::Granted);
 
-    let (sender, receiver) = annulus::queue::shared::Builder::new(64).memory(memory).build::<u64>().unwrap();
+    let (sender, receiver) = annulus::queue::ordered::Builder::new(64).memory(memory).build::<u64>().unwrap();
     receiver.bring_memory_here().unwrap();
     assert_eq!(sender.placement().node(), Grant::Granted);
 

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use annulus::broadcast;
 use annulus::memory::{Memory, MemoryError, Placement};
 use annulus::pool::{self, PoolError};
-use annulus::queue::{self, shared};
+use annulus::queue::{self, ordered};
 use annulus::{CapacityError, mpmc, mpsc, spmc, spsc};
 
 /// A ring, or a pool, that was made.
@@ -94,7 +94,7 @@ fn plain_queue<K: queue::Kind>(name: &'static str, memory: Memory) -> Result<Mad
 }
 
 fn shared_queue(memory: Memory) -> Result<Made, MemoryError> {
-    let (sender, receiver) = shared::Builder::new(SLOTS).memory(memory).build::<u64>().map_err(refused)?;
+    let (sender, receiver) = ordered::Builder::new(SLOTS).memory(memory).build::<u64>().map_err(refused)?;
     Ok(made("shared", None, move || {
         assert_eq!(receiver.placement(), sender.placement());
         sender.placement()

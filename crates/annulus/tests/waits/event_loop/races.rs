@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{EventLoop, Receive, WaitStrategy, broadcast, mpmc, mpsc, spmc};
 
 use crate::event_loop::rings::{Make, Ring, ends, nothing, rings};
@@ -87,7 +87,7 @@ fn a_stop_beside_senders() {
     without_standing_still(|| {
         check(|| mpsc::channel(8), |sender, number| sender.send(number).is_ok());
         check(|| mpmc::channel(8), |sender, number| sender.send(number).is_ok());
-        check(|| shared::channel(8), |sender, number| sender.send(number).is_ok());
+        check(|| ordered::channel(8), |sender, number| sender.send(number).is_ok());
         check(
             || {
                 let (publisher, subscribable) = broadcast::mp_lossless(8);

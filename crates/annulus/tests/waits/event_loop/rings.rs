@@ -4,7 +4,7 @@ use std::sync::mpsc as std_mpsc;
 use std::time::Duration;
 
 use annulus::event_loop::{Builder, Finished};
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{EventLoop, Receive, ReceiveRef, WaitStrategy, broadcast, event, mpmc, mpsc, spmc, spsc};
 
 use crate::support::without_standing_still;
@@ -136,7 +136,7 @@ pub(crate) fn rings(capacity: usize) -> Vec<Ring> {
     }
     queues!(spsc false, mpsc false, spmc true, mpmc true);
     {
-        let (sender, receiver) = shared::channel(capacity);
+        let (sender, receiver) = ordered::channel(capacity);
         let send = move |number| sender.send(number).is_ok();
         ring("shared", Box::new(send), by_value(receiver), true);
     }

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use annulus::broadcast::{Lossless, Publisher};
-use annulus::queue::{Consumer, Kind, Producer, shared};
+use annulus::queue::{Consumer, Kind, Producer, ordered};
 use annulus::{EventNotifier, LossyTryRecvError, Readiness, TryRecvError, Waitable};
 use annulus::{broadcast, event, mpmc, mpsc, spmc, spsc};
 
@@ -183,7 +183,7 @@ pub(crate) fn all() -> Vec<(Box<dyn AtLoop>, Publishing)> {
     all.push(queue("mpmc", mpmc::channel(CAPACITY)));
     all.push(queue("hand-off", spsc::Builder::new(CAPACITY).hand_off(true).build().unwrap()));
 
-    let (sender, receiver) = shared::channel(CAPACITY);
+    let (sender, receiver) = ordered::channel(CAPACITY);
     let publish = publishing(7, move |number| sender.send(number).unwrap());
     all.push((entry("shared", receiver, |receiver| receiver.try_recv().into()), publish));
     all

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::queue::{bytes, shared};
+use annulus::queue::{bytes, ordered};
 use annulus::{LossyRecvError, RecvError, broadcast, event, mpmc, mpsc, select, select_biased, spmc, spsc};
 
 use crate::select::MOMENT;
@@ -19,7 +19,7 @@ fn every_receiving_handle_has_an_arm() {
     let (mut many, mut from_many) = mpsc::channel(8);
     let (mut divided, mut from_divided) = spmc::channel(8);
     let (mut both, mut from_both) = mpmc::channel(8);
-    let (sender, receiver) = shared::channel(8);
+    let (sender, receiver) = ordered::channel(8);
     let mut group = from_lossless.subscribe_group::<2>();
     let mut first = from_lossless.subscribe_tracked();
     let mut second = from_lossless.subscribe().after(&[&first]);
@@ -90,7 +90,7 @@ fn every_sending_handle_has_an_arm() {
     let (mut many, mut from_many) = mpsc::channel(2);
     let (mut divided, mut from_divided) = spmc::channel(2);
     let (mut both, mut from_both) = mpmc::channel(2);
-    let (sender, receiver) = shared::channel(2);
+    let (sender, receiver) = ordered::channel(2);
     let mut sent = 0;
     loop {
         // By reference, too.
@@ -125,7 +125,7 @@ fn every_sending_handle_has_an_arm() {
 fn an_end_is_reported_as_by_the_verb() {
     let (producer, mut consumer) = spsc::channel::<String>(2);
     let (mut other, from_other) = spsc::channel(2);
-    let (sender, receiver) = shared::channel(1);
+    let (sender, receiver) = ordered::channel(1);
     drop((producer, from_other, receiver));
     select! {
         recv(consumer) -> message => assert_eq!(message, Err(RecvError)),
@@ -148,7 +148,7 @@ fn an_end_is_reported_as_by_the_verb() {
 #[test]
 fn a_value_is_made_only_for_its_arm() {
     let (mut producer, mut consumer) = spsc::channel(1);
-    let (sender, receiver) = shared::channel(1);
+    let (sender, receiver) = ordered::channel(1);
     producer.send("first".to_owned()).unwrap();
     sender.send("first".to_owned()).unwrap();
     let (mut value, mut made) = (Some("second".to_owned()), 0);
@@ -184,7 +184,7 @@ fn a_panic_in_a_claim_aborts() {
         assert_eq!(output.status.signal(), Some(6), "SIGABRT");
         return;
     }
-    let (sender, _receiver) = shared::channel::<u64>(1);
+    let (sender, _receiver) = ordered::channel::<u64>(1);
     let no_value = || -> u64 { panic!("no value") };
     let panics = std::panic::AssertUnwindSafe(|| select!(send(sender, no_value()) -> _ => {}));
     assert!(std::panic::catch_unwind(panics).is_err());
@@ -360,7 +360,7 @@ fn a_handle_that_sent_sends_again() {
     let (mut sender, receiver) = mpmc::channel(4);
     sends_twice!(sender.send(String::from("a"), String::from("b")));
     drop(receiver);
-    let (mut sender, receiver) = shared::channel(4);
+    let (mut sender, receiver) = ordered::channel(4);
     sends_twice!(sender.send(String::from("a"), String::from("b")));
     drop(receiver);
     let (mut sender, subscribable) = broadcast::lossless(4);

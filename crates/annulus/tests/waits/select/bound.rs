@@ -1,6 +1,6 @@
 //! How many arms there may be.
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::select_biased;
 
 use crate::select::MOMENT;
@@ -8,7 +8,7 @@ use crate::select::MOMENT;
 /// As many as the documentation says, in the form that costs the macro most.
 #[test]
 fn there_may_be_56_arms() {
-    let (s, r) = shared::channel(2);
+    let (s, r) = ordered::channel(2);
     s.send(7).unwrap();
     let taken = select_biased! {
         recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 0 },

@@ -1,7 +1,7 @@
 //! `Select` on handles of every kind, beside sends, receives and ends in random order: a handle is ready just
 //! where its own verb would not say "empty" or "full", and asking takes nothing.
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{
     LossyTryRecvError, Select, TryPublishError, TryRecvError, TrySendError, Waitable, WaitsForRoom,
     broadcast, event, mpmc, mpsc, spmc, spsc,
@@ -136,7 +136,7 @@ fn rings() -> Vec<Ring> {
     let (many, from_many) = mpsc::channel(2);
     let (divided, from_divided) = spmc::channel(2);
     let (both, from_both) = mpmc::channel(2);
-    let (sender, receiver) = shared::channel(2);
+    let (sender, receiver) = ordered::channel(2);
     let first = from_lossless.subscribe_tracked();
     let second = from_lossless.subscribe().after(&[&first]);
     let lossless_ends = [

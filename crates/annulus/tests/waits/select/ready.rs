@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{RecvError, Select, broadcast, select, select_biased, spsc};
 
 use crate::select::MOMENT;
@@ -63,7 +63,7 @@ fn select_says_what_is_ready() {
     let (mut producer, mut consumer) = spsc::channel(1);
     let (publisher, subscribable) = broadcast::mp_lossless(2);
     let mut subscriber = subscribable.subscribe();
-    let (sender, receiver) = shared::channel(1);
+    let (sender, receiver) = ordered::channel(1);
     let mut by_reference = &receiver;
     let mut select = Select::new();
     assert_eq!(select.ready_timeout(Duration::MAX), None, "there is no handle");
@@ -78,7 +78,7 @@ fn select_says_what_is_ready() {
     drop((select, sender));
     assert_eq!((subscriber.try_recv(), receiver.recv(), receiver.recv()), (Ok(7), Ok(8), Err(RecvError)));
 
-    let (sender, receiver) = shared::channel(1);
+    let (sender, receiver) = ordered::channel(1);
     let (mut by_reference, mut shared_publisher) = (&sender, &publisher);
     let mut select = Select::new_biased();
     select.send(&mut producer);
@@ -107,7 +107,7 @@ fn select_says_what_is_ready() {
 #[test]
 fn a_message_that_select_leaves_wakes_another() {
     for _ in 0..if cfg!(miri) { 2 } else { 50 } {
-        let (sender, receiver) = shared::channel(4);
+        let (sender, receiver) = ordered::channel(4);
         thread::scope(|scope| {
             let mut mine = receiver.clone();
             scope.spawn(move || {

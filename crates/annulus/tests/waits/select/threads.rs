@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{RecvError, Select, WaitStrategy, broadcast, event, mpmc, mpsc, select, select_biased, spsc};
 
 use crate::select::{MANY, MOMENT};
@@ -17,7 +17,7 @@ fn nothing_is_lost_or_doubled() {
         let mut subscriber = subscribable.subscribe();
         let (mut one, mut from_one) = spsc::channel(64);
         let (mut many, mut from_many) = mpsc::channel(64);
-        let (sender, receiver) = shared::channel(64);
+        let (sender, receiver) = ordered::channel(64);
         let (mut sums, mut open) = ([0_u64; 4], [true; 4]);
         thread::scope(|scope| {
             scope.spawn(move || (1..=MANY).for_each(|number| publisher.publish(number).unwrap()));
@@ -46,7 +46,7 @@ fn nothing_is_lost_or_doubled() {
 #[test]
 fn selects_divide_a_queue() {
     let (mut producer, consumer) = mpmc::channel(16);
-    let (sender, receiver) = shared::channel(16);
+    let (sender, receiver) = ordered::channel(16);
     let total: u64 = thread::scope(|scope| {
         let readers: Vec<_> = (0..3)
             .map(|_| {
@@ -83,7 +83,7 @@ fn selects_divide_a_queue() {
 fn two_threads_select_over_sends_and_receives() {
     const EACH: u64 = MANY / 10;
     let (mut there, mut here) = spsc::channel(1);
-    let (back_sender, back) = shared::channel(1);
+    let (back_sender, back) = ordered::channel(1);
     thread::scope(|scope| {
         scope.spawn(move || {
             let (mut received, mut sent) = (0, 0);
@@ -115,7 +115,7 @@ fn two_threads_select_over_sends_and_receives() {
 /// Senders of one queue, each in a select with a timeout: every value is sent once.
 #[test]
 fn many_senders_select_over_a_full_queue() {
-    let (sender, receiver) = shared::channel(1);
+    let (sender, receiver) = ordered::channel(1);
     let (publisher, subscribable) = broadcast::mp_lossless(2);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);

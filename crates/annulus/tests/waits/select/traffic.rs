@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 use annulus::{Select, broadcast, event, mpmc, mpsc, select, select_biased, spmc, spsc};
 
 use crate::support::{Pauses, soak_time, spawn, without_standing_still};
@@ -59,7 +59,7 @@ fn traffic(time: Duration) {
     let (mut many, mut from_many) = mpsc::channel(4);
     let (mut divided, from_divided) = spmc::channel(4);
     let (mut both, from_both) = mpmc::channel(4);
-    let (sender, receiver) = shared::channel(4);
+    let (sender, receiver) = ordered::channel(4);
 
     let readers = [0_u64, 1].map(|who| {
         let (mut lossless, mut events) = (from_lossless.subscribe(), from_events.subscribe());

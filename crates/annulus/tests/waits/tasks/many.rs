@@ -4,7 +4,7 @@
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use annulus::queue::shared;
+use annulus::queue::ordered;
 
 use crate::support::tasks::Counting;
 
@@ -23,7 +23,7 @@ fn time(what: &str, count: usize, work: impl FnOnce()) {
 /// end.
 #[test]
 fn each_message_wakes_one_of_many() {
-    let (sender, receiver) = shared::channel(TASKS);
+    let (sender, receiver) = ordered::channel(TASKS);
     let count = Counting::new();
     let mut waiting = Vec::new();
     time("a registration", TASKS, || {
@@ -56,7 +56,7 @@ fn each_message_wakes_one_of_many() {
 /// After a peak, who waits pays for those who wait now.
 #[test]
 fn a_wait_after_a_peak_is_as_before() {
-    let (sender, receiver) = shared::channel(4);
+    let (sender, receiver) = ordered::channel(4);
     let count = Counting::new();
     let round_trips = |what| {
         time(what, 1_000, || {

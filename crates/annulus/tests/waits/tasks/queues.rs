@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Consumer, Kind, Producer, shared};
+use annulus::queue::{Consumer, Kind, Producer, ordered};
 use annulus::{mpmc, spmc};
 
 use super::poll_some;
@@ -46,7 +46,7 @@ fn a_wake_up_goes_on_to_a_task() {
 #[test]
 fn a_wake_up_goes_on_to_a_thread() {
     without_standing_still(|| {
-        let (sender, receiver) = shared::channel(4);
+        let (sender, receiver) = ordered::channel(4);
         let count = Counting::new();
         let mut future = receiver.recv_async();
         assert!(count.poll(&mut future).is_pending());
@@ -61,10 +61,10 @@ fn a_wake_up_goes_on_to_a_thread() {
     });
 }
 
-/// Senders that wait for a slot of the shared queue have their turns.
+/// Senders that wait for a slot of the ordered queue have their turns.
 #[test]
 fn no_sender_waits_for_ever() {
-    let (sender, receiver) = shared::channel(1);
+    let (sender, receiver) = ordered::channel(1);
     sender.send(0).unwrap();
     let counts = [(); 3].map(|()| Counting::new());
     let mut waiting = [1, 2, 3].map(|number| sender.send_async(number));
@@ -164,7 +164,7 @@ fn dropped_at_random_mpmc() {
 #[test]
 fn dropped_at_random_shared() {
     without_standing_still(|| {
-        let (sender, receiver) = shared::channel(2);
+        let (sender, receiver) = ordered::channel(2);
         dropped_at_random(
             [sender.clone(), sender],
             [receiver.clone(), receiver],

@@ -1,0 +1,428 @@
+//! What the two sides of a ring share.
+
+use alloc::sync::Arc;
+
+use crate::base::handle_count::HandleCount;
+use crate::base::sequence::{Sequence, Stamp};
+use crate::close::Close;
+use crate::observer::Listing;
+use crate::ring::{Gate, Ring, Store, WithoutSlot, Writers};
+use crate::stats::{Counting, Handles, Name};
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence, mutated};
+use crate::wait::{EventCount, WaitStrategy};
+
+/// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
+/// constant while nobody sleeps, comes or goes.
+pub(crate) struct RingState<S> {
+    pub(super) ring: Ring<S>,
+    /// Whom publishers may not overtake; empty in a lossy ring.
+    pub(super) gate: Gate,
+    /// Where those sleep who wait for a message.
+    pub(super) published: EventCount,
+    /// Whether publishers of a lossy ring for many look at the slot before they claim it: a hint.
+    // Decision 0069: when, and why not always.
+    look_first: AtomicBool,
+    /// The sequence for which somebody had to wait when that was last set: a hint, too.
+    look_first_since: AtomicU64,
+    /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
+    // Decision 0020: one event for all cursors.
+    pub(super) released: EventCount,
+    /// How handles wait where a verb does not say.
+    pub(super) strategy: WaitStrategy,
+    /// Tells it from other rings.
+    pub(super) identity: Identity,
+    /// What is counted, if somebody wants that. Constant.
+    pub(super) counters: Counting,
+    pub(super) name: Name,
+    /// In the list of those that have a name.
+    listing: Listing,
+    pub(super) publishers: HandleCount,
+    /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring.
+    over: AtomicBool,
+    /// Subscribers, and what can make new ones.
+    receivers: HandleCount,
+    /// How many of the receivers are subscribers.
+    subscribers: AtomicUsize,
+    /// How many subscribers there have been.
+    subscribed: AtomicU64,
+}
+
+/// What a ring has that several processes have.
+#[cfg(feature = "shm")]
+pub(super) struct Elsewhere {
+    /// Where those sleep who wait for a message.
+    pub(super) sleepers: crate::wait::Remote,
+    /// Of a lossless ring: whom its publisher may not overtake, and where it sleeps.
+    pub(super) gate: Option<(crate::ring::Seats, crate::wait::Remote)>,
+}
+
+impl<S: Store> RingState<S> {
+    /// With one handle on each side.
+    pub(super) fn new(
+        ring: Ring<S>,
+        headroom: usize,
+        strategy: WaitStrategy,
+        counters: Counting,
+        name: Name,
+    ) -> Self {
+        let [published, released] = [(); 2].map(|()| EventCount::counting(counters.clone()));
+        let gate = Gate::new(ring.capacity(), headroom, ring.first(), counters.clone());
+        Self::with(ring, gate, published, released, strategy, counters, name)
+    }
+
+    /// The same of a ring that other processes have, too.
+    #[cfg(feature = "shm")]
+    pub(super) fn across(
+        ring: Ring<S>,
+        headroom: usize,
+        elsewhere: Elsewhere,
+        strategy: WaitStrategy,
+        counters: Counting,
+        name: Name,
+    ) -> Self {
+        let Elsewhere { sleepers, gate: others } = elsewhere;
+        let published = EventCount::across(sleepers, counters.clone());
+        let gate = Gate::new(ring.capacity(), headroom, ring.first(), counters.clone());
+        let (gate, released) = match others {
+            Some((seats, sleepers)) => (gate.seated(seats), EventCount::across(sleepers, counters.clone())),
+            None => (gate, EventCount::counting(counters.clone())),
+        };
+        Self::with(ring, gate, published, released, strategy, counters, name)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what it is made of")]
+    fn with(
+        ring: Ring<S>,
+        gate: Gate,
+        published: EventCount,
+        released: EventCount,
+        strategy: WaitStrategy,
+        counters: Counting,
+        name: Name,
+    ) -> Self {
+        // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
+        let over = AtomicBool::new(ring.head().is_seen());
+        if published.needs_fence() {
+            // Unreached: for systems without membarrier
+            ring.head().always_take_slow_path();
+        }
+        Self {
+            ring,
+            gate,
+            published,
+            look_first: AtomicBool::new(false),
+            look_first_since: AtomicU64::new(0),
+            released,
+            strategy,
+            identity: Identity::new(),
+            counters,
+            listing: Listing::new(&name),
+            name,
+            publishers: HandleCount::new(),
+            over,
+            receivers: HandleCount::new(),
+            subscribers: AtomicUsize::new(0),
+            subscribed: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether a publisher of a lossy ring for many is to look at the slot before it claims it.
+    #[inline(always)]
+    pub(super) fn looks_first(&self) -> bool {
+        // Relaxed, here and below: it is a hint.
+        self.look_first.load(Ordering::Relaxed) && !mutated!("claims_unseen")
+    }
+
+    /// Somebody has to wait for the slot of `claimed`, so from now on publishers [look
+    /// first](Self::looks_first).
+    pub(super) fn look_first(&self, claimed: Sequence) {
+        if !self.look_first.load(Ordering::Relaxed) {
+            self.look_first_since.store(claimed.get(), Ordering::Relaxed);
+            self.look_first.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// They do so no more, if `claimed`, which somebody claimed after a look, comes `claims` or more after
+    /// that sequence.
+    pub(super) fn look_no_more(&self, claimed: Sequence, claims: u64) {
+        let since = self.look_first_since.load(Ordering::Relaxed);
+        let is_over = if mutated!("looks_end_by_number") {
+            claimed.get() % claims == 0
+        } else {
+            claimed.get().saturating_sub(since) >= claims
+        };
+        if is_over {
+            self.look_first.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// From now on it is in the list of those that have a name. This process has handles of so many `sides`.
+    pub(super) fn list(&self, sides: usize)
+    where
+        S: Send + Sync,
+    {
+        // SAFETY: called once, with handles on so many sides. Each has a share of this, and the last one of
+        // its side calls `side_goes` before it gives its share up.
+        unsafe { self.listing.begin(self, sides) };
+    }
+
+    /// One publisher more; the caller has one.
+    pub(super) fn publisher_comes(&self) {
+        self.publishers.add();
+    }
+
+    /// One publisher less. With the last, no message will follow: whoever waits for one is woken.
+    pub(super) fn publisher_goes(&self) {
+        if self.publishers.remove() {
+            self.listing.side_goes();
+            self.end_here();
+        }
+    }
+
+    /// Nothing comes any more: says so, and wakes whoever waits.
+    fn end_here(&self) {
+        // Release: pairs with the Acquire in `is_closed`.
+        self.over.store(true, Ordering::Release);
+        self.ring.show_end();
+        if !mutated!("close_wakes_nobody") {
+            self.published.notify();
+        }
+        if !mutated!("close_wakes_no_stage") {
+            // A stage waits there for those before it, and for the end; a publisher for room.
+            self.released.notify();
+        }
+    }
+
+    /// Closes the ring, from any thread: what was published before is received, and nothing comes after it
+    /// (`ring/end.rs`).
+    #[cold]
+    pub(super) fn close(&self) {
+        self.ring.begin_to_end();
+        // end.close3. Where all publishers are gone, all that they did is seen (Acquire).
+        if self.ring.head().writers() == Writers::One && !self.publishers.is_zero() {
+            self.published.barrier_at_any_price();
+        }
+        self.ring.settle();
+        self.end_where_it_is_decided();
+    }
+
+    /// As [`close`](Self::close), by the thread that has the ring's one publisher, which is not at work now;
+    /// or by one of many. It sees all that was announced.
+    #[cold]
+    pub(super) fn close_as_publisher(&self) {
+        self.ring.begin_to_end();
+        self.ring.settle();
+        self.end_where_it_is_decided();
+    }
+
+    /// Nothing comes any more, if it is decided where the ring ends. Where many publish, another thread that
+    /// closes the ring at the same time may be about to decide it; then that thread does this.
+    fn end_where_it_is_decided(&self) {
+        if self.ring.head().end().is_some() {
+            self.end_here();
+        }
+    }
+
+    /// end.send4 and end.send5: whether the one publisher, which has announced message `sequence`, is to
+    /// publish it. No, where somebody has closed the ring.
+    #[inline(always)]
+    pub(super) fn goes_on(&self, sequence: Sequence) -> bool {
+        !self.ring.head().needs_slow_path(sequence) || self.goes_on_slow_path(sequence)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn goes_on_slow_path(&self, sequence: Sequence) -> bool {
+        self.take_slow_path(sequence)
+    }
+
+    /// The slow path of a publication by the one publisher, from end.send4 on. Wakes whoever waits for the
+    /// message, too. Returns the sequence of the next message, which is the same again where the message is
+    /// not published. Takes and returns values, so that a publisher whose methods are inlined can live in
+    /// registers; and the sequence, so that one whose methods are not inlined need not save it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn publish_slow_path(&self, message: WithoutSlot) -> Sequence {
+        let sequence = message.sequence();
+        if !self.take_slow_path(sequence) {
+            return sequence;
+        }
+        self.ring.with_slot(message).publish();
+        self.published.notify();
+        sequence.next()
+    }
+
+    /// head.pass1 and end.send5: the slow path of the one publisher, which has announced message `sequence`.
+    /// It takes this path once in a while, and always on a ring that is closed. It stores how far it is, and
+    /// looks whether it is to publish the message.
+    #[inline]
+    pub(super) fn take_slow_path(&self, sequence: Sequence) -> bool {
+        let head = self.ring.head();
+        head.note(sequence);
+        // end.send4, where the light one is not enough; pairs with end.close3.
+        self.published.fence();
+        head.goes_on(sequence)
+    }
+
+    /// The one publisher has announced message `sequence`, and taken that back (owned.write8).
+    #[cold]
+    pub(super) fn withdraw(&self, sequence: Sequence) {
+        // Full: pairs with end.close3. Who closes the ring sees owned.write8, or this thread sees the close.
+        fence(Ordering::SeqCst);
+        if self.ring.head().withdraw(sequence) {
+            self.end_here();
+        }
+    }
+
+    /// Whether somebody has closed the ring, so that nothing can be published.
+    #[inline]
+    pub(super) fn is_ending(&self) -> bool {
+        self.ring.head().is_ending()
+    }
+
+    /// One receiving handle more; the caller has one.
+    pub(super) fn receiver_comes(&self) {
+        self.receivers.add();
+    }
+
+    /// One receiving handle less. With the last, nobody will ever receive.
+    ///
+    /// Nobody is woken for that: a publisher waits for a cursor at the gate, which notifies when it is given
+    /// up, or for another publisher's write, which notifies when it is done.
+    pub(super) fn receiver_goes(&self) {
+        if self.receivers.remove() {
+            self.listing.side_goes();
+        }
+    }
+
+    /// One subscriber more; the caller has a receiving handle.
+    pub(super) fn subscriber_comes(&self) {
+        // Release: pairs with the Acquire in `has_subscribers`: it comes after the choice of where to begin.
+        self.subscribers.fetch_add(1, Ordering::Release);
+        // As in `HandleCount::add`.
+        if !cfg!(annulus_loom) {
+            self.subscribed.fetch_add(1, Ordering::Relaxed);
+        }
+        self.receiver_comes();
+    }
+
+    /// One subscriber less: also a receiving handle less.
+    pub(super) fn subscriber_goes(&self) {
+        if !mutated!("subscribers_never_go") {
+            // Relaxed: nothing hangs on it.
+            self.subscribers.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.receiver_goes();
+    }
+
+    /// Whether there are so many subscribers. If so, what is published from now on reaches them.
+    pub(super) fn has_subscribers(&self, count: usize) -> bool {
+        // Acquire: pairs with the Release in `subscriber_comes`, of each of them, because all changes are
+        // read-modify-writes.
+        self.subscribers.load(Ordering::Acquire) >= count
+    }
+
+    /// Whoever waits for subscribers looks again: somebody has joined, or the last one is gone.
+    pub(super) fn tell_of_subscribers(&self) {
+        self.released.notify();
+    }
+
+    /// How many subscribers there are.
+    pub(super) fn subscriber_count(&self) -> usize {
+        // Relaxed: a number for who asks; nothing hangs on it.
+        self.subscribers.load(Ordering::Relaxed)
+    }
+
+    /// How many subscribers there are, and how many there have been.
+    pub(super) fn subscriber_handles(&self) -> Handles {
+        let now = self.subscriber_count();
+        Handles::new(now, self.subscribed.load(Ordering::Relaxed).max(now as u64))
+    }
+
+    /// A lossy subscriber has lost or skipped `count` messages.
+    #[inline]
+    pub(super) fn note_lag(&self, count: u64) {
+        if let Some(counters) = &self.counters {
+            counters.lagged(count);
+        }
+    }
+
+    /// How many publishers there are.
+    pub(super) fn publisher_count(&self) -> usize {
+        self.publishers.count()
+    }
+
+    /// The receiving handles of any kind.
+    pub(super) fn receivers(&self) -> &HandleCount {
+        &self.receivers
+    }
+
+    /// Whether [`is_closed`](Self::is_closed) is worth asking.
+    #[inline]
+    pub(super) fn may_be_closed(&self) -> bool {
+        // A poll that finds nothing does no more than this. Relaxed: a hint.
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Whether all publishers are gone, or somebody has closed the ring.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        // Acquire: pairs with the Release in `end_here`.
+        let head = self.ring.head();
+        self.over.load(Ordering::Acquire)
+            && (!head.is_seen() || head.end().is_some() || head.publisher_is_gone())
+    }
+
+    /// Whether nobody receives, or ever will.
+    #[inline]
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.receivers.is_zero()
+    }
+
+    /// Whether publishers of a lossless ring are refused: nobody receives, or somebody has closed the ring.
+    pub(super) fn refuses(&self) -> bool {
+        self.is_abandoned() || self.is_ending()
+    }
+
+    /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more
+    /// will come at `cursor`.
+    ///
+    /// Where somebody has closed the ring, its end decides. Where all publishers are gone, their last message
+    /// comes before that, so a look at the stamp after it decides. If the message came between the caller's
+    /// look and this one, the next read finds it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
+        // A publisher that is gone inside a write leaves it so.
+        let is_half_enough = mutated!("half_written_awaited");
+        let there = if is_half_enough { Stamp::writing(cursor) } else { Stamp::done(cursor) };
+        self.ring.head().end().is_some_and(|end| cursor >= end || mutated!("end_overtakes"))
+            || (self.publishers.is_zero() || self.ring.head().publisher_is_gone())
+                && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < there)
+    }
+}
+
+impl<S: Store + Send + Sync> Close for RingState<S> {
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
+    }
+}
+
+/// Something that no other ring has, also not one that comes later: who keeps a share in it keeps its address
+/// in use.
+#[derive(Clone)]
+pub(super) struct Identity(Arc<u8>);
+
+impl Identity {
+    fn new() -> Self {
+        Self(Arc::new(0))
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}

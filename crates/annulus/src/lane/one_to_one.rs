@@ -1,0 +1,362 @@
+//! A lane: a queue between one writer and one reader.
+//!
+//! ```text
+//! writer                                              reader
+//! lane.send1  tail < head + count?      Acquire       lane.take5  head < tail?           Acquire
+//! lane.send2  move the message in                     lane.take6  move the message out
+//! lane.send3  tail := tail + 1          Release       lane.take7  head := head + 1       Release
+//! lane.send4  look who needs to know (queue/state.rs) lane.take8  look who waits for slots
+//! ```
+//!
+//! After Lamport (1977); each side keeps a copy of the other's number, after Rigtorp's `SPSCQueue`. A writer
+//! does lane.send1 only when the slots that it knows to be free are used up, and a reader does lane.take5
+//! only when it has taken the messages that it knew of. The writer's copy is in the lane (`cached_limit`),
+//! the reader's is in its handle.
+//!
+//! *Why no slot has two users.* lane.send3 gives a slot to the reader, and lane.take5 takes it (Release,
+//! Acquire). lane.take7 and lane.send1 give it back. Numbers only grow, and each has one writer, so an old
+//! copy names fewer messages or free slots than there are, never more.
+//!
+//! *The end.* Any handle may close a queue while a writer is between lane.send2 and lane.send4. The message
+//! is then either delivered or given back. Whoever writes `end` first decides. A reader that has seen the
+//! close writes the tail that it saw (lane.end1). A writer that sees the close after lane.send3 writes its
+//! own tail (lane.end2). From then on the reader goes by `end`, and a writer whose message lies behind it
+//! takes the message back. lane.end1 and lane.end2 come after a pair of fences: the one in lane.send4, and
+//! that of the reader before lane.end1. So lane.end1 has seen every message of a writer that does not see the
+//! close.
+//!
+//! A next consumer, of another process, looks at `end` before it begins (lane.end3): a tail behind that may
+//! be one that its writer is about to take back.
+//!
+//! Numbers are 64 bits wide and may wrap.
+
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
+
+use super::{Cells, ControlBlock, Number, Own, Position, Span};
+use crate::error::CapacityError;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::Memory;
+use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+
+/// One queue. Whoever makes it decides which handle writes and which one reads.
+#[repr(C)]
+// Decision 0042: no stamps.
+pub(crate) struct OneToOne<T, C: ControlBlock<T> = Own<T>> {
+    cells: Cells<T>,
+    /// The number of its first message. Constant.
+    first: Number,
+    /// The numbers that both sides use.
+    control: C,
+}
+
+// Which lines they are on (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = {
+    assert!(offset_of!(OneToOne<u64>, control) == 128, "what does not change is before it");
+    assert!(size_of::<OneToOne<u64>>() == 384, "nobody else is on the reader's lines");
+};
+
+impl<T> OneToOne<T> {
+    /// A lane of `capacity` slots in `memory`, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
+        if capacity == 0 {
+            return Err(CapacityError::TooSmall { capacity, minimum: 1 });
+        }
+        Ok(Self { cells: Cells::new(capacity, memory)?, first, control: Own::new(first) })
+    }
+}
+
+impl<T, C: ControlBlock<T>> OneToOne<T, C> {
+    /// A lane whose slots and numbers lie there already.
+    #[cfg(feature = "shm")]
+    pub(crate) fn over(cells: Cells<T>, first: Number, control: C) -> Self {
+        Self { cells, first, control }
+    }
+
+    /// The slots. Each may be used by its one user at that time.
+    #[inline(always)]
+    pub(crate) fn cells(&self) -> &Cells<T> {
+        &self.cells
+    }
+
+    #[inline(always)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.cells.count()
+    }
+
+    /// Where the slots lie.
+    #[cfg(feature = "std")]
+    pub(crate) fn block(&self) -> &Block {
+        self.cells.block()
+    }
+
+    /// Where message `number` lies.
+    pub(crate) fn position(&self, number: Number) -> Position<T> {
+        let slot = number.since(self.first) % self.capacity() as u64;
+        Position::new(number, slot as usize, &self.cells)
+    }
+
+    /// lane.send1: the slots from message `tail` on, which is the writer's next, are free before this
+    /// message. The messages in them were moved out.
+    #[inline(always)]
+    pub(crate) fn read_limit(&self, tail: Number) -> Number {
+        // Acquire: pairs with lane.take7.
+        let head = self.load_head(ordering!(Acquire unless "lane_limit_relaxed"));
+        self.believed(tail, head.plus(self.capacity() as u64))
+    }
+
+    /// `until`, if it lies behind `from` by no more than there are slots. Otherwise another process has
+    /// written a number that can't be, and `from` is returned: nothing is there.
+    #[inline(always)]
+    pub(crate) fn believed(&self, from: Number, until: Number) -> Number {
+        let is_possible = !C::ACROSS || until.since(from) <= self.capacity() as u64;
+        if is_possible || mutated!("lane_believes_all") { until } else { from }
+    }
+
+    /// The slots before this message are known to be free; there may be more.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the writer, and there is no other one meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn cached_limit(&self) -> Number {
+        // SAFETY: the caller's promise.
+        self.control.cached_limit().with(|limit| unsafe { *limit })
+    }
+
+    /// Notes that the slots before message `until` are free.
+    ///
+    /// # Safety
+    ///
+    /// As of [`cached_limit`](Self::cached_limit).
+    #[inline(always)]
+    pub(crate) unsafe fn cache_limit(&self, until: Number) {
+        // SAFETY: the caller's promise.
+        self.control.cached_limit().with_mut(|limit| unsafe { *limit = until });
+    }
+
+    /// lane.send3: gives the reader the messages before `tail`.
+    #[inline(always)]
+    pub(crate) fn publish(&self, tail: Number) {
+        // Release: pairs with lane.take5.
+        self.control.tail().store(tail.get(), ordering!(Release unless "lane_tail_relaxed"));
+    }
+
+    /// lane.take5: messages from `head` on, which is the reader's next, are there before this number.
+    #[inline(always)]
+    pub(crate) fn read_tail(&self, head: Number) -> Number {
+        self.believed(head, self.tail())
+    }
+
+    /// lane.take5, as it lies there.
+    #[inline(always)]
+    pub(crate) fn tail(&self) -> Number {
+        // Acquire: pairs with lane.send3.
+        Number::new(self.control.tail().load(ordering!(Acquire unless "lane_look_relaxed")))
+    }
+
+    /// The word of lane.take5, for a reader that watches it.
+    pub(crate) fn tail_word(&self) -> &AtomicU64 {
+        self.control.tail()
+    }
+
+    /// The word of lane.send1, for a writer that watches it.
+    pub(crate) fn head_word(&self) -> &AtomicU64 {
+        self.control.head()
+    }
+
+    /// handoff.ask1: the reader has taken all messages before the one at `at`, and asks for that one.
+    pub(crate) fn ask_for(&self, at: Position<T>) {
+        if let Some(hand_off) = self.control.hand_off() {
+            hand_off.ask_for(at.number);
+            // handoff.take4 will write there.
+            at.prefetch_to_write();
+        }
+    }
+
+    /// handoff.give2: whether the writer must [hand over](Self::hand_over) its next message, `number`.
+    #[inline(always)]
+    pub(crate) fn is_asked_for(&self, number: Number) -> bool {
+        self.control.hand_off().is_some_and(|hand_off| hand_off.is_asked_for(number))
+    }
+
+    /// handoff.give3: hands over message `number`, instead of writing it to its slot.
+    ///
+    /// # Safety
+    ///
+    /// It [is asked for](Self::is_asked_for).
+    #[inline(always)]
+    pub(crate) unsafe fn hand_over(&self, number: Number, message: T) {
+        let hand_off = self.control.hand_off().expect("it is asked for");
+        // SAFETY: the caller's promise; it is asked for only if it fits.
+        unsafe { hand_off.leave(number, message) };
+    }
+
+    /// Takes back what was handed over.
+    ///
+    /// # Safety
+    ///
+    /// The lane ends before that message.
+    #[cold]
+    pub(crate) unsafe fn take_back(&self) -> T {
+        let hand_off = self.control.hand_off().expect("something was handed over");
+        // SAFETY: the reader looks for no message behind the end.
+        unsafe { hand_off.take_back() }
+    }
+
+    /// handoff.take4: afterwards the message at `at` is in its slot, whether it was handed over or not.
+    ///
+    /// # Safety
+    ///
+    /// The reader has asked for it, has seen that it is sent (lane.take5), and has not accepted it before.
+    #[inline(always)]
+    pub(crate) unsafe fn accept(&self, at: Position<T>) {
+        // A message that does not fit is in its slot.
+        let Some(hand_off) = self.control.hand_off() else { return };
+        // SAFETY: lane.take5 gave the slot to the reader, and the writer has left it empty.
+        let slot = || unsafe { &mut self.cells.uninit_at(at, 1)[0] };
+        // SAFETY: the caller's promise.
+        unsafe { hand_off.take(at.number, slot) };
+    }
+
+    /// lane.take7: gives the writer the slots before `head`.
+    #[inline(always)]
+    pub(crate) fn release(&self, head: Number) {
+        // Release: pairs with lane.send1.
+        self.control.head().store(head.get(), ordering!(Release unless "lane_head_relaxed"));
+    }
+
+    /// The next message to be taken. For a thread that is about to become the reader or the writer, or where
+    /// there is neither.
+    pub(crate) fn head(&self) -> Number {
+        // Acquire: pairs with lane.take7.
+        self.load_head(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn load_head(&self, ordering: Ordering) -> Number {
+        Number::new(self.control.head().load(ordering))
+    }
+
+    /// lane.end1, lane.end2: ends the lane before `number`, unless it was ended elsewhere before. Returns
+    /// where it ends.
+    pub(crate) fn seal(&self, number: Number) -> Number {
+        // A count, because any number may be the end, and 0 means open.
+        let end = number.next().since(self.first);
+        // Mutants: `&& with ||`: only a model sees it: seal_not_atomic.
+        // Mutants: `== with !=`: only a seeded bug comes here.
+        if mutated!("seal_not_atomic") && self.control.end().load(Ordering::Acquire) == 0 {
+            self.control.end().store(end, Ordering::Release);
+            return number;
+        }
+        // Acquire and Release: they pair with each other, so the reader sees the tail of a writer that was
+        // first.
+        match self.control.end().compare_exchange(0, end, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => number,
+            Err(end) => self.first.plus(end).back(1),
+        }
+    }
+
+    /// lane.end3: where the lane ends, if that was decided while an earlier consumer of another process was
+    /// there.
+    pub(crate) fn decided_end(&self) -> Option<Number> {
+        if !C::ACROSS || mutated!("across_end_unseen") {
+            return None;
+        }
+        // Acquire: pairs with lane.end1 and lane.end2.
+        let end = self.control.end().load(Ordering::Acquire);
+        (end != 0).then(|| self.first.plus(end).back(1))
+    }
+
+    /// What lies in it. For any thread.
+    pub(crate) fn span(&self) -> Span {
+        // Acquire: pairs with lane.take7. Whoever stored the head had seen the messages before it.
+        let head = || self.load_head(ordering!(Acquire unless "span_head_relaxed"));
+        Span::read(self.capacity(), head, || self.tail())
+    }
+
+    /// How many messages lie in it. A snapshot, never above the capacity. One of the two sides calls it, so
+    /// one of the numbers does not change.
+    pub(crate) fn len(&self) -> usize {
+        let (tail, head) = (self.tail(), self.head());
+        // The reader may have taken more meanwhile than there had been.
+        if tail.is_before(head) { 0 } else { self.believed(head, tail).since(head) as usize }
+    }
+}
+
+impl<T, C: ControlBlock<T>> Drop for OneToOne<T, C> {
+    fn drop(&mut self) {
+        if C::ACROSS {
+            // What lies there is the other process's, too.
+            return;
+        }
+        let mut position = self.position(self.head());
+        while position.number != self.tail() {
+            let at = position;
+            position = position.next(&self.cells);
+            // Before the drop, so that a destructor that panics does not run twice.
+            self.release(position.number);
+            // SAFETY: nobody else has the lane, and a message lies in every slot from the head to the tail.
+            // (None was handed over and not accepted: the reader looks once more when it is dropped, and
+            // nothing is sent after that.)
+            unsafe { self.cells.drop_at(at) };
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::boxed::Box;
+
+    use super::*;
+
+    #[test]
+    fn what_is_handed_over_can_be_taken_back() {
+        let first = Number::new(0);
+        let lane = OneToOne::<Box<u8>>::new(2, first, Memory::default()).unwrap();
+        lane.ask_for(lane.position(first));
+        assert!(lane.is_asked_for(first) && !lane.is_asked_for(first.next()));
+        // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
+        let back = unsafe {
+            lane.hand_over(first, Box::new(7));
+            lane.take_back()
+        };
+        assert_eq!(*back, 7);
+    }
+
+    #[test]
+    fn the_first_to_write_the_end_decides() {
+        let first = Number::new(u64::MAX - 1);
+        let lane = OneToOne::<u8>::new(2, first, Memory::default()).unwrap();
+        let end = first.plus(3);
+        assert_eq!(lane.seal(end), end);
+        assert_eq!(lane.seal(end.next()), end);
+        assert_eq!(lane.seal(first), end);
+    }
+
+    #[test]
+    fn who_has_taken_more_than_is_seen_finds_none() {
+        let first = Number::new(0);
+        let lane = OneToOne::<u8>::new(4, first, Memory::default()).unwrap();
+        lane.release(first.next());
+        assert_eq!(lane.len(), 0);
+        lane.release(first);
+    }
+
+    #[test]
+    fn what_is_left_is_dropped() {
+        let message = alloc::sync::Arc::new(());
+        let first = Number::new(u64::MAX);
+        let lane = OneToOne::new(4, first, Memory::default()).unwrap();
+        for number in (0..3).map(|count| first.plus(count)) {
+            // SAFETY: the lane is empty, and this thread's.
+            unsafe { lane.cells().write_at(lane.position(number), message.clone()) };
+        }
+        lane.publish(first.plus(3));
+        assert_eq!(lane.len(), 3);
+        drop(lane);
+        assert_eq!(alloc::sync::Arc::strong_count(&message), 1);
+    }
+}

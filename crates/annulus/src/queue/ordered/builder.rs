@@ -1,0 +1,130 @@
+//! [`Builder`]: makes ordered queues.
+
+use alloc::sync::Arc;
+
+use super::state::State;
+use super::{Receiver, Sender};
+use crate::error::CapacityError;
+use crate::lane::{ManyToMany, Number};
+use crate::memory::Memory;
+use crate::stats::Counters;
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
+
+/// Settings of an ordered queue, and the verb that makes it. [`channel`](super::channel) is the short form.
+///
+/// ```
+/// use annulus::CapacityError;
+/// use annulus::queue::ordered;
+///
+/// let (sender, receiver) = ordered::Builder::new(100).build()?;
+/// sender.send(1).unwrap();
+/// assert_eq!(receiver.recv(), Ok(1));
+///
+/// let error = ordered::Builder::new(0).build::<u8>().unwrap_err();
+/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+/// # Ok::<(), CapacityError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Builder {
+    capacity: usize,
+    /// The number of the first message.
+    first: Number,
+    /// What the memory of the slots is to be like.
+    memory: Memory,
+    strategy: WaitStrategy,
+    statistics: bool,
+    name: Option<&'static str>,
+}
+
+impl Builder {
+    /// A queue of exactly `capacity` slots. Any number from 1 up is allowed; none is rounded. Powers of two
+    /// are a little faster.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            first: Number::new(0),
+            memory: Memory::default(),
+            strategy: WaitStrategy::default(),
+            statistics: false,
+            name: None,
+        }
+    }
+
+    /// What the memory of the slots is to be like: see [`memory`](crate::memory). Without this setting they
+    /// come from the global allocator.
+    ///
+    /// [`build`](Self::build) returns [`CapacityError::Memory`] if a required option can't be met.
+    ///
+    /// ```
+    /// use annulus::memory::Memory;
+    /// use annulus::queue::ordered;
+    ///
+    /// let (sender, _receiver) = ordered::Builder::new(1024).memory(Memory::prefer().lock()).build::<u64>()?;
+    /// println!("{}", sender.placement());
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn memory(mut self, memory: Memory) -> Self {
+        if !mutated!("builder_memory_unheard") {
+            self.memory = memory;
+        }
+        self
+    }
+
+    /// How the handles of this queue wait. Verbs that end in `_by` use the strategy of their argument
+    /// instead. Without this setting it is [`WaitStrategy::default`].
+    #[must_use]
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        if !mutated!("builder_strategy_unheard") {
+            self.strategy = strategy;
+        }
+        self
+    }
+
+    /// Counts what happens rarely ([`Stats::counted`](crate::Stats::counted)). All other numbers need no such
+    /// setting. Off by default. When it is off, it costs one look at a constant whenever a thread sleeps, or
+    /// wakes others.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn statistics(mut self, on: bool) -> Self {
+        self.statistics = on;
+        self
+    }
+
+    /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name is in the list of
+    /// `Observers`, and can be exported (feature `metrics`): by the name, once
+    /// `metrics::export` was called for it.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// The number of the first message. No verb shows it. Tests begin shortly before the numbers wrap.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn first(mut self, first: u64) -> Self {
+        self.first = Number::new(first);
+        self
+    }
+
+    /// Makes the queue, for messages of type `T`. Allocates its slots and touches them.
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots, or a required option of
+    /// their memory can't be met.
+    pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
+        let lane = ManyToMany::new(self.capacity, self.first, self.memory)?;
+        let state =
+            Arc::new(State::new(lane, self.first, self.strategy, Counters::new(self.statistics), self.name));
+        let ends = (Sender { state: Arc::clone(&state) }, Receiver { state, strategy: None });
+        ends.0.state.list();
+        Ok(ends)
+    }
+}

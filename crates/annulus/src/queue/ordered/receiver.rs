@@ -1,0 +1,374 @@
+//! [`Receiver`]: the receiving verbs.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::state::State;
+use crate::Closer;
+use crate::error::{RecvError, TryRecvError};
+#[cfg(feature = "std")]
+use crate::error::{RecvTimeoutError, in_time};
+use crate::observer::{Observer, observable};
+#[cfg(feature = "std")]
+use crate::wait::Deadline;
+use crate::wait::WaitStrategy;
+use crate::wait::own_strategy;
+
+/// The receiving end of an [ordered queue](super): each message reaches one receiver.
+///
+/// It may be cloned, or shared by reference, at any time: all verbs take `&self`. You may mix all verbs.
+pub struct Receiver<T: Send> {
+    pub(super) state: Arc<State<T>>,
+    /// How it waits, if not as its queue. Only slow paths look at it.
+    pub(super) strategy: Option<WaitStrategy>,
+}
+
+impl<T: Send> Receiver<T> {
+    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the queue.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// let writer = std::thread::spawn(move || sender.send("hello"));
+    /// assert_eq!(receiver.recv(), Ok("hello"));
+    /// writer.join().unwrap().unwrap();
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.receive(None)
+    }
+
+    /// Receives the next message if it is there. Never waits, allocates nothing. Takes O(`size_of::<T>()`),
+    /// and repeats its claim if another receiver was faster.
+    ///
+    /// # Errors
+    ///
+    /// [`Empty`](TryRecvError::Empty): nothing is there, or the next message is still being written (see [who
+    /// waits for whom](super#who-waits-for-whom)). [`Closed`](TryRecvError::Closed): the queue is closed, and
+    /// everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TryRecvError;
+    /// use annulus::queue::ordered;
+    ///
+    /// let (sender, receiver) = ordered::channel(4);
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// sender.send(5).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.try_recv(), Ok(5));
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    /// ```
+    #[inline]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.state.poll()
+    }
+
+    /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, queue::ordered};
+    ///
+    /// let (sender, receiver) = ordered::channel(4);
+    /// sender.send(7).unwrap();
+    /// assert_eq!(receiver.recv_by(WaitStrategy::BusySpin), Ok(7));
+    /// ```
+    #[inline]
+    pub fn recv_by(&self, strategy: WaitStrategy) -> Result<T, RecvError> {
+        self.receive(Some(strategy))
+    }
+
+    /// Receives, waiting by `strategy`, or by that of the queue.
+    #[inline(always)]
+    fn receive(&self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
+        if let Some(value) = self.state.take() {
+            return Ok(value);
+        }
+        let strategy = strategy.unwrap_or(self.wait_strategy());
+        self.state.take_late(strategy, None).unwrap_or(Err(RecvError))
+    }
+
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still receives a message that is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = annulus::queue::ordered::channel::<u32>(4);
+    /// let error = receiver.recv_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error, annulus::RecvTimeoutError::Timeout);
+    /// # drop(sender);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.recv_until(Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn recv_until(&self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
+        in_time(self.state.take_late(self.wait_strategy(), deadline))
+    }
+
+    /// Receives as many messages into `values` as are there and fit, from the front on, and returns how many.
+    /// Never waits. The values that were in these places are dropped. Returns 0 if no message is there,
+    /// whether the queue is closed or not. One claim takes all messages that are there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut values = [0; 2];
+    /// assert_eq!(receiver.try_recv_batch(&mut values), 2);
+    /// assert_eq!(values, [1, 2]);
+    /// assert_eq!(receiver.try_recv_batch(&mut values), 1);
+    /// ```
+    #[doc(alias = "recv_many")]
+    #[inline]
+    pub fn try_recv_batch(&self, values: &mut [T]) -> usize {
+        self.state.take_into(values)
+    }
+
+    /// As [`try_recv_batch`](Self::try_recv_batch), but waits for a first message with the [`WaitStrategy`]
+    /// of the queue. So it returns 0 only if `values` is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// let mut values = [0; 8];
+    /// assert_eq!(receiver.recv_batch(&mut values), Ok(3));
+    /// assert_eq!(values[..3], [1, 2, 3]);
+    /// assert_eq!(receiver.recv_batch(&mut values), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn recv_batch(&self, values: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, others)) = values.split_first_mut() else { return Ok(0) };
+        *first = self.recv()?;
+        Ok(1 + self.state.take_into(others))
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `values`, which grows if
+    /// necessary. If `most` is 0, it returns 0 at once, whether the queue is open or closed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Self::recv). `values` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// for name in ["ada", "grace", "mary"] {
+    ///     sender.send(String::from(name)).unwrap();
+    /// }
+    /// let mut names = Vec::new();
+    /// assert_eq!(receiver.recv_many(&mut names, 2), Ok(2));
+    /// assert_eq!(names, ["ada", "grace"]);
+    /// ```
+    pub fn recv_many(&self, values: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        if most == 0 {
+            return Ok(0);
+        }
+        values.push(self.recv()?);
+        Ok(1 + self.consume_up_to(most - 1, |value| values.push(value)))
+    }
+
+    /// Hands every message that was there when it began to `handler`, except those that other receivers take,
+    /// and returns how many they were. Never waits.
+    ///
+    /// `handler` must not wait for room in this queue. The queue may be full of messages that only this
+    /// receiver would take. If `handler` panics, the messages that it got count as received, including the
+    /// one at which it panicked. The others stay in the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut sum = 0;
+    /// assert_eq!(receiver.consume(|number| sum += number), 3);
+    /// assert_eq!(sum, 6);
+    /// ```
+    #[inline]
+    pub fn consume(&self, handler: impl FnMut(T)) -> usize {
+        self.consume_up_to(self.len(), handler)
+    }
+
+    /// Like [`consume`](Self::consume), but takes up to `most` messages, including those that come meanwhile.
+    /// `handler` must not wait for room in this queue: see [`consume`](Self::consume).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut taken = Vec::new();
+    /// assert_eq!(receiver.consume_up_to(2, |number| taken.push(number)), 2);
+    /// assert_eq!(taken, [1, 2]);
+    /// ```
+    #[inline]
+    pub fn consume_up_to(&self, most: usize, handler: impl FnMut(T)) -> usize {
+        self.state.take_up_to(most, handler)
+    }
+
+    /// Drops up to `most` messages that are there, in the order of [`try_recv`](Self::try_recv), and returns
+    /// how many they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(receiver.skip(2), 2);
+    /// assert_eq!(receiver.recv(), Ok(3));
+    /// assert_eq!(receiver.skip(2), 0);
+    /// ```
+    pub fn skip(&self, most: usize) -> usize {
+        self.consume_up_to(most, drop)
+    }
+
+    /// How many messages have been sent, by all senders, and not received yet. A message that is being
+    /// written counts. This is a snapshot, and never more than the capacity. O(1).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.state.lane.len()
+    }
+
+    /// Whether there is no message. This is a snapshot: a sender may have sent one when it returns. O(1).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many messages the queue holds: exactly the number that was requested.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.state.lane.capacity()
+    }
+
+    /// Closes the queue and wakes all threads that wait. Sends fail from now on. Messages that were sent
+    /// before can still be received. No effect on a closed queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send(1).unwrap();
+    /// receiver.close();
+    /// assert!(sender.send(2).is_err());
+    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1]);
+    /// ```
+    pub fn close(&self) {
+        self.state.close();
+    }
+
+    /// A [`Closer`], which closes the queue from any thread. It does not keep the queue open.
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        Closer::of(&self.state)
+    }
+
+    own_strategy! {
+        make: "let (_sender, mut reader) = annulus::queue::ordered::channel::<u64>(8);",
+        |handle| ring: handle.state.strategy
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.state.stats(),
+        observer: Observer::of(&handle.state)
+    }
+
+    /// Whether the queue is closed. There may be messages left.
+    #[doc(alias = "is_disconnected")]
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state.lane.is_ended()
+    }
+
+    /// Whether the queue is closed and every message that was sent was received. If so, this stays true.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send(1).unwrap();
+    /// drop(sender);
+    /// assert!(receiver.is_closed() && !receiver.is_fully_drained());
+    /// receiver.recv().unwrap();
+    /// assert!(receiver.is_fully_drained());
+    /// ```
+    #[must_use]
+    pub fn is_fully_drained(&self) -> bool {
+        self.state.lane.is_done()
+    }
+}
+
+/// Another receiver of the queue. Nobody has to wait for this, and it allocates nothing.
+impl<T: Send> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.state.receivers.add();
+        Self { state: Arc::clone(&self.state), strategy: self.strategy }
+    }
+}
+
+impl<T: Send> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.state.receiver_goes();
+    }
+}
+
+impl<T: Send> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver")
+            .field("kind", &"shared")
+            .field("len", &self.len())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

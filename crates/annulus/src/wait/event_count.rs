@@ -1,0 +1,1012 @@
+//! The eventcount: sleepers at the price of one load to those who would wake them.
+//!
+//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
+//! says that each waker has a full fence, because the system has no other or the event is young (below); bits
+//! 2 and 3 are [`Flag`]s, of whoever has the event, which wakers see at the same look; bit 5 says that a
+//! sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant and says that threads of other
+//! processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count wake-ups, so that no sleeper
+//! mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker does.
+//!
+//! ```text
+//! waker                                            sleeper
+//! event.wake1  the store that matters              event.sleep1  word |= 1                    (register)
+//! event.wake2  light fence                         event.sleep2  heavy fence
+//! event.wake3  bit 0 or 4 of word? ── no: done     event.sleep3  look again for that store ── there: don't sleep
+//! event.wake4  clear them, count   (AcqRel)        event.sleep4  sleep while word is the same   (Acquire)
+//! event.wake5  wake all that sleep on word, or some
+//! ```
+//!
+//! *Why no wake-up is lost.* The two fences are a pair with a total order. If the sleeper's comes first,
+//! event.wake3 sees event.sleep1 and the waker goes on to event.wake4; event.sleep4 then finds the word
+//! changed, or is woken by event.wake5, which the kernel (or the lock) orders after event.sleep4's own look
+//! at the word. If the waker's comes first, event.sleep3 sees event.wake1's store. After event.sleep4 the
+//! sleeper polls again; event.wake4's Release and event.sleep4's Acquire make event.wake1 visible to that
+//! poll.
+//!
+//! *One for each.* Where any sleeper will do for a message, [`EventCount::notify_some`] wakes as many as there are
+//! messages, and bit 0 stays set for the others, who lie there without another registration. So what keeps
+//! the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds fewer asleep
+//! than it would wake clears it (event.wake6), in one step with a new count, and then wakes all
+//! (event.wake7): whoever went to sleep between its two system calls is woken, and whoever has registered but
+//! does not sleep yet finds the word changed, and polls. Whoever is woken polls for any message, so it does
+//! not matter which one it is woken for. `asleep` tells a waker in advance that one or all is the same; it is
+//! a hint.
+//!
+//! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
+//! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
+//! bit 5 (event.sleep5, a Release), which stays as long as bit 0 or 4 does. Whoever registers while it is set
+//! (event.sleep1, an Acquire) goes without:
+//!
+//! - A waker whose event.wake3 sees none of these bits looked before they were set, or after they were taken
+//!   down. In the first case its look, and so its event.wake2, came before the first sleeper's fence, which
+//!   happens before the others' event.sleep3: so that sees event.wake1. In the second case, whoever took them
+//!   down after their event.sleep1 wakes them.
+//! - Any other waker goes on to event.wake4. If that comes after their event.sleep1, they find the word
+//!   changed, or are woken. If it comes before, they see event.wake1, because event.sleep1 is an Acquire.
+//!
+//! *Tasks.* A task is armed (`waiters/`) before event.sleep1, and returns to its executor instead of
+//! event.sleep4. It needs no look at the word, because event.wake5 finds its waker: event.sleep1 is a Release
+//! and event.wake4 an Acquire. So each kind of waiter has its bit, and event.wake5 makes a system call only
+//! where a thread sleeps. Where some are woken, a thread comes first at one wake-up, and a task at the next.
+//! A wake-up of tasks leaves bit 4. Where many wakers find no task, one after the other, the last one takes
+//! it down, and looks once more (event.wake6, event.wake7). So tasks that answer each other, or come back to
+//! a small ring again and again, and futures that are dropped and made anew by a `select!`, have one heavy
+//! fence in all.
+//!
+//! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
+//! message. So each event begins with bit 1: its wakers have full fences, and whoever sleeps, or
+//! [flags](EventCount::set_flag) something, has one and calls nobody. After [`YOUTH`] looks of wakers in a row
+//! that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then on.
+//! Each look at the bit is a look at the word that has what it is about, so coherence decides:
+//!
+//! - Whoever sees bit 1 set at event.sleep1, or in a word that has the flag, comes before event.grow8 in the
+//!   order of changes of the word. A light waker sees bit 1 clear, so at a later word: that has the
+//!   registration or the flag, or a wake-up since. It takes the slow path, or has nothing to do.
+//! - All other wakers have full fences. Of two full fences one comes first, as above.
+//! - Whoever sees bit 1 clear asks for a heavy fence. That reaches wakers of both kinds.
+//!
+//! For bit 5 it is the same: whoever has set it while the event was young serves those who come when it is
+//! not, because no light waker has a look from before the first sleeper's event.sleep1.
+//!
+//! *Coalescing.* event.wake4 clears bit 0, so after one wake-up the waker pays one load again until somebody
+//! registers anew, however late the sleepers run. (In a young event it pays a full fence, too. After a
+//! wake-up of tasks, as many slow paths come first as find none of them:
+//! [`MANY_IN_VAIN`](super::waiters::MANY_IN_VAIN).) A
+//! sleeper that times out, or finds its message at event.sleep3, leaves the bit set: one wake-up is then made
+//! for nobody.
+//!
+//! *Limits.* A sleeper that is stalled between event.sleep1 and event.sleep4 for exactly 2^25 wake-ups of
+//! others sleeps through them.
+//!
+//! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
+//! "Asymmetric Dekker synchronization" (2001).
+
+use core::task::Waker;
+
+use super::Deadline;
+use super::fence;
+use super::flag::{Flag, HasFlags};
+#[cfg(feature = "std")]
+use super::give_way::GiveWayHint;
+use super::late;
+use super::park::Parking;
+use super::remote::Remote;
+use super::waiters::Waiters;
+use crate::base::hint::unlikely;
+use crate::stats::Counting;
+use crate::sync::{AtomicU32, Ordering, mutated, ordering};
+
+/// An eventcount. Any number of sleepers and wakers.
+pub(crate) struct EventCount {
+    /// Written by sleepers (event.sleep1) and, only while bit 0 or 4 is set, by wakers (event.wake4,
+    /// event.wake6), where something is [flagged](EventCount::set_flag), and once by a waker (event.grow8);
+    /// otherwise constant as long as nobody sleeps.
+    pub(super) word: AtomicU32,
+    /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
+    /// several look at once, they may count as one.
+    youth: AtomicU32,
+    /// How many are in event.sleep4: a hint.
+    asleep: AtomicU32,
+    parking: Parking,
+    #[cfg(feature = "std")]
+    give_way: GiveWayHint,
+    /// The tasks that wait, where nobody else has them (see [`tasks`](Self::tasks)).
+    tasks: Waiters,
+    /// Counts sleeps and wake-ups, if somebody wants that. Constant.
+    counters: Counting,
+    /// Where the threads of all processes sleep, if there are others. Constant.
+    remote: Option<Remote>,
+}
+
+/// What [`EventCount::register`] saw; consumed by [`EventCount::sleep_on`].
+pub(crate) struct Ticket {
+    /// The word while nobody has been woken since.
+    word: u32,
+    /// Whether the heavy fence was had. If not, a wake-up may be missed, and the sleep must be a nap.
+    fenced: bool,
+}
+
+/// A thread sleeps, or is about to.
+const THREAD: u32 = 1;
+/// Wakers have full fences.
+// Decision 0006: in the same word, so that one load decides.
+const FENCE_BOTH_SIDES: u32 = 2;
+/// A task waits, or is about to, or did so not long ago.
+const TASK: u32 = 16;
+/// Either.
+const SLEEPER: u32 = THREAD | TASK;
+/// A sleeper has had its heavy fence since the first of these bits was set.
+const FENCED: u32 = 32;
+/// Threads of other processes may sleep elsewhere.
+const ELSEWHERE: u32 = 64;
+const WAKE_UP: u32 = 128;
+
+/// So many looks of wakers in a row that find nobody end the youth of an event. Together they cost about as
+/// much as one heavy fence.
+// Decision 0115: full fences first.
+const YOUTH: u32 = if cfg!(annulus_loom) { 1 } else { 64 };
+
+impl HasFlags for EventCount {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU32 {
+        &self.word
+    }
+}
+
+impl EventCount {
+    pub(crate) fn new() -> Self {
+        Self::counting(None)
+    }
+
+    /// An event whose sleeps and wake-ups are counted, if there are counters.
+    pub(crate) fn counting(counters: Counting) -> Self {
+        if !fence::is_asymmetric() {
+            return Self::with(FENCE_BOTH_SIDES, counters);
+        }
+        if !fence::begins_young() || mutated!("never_young") {
+            return Self::with(0, counters);
+        }
+        Self { youth: AtomicU32::new(YOUTH), ..Self::with(FENCE_BOTH_SIDES, counters) }
+    }
+
+    /// An event whose wakers and sleepers have a full fence each, so that nobody asks the system for one. For
+    /// rings that live for one message.
+    pub(crate) fn fenced() -> Self {
+        Self::with(FENCE_BOTH_SIDES, None)
+    }
+
+    fn with(word: u32, counters: Counting) -> Self {
+        Self {
+            word: AtomicU32::new(word),
+            youth: AtomicU32::new(0),
+            asleep: AtomicU32::new(0),
+            parking: Parking::new(),
+            #[cfg(feature = "std")]
+            give_way: GiveWayHint::new(),
+            tasks: Waiters::new(),
+            counters,
+            remote: None,
+        }
+    }
+
+    /// An event whose sleepers may be of other processes: each wake-up looks for them. If the light fence is
+    /// not enough for them, wakers have full ones. (That the event is young is about those of this process: a
+    /// sleeper of another one has its heavy fence in any case.)
+    // Decision 0089: one more load for each message, no fence.
+    #[cfg(feature = "shm")]
+    pub(crate) fn across(remote: Remote, counters: Counting) -> Self {
+        let event = if remote.is_asymmetric() {
+            Self::counting(counters)
+        } else {
+            Self::with(FENCE_BOTH_SIDES, counters)
+        };
+        // Relaxed: nobody else has it yet.
+        event.word.fetch_or(ELSEWHERE, Ordering::Relaxed);
+        Self { remote: Some(remote), ..event }
+    }
+
+    /// Wakes everybody who registered before a poll could see the caller's last store.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if unlikely(self.may_have_sleepers()) {
+            self.wake();
+        }
+    }
+
+    /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store.
+    pub(crate) fn notify_fenced(&self) {
+        if self.has_sleepers() || self.remote.is_some() {
+            self.wake_all();
+        }
+    }
+
+    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store,
+    /// or [`Flag::Closed`] is set. Where it is false, its fence also serves other looks that the caller takes
+    /// after this one, if whoever changes what they look at calls [`barrier`](Self::barrier) before it looks
+    /// for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
+    #[inline(always)]
+    pub(crate) fn needs_slow_path(&self) -> bool {
+        // Mutants: `| with ^`: no bit is in both.
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE | Flag::Closed as u32)
+    }
+
+    /// As [`needs_slow_path`](Self::needs_slow_path), of an event whose sleepers may be of other processes:
+    /// looks at both words, so that the slow path is not that of each message.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn needs_slow_path_across(&self) -> bool {
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Flag::Closed as u32) || !self.is_empty_elsewhere()
+    }
+
+    /// As [`notify`](Self::notify), of such an event.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn notify_across(&self) {
+        if unlikely(!self.has_sleepers_nowhere()) {
+            self.wake_fenced();
+        }
+    }
+
+    /// Whether nobody sleeps elsewhere, where light fences are enough to tell.
+    #[inline(always)]
+    fn is_empty_elsewhere(&self) -> bool {
+        self.remote.as_ref().is_some_and(Remote::is_empty)
+    }
+
+    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store;
+    /// it then calls [`notify`](Self::notify) or its like.
+    // Mutants: `with true`: it looks closer, and finds nobody to wake.
+    #[inline(always)]
+    pub(crate) fn may_have_sleepers(&self) -> bool {
+        // Mutants: `| with ^`: no bit is in both.
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE)
+    }
+
+    /// event.wake3 by itself, after a fence of the caller's.
+    pub(crate) fn has_sleepers(&self) -> bool {
+        // Relaxed: the fence and event.sleep2 decide what it sees.
+        self.word.load(Ordering::Relaxed) & SLEEPER != 0
+    }
+
+    #[inline(always)]
+    fn is_clear_of(&self, bits: u32) -> bool {
+        // event.wake2, for the compiler; pairs with event.sleep2, which makes every core execute a barrier.
+        fence::light();
+        // event.wake3. Relaxed: event.wake2 and event.sleep2 decide what it sees; where it sees event.grow8,
+        // coherence does.
+        self.word.load(Ordering::Relaxed) & bits == 0
+    }
+
+    /// event.wake2 by itself, the light one or, where that is not enough, the full one: for whoever looks at
+    /// other things than this event only.
+    // Mutants: `with ()`: only a model sees it: event_no_light_fence.
+    #[inline]
+    pub(crate) fn fence(&self) {
+        fence::light();
+        #[cfg(feature = "shm")]
+        if self.remote.as_ref().is_some_and(Remote::is_asymmetric) {
+            fence::light_across();
+        }
+        // Mutants: `&& with ||`, `& with |`: a fence more.
+        // Mutants: `!= with ==`, `& with ^`: only a model sees it: event_no_light_fence.
+        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 {
+            if !mutated!("event_no_light_fence") {
+                fence::full();
+            }
+            self.grow();
+        }
+    }
+
+    /// As [`fence`](Self::fence), but always the full one.
+    // Mutants: `with ()`: only a model sees it: ordered_counts_early.
+    pub(crate) fn fence_fully(&self) {
+        fence::full();
+        self.grow();
+    }
+
+    /// A waker looks, with a full fence.
+    #[inline]
+    fn grow(&self) {
+        // Relaxed, here and below: a hint.
+        let youth = self.youth.load(Ordering::Relaxed);
+        let bits = FENCE_BOTH_SIDES | Flag::Closed as u32;
+        // (What is closed is about to end, and who closes looks, too.)
+        if youth == 0 || self.word.load(Ordering::Relaxed) & bits != FENCE_BOTH_SIDES {
+            return;
+        }
+        if youth == 1 {
+            // event.grow8. Relaxed: which changes of the word come before it is all that matters.
+            self.word.fetch_and(!FENCE_BOTH_SIDES, Ordering::Relaxed);
+        }
+        self.youth.store(youth - 1, Ordering::Relaxed);
+    }
+
+    /// Whether a light fence is never enough for those who [`fence`](Self::fence).
+    pub(crate) fn needs_fence(&self) -> bool {
+        let is_constant = self.youth.load(Ordering::Relaxed) == 0;
+        is_constant && self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
+    }
+
+    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for whoever changes something that a
+    /// waker looks at: each waker sees the change, or the caller sees what that waker stored before.
+    /// False where the system refused it.
+    // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
+    // other cores, nor that the system refused one that it had offered.
+    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
+    pub(crate) fn barrier(&self) -> bool {
+        #[cfg(feature = "shm")]
+        if let Some(remote) = &self.remote {
+            // The waker may be of another process.
+            return fence::heavy_across(remote.is_asymmetric());
+        }
+        // A young event is no help: a waker that sees event.grow8 need not see what the caller has changed.
+        fence::heavy(fence::is_asymmetric())
+    }
+
+    /// Whether a [`barrier`](Self::barrier) would take microseconds. (It may find out by one.) If not, the
+    /// process would register for it first, which takes milliseconds.
+    pub(crate) fn has_cheap_barriers(&self) -> bool {
+        self.needs_fence() || fence::is_registered()
+    }
+
+    /// As [`barrier`](Self::barrier), for whoever can't go without. Where the system refuses it (because the
+    /// process has not registered, or in a sandbox that forbids itself the system call after it made its
+    /// rings), it waits a millisecond instead, in which a processor carries out what it has begun.
+    // Mutants: `with ()`: only a model sees it: end_no_barrier. No test can tell what a barrier did to other
+    // cores, nor that the system refused one that it had offered.
+    pub(crate) fn barrier_at_any_price(&self) {
+        self.barrier_or_wait(fence::is_asymmetric());
+    }
+
+    /// The same, for who has seen a [`Flag`] of this event, or has set it: each waker sees the flag, or the
+    /// caller sees what that waker stored before. Where the event is young, the system is not asked.
+    pub(crate) fn barrier_behind_flag(&self) {
+        // Relaxed: not before the word in which the flag was seen (coherence).
+        let is_young = self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0;
+        self.barrier_or_wait(!is_young && !mutated!("grown_taken_for_young"));
+    }
+
+    // Mutants: `with ()`: only a model sees it: end_no_barrier.
+    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
+    fn barrier_or_wait(&self, asymmetric: bool) {
+        if mutated!("end_no_barrier") {
+            return;
+        }
+        #[cfg(feature = "shm")]
+        if self.remote.is_some() {
+            // Mutants: `delete !`: a millisecond in place of a barrier.
+            if !self.barrier() {
+                // Unreached: where the system refuses membarrier after it allowed it
+                fence::wait_out();
+            }
+            return;
+        }
+        fence::heavy_or_wait(asymmetric);
+    }
+
+    /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
+    /// stores, one for each: wakes no more than that, as far as that can be told. Whoever is woken must look
+    /// for all such stores, not for one of them.
+    #[cfg_attr(not(annulus_loom), inline)]
+    pub(crate) fn notify_some(&self, count: usize) {
+        if unlikely(self.may_have_sleepers()) {
+            self.wake_some(count);
+        }
+    }
+
+    /// event.wake3 of both words: whether nobody sleeps here or elsewhere, where light fences are enough to
+    /// tell.
+    #[inline(always)]
+    fn has_sleepers_nowhere(&self) -> bool {
+        // In this order: where there is no elsewhere, that is all there is to ask.
+        self.is_empty_elsewhere() && self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) {
+        // On a ring that other processes have, this is the path of each message: a look there, and no more.
+        if !self.has_sleepers_nowhere() {
+            self.wake_fenced();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_fenced(&self) {
+        // event.wake2, where the sleeper can't make up for it; pairs with event.sleep2. What follows is
+        // event.wake3.
+        self.fence();
+        self.wake_all();
+    }
+
+    /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep.
+    pub(super) fn wake_all(&self) {
+        let mut is_over = false;
+        while !is_over {
+            self.wake_remote();
+            let sleepers = self.wake_threads();
+            if sleepers & TASK == 0 || mutated!("event_wakes_no_task") {
+                return;
+            }
+            let woken = self.tasks().wake_all();
+            // Where others left a wish that fell short, this is its event.wake6.
+            is_over = !woken.is_short;
+            if self.tasks().are_away(woken.is_any) {
+                is_over &= !self.take_down_tasks();
+            }
+        }
+    }
+
+    /// As [`notify`](Self::notify), for threads only: none of an executor's code runs.
+    #[cfg(feature = "std")]
+    pub(crate) fn notify_threads(&self) {
+        if self.may_have_sleepers() {
+            // As in `wake`.
+            self.fence();
+            self.wake_remote();
+            self.wake_threads();
+        }
+    }
+
+    /// The threads of all processes, where there are others.
+    fn wake_remote(&self) {
+        if let Some(remote) = &self.remote {
+            if let (true, Some(counters)) = (remote.wake_all(), &self.counters) {
+                counters.woke();
+            }
+        }
+    }
+
+    /// event.wake4 and event.wake5, for all threads that sleep. Returns the word before.
+    fn wake_threads(&self) -> u32 {
+        let sleepers = self.count_wake_up(THREAD);
+        if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
+            self.parking.wake_all(&self.word);
+        }
+        sleepers
+    }
+
+    /// event.wake6 and event.wake7 for tasks, after wake-ups that found none.
+    /// True where a wish of others fell short.
+    // Decision 0070: not at each wake-up.
+    fn take_down_tasks(&self) -> bool {
+        let sleepers = self.count_wake_up(TASK);
+        let is_any = sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen");
+        is_any && self.tasks().wake_all().is_short
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_some(&self, count: usize) {
+        if self.remote.is_some() {
+            // Nobody counts the sleepers of other processes.
+            // Unreached: a stop of an event loop on a ring of another process, when the thread is about to
+            // sleep: a matter of luck
+            return self.wake();
+        }
+        // As in `wake`.
+        self.fence();
+        // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
+        // the word change.
+        let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks().count());
+        if waiting <= count && !mutated!("event_keeps_its_sleepers") {
+            return self.wake();
+        }
+        if mutated!("wakes_all") {
+            return self.wake();
+        }
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        if count == 0 {
+            return;
+        }
+        let sleepers = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
+        if sleepers == 0 {
+            return;
+        }
+        // event.wake5.
+        // Decision 0060: the bit stays for the others.
+        if !self.wake_up_to(count, sleepers) && !mutated!("event_keeps_its_sleepers") {
+            // event.wake6 and event.wake7.
+            self.wake_all();
+        }
+    }
+
+    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4. False where there
+    /// were not so many, or not so many as others left to this thread.
+    fn wake_up_to(&self, count: u32, word: u32) -> bool {
+        let mut is_short = false;
+        let threads = |count| {
+            let are_there = count > 0 && word & THREAD != 0;
+            if are_there { self.parking.wake(&self.word, count) } else { 0 }
+        };
+        let mut tasks = |count| {
+            if count == 0 || word & TASK == 0 {
+                return 0;
+            }
+            let woken = self.tasks().wake_some(count);
+            is_short = woken.is_short;
+            woken.count
+        };
+        // The number of the wake-up decides who comes first, so that nobody waits for ever.
+        let woken = if word & WAKE_UP == 0 || mutated!("threads_first") {
+            let woken = threads(count);
+            woken + tasks(count - woken)
+        } else {
+            let woken = tasks(count);
+            woken + threads(count - woken)
+        };
+        woken >= count && !is_short
+    }
+
+    /// event.wake4, or event.wake6: counts a wake-up, and takes down the bits of those who are about to be
+    /// woken without exception. Returns the word before: 0 if nobody sleeps.
+    fn count_wake_up(&self, taken_down: u32) -> u32 {
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen & SLEEPER != 0 {
+            let mut left = seen & !taken_down;
+            if left & SLEEPER == 0 && !mutated!("event_fenced_for_good") {
+                left &= !FENCED;
+            }
+            let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(WAKE_UP) };
+            // event.wake4. Release: pairs with the Acquire of event.sleep4. Acquire: pairs with the Release
+            // of event.sleep1. A failure means that a sleeper came, or that another waker did this one's
+            // work.
+            match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => {
+                    if let Some(counters) = &self.counters {
+                        counters.woke();
+                    }
+                    if self.youth.load(Ordering::Relaxed) != 0 {
+                        self.youth.store(YOUTH, Ordering::Relaxed);
+                    }
+                    return seen;
+                }
+                Err(now) => seen = now,
+            }
+        }
+        0
+    }
+
+    /// Whether giving up the time slice helps those who wait here.
+    #[cfg(feature = "std")]
+    pub(super) fn give_way_hint(&self) -> &GiveWayHint {
+        &self.give_way
+    }
+
+    /// Says that the caller is about to sleep. It must poll once more before it
+    /// calls [`sleep_on`](Self::sleep_on).
+    pub(crate) fn register(&self) -> Ticket {
+        if let Some(remote) = &self.remote {
+            let (word, fenced) = remote.register();
+            return Ticket { word, fenced };
+        }
+        self.register_as(THREAD, mutated!("event_no_heavy_fence"))
+    }
+
+    /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
+    /// once more before it returns to its executor. False where nobody would wake it: those who do are of
+    /// another process, and the system has no thread that waits for them here.
+    ///
+    /// A task has no clock, so it can't nap. Where the process has not registered for the heavy fence, a
+    /// thread of the library naps for it, and wakes `waker` (`late.rs`). Where the system refuses that, too,
+    /// this waits a millisecond, as a close does, in which a processor carries out what it has begun.
+    pub(super) fn register_task(&self, waker: &Waker) -> bool {
+        let ticket = self.register_as(TASK, mutated!("task_no_heavy_fence"));
+        if !ticket.fenced && !late::wake_later(waker) {
+            fence::wait_out();
+        }
+        // Those who wake may be of another process.
+        self.remote.as_ref().is_none_or(Remote::register_task)
+    }
+
+    /// event.sleep1, event.sleep2 and event.sleep5 of a thread or a task.
+    fn register_as(&self, kind: u32, without_fence: bool) -> Ticket {
+        // event.sleep1. Release: pairs with the Acquire of event.wake4, so whoever sees the bit finds the
+        // task. Acquire: pairs with event.sleep5. event.sleep2, or that of another sleeper, orders it before
+        // event.sleep3.
+        let seen = self.word.fetch_or(kind, ordering!(AcqRel unless "event_fence_of_others_unseen"));
+        let word = seen | kind;
+        let others = if mutated!("event_fenced_too_early") { SLEEPER } else { FENCED };
+        if seen & SLEEPER != 0 && seen & others != 0 {
+            return Ticket { word, fenced: true };
+        }
+        // event.sleep2. Pairs with event.wake2. Whoever is refused it naps, or is woken to look again.
+        let fenced = without_fence || fence::heavy_if_registered(word & FENCE_BOTH_SIDES == 0);
+        // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
+        // the sleepers of this time.
+        let is_noted = fenced && {
+            // event.sleep5. Release: pairs with event.sleep1 of those who come later.
+            let (success, failure) = (ordering!(Release unless "event_fence_unsaid"), Ordering::Relaxed);
+            self.word.compare_exchange(word, word | FENCED, success, failure).is_ok()
+        };
+        Ticket { word: if is_noted { word | FENCED } else { word }, fenced }
+    }
+
+    /// The tasks that wait here.
+    pub(super) fn tasks(&self) -> &Waiters {
+        self.remote.as_ref().and_then(Remote::tasks).unwrap_or(&self.tasks)
+    }
+
+    /// The caller is about to [sleep](Self::sleep_on), which it may do in several naps.
+    pub(super) fn count_sleep(&self) {
+        if let Some(counters) = &self.counters {
+            counters.slept();
+        }
+    }
+
+    /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
+    /// False where it was a nap, which ran out: then the wait, of which `naps` naps had run out before,
+    /// sleeps again, with a new ticket.
+    #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
+    pub(super) fn sleep_on(&self, ticket: Ticket, deadline: Deadline, naps: u32) -> bool {
+        let sleep = |deadline| {
+            if let Some(remote) = &self.remote {
+                return remote.sleep(ticket.word, deadline);
+            }
+            // event.sleep4.
+            self.asleep.fetch_add(1, Ordering::Relaxed);
+            self.parking.wait_while(&self.word, ticket.word, deadline);
+            self.asleep.fetch_sub(1, Ordering::Relaxed);
+        };
+        if ticket.fenced {
+            sleep(deadline);
+            return true;
+        }
+        fence::nap(naps, deadline, sleep)
+    }
+
+    #[cfg(all(test, feature = "std", not(annulus_loom)))]
+    pub(super) fn sleep(&self, ticket: Ticket, deadline: Deadline) -> bool {
+        self.sleep_on(ticket, deadline, 0)
+    }
+}
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::sleeping::Sleeper;
+    use crate::wait::waiters::MANY_IN_VAIN;
+    use crate::wait::woken::Woken;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_wake_up_after_the_ticket_is_not_slept_through() {
+        let event = EventCount::new();
+        let ticket = event.register();
+        event.notify();
+        event.sleep(ticket, None); // would hang
+    }
+
+    #[test]
+    fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
+        let [light, full] = both_kinds();
+        assert!(!light.needs_slow_path());
+        assert!(full.needs_slow_path(), "whoever looks there needs a fence of its own");
+        assert!(!light.has_any_flag() && !full.has_any_flag());
+        light.set_flag(Flag::User, Ordering::Relaxed);
+        assert!(!light.needs_slow_path() && light.has_any_flag());
+        let _ticket = light.register();
+        assert!(light.needs_slow_path());
+        light.notify();
+        assert!(!light.needs_slow_path());
+        light.set_flag(Flag::Closed, Ordering::Relaxed);
+        assert!(light.needs_slow_path());
+    }
+
+    #[test]
+    fn sleepers_are_seen_from_their_registration_to_their_wake_up() {
+        for event in both_kinds() {
+            assert!(!event.has_sleepers());
+            event.set_flag(Flag::User, Ordering::Relaxed);
+            assert!(!event.has_sleepers(), "a mark is no sleeper");
+            let ticket = event.register();
+            assert!(event.has_sleepers());
+            event.notify();
+            assert!(!event.has_sleepers());
+            event.sleep(ticket, None);
+        }
+    }
+
+    /// Whoever registers may sleep for as long as it likes, where the system lets it have the fence.
+    #[test]
+    fn who_registers_has_the_fence() {
+        let [light, full] = both_kinds();
+        assert!(full.register().fenced, "it asks nobody for this one");
+        assert_eq!(light.register().fenced, fence::heavy_if_registered(true));
+    }
+
+    #[test]
+    fn wake_ups_coalesce() {
+        for event in both_kinds() {
+            let ticket = event.register();
+            assert_eq!(event.word.load(Ordering::Relaxed), ticket.word);
+            event.notify();
+            let after = event.word.load(Ordering::Relaxed);
+            assert_eq!(after, ticket.word - THREAD - FENCED + WAKE_UP);
+            for _ in 0..10 {
+                event.notify();
+                assert_eq!(event.word.load(Ordering::Relaxed), after, "only the first changed the word");
+            }
+        }
+    }
+
+    /// Where as many are to be woken as sleep, and where nobody sleeps after all, the bit goes; where others
+    /// sleep on, it stays.
+    #[test]
+    fn the_bit_goes_with_the_last_sleeper() {
+        for (asleep, count, stays) in
+            [(0, 1, false), (1, 1, false), (2, 2, false), (5, 2, false), (3, 0, true)]
+        {
+            for event in both_kinds() {
+                let ticket = event.register();
+                event.asleep.store(asleep, Ordering::Relaxed);
+                event.notify_some(count);
+                let after = event.word.load(Ordering::Relaxed);
+                assert_eq!(after & SLEEPER != 0, stays, "{asleep} asleep, {count} to be woken");
+                assert_eq!(after == ticket.word, stays);
+                event.asleep.store(0, Ordering::Relaxed);
+                event.sleep(ticket, Some(Instant::now() + Duration::from_millis(1)));
+            }
+        }
+    }
+
+    /// Others may have woken those who are still counted: then the word says that nobody sleeps.
+    #[test]
+    fn who_is_counted_may_have_been_woken() {
+        for event in both_kinds() {
+            let before = event.word.load(Ordering::Relaxed);
+            event.asleep.store(3, Ordering::Relaxed);
+            event.notify_some(1);
+            assert_eq!(event.word.load(Ordering::Relaxed), before);
+        }
+    }
+
+    /// Whoever registers after the first one's fence goes without, until all have been woken.
+    #[test]
+    fn one_fence_serves_those_who_come_later() {
+        for event in both_kinds() {
+            let first = event.register();
+            assert_eq!(first.word & (SLEEPER | FENCED), THREAD | FENCED);
+            assert_ne!(event.count_wake_up(0), 0, "some were woken");
+            let second = event.register();
+            assert_eq!(second.word, first.word + WAKE_UP);
+            assert!(second.fenced);
+            event.notify();
+            assert_eq!(event.word.load(Ordering::Relaxed) & FENCED, 0, "the next one has its own");
+        }
+        // What changes meanwhile leaves the bit to others.
+        let event = EventCount::with(0, None);
+        event.word.store(FENCED, Ordering::Relaxed);
+        let ticket = event.register();
+        assert_eq!(ticket.word, THREAD | FENCED, "a bit without a sleeper says nothing, and is no harm");
+    }
+
+    /// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it
+    /// panics.
+    struct WakesAll<'a>(&'a EventCount);
+
+    impl Drop for WakesAll<'_> {
+        fn drop(&mut self) {
+            self.0.notify();
+        }
+    }
+
+    /// Until so many threads sleep, `last` too.
+    fn await_sleepers(event: &EventCount, count: u32, last: &std::sync::mpsc::Receiver<Sleeper>) {
+        while event.asleep.load(Ordering::Relaxed) < count {
+            std::thread::yield_now();
+        }
+        // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event
+        // is one of those for which the system makes up for that: it might see nobody.
+        crate::sync::fence(Ordering::Acquire);
+        // Whoever comes late is not woken, but sees that the word has changed.
+        if cfg!(miri) {
+            std::thread::sleep(Duration::from_millis(300));
+        } else {
+            last.recv().unwrap().await_sleep();
+        }
+    }
+
+    /// Each wake-up of one wakes one, as long as somebody sleeps.
+    #[test]
+    fn one_by_one() {
+        const SLEEPERS: u32 = 3;
+        for event in both_kinds() {
+            let woken = AtomicU32::new(0);
+            let (says, last) = std::sync::mpsc::channel();
+            std::thread::scope(|scope| {
+                for asleep in 1..=SLEEPERS {
+                    scope.spawn(|| {
+                        says.send(Sleeper::this()).unwrap();
+                        let ticket = event.register();
+                        event.sleep(Ticket { fenced: true, ..ticket }, None);
+                        woken.fetch_add(1, Ordering::Relaxed);
+                    });
+                    // One after the other: event.sleep5 of the first changes the word, so another that
+                    // registered before it would not sleep.
+                    await_sleepers(&event, asleep, &last);
+                }
+                let _all = WakesAll(&event);
+                for number in 1..=SLEEPERS {
+                    event.notify_some(1);
+                    while woken.load(Ordering::Relaxed) < number {
+                        std::thread::yield_now();
+                    }
+                    std::thread::sleep(Duration::from_millis(2));
+                    assert_eq!(woken.load(Ordering::Relaxed), number, "more than one was woken");
+                }
+            });
+        }
+    }
+
+    /// One for each kind of fence, whichever this system has.
+    fn both_kinds() -> [EventCount; 2] {
+        // The process has registered, where it may.
+        fence::prepare();
+        [0, FENCE_BOTH_SIDES].map(|word| EventCount::with(word, None))
+    }
+
+    /// A task at an event, which counts its wake-ups.
+    struct Waiter {
+        node: crate::wait::waiters::OwnedNode,
+        count: std::sync::Arc<Woken>,
+    }
+
+    impl Waiter {
+        fn at(event: &EventCount) -> Self {
+            // SAFETY: the tests drop their tasks before the event.
+            let (node, _) = unsafe { event.tasks().take_node() };
+            let mut waiter = Self { node, count: std::sync::Arc::default() };
+            waiter.wait(event);
+            waiter
+        }
+
+        fn wait(&mut self, event: &EventCount) {
+            self.node.disarm();
+            let waker = self.count.waker();
+            let _ = self.node.arm(&waker);
+            event.register_task(&waker);
+        }
+
+        fn wakes(&self) -> u32 {
+            self.count.count()
+        }
+    }
+
+    impl Drop for Waiter {
+        fn drop(&mut self) {
+            if self.node.disarm() != crate::wait::waiters::Ended::Abandoned {
+                drop(self.node.give_back());
+            }
+        }
+    }
+
+    /// Whether the system does not let this process have the heavy fence.
+    fn is_fence_refused(event: &EventCount) -> bool {
+        event.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0 && !fence::heavy(true)
+    }
+
+    /// A task is a sleeper from its registration to the notify after its wake-up; one notify wakes it once.
+    #[test]
+    fn a_task_is_a_sleeper() {
+        for event in both_kinds() {
+            let mut task = Waiter::at(&event);
+            assert!(event.has_sleepers() && event.needs_slow_path());
+            let fenced = |event: &EventCount| event.word.load(Ordering::Relaxed) & FENCED != 0;
+            for turn in 0..4 {
+                assert_eq!(fenced(&event), !is_fence_refused(&event));
+                event.notify();
+                assert_eq!(task.wakes(), turn + 1);
+                assert!(event.has_sleepers(), "it may wait again");
+                task.wait(&event);
+            }
+            event.notify_some(1);
+            assert_eq!(task.wakes(), 5);
+            assert!(event.has_sleepers());
+            for _ in 1..MANY_IN_VAIN {
+                event.notify();
+                assert!(event.has_sleepers(), "it may still come back");
+            }
+            for _ in 0..3 {
+                event.notify();
+                assert!(!event.has_sleepers() && !fenced(&event), "nobody was there");
+            }
+            assert_eq!(task.wakes(), 5);
+        }
+    }
+
+    /// One message for one of two tasks; and the bit stays for the other.
+    #[test]
+    fn some_tasks_are_woken_in_turn() {
+        for event in both_kinds() {
+            let mut tasks = [(); 3].map(|()| Waiter::at(&event));
+            for number in 0..9 {
+                event.notify_some(1);
+                assert_eq!(tasks.each_ref().map(Waiter::wakes).iter().sum::<u32>(), number + 1);
+                assert_eq!(tasks[number as usize % 3].wakes(), number / 3 + 1);
+                assert!(event.has_sleepers());
+                tasks[number as usize % 3].wait(&event);
+            }
+            event.notify_some(3);
+            assert_eq!(tasks.each_ref().map(Waiter::wakes), [4, 4, 4]);
+        }
+    }
+
+    /// Where threads and a task wait, both have their turns, although the task waits again at once.
+    #[test]
+    fn threads_and_a_task_take_turns() {
+        const THREADS: u32 = 3;
+        for event in both_kinds() {
+            let woken = AtomicU32::new(0);
+            let (says, last) = std::sync::mpsc::channel();
+            std::thread::scope(|scope| {
+                for asleep in 1..=THREADS {
+                    scope.spawn(|| {
+                        says.send(Sleeper::this()).unwrap();
+                        let ticket = event.register();
+                        event.sleep(Ticket { fenced: true, ..ticket }, None);
+                        woken.fetch_add(1, Ordering::Relaxed);
+                    });
+                    // One after the other: event.sleep5 of the first changes the word, so another that
+                    // registered before it would not sleep.
+                    await_sleepers(&event, asleep, &last);
+                }
+                let _all = WakesAll(&event);
+                let mut task = Waiter::at(&event);
+                for turn in 1..THREADS {
+                    event.notify_some(1);
+                    event.notify_some(1);
+                    assert_eq!(task.wakes(), turn, "one of two");
+                    while woken.load(Ordering::Relaxed) < turn {
+                        std::thread::yield_now();
+                    }
+                    task.wait(&event);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_registration_after_a_wake_up_does_not_wake_the_earlier_one_again() {
+        let event = EventCount::new();
+        let first = event.register();
+        event.notify();
+        let second = event.register();
+        assert_ne!(first.word, second.word);
+        event.sleep(first, None); // woken long ago
+        event.sleep(second, Some(Instant::now() + Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn the_word_may_wrap() {
+        let event = EventCount::new();
+        event.word.store(u32::MAX - SLEEPER - FENCED, Ordering::Relaxed);
+        let ticket = event.register();
+        assert_eq!(ticket.word, u32::MAX - TASK);
+        event.notify();
+        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | ELSEWHERE | Flag::ALL);
+        event.sleep(ticket, None);
+    }
+
+    /// Without the heavy fence a wake-up may be missed, so the sleep must end by itself.
+    #[test]
+    fn a_sleep_without_the_fence_is_a_nap() {
+        let event = EventCount::new();
+        let Ticket { word, .. } = event.register();
+        let ends_by_itself = !event.sleep(Ticket { word, fenced: false }, None); // would hang
+        assert!(ends_by_itself, "the sleep goes on");
+    }
+
+    #[test]
+    fn a_sleep_ends_at_its_deadline() {
+        let event = EventCount::new();
+        let begun = Instant::now();
+        let deadline = begun + Duration::from_millis(20);
+        while Instant::now() < deadline {
+            let ticket = event.register();
+            event.sleep(ticket, Some(deadline));
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+}

@@ -1,0 +1,114 @@
+//! Without `std` nobody sleeps, so nobody has to be woken.
+
+use super::Deadline;
+use super::flag::{Flag, HasFlags};
+use crate::stats::Counting;
+use crate::sync::{AtomicU32, Ordering, fence};
+
+/// An eventcount that wakes nobody. Only its flags are left. No strategy sleeps here.
+pub(crate) struct EventCount {
+    pub(super) word: AtomicU32,
+}
+
+/// Nothing to remember.
+pub(super) struct Ticket;
+
+impl HasFlags for EventCount {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU32 {
+        &self.word
+    }
+}
+
+#[allow(clippy::unused_self, reason = "the same shape as the one that sleeps")]
+impl EventCount {
+    pub(crate) fn new() -> Self {
+        Self { word: AtomicU32::new(0) }
+    }
+
+    /// Nobody sleeps here either.
+    pub(crate) fn fenced() -> Self {
+        Self::new()
+    }
+
+    /// There is nothing to count.
+    pub(crate) fn counting(_: Counting) -> Self {
+        Self::new()
+    }
+
+    /// Does nothing: whoever waits, spins.
+    #[inline]
+    pub(crate) fn notify(&self) {}
+
+    /// Does nothing, as [`notify`](Self::notify).
+    pub(crate) fn notify_fenced(&self) {}
+
+    /// Does nothing, as [`notify`](Self::notify).
+    #[inline]
+    pub(crate) fn notify_some(&self, _count: usize) {}
+
+    /// Nobody does.
+    #[inline]
+    pub(crate) fn may_have_sleepers(&self) -> bool {
+        false
+    }
+
+    /// Nobody does.
+    pub(crate) fn has_sleepers(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Flag::Closed`] is set; nobody sleeps. Pairs with [`barrier`](Self::barrier). It needs a full
+    /// fence, because no sleeper can make up for a light one here.
+    #[inline]
+    pub(crate) fn needs_slow_path(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.has_flag(Flag::Closed, Ordering::Relaxed)
+    }
+
+    /// There is no light one here.
+    pub(crate) fn needs_fence(&self) -> bool {
+        true
+    }
+
+    /// The fence of [`needs_slow_path`](Self::needs_slow_path) by itself.
+    pub(crate) fn fence(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    /// The same: there is only this one.
+    pub(crate) fn fence_fully(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    /// Pairs with [`needs_slow_path`](Self::needs_slow_path).
+    pub(crate) fn barrier(&self) -> bool {
+        fence(Ordering::SeqCst);
+        true
+    }
+
+    /// A barrier is a fence here.
+    pub(crate) fn has_cheap_barriers(&self) -> bool {
+        true
+    }
+
+    /// As [`barrier`](Self::barrier).
+    pub(crate) fn barrier_at_any_price(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    /// As [`barrier`](Self::barrier).
+    pub(crate) fn barrier_behind_flag(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    pub(super) fn register(&self) -> Ticket {
+        Ticket
+    }
+
+    pub(super) fn count_sleep(&self) {}
+
+    pub(super) fn sleep_on(&self, _: Ticket, _: Deadline, _: u32) -> bool {
+        true
+    }
+}
