@@ -6,7 +6,7 @@
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::ordered::{Receiver, Sender, channel}; // was crossbeam_channel::{Receiver, Sender, bounded}
+use annulus::queue::ordered::{Receiver, Sender, channel}; // was crossbeam_channel, with `bounded`
 
 struct Request {
     number: u64,

@@ -1,4 +1,4 @@
-/* One-to-many lanes: claims by many consumers, stealing, lanes taken over, and the end for all (lane/one_to_many.rs, queue/write_many.rs, claim.rs).
+/* One-to-many lanes: claims by many consumers, stealing, lanes taken over, and the end for all (lane/one_to_many.rs, queue/write_many.rs, queue/read_many.rs).
  *
  * Two consumers, of which the first claims two messages at once where two are there, and somebody who may close the queue at any moment. One lane of two
  * slots, whose producer sends three messages, two of them at once where there is room. Nobody sleeps in there; SLEEP has two messages, and consumers
@@ -17,7 +17,7 @@
  *
  * Twins: OVERWRITES (no stamped.send1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
  * CLOSED_UNSEALED, SEALS_BLINDLY (divide.end2 without stamped.take4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
- * GIVES_UP_EARLY, ADDS_BLINDLY (a lane for each producer that joins), STARTS_ANEW (each search begins with the first lane), STEALS_WITHOUT_END, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no roster.quiet4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That divide.settle1 writes the head is for the order only: litmus `shared_left`.
+ * GIVES_UP_EARLY, ADDS_BLINDLY (a lane for each producer that joins), STARTS_ANEW (each search begins with the first lane), STEALS_WITHOUT_END, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no roster.quiet4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That divide.settle1 writes the head is for the order only: litmus `one_to_many_left`.
  */
 #ifndef LANES
 #define LANES 1

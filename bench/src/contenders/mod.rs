@@ -6,7 +6,7 @@
 //! interface  what the loops call
 //! ours       annulus by photon-ring's names
 //! lossy      one publisher that waits for nobody
-//! shared     many publishers that wait for nobody
+//! many_publishers  many publishers that wait for nobody
 //! group      one subscriber for several consumers
 //! tokio      a channel that waits for nobody
 //! fan_out    lossy rings with several readers
@@ -41,12 +41,12 @@ pub mod iceoryx2;
 mod interface;
 mod lossless;
 mod lossy;
+mod many_publishers;
 mod ours;
 mod queues;
 #[cfg(feature = "iceoryx2")]
 pub mod records;
 mod select;
-mod shared;
 mod tasks;
 mod tokio;
 mod topics;
@@ -62,16 +62,16 @@ pub use interface::{
 };
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};
+pub use many_publishers::{AnnulusMany, AnnulusManyBy, PhotonRingMany};
 pub use queues::{
     AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusOneOrder, AnnulusQueue,
     AnnulusTried, AsyncChannel, BatchReceiver, BatchSender, Crossbeam, CrossbeamTried, Crossfire,
-    CrossfireOne, CrossfireShared, Flume, Kanal, KanalTried, Looking, Queue, Receiver, Rtrb, RtrbCopied,
+    CrossfireMany, CrossfireOne, Flume, Kanal, KanalTried, Looking, Queue, Receiver, Rtrb, RtrbCopied,
     RtrbInPlace, Sender, StdSync, StdUnbounded,
 };
 pub use select::{RINGS, Selecting};
-pub use shared::{AnnulusShared, AnnulusSharedBy, PhotonRingShared};
 pub use tasks::{
-    AnnulusBroadcastTasks, AnnulusMpmcTasks, AnnulusMpscTasks, AnnulusSharedTasks, AnnulusSpscTasks,
+    AnnulusBroadcastTasks, AnnulusMpmcTasks, AnnulusMpscTasks, AnnulusOrderedTasks, AnnulusSpscTasks,
     AsyncBroadcastTasks, AsyncChannelTasks, CrossfireOneTasks, CrossfireTasks, FlumeTasks, KanalTasks,
     TaskChannel, TaskReceiver, TaskSender, TokioBroadcastTasks, TokioTasks,
 };
@@ -129,13 +129,13 @@ mod tests {
             assert_eq!(subscriber.cursor(), 1);
         }
         works::<Annulus>();
-        works::<AnnulusShared>();
-        works::<AnnulusSharedBy<true>>();
-        works::<AnnulusSharedBy<false>>();
+        works::<AnnulusMany>();
+        works::<AnnulusManyBy<true>>();
+        works::<AnnulusManyBy<false>>();
         works::<AnnulusGroup<10>>();
         works::<Tokio>();
         works::<PhotonRing>();
-        works::<PhotonRingShared>();
+        works::<PhotonRingMany>();
         works::<Called<Annulus>>();
     }
 
@@ -260,7 +260,7 @@ mod tests {
         works::<Kanal>();
         works::<Crossfire>();
         works::<CrossfireOne>();
-        works::<CrossfireShared>();
+        works::<CrossfireMany>();
         works::<AsyncChannel>();
         works::<Flume>();
         works::<StdSync>();
@@ -299,7 +299,7 @@ mod tests {
         works::<AnnulusSpscTasks>();
         works::<AnnulusMpscTasks>();
         works::<AnnulusMpmcTasks>();
-        works::<AnnulusSharedTasks>();
+        works::<AnnulusOrderedTasks>();
         works::<AnnulusBroadcastTasks>();
         works::<TokioTasks>();
         works::<TokioBroadcastTasks>();

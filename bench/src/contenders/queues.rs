@@ -211,8 +211,8 @@ type CrossfireSender = crossfire::MTx<crossfire::mpsc::Array<u64>>;
 type CrossfireReceiver = crossfire::Rx<crossfire::mpsc::Array<u64>>;
 type CrossfireOneSender = crossfire::Tx<crossfire::spsc::Array<u64>>;
 type CrossfireOneReceiver = crossfire::Rx<crossfire::spsc::Array<u64>>;
-type CrossfireSharedSender = crossfire::MTx<crossfire::mpmc::Array<u64>>;
-type CrossfireSharedReceiver = crossfire::MRx<crossfire::mpmc::Array<u64>>;
+type CrossfireManySender = crossfire::MTx<crossfire::mpmc::Array<u64>>;
+type CrossfireManyReceiver = crossfire::MRx<crossfire::mpmc::Array<u64>>;
 
 queue!(
     /// Its queue for one consumer, the fastest that it has for many producers.
@@ -233,13 +233,13 @@ receives!(Waiting<CrossfireOneReceiver>, |receiver| receiver.recv().ok());
 
 queue!(
     /// For many consumers, too.
-    CrossfireShared,
+    CrossfireMany,
     "crossfire",
-    Waiting<CrossfireSharedSender, CrossfireSharedReceiver>,
+    Waiting<CrossfireManySender, CrossfireManyReceiver>,
     crossfire::mpmc::bounded_blocking
 );
-sends!(Waiting<CrossfireSharedSender>, |sender, message| sender.send(message).is_ok());
-receives!(Waiting<CrossfireSharedReceiver>, |receiver| receiver.recv().ok());
+sends!(Waiting<CrossfireManySender>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<CrossfireManyReceiver>, |receiver| receiver.recv().ok());
 
 type AsyncSender = async_channel::Sender<u64>;
 type AsyncReceiver = async_channel::Receiver<u64>;

@@ -95,7 +95,7 @@ receives!(mpmc::Consumer<u64>, recv_async);
 
 channel!(
     /// One ring for all producers.
-    AnnulusSharedTasks, Annulus::NAME, ordered::Sender<u64>, ordered::Receiver<u64>, ordered::channel
+    AnnulusOrderedTasks, Annulus::NAME, ordered::Sender<u64>, ordered::Receiver<u64>, ordered::channel
 );
 sends!(ordered::Sender<u64>, send_async);
 receives!(ordered::Receiver<u64>, recv_async);

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use super::entries::contenders;
 use super::one_thread;
-use crate::contenders::{
-    AnnulusShared, Contender, Named, PhotonRing, PhotonRingShared, Publisher, Subscriber,
-};
+use crate::contenders::{AnnulusMany, Contender, Named, PhotonRing, PhotonRingMany, Publisher, Subscriber};
 use crate::floor;
 use crate::messages::mix;
 use crate::row::{Plan, Row, Sample};
@@ -19,7 +17,7 @@ pub fn on_one_thread() -> Row {
         one_thread::CAPACITY,
         8_000_000,
     )
-    .entries(contenders!(publish_and_receive: AnnulusShared, PhotonRingShared))
+    .entries(contenders!(publish_and_receive: AnnulusMany, PhotonRingMany))
     .target(PhotonRing::NAME, 0.70)
 }
 
@@ -32,7 +30,7 @@ pub fn at_once() -> Row {
         1_000_000,
     )
     .on_two_cores()
-    .entries(contenders!(publish_from_both: AnnulusShared, PhotonRingShared))
+    .entries(contenders!(publish_from_both: AnnulusMany, PhotonRingMany))
     .floor("claiming and storing 16-byte slots", floor::claim_and_store_slots)
     .target(PhotonRing::NAME, 0.45)
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::contenders::ends::{Broadcast, Polling, Queued, Resting, lossy_ends};
 use crate::contenders::{
-    Annulus, AnnulusEventsWaiting, AnnulusLosslessWaiting, AnnulusLossyWaiting, AnnulusMany,
-    AnnulusManyToMany, AnnulusQueue, AnnulusSharedBy, AnnulusTried, AsyncBroadcastWaiting, AsyncChannel,
-    BusWaiting, Contender, Crossbeam, CrossbeamTried, Crossfire, CrossfireOne, CrossfireShared, Disruptor,
-    DisruptorOfMany, FanOut, Flume, Gated, Kanal, KanalTried, Looking, Named, PhotonRingBoundedWaiting,
-    PhotonRingEvents, PhotonRingShared, Queue, Receiver, Rtrb, Sender, StdSync, TokioWaiting,
+    Annulus, AnnulusEventsWaiting, AnnulusLosslessWaiting, AnnulusLossyWaiting, AnnulusMany, AnnulusManyBy,
+    AnnulusManyToMany, AnnulusQueue, AnnulusTried, AsyncBroadcastWaiting, AsyncChannel, BusWaiting,
+    Contender, Crossbeam, CrossbeamTried, Crossfire, CrossfireMany, CrossfireOne, Disruptor, DisruptorOfMany,
+    FanOut, Flume, Gated, Kanal, KanalTried, Looking, Named, PhotonRingBoundedWaiting, PhotonRingEvents,
+    PhotonRingMany, Queue, Receiver, Rtrb, Sender, StdSync, TokioWaiting,
 };
 use crate::exchange::{NowAndThen, Pace, Reach, Stream, ToSleepers, copies, exchange};
 use crate::placement::Placement;
@@ -130,7 +130,7 @@ fn spsc_by_tries() -> Shape {
 fn mpmc<A: Pace>(each: usize) -> Shape {
     macro_rules! both {
         ($each:literal) => {
-            entries!(to_many [A, $each, $each]: AnnulusManyToMany, Kanal, Crossbeam, CrossfireShared, Flume, AsyncChannel)
+            entries!(to_many [A, $each, $each]: AnnulusManyToMany, Kanal, Crossbeam, CrossfireMany, Flume, AsyncChannel)
         };
     }
     Shape {
@@ -205,7 +205,7 @@ fn lossy<const BACKOFF: bool>() -> Shape {
         producers: 4,
         threads: 5,
         verbs: WAITING,
-        entries: entries!(crowd []: AnnulusSharedBy<BACKOFF>, PhotonRingShared),
+        entries: entries!(crowd []: AnnulusManyBy<BACKOFF>, PhotonRingMany),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::super::entries::contenders;
 use super::executor::{ONE, ROUNDS, TWO, names};
 use crate::contenders::{
-    AnnulusBroadcastTasks, AnnulusMpmcTasks, AnnulusMpscTasks, AnnulusSharedTasks, AnnulusSpscTasks,
+    AnnulusBroadcastTasks, AnnulusMpmcTasks, AnnulusMpscTasks, AnnulusOrderedTasks, AnnulusSpscTasks,
     AsyncBroadcastTasks, AsyncChannelTasks, CrossfireOneTasks, CrossfireTasks, FlumeTasks, KanalTasks,
     TaskChannel, TaskReceiver, TaskSender, TokioTasks,
 };
@@ -30,7 +30,7 @@ pub fn rows() -> Vec<Row> {
                     KanalTasks, AsyncChannelTasks, CrossfireOneTasks; $workers).to_vec()),
                 ("mpsc", &[LARGE], rivals_for_many!(from_one, AnnulusMpscTasks, $workers)),
                 ("mpmc", &[LARGE], rivals_for_many!(from_one, AnnulusMpmcTasks, $workers)),
-                ("one ring for many", &[LARGE], rivals_for_many!(from_one, AnnulusSharedTasks, $workers)),
+                ("one ring for many", &[LARGE], rivals_for_many!(from_one, AnnulusOrderedTasks, $workers)),
                 ("lossless broadcast", &[LARGE, SMALL], contenders!(from_one: AnnulusBroadcastTasks, TokioTasks,
                     AsyncBroadcastTasks, FlumeTasks, KanalTasks, AsyncChannelTasks, CrossfireTasks; $workers).to_vec()),
             ]
@@ -45,7 +45,7 @@ pub fn rows() -> Vec<Row> {
                 (
                     "one ring for many",
                     &[LARGE, SMALL],
-                    rivals_for_many!(from_eight, AnnulusSharedTasks, $workers),
+                    rivals_for_many!(from_eight, AnnulusOrderedTasks, $workers),
                 ),
             ]
         };

@@ -245,8 +245,8 @@ pub(super) fn claim_by<S: Strided>(
 /// So many claims later a publisher of a lossy ring no longer [looks first](RingState::looks_first).
 pub(super) const CLAIMS_WITH_A_LOOK: u64 = 1 << 13;
 
-/// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](RingState::looks_first). `None`
-/// where the ring is closed.
+/// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](RingState::looks_first).
+/// `None` where the ring is closed.
 #[cold]
 #[inline(never)]
 pub(super) fn claim_after_a_look<S: Strided>(
@@ -364,7 +364,7 @@ impl<S: Strided> Wait for Claim<'_, S> {
     }
 }
 
-/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `claimed`.
+/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `ordered`.
 /// Without a strategy for an argument for the same reason as [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]

@@ -27,8 +27,8 @@
 //!   message is there, and the handler gets it next. (After a lag, it gets a later one.)
 //! - A batch ends after [`max_batch`](Builder::max_batch) messages, however fast the other side is.
 //! - If several consumers share a queue, another one may take the next message at any time. So in
-//!   [`spmc`](crate::spmc), [`mpmc`](crate::mpmc) and [`queue::ordered`](crate::queue::ordered) each message is
-//!   a batch, and the flag is always true.
+//!   [`spmc`](crate::spmc), [`mpmc`](crate::mpmc) and [`queue::ordered`](crate::queue::ordered) each message
+//!   is a batch, and the flag is always true.
 //! - [`stop_now`](EventLoop::stop_now) breaks a batch off. So does [`stop`](EventLoop::stop) in a lossy stage
 //!   that lost the rest of the batch, if the stages before it have processed nothing later.
 //!

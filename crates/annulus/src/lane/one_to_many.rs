@@ -3,10 +3,10 @@
 //! The slots, and the steps stamped.send1 to stamped.take6 of a message, are those of `stamped.rs`. This file
 //! has the end of the lane.
 //!
-//! *The end.* As in `one_to_one.rs`, a message may be on its way while the queue is closed. A writer that sees the
-//! close after stamped.send3 tries to claim its own message (divide.settle1). If it can, no reader has it,
-//! and it is given back. If it cannot, because readers are still before it, it writes the head without
-//! changing it. Whoever moves the head next then sees this message too (Release, Acquire).
+//! *The end.* As in `one_to_one.rs`, a message may be on its way while the queue is closed. A writer that
+//! sees the close after stamped.send3 tries to claim its own message (divide.settle1). If it can, no reader
+//! has it, and it is given back. If it cannot, because readers are still before it, it writes the head
+//! without changing it. Whoever moves the head next then sees this message too (Release, Acquire).
 //!
 //! A reader that has seen the close, and then finds nothing, puts the head where no message will ever be
 //! (divide.end2). From then on nobody can claim a message that is still on its way, and its writer takes it
@@ -133,7 +133,8 @@ impl<T> OneToMany<T> {
     }
 
     /// divide.end2: ends the lane if no message lies in it, and returns whether it is ended. The caller has
-    /// seen that the queue is closed, and then called [`EventCount::barrier`](crate::wait::EventCount::barrier).
+    /// seen that the queue is closed, and then called
+    /// [`EventCount::barrier`](crate::wait::EventCount::barrier).
     pub(crate) fn seal(&self) -> bool {
         // Acquire: pairs with divide.settle1.
         let head = self.slots.head.load(Ordering::Acquire);

@@ -6,13 +6,13 @@
 //! | many | one | [`mpsc`] | one for each producer | are written and read in place, as slices |
 //! | one | many | [`spmc`] | one | are claimed by a consumer, then moved |
 //! | many | many | [`mpmc`] | one for each producer | are claimed by a consumer, then moved |
-//! | many | many | [`shared`] | one | are claimed by a producer and written, then claimed by a consumer and moved |
+//! | many | many | [`ordered`] | one | are claimed by a producer and written, then claimed by a consumer and moved |
 //! | one | one | [`bytes`] | one | are records of bytes of any length, written and read in place |
 //!
-//! Two queues have many producers and many consumers. [`shared`] has one order and one bound for all
+//! Two queues have many producers and many consumers. [`ordered`] has one order and one bound for all
 //! producers, verbs that take `&self`, and the memory of one ring, however many producers there are. In
 //! [`mpmc`] producers do not disturb each other, but each has a ring of its own. For example, with 64
-//! producers and 65,536 slots of `[u64; 8]`, [`mpmc`] takes a quarter of a gigabyte and [`shared`] takes 5
+//! producers and 65,536 slots of `[u64; 8]`, [`mpmc`] takes a quarter of a gigabyte and [`ordered`] takes 5
 //! MB.
 //!
 //! [`mpsc`] and [`mpmc`] have as many rings as there were producers at one time. When a producer leaves, the
@@ -41,6 +41,7 @@ pub mod mpmc;
 pub mod mpsc;
 mod node;
 mod one;
+#[doc(alias = "shared")]
 pub mod ordered;
 mod outlined;
 mod pages;

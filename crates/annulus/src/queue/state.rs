@@ -8,7 +8,8 @@
 //! *After a send* (lane.send4) a producer checks three things, which change rarely. Does a consumer sleep? Is
 //! the queue closed? (Both are in one word, `published`.) Is its lane still `active`? (This is not checked
 //! where there is only one lane.) One fence serves all three. Whoever changes one of them then calls
-//! [`EventCount::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
+//! [`EventCount::barrier`] and looks at the lane. Either it sees the message, or the producer sees the
+//! change.
 
 use alloc::boxed::Box;
 #[cfg(all(feature = "std", not(annulus_loom)))]

@@ -15,8 +15,8 @@ use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::wait::EventCount;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
-/// The one producer of a one-to-many lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
-/// returns values.
+/// The one producer of a one-to-many lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes
+/// and returns values.
 pub(crate) struct WriteMany<T> {
     node: LaneShare<OneToMany<T>>,
     /// The next message.

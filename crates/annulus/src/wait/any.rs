@@ -4,9 +4,9 @@
 //! [listener](Listener) at the event of each arm, registers the waker of its thread there, looks there once
 //! more, and sleeps once for all.
 //!
-//! *Why no wake-up is lost.* At each arm it is the argument of `event_count.rs`: whoever brings something there
-//! comes after the registration, and wakes the thread, or before it, and then the second look sees what it
-//! brought.
+//! *Why no wake-up is lost.* At each arm it is the argument of `event_count.rs`: whoever brings something
+//! there comes after the registration, and wakes the thread, or before it, and then the second look sees what
+//! it brought.
 //!
 //! *Where a wake-up goes.* A listener that is woken in place of any other has a wake-up that belongs to a
 //! message. Before each look at an arm its listener is disarmed, so the look uses the wake-up. When an arm is

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! *Why no stop is slept through.* If stop.lend3 comes before stop.ask2, stop.ask2 finds the event: stop.ask1
-//! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event_count.rs`). If stop.ask2
-//! comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
+//! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event_count.rs`). If
+//! stop.ask2 comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
 //!
 //! The lock is taken by whoever stops, and by the thread when it sleeps for the first time, where its event
 //! changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken, not

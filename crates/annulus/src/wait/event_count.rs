@@ -23,10 +23,10 @@
 //! sleeper polls again; event.wake4's Release and event.sleep4's Acquire make event.wake1 visible to that
 //! poll.
 //!
-//! *One for each.* Where any sleeper will do for a message, [`EventCount::notify_some`] wakes as many as there are
-//! messages, and bit 0 stays set for the others, who lie there without another registration. So what keeps
-//! the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds fewer asleep
-//! than it would wake clears it (event.wake6), in one step with a new count, and then wakes all
+//! *One for each.* Where any sleeper will do for a message, [`EventCount::notify_some`] wakes as many as
+//! there are messages, and bit 0 stays set for the others, who lie there without another registration. So
+//! what keeps the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds
+//! fewer asleep than it would wake clears it (event.wake6), in one step with a new count, and then wakes all
 //! (event.wake7): whoever went to sleep between its two system calls is woken, and whoever has registered but
 //! does not sleep yet finds the word changed, and polls. Whoever is woken polls for any message, so it does
 //! not matter which one it is woken for. `asleep` tells a waker in advance that one or all is the same; it is
@@ -55,9 +55,9 @@
 //!
 //! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
 //! message. So each event begins with bit 1: its wakers have full fences, and whoever sleeps, or
-//! [flags](EventCount::set_flag) something, has one and calls nobody. After [`YOUTH`] looks of wakers in a row
-//! that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then on.
-//! Each look at the bit is a look at the word that has what it is about, so coherence decides:
+//! [flags](EventCount::set_flag) something, has one and calls nobody. After [`YOUTH`] looks of wakers in a
+//! row that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then
+//! on. Each look at the bit is a look at the word that has what it is about, so coherence decides:
 //!
 //! - Whoever sees bit 1 set at event.sleep1, or in a word that has the flag, comes before event.grow8 in the
 //!   order of changes of the word. A light waker sees bit 1 clear, so at a later word: that has the

@@ -1,7 +1,7 @@
 //! [`RemoteWord`]: where threads of several processes sleep for one ring.
 //!
-//! A second word beside that of the [event](super::EventCount), in memory that all of them map. Bit 0 says that a
-//! thread sleeps there, or is about to; the others count wake-ups. The steps are those of the event.
+//! A second word beside that of the [event](super::EventCount), in memory that all of them map. Bit 0 says
+//! that a thread sleeps there, or is about to; the others count wake-ups. The steps are those of the event.
 //!
 //! ```text
 //! waker                                             sleeper

@@ -62,8 +62,8 @@ pub(crate) fn wait_until<W: Wait>(
     }
 }
 
-/// event.sleep1 to event.sleep4 of an [event](super::EventCount): sleeps until somebody notifies, or `deadline`
-/// passes. Returns what a second look found. A sleep may be many naps.
+/// event.sleep1 to event.sleep4 of an [event](super::EventCount): sleeps until somebody notifies, or
+/// `deadline` passes. Returns what a second look found. A sleep may be many naps.
 fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     #[cfg(feature = "std")]
     let begun = std::time::Instant::now();

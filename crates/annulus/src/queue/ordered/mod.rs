@@ -8,7 +8,7 @@
 //! count. So a sender may be shared by reference, or cloned for each message, as with `crossbeam-channel` or
 //! `std::sync::mpsc::sync_channel`.
 //!
-//! | | [`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc) | `shared` |
+//! | | [`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc) | `ordered` |
 //! | --- | --- | --- |
 //! | rings | one for each producer | one |
 //! | the bound | for each producer | for all of them |

@@ -4,7 +4,7 @@ use annulus::WaitStrategy;
 
 use super::{Annulus, Contender, Named, Payload, PhotonRing, Publisher, ours};
 
-macro_rules! shared {
+macro_rules! many {
     ($contender:ident, $lossy:ty, $library:ident) => {
         pub struct $contender;
 
@@ -31,25 +31,25 @@ macro_rules! shared {
     };
 }
 
-shared!(AnnulusShared, Annulus, ours);
-shared!(PhotonRingShared, PhotonRing, photon_ring);
+many!(AnnulusMany, Annulus, ours);
+many!(PhotonRingMany, PhotonRing, photon_ring);
 
 /// Whose publishers wait by `BackoffSpin`, or by `YieldSpin`, for the one that had a slot a lap before.
-pub struct AnnulusSharedBy<const BACKOFF: bool>;
+pub struct AnnulusManyBy<const BACKOFF: bool>;
 
 #[derive(Clone)]
 pub struct PublisherBy<T: Payload, const BACKOFF: bool>(annulus::broadcast::MpPublisher<T>);
 
-impl<const BACKOFF: bool> Named for AnnulusSharedBy<BACKOFF> {
+impl<const BACKOFF: bool> Named for AnnulusManyBy<BACKOFF> {
     const NAME: &'static str = Annulus::NAME;
 }
 
-impl<const BACKOFF: bool> Contender for AnnulusSharedBy<BACKOFF> {
+impl<const BACKOFF: bool> Contender for AnnulusManyBy<BACKOFF> {
     type Publisher<T: Payload> = PublisherBy<T, BACKOFF>;
     type Subscriber<T: Payload> = <Annulus as Contender>::Subscriber<T>;
 
     fn channel<T: Payload>(capacity: usize) -> (Self::Publisher<T>, Self::Subscriber<T>) {
-        let (publisher, subscriber) = AnnulusShared::channel(capacity);
+        let (publisher, subscriber) = AnnulusMany::channel(capacity);
         (PublisherBy(publisher), subscriber)
     }
 }
