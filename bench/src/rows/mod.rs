@@ -27,8 +27,8 @@ mod pool;
 mod pool_across;
 mod queue_blocks;
 mod queue_many;
-mod queue_many;
 mod queue_many_blocks;
+mod queue_many_to_many;
 mod queue_one;
 mod queue_one_order;
 mod queue_wake;
@@ -64,7 +64,7 @@ pub fn all() -> Vec<Row> {
     of(Group::QueueMany, queue_many::rows().into());
     of(Group::QueueMany, queue_one_order::rows().into());
     of(Group::QueueMany, queue_many_blocks::rows());
-    of(Group::QueueMany, queue_many::rows().into());
+    of(Group::QueueMany, queue_many_to_many::rows().into());
     of(Group::Latency, vec![round_trip::row(), wake_up::row()]);
     of(Group::Latency, queue_wake::rows().into());
     of(Group::Latency, replies::rows().into());
