@@ -31,25 +31,25 @@ macro_rules! many {
     };
 }
 
-many!(AnnulusMany, Annulus, ours);
-many!(PhotonRingMany, PhotonRing, photon_ring);
+many!(AnnulusPublishers, Annulus, ours);
+many!(PhotonRingPublishers, PhotonRing, photon_ring);
 
 /// Whose publishers wait by `BackoffSpin`, or by `YieldSpin`, for the one that had a slot a lap before.
-pub struct AnnulusManyBy<const BACKOFF: bool>;
+pub struct AnnulusPublishersBy<const BACKOFF: bool>;
 
 #[derive(Clone)]
 pub struct PublisherBy<T: Payload, const BACKOFF: bool>(annulus::broadcast::MpPublisher<T>);
 
-impl<const BACKOFF: bool> Named for AnnulusManyBy<BACKOFF> {
+impl<const BACKOFF: bool> Named for AnnulusPublishersBy<BACKOFF> {
     const NAME: &'static str = Annulus::NAME;
 }
 
-impl<const BACKOFF: bool> Contender for AnnulusManyBy<BACKOFF> {
+impl<const BACKOFF: bool> Contender for AnnulusPublishersBy<BACKOFF> {
     type Publisher<T: Payload> = PublisherBy<T, BACKOFF>;
     type Subscriber<T: Payload> = <Annulus as Contender>::Subscriber<T>;
 
     fn channel<T: Payload>(capacity: usize) -> (Self::Publisher<T>, Self::Subscriber<T>) {
-        let (publisher, subscriber) = AnnulusMany::channel(capacity);
+        let (publisher, subscriber) = AnnulusPublishers::channel(capacity);
         (PublisherBy(publisher), subscriber)
     }
 }

@@ -62,7 +62,7 @@ pub use interface::{
 };
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};
-pub use many_publishers::{AnnulusMany, AnnulusManyBy, PhotonRingMany};
+pub use many_publishers::{AnnulusPublishers, AnnulusPublishersBy, PhotonRingPublishers};
 pub use queues::{
     AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusOneOrder, AnnulusQueue,
     AnnulusTried, AsyncChannel, BatchReceiver, BatchSender, Crossbeam, CrossbeamTried, Crossfire,
@@ -129,13 +129,13 @@ mod tests {
             assert_eq!(subscriber.cursor(), 1);
         }
         works::<Annulus>();
-        works::<AnnulusMany>();
-        works::<AnnulusManyBy<true>>();
-        works::<AnnulusManyBy<false>>();
+        works::<AnnulusPublishers>();
+        works::<AnnulusPublishersBy<true>>();
+        works::<AnnulusPublishersBy<false>>();
         works::<AnnulusGroup<10>>();
         works::<Tokio>();
         works::<PhotonRing>();
-        works::<PhotonRingMany>();
+        works::<PhotonRingPublishers>();
         works::<Called<Annulus>>();
     }
 

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::entries::contenders;
 use super::one_thread;
-use crate::contenders::{AnnulusMany, Contender, Named, PhotonRing, PhotonRingMany, Publisher, Subscriber};
+use crate::contenders::{
+    AnnulusPublishers, Contender, Named, PhotonRing, PhotonRingPublishers, Publisher, Subscriber,
+};
 use crate::floor;
 use crate::messages::mix;
 use crate::row::{Plan, Row, Sample};
@@ -17,7 +19,7 @@ pub fn on_one_thread() -> Row {
         one_thread::CAPACITY,
         8_000_000,
     )
-    .entries(contenders!(publish_and_receive: AnnulusMany, PhotonRingMany))
+    .entries(contenders!(publish_and_receive: AnnulusPublishers, PhotonRingPublishers))
     .target(PhotonRing::NAME, 0.70)
 }
 
@@ -30,7 +32,7 @@ pub fn at_once() -> Row {
         1_000_000,
     )
     .on_two_cores()
-    .entries(contenders!(publish_from_both: AnnulusMany, PhotonRingMany))
+    .entries(contenders!(publish_from_both: AnnulusPublishers, PhotonRingPublishers))
     .floor("claiming and storing 16-byte slots", floor::claim_and_store_slots)
     .target(PhotonRing::NAME, 0.45)
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::contenders::ends::{Broadcast, Polling, Queued, Resting, lossy_ends};
 use crate::contenders::{
-    Annulus, AnnulusEventsWaiting, AnnulusLosslessWaiting, AnnulusLossyWaiting, AnnulusMany, AnnulusManyBy,
-    AnnulusManyToMany, AnnulusQueue, AnnulusTried, AsyncBroadcastWaiting, AsyncChannel, BusWaiting,
-    Contender, Crossbeam, CrossbeamTried, Crossfire, CrossfireMany, CrossfireOne, Disruptor, DisruptorOfMany,
-    FanOut, Flume, Gated, Kanal, KanalTried, Looking, Named, PhotonRingBoundedWaiting, PhotonRingEvents,
-    PhotonRingMany, Queue, Receiver, Rtrb, Sender, StdSync, TokioWaiting,
+    Annulus, AnnulusEventsWaiting, AnnulusLosslessWaiting, AnnulusLossyWaiting, AnnulusMany,
+    AnnulusManyToMany, AnnulusPublishersBy, AnnulusQueue, AnnulusTried, AsyncBroadcastWaiting, AsyncChannel,
+    BusWaiting, Contender, Crossbeam, CrossbeamTried, Crossfire, CrossfireMany, CrossfireOne, Disruptor,
+    DisruptorOfMany, FanOut, Flume, Gated, Kanal, KanalTried, Looking, Named, PhotonRingBoundedWaiting,
+    PhotonRingEvents, PhotonRingPublishers, Queue, Receiver, Rtrb, Sender, StdSync, TokioWaiting,
 };
 use crate::exchange::{NowAndThen, Pace, Reach, Stream, ToSleepers, copies, exchange};
 use crate::placement::Placement;
@@ -205,7 +205,7 @@ fn lossy<const BACKOFF: bool>() -> Shape {
         producers: 4,
         threads: 5,
         verbs: WAITING,
-        entries: entries!(crowd []: AnnulusManyBy<BACKOFF>, PhotonRingMany),
+        entries: entries!(crowd []: AnnulusPublishersBy<BACKOFF>, PhotonRingPublishers),
     }
 }
 
