@@ -2,7 +2,7 @@
 //! sequence.
 
 use super::ring_state::RingState;
-use super::slot_access::{Claim, Claimed, claim_of_one};
+use super::slot_access::{AwaitClaim, Claimed, claim_of_one};
 use crate::error::Refusal;
 use crate::ring::Strided;
 use crate::wait::{EventCount, Look, Wait, WaitStrategy};
@@ -10,7 +10,7 @@ use crate::wait::{EventCount, Look, Wait, WaitStrategy};
 /// One of many publishers of a lossless ring, until it has claimed a sequence.
 pub(super) struct Claiming<'p, P, S> {
     pub(super) publisher: &'p P,
-    claim: Claim<'p, S>,
+    claim: AwaitClaim<'p, S>,
 }
 
 impl<'p, P, S: Strided> Claiming<'p, P, S> {

@@ -238,7 +238,7 @@ pub(super) fn claim_by<S: Strided>(
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<Claimed, Refusal> {
-    let mut claim = Claim { shared, most, lossless, obstacle: Obstacle::Gate };
+    let mut claim = AwaitClaim { shared, most, lossless, obstacle: Obstacle::Gate };
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
@@ -268,8 +268,8 @@ pub(super) fn claim_now<S: Strided>(shared: &RingState<S>, lossless: bool) -> Re
 /// A claim of one sequence, for a task or a select: it waits for the gate if the ring is `lossless`, and for
 /// the slot. Never [`Refusal::Full`].
 #[cfg(any(feature = "std", feature = "async"))]
-pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>, lossless: bool) -> Claim<'_, S> {
-    Claim { shared, most: 1, lossless, obstacle: Obstacle::Gate }
+pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>, lossless: bool) -> AwaitClaim<'_, S> {
+    AwaitClaim { shared, most: 1, lossless, obstacle: Obstacle::Gate }
 }
 
 /// Whether a claim on a lossless ring would find a free slot now; nothing is claimed.
@@ -326,7 +326,7 @@ impl<S: Strided> Wait for Claimable<'_, S> {
     }
 }
 
-pub(super) struct Claim<'a, S> {
+pub(super) struct AwaitClaim<'a, S> {
     shared: &'a RingState<S>,
     most: u64,
     lossless: bool,
@@ -335,13 +335,13 @@ pub(super) struct Claim<'a, S> {
 }
 
 #[cfg(feature = "std")]
-impl<S> Claim<'_, S> {
+impl<S> AwaitClaim<'_, S> {
     pub(super) fn strategy(&self) -> WaitStrategy {
         self.shared.strategy
     }
 }
 
-impl<S: Strided> Wait for Claim<'_, S> {
+impl<S: Strided> Wait for AwaitClaim<'_, S> {
     type Found = Result<Claimed, Refusal>;
 
     fn event(&self) -> &EventCount {
@@ -483,7 +483,7 @@ mod tests {
     fn who_waits_for_a_slot_watches_its_stamp() {
         let shared = shared();
         shared.ring.head().claim(4);
-        let mut claim = Claim { shared: &shared, most: 1, lossless: false, obstacle: Obstacle::Gate };
+        let mut claim = AwaitClaim { shared: &shared, most: 1, lossless: false, obstacle: Obstacle::Gate };
         assert!(claim.watched().is_none(), "what is in the way is not known");
         assert!(matches!(claim.poll(), Look::Nothing));
         let mut left = Left { shared: &shared, claimed: at(4) };

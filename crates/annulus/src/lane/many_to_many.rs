@@ -26,7 +26,7 @@
 use core::num::NonZeroUsize;
 
 use super::cache_line::CacheLine;
-use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Slot, Stamped, Taken};
+use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Number, Span};
 use crate::error::{CapacityError, Refusal};
 #[cfg(feature = "std")]
@@ -79,7 +79,7 @@ impl<T> ManyToMany<T> {
 
     /// stamped.send1 and ordered.tail1.
     #[inline(always)]
-    fn claim_slots(&self, most: NonZeroUsize) -> Result<Claim<&Slot<T>>, Refusal> {
+    fn claim_slots(&self, most: NonZeroUsize) -> Result<Claim<&StampedSlot<T>>, Refusal> {
         // (No slot is ever free for a message behind the end.)
         let free = |number| {
             let overwrites = || mutated!("ordered_overwrites").then(|| self.slots.slot(number));

@@ -34,12 +34,12 @@ use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.
-pub(super) struct Slot<T> {
+pub(super) struct StampedSlot<T> {
     stamp: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-impl<T> Slot<T> {
+impl<T> StampedSlot<T> {
     /// Makes an empty slot at `place`, free for message `number`. It passes no slot by value: where nothing
     /// is optimized, that would go over the stack, and a message may be larger than the stack.
     ///
@@ -90,7 +90,7 @@ impl<T> Slot<T> {
     /// As of [`take`](Self::take).
     unsafe fn discard(&self, next: Number) {
         /// Gives the slot away on drop, also if a destructor panics.
-        struct Leaving<'s, T>(&'s Slot<T>, Number);
+        struct Leaving<'s, T>(&'s StampedSlot<T>, Number);
 
         impl<T> Drop for Leaving<'_, T> {
             fn drop(&mut self) {
@@ -111,8 +111,8 @@ impl<T> Slot<T> {
     }
 }
 
-/// The word of a [`Slot`], and the only home of its encoding: 2 · number, and one more if the slot is full.
-/// It wraps with the numbers.
+/// The word of a [`StampedSlot`], and the only home of its encoding: 2 · number, and one more if the slot is
+/// full. It wraps with the numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LaneStamp(u64);
 
@@ -140,8 +140,8 @@ pub(super) const OVER: u64 = 1 << 61;
 /// The slots, and the head.
 #[repr(C)]
 pub(super) struct Stamped<T> {
-    /// Each holds a [`Slot`], from here to the drop.
-    slots: Cells<Slot<T>>,
+    /// Each holds a [`StampedSlot`], from here to the drop.
+    slots: Cells<StampedSlot<T>>,
     index: Index,
     /// The number of the first message. Constant.
     pub(super) first: Number,
@@ -167,7 +167,7 @@ impl<T> Stamped<T> {
         let slots = Cells::new(capacity, memory)?;
         for count in 0..capacity {
             // SAFETY: below the capacity, and nobody else has them yet.
-            unsafe { Slot::make(slots.slot(count), first.plus(count as u64)) };
+            unsafe { StampedSlot::make(slots.slot(count), first.plus(count as u64)) };
         }
         Ok(Self { slots, index: Index::new(capacity), first, head: CacheLine::new(first) })
     }
@@ -184,7 +184,7 @@ impl<T> Stamped<T> {
     }
 
     #[inline(always)]
-    pub(super) fn slot(&self, number: Number) -> &Slot<T> {
+    pub(super) fn slot(&self, number: Number) -> &StampedSlot<T> {
         let index = self.index.of(Sequence::new(number.since(self.first)));
         // SAFETY: the index is below the capacity; the slots are there as long as this is.
         unsafe { self.slots.value(index) }
@@ -199,7 +199,7 @@ impl<T> Stamped<T> {
 
     /// stamped.send1: the slot of message `number`, if it [is free](Self::is_free).
     #[inline(always)]
-    pub(super) fn free_slot(&self, number: Number) -> Option<&Slot<T>> {
+    pub(super) fn free_slot(&self, number: Number) -> Option<&StampedSlot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with stamped.take6; what was there is moved out.
         let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "one_to_many_free_relaxed")));
@@ -243,7 +243,7 @@ impl<T> Stamped<T> {
 
     /// stamped.take4: the slot of message `number`, if that [is there](Self::is_full).
     #[inline(always)]
-    fn full_slot(&self, number: Number) -> Option<&Slot<T>> {
+    fn full_slot(&self, number: Number) -> Option<&StampedSlot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with stamped.send3.
         let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "one_to_many_look_relaxed")));
@@ -371,7 +371,7 @@ impl<T> Claimed<'_, T> {
 
     /// The slot of the next message, which is passed, and the message of the next lap.
     #[inline(always)]
-    fn next_slot(&mut self) -> Option<(&Slot<T>, Number)> {
+    fn next_slot(&mut self) -> Option<(&StampedSlot<T>, Number)> {
         self.left = self.left.checked_sub(1)?;
         let number = self.next;
         self.next = number.next();
@@ -410,7 +410,7 @@ impl<T> Drop for Claimed<'_, T> {
 /// A free slot that a writer has claimed.
 #[must_use = "readers wait for this message"]
 pub(crate) struct FreeSlot<'l, T> {
-    slot: &'l Slot<T>,
+    slot: &'l StampedSlot<T>,
     number: Number,
 }
 
@@ -421,7 +421,7 @@ impl<'l, T> FreeSlot<'l, T> {
     ///
     /// It is free, and the caller has claimed it, and has it once.
     #[inline(always)]
-    pub(super) unsafe fn new(slot: &'l Slot<T>, number: Number) -> Self {
+    pub(super) unsafe fn new(slot: &'l StampedSlot<T>, number: Number) -> Self {
         Self { slot, number }
     }
 

@@ -8,15 +8,12 @@
 use super::ends::{Read, take_up_to};
 use super::node::QueueLane;
 use super::read::{ReadEnd, note_rest, seal};
-use super::roster::Round;
+use super::roster::{BUDGET, Round};
 use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::{ControlBlock, Number, OneToOne, Own};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
-
-/// So many messages of one lane are taken before the others have their turn.
-const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
 /// The consumer of all lanes of a queue state.
 pub(crate) struct FanIn<T, C: ControlBlock<T> = Own<T>> {

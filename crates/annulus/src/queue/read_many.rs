@@ -7,15 +7,12 @@
 
 use super::ends::Read;
 use super::node::LaneNode;
-use super::roster::Round;
+use super::roster::{BUDGET, Round};
 use super::share::LaneShare;
 use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::{OneToMany, Taken};
 use crate::sync::{AtomicU64, mutated};
-
-/// Messages from one lane before the others have their turn.
-const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
 /// A consumer of all one-to-many lanes of a queue state.
 pub(crate) struct ReadMany<T> {

@@ -44,6 +44,9 @@ use crate::base::free_list::{END, Head};
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::EventCount;
 
+/// So many messages of one lane are taken before the others have their turn.
+pub(super) const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
+
 /// Lanes of a block: one for each bit of a word. (Fewer under loom, which counts each of them in each
 /// execution.)
 const LANES_PER_BLOCK: usize = if cfg!(annulus_loom) { 4 } else { 64 };

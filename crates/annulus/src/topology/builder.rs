@@ -3,11 +3,11 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::draft::{Draft, Pending, Settings, SharedDraft};
 use super::early::Early;
 use super::graph::Node;
 use super::input::Input;
 use super::pipeline::Pipeline;
-use super::plan::{Pending, Plan, Settings, SharedPlan};
 use super::port::BoxOutlet;
 use super::source::Existing;
 use super::stages::Stages;
@@ -60,14 +60,14 @@ impl Builder {
     /// Begins a pipeline with an [`Input`].
     pub fn input<T: Send + 'static>(self) -> (Input<T>, Stages<T>) {
         let (early, promise) = Early::new(self.capacity);
-        let give = move |plan: &mut Plan, outlet: BoxOutlet<T>| {
+        let give = move |draft: &mut Draft, outlet: BoxOutlet<T>| {
             // Decision 0076.
             let Some(entry) = outlet.into_entry() else { unreachable!("one ring is behind an input") };
-            promise.keep(plan, entry);
+            promise.keep(draft, entry);
         };
-        let (plan, settings) = self.begin();
+        let (draft, settings) = self.begin();
         let writers: Vec<_> = alloc::vec![Pending { from: Node::Input, give: Box::new(give) }];
-        (Input::new(early), Stages::of_writers(plan, settings, writers))
+        (Input::new(early), Stages::of_writers(draft, settings, writers))
     }
 
     /// Begins a pipeline with a receiving handle that is there already: a subscriber, a consumer, or any
@@ -97,17 +97,17 @@ impl Builder {
     where
         R: Receive<Item: Send + 'static> + Send + 'static,
     {
-        let (plan, settings) = self.begin();
+        let (draft, settings) = self.begin();
         let (inlet, edge) = {
-            let mut locked = plan.lock();
+            let mut locked = draft.lock();
             let (edge, counters) = locked.add_source();
             (Existing::new(receiver, counters, &locked.shared), edge)
         };
-        Stages::of_inlet(plan, settings, Box::new(inlet), alloc::vec![edge], None)
+        Stages::of_inlet(draft, settings, Box::new(inlet), alloc::vec![edge], None)
     }
 
-    fn begin(self) -> (SharedPlan, Settings) {
+    fn begin(self) -> (SharedDraft, Settings) {
         let Self { capacity, strategy, stack_bytes } = self;
-        (SharedPlan::new(), Settings { fork: 0, capacity, strategy, stack_bytes })
+        (SharedDraft::new(), Settings { fork: 0, capacity, strategy, stack_bytes })
     }
 }

@@ -12,7 +12,7 @@ use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::counters::Sent;
-use super::plan::{Mistake, Plan};
+use super::draft::{Draft, Mistake};
 use super::port::BoxEntry;
 use crate::error::{CapacityError, Refusal, TryPublishError};
 use crate::wait::EventCount;
@@ -138,9 +138,9 @@ impl<T> Early<T> {
 pub(super) struct Promise<T>(Early<T>);
 
 impl<T: Send + 'static> Promise<T> {
-    /// There is a ring: that of the last edge of `plan`.
-    pub(super) fn keep(self, plan: &mut Plan, entry: BoxEntry<T>) {
-        let (Some(edge), Some(counters)) = (plan.graph.edges.last(), plan.counters.last()) else {
+    /// There is a ring: that of the last edge of `draft`.
+    pub(super) fn keep(self, draft: &mut Draft, entry: BoxEntry<T>) {
+        let (Some(edge), Some(counters)) = (draft.graph.edges.last(), draft.counters.last()) else {
             unreachable!("a ring has an edge");
         };
         let (ring_id, capacity) = (edge.ring_id, edge.capacity);
@@ -152,14 +152,14 @@ impl<T: Send + 'static> Promise<T> {
         // Where nothing waits, large messages take no stack.
         let left = if count == 0 { Vec::new() } else { ring.take_in(messages) };
         if !left.is_empty() {
-            let first = plan.graph.edges.iter().position(|edge| edge.ring_id == ring_id);
+            let first = draft.graph.edges.iter().position(|edge| edge.ring_id == ring_id);
             let error = CapacityError::TooSmall { capacity, minimum: count };
-            plan.note(Mistake::Capacity { edge: first.unwrap_or_default(), error });
+            draft.note(Mistake::Capacity { edge: first.unwrap_or_default(), error });
         }
         *state = State::Ring { ring, is_built: false, _left: left };
         drop(state);
         let there = Early(Arc::clone(&self.0.0));
-        plan.connect.push(Box::new(move || {
+        draft.connect.push(Box::new(move || {
             if let State::Ring { is_built, .. } = &mut *there.lock() {
                 *is_built = true;
             }

@@ -6,12 +6,12 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
 
+use super::draft::{Mistake, NOWHERE, Pending, Settings, SharedDraft};
+use super::edge::{EndKind, Free, InStep, Merged, OneForOne};
 use super::error::BuildError;
 use super::graph::RingKind;
 use super::join::{Copies, Rows, Side, Zip};
-use super::link::{EndKind, Free, InStep, Merged, OneForOne};
 use super::pipeline::Pipeline;
-use super::plan::{Mistake, NOWHERE, Pending, Settings, SharedPlan};
 use super::sink::Sunk;
 use super::stages::Stages;
 use crate::message::Message;
@@ -48,7 +48,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         right: impl FnOnce(Stages<T>) -> B,
     ) -> Fork<(A, B), K::Behind>
     where
-        T: Copied,
+        T: Copyable,
     {
         let place = self.begin_fork();
         let mut branches = self.copies(2, false).into_iter();
@@ -80,7 +80,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         b: impl FnMut(T) -> B + Send + 'static,
     ) -> Fork<(Stages<A>, Stages<B>), K::Behind>
     where
-        T: Copied,
+        T: Copyable,
     {
         self.fork(|stages| stages.then(a), |stages| stages.then(b))
     }
@@ -107,7 +107,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         add: impl FnMut(usize, Stages<T>) -> E,
     ) -> Fork<Vec<E>, K::Behind>
     where
-        T: Copied,
+        T: Copyable,
     {
         self.branches_of(count, false, add)
     }
@@ -140,7 +140,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         add: impl FnMut(usize, Stages<T, Free>) -> E,
     ) -> Fork<Vec<E>, Free>
     where
-        T: Copied,
+        T: Copyable,
     {
         self.branches_of(count, true, add)
     }
@@ -169,9 +169,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         T: Clone,
     {
         let place = self.begin_fork();
-        let (plan, settings) = (self.plan.clone(), self.settings);
+        let (draft, settings) = (self.draft.clone(), self.settings);
         let writer = self.into_single(true);
-        let mut locked = plan.lock();
+        let mut locked = draft.lock();
         let count = locked.at_least_one(count, "branch");
         let queues: Vec<_> = (0..count)
             .map(|_| locked.new_queue::<T, Spsc>(&[writer.from], NOWHERE, RingKind::Spsc, settings))
@@ -180,7 +180,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         for queue in queues {
             outlets.extend(queue.outlets);
             let inlet = Box::new(queue.inlet);
-            branches.push(Stages::of_inlet(plan.clone(), settings, inlet, queue.edges, None));
+            branches.push(Stages::of_inlet(draft.clone(), settings, inlet, queue.edges, None));
         }
         (writer.give)(&mut locked, Box::new(Copies::new(outlets)));
         drop(locked);
@@ -196,19 +196,19 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         mut add: impl FnMut(usize, Stages<T, Q>) -> E,
     ) -> Fork<Vec<E>, P>
     where
-        T: Copied,
+        T: Copyable,
     {
         let place = self.begin_fork();
-        let count = place.plan.lock().at_least_one(count, "branch");
+        let count = place.draft.lock().at_least_one(count, "branch");
         let branches = self.copies(count, is_lossy).into_iter().enumerate();
         Fork::new(place, branches.map(|(index, stages)| add(index, stages)).collect())
     }
 
     /// What comes behind is in branches of a new fork.
-    fn begin_fork(&mut self) -> Place {
-        let fork = self.plan.lock().add_fork();
+    fn begin_fork(&mut self) -> ForkPlace {
+        let fork = self.draft.lock().add_fork();
         let outer = mem::replace(&mut self.settings.fork, fork);
-        Place { plan: self.plan.clone(), fork, outer }
+        ForkPlace { draft: self.draft.clone(), fork, outer }
     }
 }
 
@@ -219,10 +219,10 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     note = "`fork_cloned` gives each branch a clone of any message that is `Clone`",
     note = "a struct or an enum of your own: add `#[derive(Clone, Copy, annulus::Message)]` to it (feature `derive` of `annulus`)"
 )]
-pub trait Copied: Message {}
+pub trait Copyable: Message {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Message> Copied for T {}
+impl<T: Message> Copyable for T {}
 
 /// What a branch may end in: an end from which messages come ([`Stages`]), a [`Sunk`] one, or branches
 /// ([`Fork`]). There are no others: the trait can't be implemented outside this crate.
@@ -246,14 +246,14 @@ pub trait End: Finish<Out = <Self as End>::Outputs> {
     label = "one of these branches has messages of type `{T}`, the other one is a `{Self}`",
     note = "let both end in messages of one type, of an enum for example; or `zip` them"
 )]
-pub trait BranchOf<T>: Writers<T> {}
+pub trait BranchOf<T>: MergedWriters<T> {}
 
 /// What a merge takes of a branch.
-pub(super) trait Writers<T> {
+pub(super) trait MergedWriters<T> {
     fn writers(self) -> Vec<Pending<T>>;
 }
 
-impl<T: Send + 'static, K: EndKind> Writers<T> for Stages<T, K> {
+impl<T: Send + 'static, K: EndKind> MergedWriters<T> for Stages<T, K> {
     fn writers(self) -> Vec<Pending<T>> {
         self.into_writers()
     }
@@ -266,8 +266,8 @@ pub(super) trait Finish: Sized {
     /// What is its [`End::Outputs`].
     type Out;
 
-    /// Notes a mistake if it is no end of `plan`.
-    fn check_is_of(&self, plan: &SharedPlan);
+    /// Notes a mistake if it is no end of `draft`.
+    fn check_is_of(&self, draft: &SharedDraft);
 
     /// Makes the outputs.
     fn finish(self) -> Self::Out;
@@ -276,8 +276,8 @@ pub(super) trait Finish: Sized {
 impl<T: Send + 'static, K: EndKind> Finish for Stages<T, K> {
     type Out = Consumer<T, K::Queue>;
 
-    fn check_is_of(&self, plan: &SharedPlan) {
-        self.plan.check_is(plan);
+    fn check_is_of(&self, draft: &SharedDraft) {
+        self.draft.check_is(draft);
     }
 
     fn finish(self) -> Consumer<T, K::Queue> {
@@ -292,8 +292,8 @@ impl<T: Send + 'static, K: EndKind> End for Stages<T, K> {
 impl Finish for Sunk {
     type Out = ();
 
-    fn check_is_of(&self, plan: &SharedPlan) {
-        self.plan.check_is(plan);
+    fn check_is_of(&self, draft: &SharedDraft) {
+        self.draft.check_is(draft);
     }
 
     fn finish(self) {}
@@ -306,9 +306,9 @@ impl End for Sunk {
 impl<A: End, B: End> Finish for (A, B) {
     type Out = (A::Outputs, B::Outputs);
 
-    fn check_is_of(&self, plan: &SharedPlan) {
-        self.0.check_is_of(plan);
-        self.1.check_is_of(plan);
+    fn check_is_of(&self, draft: &SharedDraft) {
+        self.0.check_is_of(draft);
+        self.1.check_is_of(draft);
     }
 
     fn finish(self) -> Self::Out {
@@ -323,9 +323,9 @@ impl<A: End, B: End> End for (A, B) {
 impl<E: End> Finish for Vec<E> {
     type Out = Vec<E::Outputs>;
 
-    fn check_is_of(&self, plan: &SharedPlan) {
+    fn check_is_of(&self, draft: &SharedDraft) {
         for end in self {
-            end.check_is_of(plan);
+            end.check_is_of(draft);
         }
     }
 
@@ -341,9 +341,9 @@ impl<E: End> End for Vec<E> {
 impl<E: End, P: EndKind> Finish for Fork<E, P> {
     type Out = E::Outputs;
 
-    fn check_is_of(&self, plan: &SharedPlan) {
-        self.place.plan.check_is(plan);
-        self.ends.check_is_of(plan);
+    fn check_is_of(&self, draft: &SharedDraft) {
+        self.place.draft.check_is(draft);
+        self.ends.check_is_of(draft);
     }
 
     fn finish(self) -> E::Outputs {
@@ -369,33 +369,33 @@ impl<E: End, P: EndKind> End for Fork<E, P> {
 #[doc(alias = "FanOutBuilder")]
 #[must_use = "a pipeline is built by `build`"]
 pub struct Fork<E, P = InStep> {
-    place: Place,
+    place: ForkPlace,
     ends: E,
     before: PhantomData<fn() -> P>,
 }
 
 /// Where a pipeline branches.
-struct Place {
-    plan: SharedPlan,
+struct ForkPlace {
+    draft: SharedDraft,
     /// The number of the fork, and of the fork that it is in a branch of.
     fork: usize,
     outer: usize,
 }
 
-impl Place {
+impl ForkPlace {
     // Decision 0076: a zip takes branches of one fork.
     /// The settings behind a zip of ends with these settings. There are at least one.
     fn zipped(&self, ends: &[Settings]) -> Settings {
         if ends.iter().any(|end| end.fork != self.fork) && !mutated!("zip_of_any_ends") {
-            self.plan.lock().note(Mistake::Other(BuildError::AnotherFork));
+            self.draft.lock().note(Mistake::Other(BuildError::AnotherFork));
         }
         Settings { fork: self.outer, ..ends[0] }
     }
 }
 
 impl<E: End, P: EndKind> Fork<E, P> {
-    fn new(place: Place, ends: E) -> Self {
-        ends.check_is_of(&place.plan);
+    fn new(place: ForkPlace, ends: E) -> Self {
+        ends.check_is_of(&place.draft);
         Self { place, ends, before: PhantomData }
     }
 
@@ -420,7 +420,7 @@ impl<E: End, P: EndKind> Fork<E, P> {
     /// [`BuildError`]. No thread is left. The input is closed: it gives back what is published from now on.
     pub fn try_build(self) -> Result<(E::Outputs, Pipeline), BuildError> {
         let outputs = self.ends.finish();
-        Ok((outputs, Pipeline::start(&self.place.plan)?))
+        Ok((outputs, Pipeline::start(&self.place.draft)?))
     }
 }
 
@@ -488,7 +488,7 @@ where
         let (right, others) = self.ends.1.into_inlet();
         edges.extend(others);
         let inlet = Box::new(Zip { left: Side::new(left), right: Side::new(right) });
-        Stages::of_inlet(self.place.plan, settings, inlet, edges, None)
+        Stages::of_inlet(self.place.draft, settings, inlet, edges, None)
     }
 }
 
@@ -517,7 +517,7 @@ impl<T: Send + 'static, K: EndKind, B, P> Fork<(Stages<T, K>, B), P> {
         let settings = self.ends.0.settings;
         let mut writers = self.ends.0.into_writers();
         writers.extend(self.ends.1.writers());
-        Stages::of_writers(self.place.plan, settings, writers)
+        Stages::of_writers(self.place.draft, settings, writers)
     }
 }
 
@@ -542,7 +542,7 @@ impl<T: Send + 'static, K: EndKind, P> Fork<Vec<Stages<T, K>>, P> {
     pub fn merge(self) -> Stages<T, Merged> {
         let settings = self.ends[0].settings;
         let writers = self.ends.into_iter().flat_map(Stages::into_writers).collect();
-        Stages::of_writers(self.place.plan, settings, writers)
+        Stages::of_writers(self.place.draft, settings, writers)
     }
 }
 
@@ -579,12 +579,12 @@ impl<T: Send + 'static, K: EndKind, P: EndKind> Fork<Vec<Stages<T, K>>, P> {
             sides.push(Side::new(inlet));
             edges.extend(of_inlet);
         }
-        Stages::of_inlet(self.place.plan, settings, Box::new(Rows::new(sides)), edges, None)
+        Stages::of_inlet(self.place.draft, settings, Box::new(Rows::new(sides)), edges, None)
     }
 }
 
 impl<E, P> fmt::Debug for Fork<E, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fork").field("graph", &self.place.plan.graph()).finish_non_exhaustive()
+        f.debug_struct("Fork").field("graph", &self.place.draft.graph()).finish_non_exhaustive()
     }
 }

@@ -62,15 +62,15 @@
 
 mod builder;
 mod counters;
+mod draft;
 mod early;
+mod edge;
 mod error;
 mod fork;
 mod graph;
 mod input;
 mod join;
-mod link;
 mod pipeline;
-mod plan;
 mod port;
 mod readers;
 mod runner;
@@ -84,11 +84,11 @@ mod timing;
 mod transmit;
 
 pub use builder::Builder;
+pub use edge::{EndKind, Free, InStep, Merged, OneForOne};
 pub use error::{BuildError, CloseReason, JoinError, StagePanic};
-pub use fork::{BranchOf, Copied, End, Fork};
+pub use fork::{BranchOf, Copyable, End, Fork};
 pub use graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 pub use input::Input;
-pub use link::{EndKind, Free, InStep, Merged, OneForOne};
 pub use pipeline::Pipeline;
 pub use sink::Sunk;
 pub use stages::Stages;

@@ -11,9 +11,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use super::counters::Work;
+use super::draft::{Draft, EdgeCounters, Job, SharedDraft};
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
-use super::plan::{EdgeCounters, Job, Plan, SharedPlan};
 use super::runner::Context;
 use super::state::PipelineState;
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
@@ -67,13 +67,13 @@ struct Thread {
 }
 
 impl Pipeline {
-    /// Starts the threads of `plan`, or none.
-    pub(super) fn start(plan: &SharedPlan) -> Result<Self, BuildError> {
-        let mut plan = plan.take();
-        if let Some(error) = plan.take_error() {
+    /// Starts the threads of `draft`, or none.
+    pub(super) fn start(draft: &SharedDraft) -> Result<Self, BuildError> {
+        let mut draft = draft.take();
+        if let Some(error) = draft.take_error() {
             return Err(error);
         }
-        let Plan { graph, counters, jobs, connect, shared, stack_bytes, .. } = plan;
+        let Draft { graph, counters, jobs, connect, shared, stack_bytes, .. } = draft;
         let mut pipeline = Self { graph, counters, threads: Vec::new(), shared, begun: Instant::now() };
         // A thread begins its work when all threads are there, so none takes messages from a source in vain.
         let gate = Arc::new(Mutex::new(false));

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use super::counters::{Received, Sent};
-use super::link::Link;
+use super::edge::EdgeKind;
 use super::readers::{Leaving, Readers, WaitFor, receive};
 use super::timing::Timing;
 use crate::Receive;
@@ -182,7 +182,7 @@ impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Reader<H> {
     }
 }
 
-impl<T: Send + 'static, K: Link> Takes<T> for Consumer<T, K> {}
+impl<T: Send + 'static, K: EdgeKind> Takes<T> for Consumer<T, K> {}
 
 impl<T: Message, M: Mode> Takes<T> for Subscriber<T, M> {
     fn losses(&self) -> Option<u64> {
@@ -263,7 +263,7 @@ impl<T: Send + 'static, H: Sends<T>> Entry<T> for Writer<H> {
     }
 }
 
-impl<T: Send + 'static, K: Link> Sends<T> for Producer<T, K> {
+impl<T: Send + 'static, K: EdgeKind> Sends<T> for Producer<T, K> {
     #[inline]
     fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>> {
         given_back(self.try_send(message))

@@ -3,9 +3,9 @@
 use alloc::sync::Arc;
 use core::fmt;
 
+use super::draft::SharedDraft;
 use super::error::BuildError;
 use super::pipeline::Pipeline;
-use super::plan::SharedPlan;
 use super::port::Outlet;
 use super::timing::Timing;
 use crate::wait::Control;
@@ -13,25 +13,25 @@ use crate::wait::Control;
 /// An end of a pipeline that nothing comes out of; made by [`Stages::sink`](super::Stages::sink).
 #[must_use = "a pipeline is built by `build`"]
 pub struct Sunk {
-    pub(super) plan: SharedPlan,
+    pub(super) draft: SharedDraft,
     stage: usize,
 }
 
 impl Sunk {
-    pub(super) fn new(plan: SharedPlan, stage: usize) -> Self {
-        Self { plan, stage }
+    pub(super) fn new(draft: SharedDraft, stage: usize) -> Self {
+        Self { draft, stage }
     }
 
     /// Names the sink: see [`Stages::named`](super::Stages::named).
     pub fn named(self, name: &str) -> Self {
-        self.plan.lock().name(Some(self.stage), name);
+        self.draft.lock().name(Some(self.stage), name);
         self
     }
 
     /// The sink's thread runs on this core only: see [`Stages::core`](super::Stages::core).
     pub fn core(self, core: impl Into<Option<usize>>) -> Self {
         let cores = core.into().into_iter().collect();
-        self.plan.lock().pin(Some(self.stage), cores);
+        self.draft.lock().pin(Some(self.stage), cores);
         self
     }
 
@@ -51,13 +51,13 @@ impl Sunk {
     ///
     /// [`BuildError`]. No thread is left.
     pub fn try_build(self) -> Result<Pipeline, BuildError> {
-        Pipeline::start(&self.plan)
+        Pipeline::start(&self.draft)
     }
 }
 
 impl fmt::Debug for Sunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sunk").field("graph", &self.plan.graph()).finish_non_exhaustive()
+        f.debug_struct("Sunk").field("graph", &self.draft.graph()).finish_non_exhaustive()
     }
 }
 

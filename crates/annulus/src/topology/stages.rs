@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
+use super::draft::{Draft, Job, NOWHERE, Pending, Settings, SharedDraft};
+use super::edge::{EdgeKind, EndKind, Free, InStep, Merged};
 use super::error::BuildError;
 use super::graph::{Node, RingKind};
 use super::join::{Collect, Deal};
-use super::link::{EndKind, Free, InStep, Link, Merged};
 use super::pipeline::Pipeline;
-use super::plan::{Job, NOWHERE, Pending, Plan, Settings, SharedPlan};
 use super::port::{BoxInlet, BoxOutlet};
 use super::runner::{Step, run};
 use super::sink::{Nothing, Sunk};
@@ -34,7 +34,7 @@ use crate::wait::WaitStrategy;
 #[doc(alias = "StageBuilder")]
 #[must_use = "a pipeline is built by `build`"]
 pub struct Stages<T, K = InStep> {
-    pub(super) plan: SharedPlan,
+    pub(super) draft: SharedDraft,
     pub(super) settings: Settings,
     upstream: Upstream<T>,
     /// The stage that was added last, for its name.
@@ -46,14 +46,14 @@ pub struct Stages<T, K = InStep> {
 enum Upstream<T> {
     /// Those who wait for the ring that they send into: at least one where `K` is [`Merged`], one
     /// otherwise.
-    Writers(Vec<Pending<T>>),
+    MergedWriters(Vec<Pending<T>>),
     /// What the next stage receives from, and the edges that lead there. Not where `K` is [`Merged`].
     Inlet(BoxInlet<T>, Vec<usize>),
 }
 
 impl<T: Send + 'static, K: EndKind> Stages<T, K> {
-    pub(super) fn of_writers(plan: SharedPlan, settings: Settings, writers: Vec<Pending<T>>) -> Self {
-        Self { plan, settings, upstream: Upstream::Writers(writers), last: None, kind: PhantomData }
+    pub(super) fn of_writers(draft: SharedDraft, settings: Settings, writers: Vec<Pending<T>>) -> Self {
+        Self { draft, settings, upstream: Upstream::MergedWriters(writers), last: None, kind: PhantomData }
     }
 
     /// Adds a stage that replaces each message by `f(message)`.
@@ -237,9 +237,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     fn sunk(self, what: &str, step: impl Step<T, ()> + Send + 'static) -> Sunk {
         let strategy = self.settings.strategy;
-        let (plan, stage, inlet) = self.reader(what, strategy);
-        plan.lock().jobs.push(job(stage, inlet, Box::new(Nothing), step));
-        Sunk::new(plan, stage)
+        let (draft, stage, inlet) = self.reader(what, strategy);
+        draft.lock().jobs.push(job(stage, inlet, Box::new(Nothing), step));
+        Sunk::new(draft, stage)
     }
 
     /// Adds a stage that is run by `threads` threads, each with a clone of `f`. Its results are in the order
@@ -269,13 +269,13 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         threads: usize,
         f: impl FnMut(T) -> U + Clone + Send + 'static,
     ) -> Stages<U, K::Behind> {
-        let (plan, settings) = (self.plan.clone(), self.settings);
+        let (draft, settings) = (self.draft.clone(), self.settings);
         let writer = self.into_single(true);
-        let threads = plan.lock().at_least_one(threads, "thread of a parallel stage");
+        let threads = draft.lock().at_least_one(threads, "thread of a parallel stage");
         // The clones come first: not one is made under the lock.
         let mut functions: Vec<_> = (1..threads).map(|_| f.clone()).collect();
         functions.push(f);
-        let mut locked = plan.lock();
+        let mut locked = draft.lock();
         let stage = locked.add_stage("parallel", threads, settings);
         let node = Node::Stage(stage);
         let (mut outlets, mut inlets, mut edges) = (Vec::new(), Vec::new(), Vec::new());
@@ -291,7 +291,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         }
         (writer.give)(&mut locked, Box::new(Deal::new(outlets)));
         drop(locked);
-        Stages::of_inlet(plan, settings, Box::new(Collect::new(inlets)), edges, Some(stage))
+        Stages::of_inlet(draft, settings, Box::new(Collect::new(inlets)), edges, Some(stage))
     }
 
     /// As [`then_parallel`](Self::then_parallel), but results come in the order in which they are ready. Each
@@ -319,15 +319,15 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         threads: usize,
         f: impl FnMut(T) -> U + Clone + Send + 'static,
     ) -> Stages<U, Merged> {
-        let (plan, settings) = (self.plan.clone(), self.settings);
+        let (draft, settings) = (self.draft.clone(), self.settings);
         let writers = self.into_writers();
-        let mut locked = plan.lock();
+        let mut locked = draft.lock();
         let threads = locked.at_least_one(threads, "thread of a parallel stage");
         let stage = locked.add_stage("unordered", threads, settings);
         let inlets = locked.shared_queue(writers, Node::Stage(stage), threads, settings);
         drop(locked);
         let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, mapping(f.clone()))).collect();
-        Stages { last: Some(stage), ..Stages::of_writers(plan, settings, workers) }
+        Stages { last: Some(stage), ..Stages::of_writers(draft, settings, workers) }
     }
 
     /// Lets the stages before go on when those behind are too slow: from here to the next stage, messages go
@@ -385,7 +385,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Names the stage that was added last, for its thread, the [graph](Pipeline::describe), the statistics
     /// and panics. If no stage was added since the last branch or join, the build fails.
     pub fn named(self, name: &str) -> Self {
-        self.plan.lock().name(self.last, name);
+        self.draft.lock().name(self.last, name);
         self
     }
 
@@ -420,7 +420,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// ```
     pub fn core(self, core: impl Into<Option<usize>>) -> Self {
         let cores = core.into().into_iter().collect();
-        self.plan.lock().pin(self.last, cores);
+        self.draft.lock().pin(self.last, cores);
         self
     }
 
@@ -440,7 +440,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// ```
     pub fn cores(self, cores: impl IntoIterator<Item = usize>) -> Self {
         let cores = cores.into_iter().collect();
-        self.plan.lock().pin(self.last, cores);
+        self.draft.lock().pin(self.last, cores);
         self
     }
 
@@ -489,16 +489,16 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// assert!(input.publish(1).is_err());
     /// ```
     pub fn try_build(self) -> Result<(Consumer<T, K::Queue>, Pipeline), BuildError> {
-        let plan = self.plan.clone();
+        let draft = self.draft.clone();
         let output = self.output();
-        Ok((output, Pipeline::start(&plan)?))
+        Ok((output, Pipeline::start(&draft)?))
     }
 
     /// Makes the queue of an output.
     pub(super) fn output(self) -> Consumer<T, K::Queue> {
-        let (plan, settings) = (self.plan.clone(), self.settings);
+        let (draft, settings) = (self.draft.clone(), self.settings);
         let writers = self.into_writers();
-        plan.lock().output(writers, settings)
+        draft.lock().output(writers, settings)
     }
 
     /// Adds a stage that does `what`.
@@ -509,30 +509,30 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         step: impl Step<T, U> + Send + 'static,
     ) -> Stages<U, Q> {
         let settings = self.settings;
-        let (plan, stage, inlet) = self.reader(what, strategy);
+        let (draft, stage, inlet) = self.reader(what, strategy);
         let writers = alloc::vec![waiting(stage, inlet, step)];
-        Stages { last: Some(stage), ..Stages::of_writers(plan, settings, writers) }
+        Stages { last: Some(stage), ..Stages::of_writers(draft, settings, writers) }
     }
 
     /// Adds a stage, and the ring that leads to it.
-    fn reader(self, what: &str, strategy: WaitStrategy) -> (SharedPlan, usize, BoxInlet<T>) {
-        let mut locked = self.plan.lock();
+    fn reader(self, what: &str, strategy: WaitStrategy) -> (SharedDraft, usize, BoxInlet<T>) {
+        let mut locked = self.draft.lock();
         let stage = locked.add_stage(what, 1, Settings { strategy, ..self.settings });
         let (inlet, edges) = self.upstream.into_inlet::<K::Queue>(&mut locked, self.settings);
         locked.lead(&edges, Node::Stage(stage));
         drop(locked);
-        (self.plan, stage, inlet)
+        (self.draft, stage, inlet)
     }
 
     /// What a join receives from, at a place in the graph that is not known yet.
     pub(super) fn into_inlet(self) -> (BoxInlet<T>, Vec<usize>) {
-        self.upstream.into_inlet::<K::Queue>(&mut self.plan.lock(), self.settings)
+        self.upstream.into_inlet::<K::Queue>(&mut self.draft.lock(), self.settings)
     }
 
     /// Those who wait for a ring to send into. Where nobody does, a stage is added that passes messages on.
     pub(super) fn into_writers(self) -> Vec<Pending<T>> {
         match self.upstream {
-            Upstream::Writers(writers) => writers,
+            Upstream::MergedWriters(writers) => writers,
             Upstream::Inlet(..) => alloc::vec![self.forwarded()],
         }
     }
@@ -541,7 +541,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// for, a stage is added that passes messages on.
     pub(super) fn into_single(self, no_input: bool) -> Pending<T> {
         match self.upstream {
-            Upstream::Writers(mut writers)
+            Upstream::MergedWriters(mut writers)
                 if writers.len() == 1
                     && !(no_input && writers[0].from == Node::Input && !mutated!("input_deals")) =>
             {
@@ -562,34 +562,38 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     where
         T: Message,
     {
-        let (plan, settings) = (self.plan.clone(), self.settings);
+        let (draft, settings) = (self.draft.clone(), self.settings);
         let writer = self.into_single(false);
-        let inlets = plan.lock().broadcast(writer, count, is_lossy, settings);
+        let inlets = draft.lock().broadcast(writer, count, is_lossy, settings);
         inlets
             .into_iter()
-            .map(|(inlet, edges)| Stages::of_inlet(plan.clone(), settings, inlet, edges, None))
+            .map(|(inlet, edges)| Stages::of_inlet(draft.clone(), settings, inlet, edges, None))
             .collect()
     }
 }
 
 impl<T, K> Stages<T, K> {
     pub(super) fn of_inlet(
-        plan: SharedPlan,
+        draft: SharedDraft,
         settings: Settings,
         inlet: BoxInlet<T>,
         edges: Vec<usize>,
         last: Option<usize>,
     ) -> Self {
-        Self { plan, settings, upstream: Upstream::Inlet(inlet, edges), last, kind: PhantomData }
+        Self { draft, settings, upstream: Upstream::Inlet(inlet, edges), last, kind: PhantomData }
     }
 }
 
 impl<T: Send + 'static> Upstream<T> {
-    fn into_inlet<K: InPlace + Link>(self, plan: &mut Plan, settings: Settings) -> (BoxInlet<T>, Vec<usize>) {
+    fn into_inlet<K: InPlace + EdgeKind>(
+        self,
+        draft: &mut Draft,
+        settings: Settings,
+    ) -> (BoxInlet<T>, Vec<usize>) {
         match self {
             Self::Inlet(inlet, edges) => (inlet, edges),
-            Self::Writers(writers) => {
-                let (inlet, edges) = plan.queue::<T, K>(writers, NOWHERE, settings);
+            Self::MergedWriters(writers) => {
+                let (inlet, edges) = draft.queue::<T, K>(writers, NOWHERE, settings);
                 (Box::new(inlet), edges)
             }
         }
@@ -612,12 +616,12 @@ fn waiting<T: Send + 'static, U: Send + 'static>(
     inlet: BoxInlet<T>,
     step: impl Step<T, U> + Send + 'static,
 ) -> Pending<U> {
-    let give = move |plan: &mut Plan, outlet| plan.jobs.push(job(stage, inlet, outlet, step));
+    let give = move |draft: &mut Draft, outlet| draft.jobs.push(job(stage, inlet, outlet, step));
     Pending { from: Node::Stage(stage), give: Box::new(give) }
 }
 
 impl<T, K> fmt::Debug for Stages<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stages").field("graph", &self.plan.graph()).finish_non_exhaustive()
+        f.debug_struct("Stages").field("graph", &self.draft.graph()).finish_non_exhaustive()
     }
 }

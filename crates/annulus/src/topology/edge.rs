@@ -14,7 +14,7 @@ use crate::wait::WaitStrategy;
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait EndKind: Sealed + 'static {
     /// The kind of queue that an output at this end is.
-    type Queue: InPlace + Link;
+    type Queue: InPlace + EdgeKind;
     /// What is known behind a stage that makes one result of each message.
     type Behind: EndKind;
 }
@@ -68,7 +68,7 @@ impl OneForOne for InStep {}
 type Ends<T, K> = (Vec<Producer<T, K>>, Consumer<T, K>);
 
 /// How the queue at an end is made.
-pub(super) trait Link: InPlace {
+pub(super) trait EdgeKind: InPlace {
     /// How it is called.
     const RING: RingKind;
 
@@ -81,7 +81,7 @@ pub(super) trait Link: InPlace {
     ) -> Result<(Vec<Producer<T, Self>>, Consumer<T, Self>), CapacityError>;
 }
 
-impl Link for Spsc {
+impl EdgeKind for Spsc {
     const RING: RingKind = RingKind::Spsc;
 
     fn link<T: Send + 'static>(
@@ -95,7 +95,7 @@ impl Link for Spsc {
     }
 }
 
-impl Link for Mpsc {
+impl EdgeKind for Mpsc {
     const RING: RingKind = RingKind::Mpsc;
 
     fn link<T: Send + 'static>(

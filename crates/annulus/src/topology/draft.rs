@@ -1,8 +1,8 @@
-//! [`Plan`]: a pipeline that is not built yet. It has rings and recipes for threads, and no thread.
+//! [`Draft`]: a pipeline that is not built yet. It has rings and recipes for threads, and no thread.
 //!
 //! A verb of the builder makes the ring behind the stage that it adds, as soon as both ends are known, and a
 //! recipe for the stage's thread. So a builder that is dropped frees memory, and nothing else. A mistake is
-//! noted, and the plan goes on with a ring of another size: the build says what was wrong first.
+//! noted, and the draft goes on with a ring of another size: the build says what was wrong first.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -12,9 +12,9 @@ use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::counters::{Received, Sent};
+use super::edge::EdgeKind;
 use super::error::BuildError;
 use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
-use super::link::Link;
 use super::port::{BoxInlet, BoxOutlet, Reader, Writer};
 use super::readers::Readers;
 use super::runner::Context;
@@ -53,7 +53,7 @@ pub(super) enum Mistake {
 }
 
 /// See the module.
-pub(super) struct Plan {
+pub(super) struct Draft {
     pub(super) graph: Graph,
     pub(super) counters: Vec<EdgeCounters>,
     pub(super) jobs: Vec<Job>,
@@ -69,7 +69,7 @@ pub(super) struct Plan {
     forks: usize,
 }
 
-impl Plan {
+impl Draft {
     fn new() -> Self {
         Self {
             graph: Graph { stages: Vec::new(), edges: Vec::new() },
@@ -134,7 +134,7 @@ impl Plan {
     /// The readers of `edges` are at `node`.
     pub(super) fn lead(&mut self, edges: &[usize], node: Node) {
         for edge in edges {
-            // An end of another plan has the numbers of that one. This is a mistake, and was noted.
+            // An end of another draft has the numbers of that one. This is a mistake, and was noted.
             if let Some(edge) = self.graph.edges.get_mut(*edge) {
                 edge.to = node;
             }
@@ -229,24 +229,24 @@ impl Plan {
     }
 }
 
-/// The plan of all ends of a pipeline.
+/// The draft of all ends of a pipeline.
 #[derive(Clone)]
-pub(super) struct SharedPlan(Arc<Mutex<Plan>>);
+pub(super) struct SharedDraft(Arc<Mutex<Draft>>);
 
-impl SharedPlan {
+impl SharedDraft {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Plan::new())))
+        Self(Arc::new(Mutex::new(Draft::new())))
     }
 
     /// No function of the user's may run under this lock, not even a `Clone` or a `Drop`: it could use an end
     /// of the same pipeline, and wait here for itself.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Plan> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Draft> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The plan so far, to be built. Ends that are used later find another one, which can't be.
-    pub(super) fn take(&self) -> Plan {
-        let mut late = Plan::new();
+    /// The draft so far, to be built. Ends that are used later find another one, which can't be.
+    pub(super) fn take(&self) -> Draft {
+        let mut late = Draft::new();
         late.note(Mistake::Other(BuildError::AlreadyBuilt));
         mem::replace(&mut *self.lock(), late)
     }
@@ -256,12 +256,12 @@ impl SharedPlan {
         self.lock().graph.clone()
     }
 
-    /// An end of this plan and one of `other` are to be built together. If these are two pipelines, neither
+    /// An end of this draft and one of `other` are to be built together. If these are two pipelines, neither
     /// can be built: each lacks an end that the other one has got.
     pub(super) fn check_is(&self, other: &Self) {
         if !Arc::ptr_eq(&self.0, &other.0) {
-            for plan in [self, other] {
-                plan.lock().note(Mistake::Other(BuildError::AnotherPipeline));
+            for draft in [self, other] {
+                draft.lock().note(Mistake::Other(BuildError::AnotherPipeline));
             }
         }
     }
@@ -271,14 +271,14 @@ impl SharedPlan {
 pub(super) struct Pending<T> {
     pub(super) from: Node,
     #[allow(clippy::type_complexity, reason = "a recipe")]
-    pub(super) give: Box<dyn FnOnce(&mut Plan, BoxOutlet<T>) + Send>,
+    pub(super) give: Box<dyn FnOnce(&mut Draft, BoxOutlet<T>) + Send>,
 }
 
 /// A reader whose place in the graph is not known yet.
 pub(super) const NOWHERE: Node = Node::Stage(usize::MAX);
 
 /// A queue, its edges, and who sends into it: in the order of the nodes.
-pub(super) struct NewQueue<T: Send, K: Link> {
+pub(super) struct NewQueue<T: Send, K: EdgeKind> {
     pub(super) outlets: Vec<BoxOutlet<T>>,
     pub(super) inlet: Reader<Consumer<T, K>>,
     pub(super) edges: Vec<usize>,
@@ -294,9 +294,9 @@ pub(super) struct Settings {
     pub(super) stack_bytes: Option<usize>,
 }
 
-impl Plan {
+impl Draft {
     /// A queue of kind `K`, from each of `from` to `to`.
-    pub(super) fn new_queue<T: Send + 'static, K: Link>(
+    pub(super) fn new_queue<T: Send + 'static, K: EdgeKind>(
         &mut self,
         from: &[Node],
         to: Node,
@@ -319,7 +319,7 @@ impl Plan {
     }
 
     /// A queue of kind `K` from all who wait for it.
-    pub(super) fn queue<T: Send + 'static, K: Link>(
+    pub(super) fn queue<T: Send + 'static, K: EdgeKind>(
         &mut self,
         writers: Vec<Pending<T>>,
         to: Node,
@@ -334,7 +334,7 @@ impl Plan {
     }
 
     /// The queue of an output, from all who wait for it.
-    pub(super) fn output<T: Send + 'static, K: Link>(
+    pub(super) fn output<T: Send + 'static, K: EdgeKind>(
         &mut self,
         writers: Vec<Pending<T>>,
         settings: Settings,
