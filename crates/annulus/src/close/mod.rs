@@ -3,6 +3,8 @@
 mod closer;
 mod shutdown;
 
+pub(crate) use closer::Close;
 pub use closer::Closer;
-pub(crate) use closer::{Close, Told};
+#[cfg(all(feature = "std", not(annulus_loom)))]
+pub(crate) use closer::Told;
 pub use shutdown::Shutdown;

@@ -1,11 +1,12 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
 //! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
-//! says that each waker has a full fence, because the system has no other or the event is young (below); bits
-//! 2 and 3 are [`Flag`]s, of whoever has the event, which wakers see at the same look; bit 5 says that a
-//! sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant and says that threads of other
-//! processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count wake-ups, so that no sleeper
-//! mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker does.
+//! says that each waker has a full fence, because the system has no other or the event is young
+//! (`fences.rs`); bits 2 and 3 are [`Flag`]s, of whoever has the event, which wakers see at the same look;
+//! bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant and says that
+//! threads of other processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count wake-ups, so that
+//! no sleeper mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker
+//! does.
 //!
 //! ```text
 //! waker                                            sleeper
@@ -53,21 +54,6 @@
 //! a small ring again and again, and futures that are dropped and made anew by a `select!`, have one heavy
 //! fence in all.
 //!
-//! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
-//! message. So each event begins with bit 1: its wakers have full fences, and whoever sleeps, or
-//! [flags](EventCount::set_flag) something, has one and calls nobody. After [`YOUTH`] looks of wakers in a
-//! row that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then
-//! on. Each look at the bit is a look at the word that has what it is about, so coherence decides:
-//!
-//! - Whoever sees bit 1 set at event.sleep1, or in a word that has the flag, comes before event.grow8 in the
-//!   order of changes of the word. A light waker sees bit 1 clear, so at a later word: that has the
-//!   registration or the flag, or a wake-up since. It takes the slow path, or has nothing to do.
-//! - All other wakers have full fences. Of two full fences one comes first, as above.
-//! - Whoever sees bit 1 clear asks for a heavy fence. That reaches wakers of both kinds.
-//!
-//! For bit 5 it is the same: whoever has set it while the event was young serves those who come when it is
-//! not, because no light waker has a look from before the first sleeper's event.sleep1.
-//!
 //! *Coalescing.* event.wake4 clears bit 0, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. (In a young event it pays a full fence, too. After a
 //! wake-up of tasks, as many slow paths come first as find none of them:
@@ -80,6 +66,9 @@
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
 //! "Asymmetric Dekker synchronization" (2001).
+
+mod fences;
+mod wake;
 
 use core::task::Waker;
 
@@ -275,297 +264,6 @@ impl EventCount {
         // event.wake3. Relaxed: event.wake2 and event.sleep2 decide what it sees; where it sees event.grow8,
         // coherence does.
         self.word.load(Ordering::Relaxed) & bits == 0
-    }
-
-    /// event.wake2 by itself, the light one or, where that is not enough, the full one: for whoever looks at
-    /// other things than this event only.
-    // Mutants: `with ()`: only a model sees it: event_no_light_fence.
-    #[inline]
-    pub(crate) fn fence(&self) {
-        fence::light();
-        #[cfg(feature = "shm")]
-        if self.remote.as_ref().is_some_and(Remote::is_asymmetric) {
-            fence::light_across();
-        }
-        // Mutants: `&& with ||`, `& with |`: a fence more.
-        // Mutants: `!= with ==`, `& with ^`: only a model sees it: event_no_light_fence.
-        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 {
-            if !mutated!("event_no_light_fence") {
-                fence::full();
-            }
-            self.grow();
-        }
-    }
-
-    /// As [`fence`](Self::fence), but always the full one.
-    // Mutants: `with ()`: only a model sees it: ordered_counts_early.
-    pub(crate) fn fence_fully(&self) {
-        fence::full();
-        self.grow();
-    }
-
-    /// A waker looks, with a full fence.
-    #[inline]
-    fn grow(&self) {
-        // Relaxed, here and below: a hint.
-        let youth = self.youth.load(Ordering::Relaxed);
-        let bits = FENCE_BOTH_SIDES | Flag::Closed as u32;
-        // (What is closed is about to end, and who closes looks, too.)
-        if youth == 0 || self.word.load(Ordering::Relaxed) & bits != FENCE_BOTH_SIDES {
-            return;
-        }
-        if youth == 1 {
-            // event.grow8. Relaxed: which changes of the word come before it is all that matters.
-            self.word.fetch_and(!FENCE_BOTH_SIDES, Ordering::Relaxed);
-        }
-        self.youth.store(youth - 1, Ordering::Relaxed);
-    }
-
-    /// Whether a light fence is never enough for those who [`fence`](Self::fence).
-    pub(crate) fn needs_fence(&self) -> bool {
-        let is_constant = self.youth.load(Ordering::Relaxed) == 0;
-        is_constant && self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
-    }
-
-    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for whoever changes something that a
-    /// waker looks at: each waker sees the change, or the caller sees what that waker stored before.
-    /// False where the system refused it.
-    // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
-    // other cores, nor that the system refused one that it had offered.
-    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
-    pub(crate) fn barrier(&self) -> bool {
-        #[cfg(feature = "shm")]
-        if let Some(remote) = &self.remote {
-            // The waker may be of another process.
-            return fence::heavy_across(remote.is_asymmetric());
-        }
-        // A young event is no help: a waker that sees event.grow8 need not see what the caller has changed.
-        fence::heavy(fence::is_asymmetric())
-    }
-
-    /// Whether a [`barrier`](Self::barrier) would take microseconds. (It may find out by one.) If not, the
-    /// process would register for it first, which takes milliseconds.
-    pub(crate) fn has_cheap_barriers(&self) -> bool {
-        self.needs_fence() || fence::is_registered()
-    }
-
-    /// As [`barrier`](Self::barrier), for whoever can't go without. Where the system refuses it (because the
-    /// process has not registered, or in a sandbox that forbids itself the system call after it made its
-    /// rings), it waits a millisecond instead, in which a processor carries out what it has begun.
-    // Mutants: `with ()`: only a model sees it: end_no_barrier. No test can tell what a barrier did to other
-    // cores, nor that the system refused one that it had offered.
-    pub(crate) fn barrier_at_any_price(&self) {
-        self.barrier_or_wait(fence::is_asymmetric());
-    }
-
-    /// The same, for who has seen a [`Flag`] of this event, or has set it: each waker sees the flag, or the
-    /// caller sees what that waker stored before. Where the event is young, the system is not asked.
-    pub(crate) fn barrier_behind_flag(&self) {
-        // Relaxed: not before the word in which the flag was seen (coherence).
-        let is_young = self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0;
-        self.barrier_or_wait(!is_young && !mutated!("grown_taken_for_young"));
-    }
-
-    // Mutants: `with ()`: only a model sees it: end_no_barrier.
-    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
-    fn barrier_or_wait(&self, asymmetric: bool) {
-        if mutated!("end_no_barrier") {
-            return;
-        }
-        #[cfg(feature = "shm")]
-        if self.remote.is_some() {
-            // Mutants: `delete !`: a millisecond in place of a barrier.
-            if !self.barrier() {
-                // Unreached: where the system refuses membarrier after it allowed it
-                fence::wait_out();
-            }
-            return;
-        }
-        fence::heavy_or_wait(asymmetric);
-    }
-
-    /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
-    /// stores, one for each: wakes no more than that, as far as that can be told. Whoever is woken must look
-    /// for all such stores, not for one of them.
-    #[cfg_attr(not(annulus_loom), inline)]
-    pub(crate) fn notify_some(&self, count: usize) {
-        if unlikely(self.may_have_sleepers()) {
-            self.wake_some(count);
-        }
-    }
-
-    /// event.wake3 of both words: whether nobody sleeps here or elsewhere, where light fences are enough to
-    /// tell.
-    #[inline(always)]
-    fn has_sleepers_nowhere(&self) -> bool {
-        // In this order: where there is no elsewhere, that is all there is to ask.
-        self.is_empty_elsewhere() && self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake(&self) {
-        // On a ring that other processes have, this is the path of each message: a look there, and no more.
-        if !self.has_sleepers_nowhere() {
-            self.wake_fenced();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake_fenced(&self) {
-        // event.wake2, where the sleeper can't make up for it; pairs with event.sleep2. What follows is
-        // event.wake3.
-        self.fence();
-        self.wake_all();
-    }
-
-    /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep.
-    pub(super) fn wake_all(&self) {
-        let mut is_over = false;
-        while !is_over {
-            self.wake_remote();
-            let sleepers = self.wake_threads();
-            if sleepers & TASK == 0 || mutated!("event_wakes_no_task") {
-                return;
-            }
-            let woken = self.tasks().wake_all();
-            // Where others left a wish that fell short, this is its event.wake6.
-            is_over = !woken.is_short;
-            if self.tasks().are_away(woken.is_any) {
-                is_over &= !self.take_down_tasks();
-            }
-        }
-    }
-
-    /// As [`notify`](Self::notify), for threads only: none of an executor's code runs.
-    #[cfg(feature = "std")]
-    pub(crate) fn notify_threads(&self) {
-        if self.may_have_sleepers() {
-            // As in `wake`.
-            self.fence();
-            self.wake_remote();
-            self.wake_threads();
-        }
-    }
-
-    /// The threads of all processes, where there are others.
-    fn wake_remote(&self) {
-        if let Some(remote) = &self.remote {
-            if let (true, Some(counters)) = (remote.wake_all(), &self.counters) {
-                counters.woke();
-            }
-        }
-    }
-
-    /// event.wake4 and event.wake5, for all threads that sleep. Returns the word before.
-    fn wake_threads(&self) -> u32 {
-        let sleepers = self.count_wake_up(THREAD);
-        if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
-            self.parking.wake_all(&self.word);
-        }
-        sleepers
-    }
-
-    /// event.wake6 and event.wake7 for tasks, after wake-ups that found none.
-    /// True where a wish of others fell short.
-    // Decision 0070: not at each wake-up.
-    fn take_down_tasks(&self) -> bool {
-        let sleepers = self.count_wake_up(TASK);
-        let is_any = sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen");
-        is_any && self.tasks().wake_all().is_short
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake_some(&self, count: usize) {
-        if self.remote.is_some() {
-            // Nobody counts the sleepers of other processes.
-            // Unreached: a stop of an event loop on a ring of another process, when the thread is about to
-            // sleep: a matter of luck
-            return self.wake();
-        }
-        // As in `wake`.
-        self.fence();
-        // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
-        // the word change.
-        let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks().count());
-        if waiting <= count && !mutated!("event_keeps_its_sleepers") {
-            return self.wake();
-        }
-        if mutated!("wakes_all") {
-            return self.wake();
-        }
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        if count == 0 {
-            return;
-        }
-        let sleepers = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
-        if sleepers == 0 {
-            return;
-        }
-        // event.wake5.
-        // Decision 0060: the bit stays for the others.
-        if !self.wake_up_to(count, sleepers) && !mutated!("event_keeps_its_sleepers") {
-            // event.wake6 and event.wake7.
-            self.wake_all();
-        }
-    }
-
-    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4. False where there
-    /// were not so many, or not so many as others left to this thread.
-    fn wake_up_to(&self, count: u32, word: u32) -> bool {
-        let mut is_short = false;
-        let threads = |count| {
-            let are_there = count > 0 && word & THREAD != 0;
-            if are_there { self.parking.wake(&self.word, count) } else { 0 }
-        };
-        let mut tasks = |count| {
-            if count == 0 || word & TASK == 0 {
-                return 0;
-            }
-            let woken = self.tasks().wake_some(count);
-            is_short = woken.is_short;
-            woken.count
-        };
-        // The number of the wake-up decides who comes first, so that nobody waits for ever.
-        let woken = if word & WAKE_UP == 0 || mutated!("threads_first") {
-            let woken = threads(count);
-            woken + tasks(count - woken)
-        } else {
-            let woken = tasks(count);
-            woken + threads(count - woken)
-        };
-        woken >= count && !is_short
-    }
-
-    /// event.wake4, or event.wake6: counts a wake-up, and takes down the bits of those who are about to be
-    /// woken without exception. Returns the word before: 0 if nobody sleeps.
-    fn count_wake_up(&self, taken_down: u32) -> u32 {
-        let mut seen = self.word.load(Ordering::Relaxed);
-        while seen & SLEEPER != 0 {
-            let mut left = seen & !taken_down;
-            if left & SLEEPER == 0 && !mutated!("event_fenced_for_good") {
-                left &= !FENCED;
-            }
-            let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(WAKE_UP) };
-            // event.wake4. Release: pairs with the Acquire of event.sleep4. Acquire: pairs with the Release
-            // of event.sleep1. A failure means that a sleeper came, or that another waker did this one's
-            // work.
-            match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => {
-                    if let Some(counters) = &self.counters {
-                        counters.woke();
-                    }
-                    if self.youth.load(Ordering::Relaxed) != 0 {
-                        self.youth.store(YOUTH, Ordering::Relaxed);
-                    }
-                    return seen;
-                }
-                Err(now) => seen = now,
-            }
-        }
-        0
     }
 
     /// Whether giving up the time slice helps those who wait here.
