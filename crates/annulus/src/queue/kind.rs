@@ -51,6 +51,7 @@ pub trait Joinable: Kind + Join {}
     note = "`spmc` and `mpmc` queues have many, each message for one of them; where all are to see every message, use a broadcast ring"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
+#[doc(alias = "Shared")]
 pub trait ManyConsumers: Kind + Divide {}
 
 /// What a queue of a kind is made of.

@@ -219,6 +219,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     note = "`fork_cloned` gives each branch a clone of any message that is `Clone`",
     note = "a struct or an enum of your own: add `#[derive(Clone, Copy, annulus::Message)]` to it (feature `derive` of `annulus`)"
 )]
+#[doc(alias = "Copied")]
 pub trait Copyable: Message {}
 
 #[diagnostic::do_not_recommend]
