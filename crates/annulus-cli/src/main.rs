@@ -4,7 +4,10 @@
 //! main      arguments, dispatch to a subcommand, exit code
 //! outcome   how a subcommand ends: its exit codes, and the error it prints
 //! output    standard output and standard error
+//! page      a report for people: paragraphs, tables, colours
+//! table     how all tables are written
 //! text      numbers, durations and foreign text, written for people
+//! numbers   numbers as people write them on the command line
 //! measure   what `demo` and `bench` both measure with
 //! demo      `annulus demo`: a market-data feed to strategies, and their orders to a gateway
 //! doctor    `annulus doctor`: what this machine can do for low latency
@@ -28,13 +31,16 @@ mod hang;
 mod lines;
 mod manual;
 mod measure;
+mod numbers;
 mod outcome;
 mod output;
+mod page;
 #[cfg(target_os = "linux")]
 mod rings;
 mod signals;
 #[cfg(target_os = "linux")]
 mod stop;
+mod table;
 mod text;
 #[cfg(target_os = "linux")]
 mod top;

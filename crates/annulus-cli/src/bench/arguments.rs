@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::message::SIZES;
-use crate::measure::rate;
+use crate::numbers::{self, rate, real};
 use crate::rings::DirectoryOption;
 use crate::text::quoted;
 
@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     pub(super) seconds: Duration,
 
     /// Slots of the ring, any number from 2 up [default: as many as 8 MiB hold, at most 65536]
-    #[arg(long, value_name = "SLOTS", conflicts_with = "subscribe")]
+    #[arg(long, value_name = "SLOTS", value_parser = numbers::size, conflicts_with = "subscribe")]
     capacity: Option<usize>,
 
     /// Lose no message: the publisher waits for the slowest subscriber
@@ -126,7 +126,7 @@ impl Arguments {
 
 /// Parses the size of a message.
 fn size(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|size| SIZES.contains(size)).ok_or_else(|| {
+    numbers::size(text).ok().filter(|size| SIZES.contains(size)).ok_or_else(|| {
         let sizes: Vec<_> = SIZES.iter().map(ToString::to_string).collect();
         format!("{} is no size of a message here: it must be one of {}", quoted(text), sizes.join(", "))
     })
@@ -134,8 +134,8 @@ fn size(text: &str) -> Result<usize, String> {
 
 /// Parses how long a part takes.
 fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= SECONDS_MAX => Ok(Duration::from_secs_f64(seconds)),
+    match real(text) {
+        Some(seconds) if seconds > 0.0 && seconds <= SECONDS_MAX => Ok(Duration::from_secs_f64(seconds)),
         _ => Err(format!(
             "{} is no time: it must be a positive number of seconds, such as `5` or `0.5`, and at most \
              {SECONDS_MAX}",

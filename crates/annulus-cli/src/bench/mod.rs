@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 
 fn print(report: &Report, arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.json {
-        return output::print(&table::render(report));
+        return output::print(&table::render(report, output::room()));
     }
     output::print(&report.to_json())?;
     for fault in report.faults() {

@@ -1,12 +1,12 @@
 //! [`Listing`]: all names in a directory, as a table or as JSON.
 
-use std::fmt;
 use std::fs;
 
 use annulus::shm::{Directory, Entry, NameError, PeerState, ProcessId, RingInfo};
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
+use crate::page::{BAD, Page};
+use crate::table::{Cell, Column, Table};
 use crate::text::{counted, grouped, printable};
 
 /// It grows if a key of the JSON changes its meaning.
@@ -83,41 +83,50 @@ pub(super) fn command(pid: u32) -> Option<String> {
     Some(printable(name.trim_end()))
 }
 
-/// For people.
-impl fmt::Display for Listing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Listing {
+    /// For people, in lines that are no wider than `room`.
+    pub(super) fn to_text(&self, room: usize) -> String {
+        let mut page = Page::new(room);
         if self.rings.is_empty() {
-            return writeln!(f, "There is no ring in {}.", printable(&self.directory));
+            page.say(format!("There is no ring in {}.", printable(&self.directory)));
+            return page.into_text();
         }
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header(["NAME", "STATE", "PID", "COMMAND", "KIND", "SLOTS", "BYTES"]);
-        for column in [2, 5, 6] {
-            table.column_mut(column).expect("there are seven").set_cell_alignment(CellAlignment::Right);
-        }
+        let mut table = Table::plain(&[
+            Column::text("NAME"),
+            Column::text("STATE"),
+            Column::number("PID").spared(3),
+            Column::text("COMMAND").spared(2),
+            Column::text("KIND").spared(1),
+            Column::number("SLOTS").spared(4),
+            Column::number("BYTES").spared(5),
+        ]);
         let unknown = || String::from("–");
         for ring in &self.rings {
             let number = |number: Option<usize>| number.map_or_else(unknown, |number| grouped(number as u64));
-            table.add_row([
-                printable(&ring.name),
-                ring.state.clone(),
-                ring.pid.map_or_else(unknown, |pid| pid.to_string()),
-                ring.command.clone().unwrap_or_else(unknown),
-                ring.kind.clone().unwrap_or_else(unknown),
-                number(ring.capacity),
-                number(ring.payload_bytes),
+            table.row([
+                printable(&ring.name).into(),
+                state(&ring.state),
+                ring.pid.map_or_else(unknown, |pid| pid.to_string()).into(),
+                ring.command.clone().unwrap_or_else(unknown).into(),
+                ring.kind.clone().unwrap_or_else(unknown).into(),
+                number(ring.capacity).into(),
+                number(ring.payload_bytes).into(),
             ]);
         }
-        for line in table.lines() {
-            writeln!(f, "{}", line.trim_end())?;
-        }
+        page.table(&table);
         for ring in &self.rings {
             if let Some(error) = &ring.error {
-                writeln!(f, "{}: {}", printable(&ring.name), printable(error))?;
+                page.say(format!("{}: {}", printable(&ring.name), printable(error)));
             }
         }
         let of = |state: &str| self.rings.iter().filter(|ring| ring.state == state).count() as u64;
         let (all, dead) = (self.rings.len() as u64, of("dead"));
-        writeln!(f, "{} in {}, {dead} dead", counted(all, "ring"), printable(&self.directory))
+        page.say(format!("{} in {}, {dead} dead", counted(all, "ring"), printable(&self.directory)));
+        page.into_text()
     }
+}
+
+/// The dead are seen at once.
+fn state(state: &str) -> Cell {
+    if state == "dead" { Cell::styled(state, BAD) } else { state.into() }
 }

@@ -25,7 +25,7 @@ use listing::Listing;
 pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     let directory = open(&arguments.directory)?;
     let listing = Listing::of(&directory).map_err(|error| Failure::new(error.to_string()))?;
-    output::print(&if arguments.json { listing.to_json() } else { listing.to_string() })?;
+    output::print(&if arguments.json { listing.to_json() } else { listing.to_text(output::room()) })?;
     Ok(Outcome::Passed)
 }
 

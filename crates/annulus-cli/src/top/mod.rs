@@ -60,7 +60,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if let Some(trouble) = sample.trouble {
         return Err(Failure::new(trouble));
     }
-    let render = if arguments.json { report::render } else { table::render };
-    output::print(&render(&sample, &history))?;
+    output::print(&if arguments.json {
+        report::render(&sample, &history)
+    } else {
+        table::render(&sample, &history, output::room())
+    })?;
     Ok(Outcome::Passed)
 }

@@ -16,6 +16,7 @@ mod names;
 mod orders;
 #[cfg(target_os = "linux")]
 mod output;
+mod page;
 #[cfg(target_os = "linux")]
 mod rings;
 #[cfg(target_os = "linux")]
