@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::message::SIZES;
 use crate::numbers::{self, rate, real};
-use crate::rings::DirectoryOption;
+use crate::rings::{DirectoryOption, SEATS};
 use crate::text::quoted;
 
 /// The most memory that a ring gets unasked.
@@ -14,9 +14,6 @@ const DEFAULT_BYTES: usize = 8 << 20;
 
 /// The most slots that a ring gets unasked.
 const DEFAULT_CAPACITY_MAX: usize = 65_536;
-
-/// The most subscribers: each is a process.
-pub(super) const SUBSCRIBERS_MAX: u16 = 64;
 
 /// The longest part: a day.
 const SECONDS_MAX: f64 = 86_400.0;
@@ -85,7 +82,7 @@ pub(crate) struct Arguments {
 
     /// How many subscribers, each a process
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SUBSCRIBERS_MAX)))]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SEATS)))]
     #[arg(conflicts_with_all = ["subscribe", "publish"])]
     pub(super) subscribers: u16,
 

@@ -8,7 +8,7 @@
 //! ```text
 //! arguments    what the user asked for
 //! message      what goes through the ring: numbered, stamped, filled and checked
-//! publishing   the publisher's side             ring   lossy or lossless
+//! publishing   the publisher's side
 //! receiving    a subscriber's side
 //! receipt      what it came to there, as it is sent to the publisher's process
 //! children     subscribers in processes of their own
@@ -25,7 +25,6 @@ mod publishing;
 mod receipt;
 mod receiving;
 mod report;
-mod ring;
 mod table;
 
 pub(crate) use arguments::Arguments;

@@ -4,17 +4,21 @@
 //! arguments   what the user says
 //! listing     `annulus ls`: all names, what they stand for, and who is there; also as JSON
 //! info        `annulus info`: one of them in words
+//! ring        for those who publish: a ring of either mode
 //! ```
 
 mod arguments;
 mod info;
 mod listing;
+mod ring;
 
 use std::path::Path;
 
 use annulus::shm::{Directory, DirectoryError};
 
 pub(crate) use arguments::{DirectoryOption, InfoArguments, ListArguments, RemoveArguments};
+
+pub(crate) use ring::{Ring, SEATS, wait_for_readers};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
