@@ -5,8 +5,8 @@ use annulus::shm::PeerState;
 use super::figures::rate;
 use super::history::History;
 use super::rows::{NONE, UNKNOWN};
-use super::sample::{Process, Reader, Ring, Sample, short};
 use crate::page::{BAD, Page};
+use crate::rings::sample::{Process, Reader, Ring, Sample, short};
 use crate::table::{Cell, Column, Table};
 use crate::text::{counted, grouped, printable};
 
@@ -96,9 +96,9 @@ fn or_none(text: Option<String>) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::sample::tests::{dead, lossy, ring, sample};
     use super::*;
     use crate::page::plain;
+    use crate::rings::sample::tests::{dead, lossy, ring, sample};
 
     #[test]
     fn each_ring_and_each_reader_has_a_line() {
