@@ -13,6 +13,7 @@
 //! doctor    `annulus doctor`: what this machine can do for low latency
 //! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
+//! hz        `annulus hz`: how often messages come through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
 //! manual    `annulus completions` and `annulus man`
@@ -27,6 +28,8 @@ mod doctor;
 #[cfg(test)]
 #[path = "../../annulus/tests/support/hang.rs"]
 mod hang;
+#[cfg(target_os = "linux")]
+mod hz;
 #[cfg(target_os = "linux")]
 mod lines;
 mod manual;
@@ -74,6 +77,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     Sub(lines::SubscribeArguments),
     #[cfg(target_os = "linux")]
+    Hz(hz::Arguments),
+    #[cfg(target_os = "linux")]
     Bench(bench::Arguments),
     #[cfg(target_os = "linux")]
     Top(top::Arguments),
@@ -90,6 +95,7 @@ EXAMPLES:
   annulus ls                   the rings between processes that have names (Linux)
   annulus info quotes          one of them in words (Linux)
   annulus pub, annulus sub     lines of text from one process to others (Linux)
+  annulus hz quotes            how often messages come, and how evenly (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
   annulus bench load           how much goes from one process to another, and how fast (Linux)
   annulus man, completions     pages of the manual, and what shells complete";
@@ -108,6 +114,8 @@ fn main() -> ExitCode {
         Command::Pub(arguments) => lines::publish(&arguments),
         #[cfg(target_os = "linux")]
         Command::Sub(arguments) => lines::subscribe(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Hz(arguments) => hz::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Bench(arguments) => bench::run(&arguments),
         #[cfg(target_os = "linux")]

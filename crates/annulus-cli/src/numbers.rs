@@ -3,6 +3,8 @@
 //! A comma or a point between groups of digits is refused, because it means another number elsewhere.
 
 use std::ops::RangeInclusive;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 use crate::text::quoted;
 
@@ -76,8 +78,29 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
     whole_in(text, 1..=isize::MAX as u64).map(|size| size as usize)
 }
 
+/// The longest time that something is asked to take: a day.
+#[cfg(target_os = "linux")]
+const SECONDS_MAX: f64 = 86_400.0;
+
+/// Parses how long something is to take.
+///
+/// # Errors
+///
+/// It says what to write.
+#[cfg(target_os = "linux")]
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    match real(text) {
+        Some(seconds) if seconds > 0.0 && seconds <= SECONDS_MAX => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!(
+            "{} is no time: it must be a positive number of seconds, such as `5` or `0.5`, and at most \
+             {SECONDS_MAX}",
+            quoted(text)
+        )),
+    }
+}
+
 /// Parses a number, which may be a fraction.
-pub(crate) fn real(text: &str) -> Option<f64> {
+fn real(text: &str) -> Option<f64> {
     without_underscores(text)?.parse().ok()
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::message::SIZES;
-use crate::numbers::{self, rate, real};
+use crate::numbers::{self, rate, seconds};
 use crate::rings::{DirectoryOption, SEATS};
 use crate::text::quoted;
 
@@ -14,9 +14,6 @@ const DEFAULT_BYTES: usize = 8 << 20;
 
 /// The most slots that a ring gets unasked.
 const DEFAULT_CAPACITY_MAX: usize = 65_536;
-
-/// The longest part: a day.
-const SECONDS_MAX: f64 = 86_400.0;
 
 /// Load on a named ring between processes: how many messages go through, and how long they take.
 ///
@@ -127,18 +124,6 @@ fn size(text: &str) -> Result<usize, String> {
         let sizes: Vec<_> = SIZES.iter().map(ToString::to_string).collect();
         format!("{} is no size of a message here: it must be one of {}", quoted(text), sizes.join(", "))
     })
-}
-
-/// Parses how long a part takes.
-fn seconds(text: &str) -> Result<Duration, String> {
-    match real(text) {
-        Some(seconds) if seconds > 0.0 && seconds <= SECONDS_MAX => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err(format!(
-            "{} is no time: it must be a positive number of seconds, such as `5` or `0.5`, and at most \
-             {SECONDS_MAX}",
-            quoted(text)
-        )),
-    }
 }
 
 const EXAMPLES: &str = "\

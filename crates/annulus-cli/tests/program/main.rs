@@ -9,6 +9,8 @@ mod doctor;
 #[path = "../../../annulus/tests/support/hang.rs"]
 mod hang;
 #[cfg(target_os = "linux")]
+mod hz;
+#[cfg(target_os = "linux")]
 mod lines;
 mod manual;
 #[cfg(target_os = "linux")]
