@@ -13,6 +13,7 @@
 //! doctor    `annulus doctor`: what this machine can do for low latency
 //! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
+//! watch     `annulus watch`: the messages of such a ring
 //! hz        `annulus hz`: how often messages come through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
@@ -47,6 +48,8 @@ mod table;
 mod text;
 #[cfg(target_os = "linux")]
 mod top;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use std::process::ExitCode;
 
@@ -77,6 +80,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     Sub(lines::SubscribeArguments),
     #[cfg(target_os = "linux")]
+    Watch(watch::Arguments),
+    #[cfg(target_os = "linux")]
     Hz(hz::Arguments),
     #[cfg(target_os = "linux")]
     Bench(bench::Arguments),
@@ -95,6 +100,7 @@ EXAMPLES:
   annulus ls                   the rings between processes that have names (Linux)
   annulus info quotes          one of them in words (Linux)
   annulus pub, annulus sub     lines of text from one process to others (Linux)
+  annulus watch quotes         its messages, as they come (Linux)
   annulus hz quotes            how often messages come, and how evenly (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
   annulus bench load           how much goes from one process to another, and how fast (Linux)
@@ -114,6 +120,8 @@ fn main() -> ExitCode {
         Command::Pub(arguments) => lines::publish(&arguments),
         #[cfg(target_os = "linux")]
         Command::Sub(arguments) => lines::subscribe(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Watch(arguments) => watch::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Hz(arguments) => hz::run(&arguments),
         #[cfg(target_os = "linux")]

@@ -28,6 +28,7 @@ mod report;
 mod table;
 
 pub(crate) use arguments::Arguments;
+pub(crate) use message::fields_of_loads;
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;

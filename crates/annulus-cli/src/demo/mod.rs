@@ -69,6 +69,8 @@ mod threads;
 mod walk;
 
 pub(crate) use arguments::Arguments;
+#[cfg(target_os = "linux")]
+pub(crate) use quote::Quote;
 
 use annulus::broadcast::{Lossless, Lossy};
 

@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::watch::{Fields, Value};
+
 /// How many bytes of a line are in one piece: as many as make a slot of 128 bytes.
 pub(super) const BYTES: usize = 104;
 
@@ -11,13 +13,32 @@ const IS_LAST: u32 = 2;
 /// A piece of a line, with its line feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// The number of its line, from 0 on.
     line: u64,
     flags: u32,
     /// How many of the bytes are of the line.
     len: u32,
     bytes: [u8; BYTES],
+}
+
+impl Fields for Piece {
+    fn fields(&self) -> Vec<(String, Value)> {
+        let text = &self.bytes[..BYTES.min(self.len as usize)];
+        let text = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
+        let is = |flag| self.flags & flag != 0;
+        let part = match (is(IS_FIRST), is(IS_LAST)) {
+            (true, true) => "whole",
+            (true, false) => "first",
+            (false, true) => "last",
+            (false, false) => "middle",
+        };
+        vec![
+            ("line".into(), self.line.into()),
+            ("part".into(), part.into()),
+            ("text".into(), text.as_ref().into()),
+        ]
+    }
 }
 
 /// The pieces of line number `line`: at least one.

@@ -217,7 +217,7 @@ pub(super) fn print(output: &mut impl Write, line: &Line<'_>, as_json: bool) -> 
 }
 
 /// A pipe that nobody reads any more is a quiet end.
-pub(super) fn ended(error: &io::Error) -> Result<Outcome, Failure> {
+pub(crate) fn ended(error: &io::Error) -> Result<Outcome, Failure> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(Outcome::Passed);
     }

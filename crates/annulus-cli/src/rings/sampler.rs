@@ -142,7 +142,8 @@ impl Watched {
     }
 }
 
-/// Who receives: those that have seats, and then all others that have the ring but its publisher and who only looks.
+/// Who receives: those that have seats, and then all others that have the ring but its publisher and who only
+/// looks.
 pub(super) fn readers(
     observer: &RingObserver,
     numbers: Option<&RingNumbers>,

@@ -26,3 +26,5 @@ mod running;
 mod support;
 #[cfg(target_os = "linux")]
 mod top;
+#[cfg(target_os = "linux")]
+mod watch;
