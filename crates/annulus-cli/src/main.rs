@@ -4,12 +4,17 @@
 //! main      arguments, dispatch to a subcommand, exit code
 //! outcome   how a subcommand ends: its exit codes, and the error it prints
 //! output    standard output and standard error
+//! page      a report for people: paragraphs, tables, colours
+//! table     how all tables are written
 //! text      numbers, durations and foreign text, written for people
+//! numbers   numbers as people write them on the command line
 //! measure   what `demo` and `bench` both measure with
 //! demo      `annulus demo`: a market-data feed to strategies, and their orders to a gateway
 //! doctor    `annulus doctor`: what this machine can do for low latency
 //! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
+//! watch     `annulus watch`: the messages of such a ring
+//! hz        `annulus hz`: how often messages come through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
 //! manual    `annulus completions` and `annulus man`
@@ -25,19 +30,26 @@ mod doctor;
 #[path = "../../annulus/tests/support/hang.rs"]
 mod hang;
 #[cfg(target_os = "linux")]
+mod hz;
+#[cfg(target_os = "linux")]
 mod lines;
 mod manual;
 mod measure;
+mod numbers;
 mod outcome;
 mod output;
+mod page;
 #[cfg(target_os = "linux")]
 mod rings;
 mod signals;
 #[cfg(target_os = "linux")]
 mod stop;
+mod table;
 mod text;
 #[cfg(target_os = "linux")]
 mod top;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use std::process::ExitCode;
 
@@ -68,6 +80,10 @@ enum Command {
     #[cfg(target_os = "linux")]
     Sub(lines::SubscribeArguments),
     #[cfg(target_os = "linux")]
+    Watch(watch::Arguments),
+    #[cfg(target_os = "linux")]
+    Hz(hz::Arguments),
+    #[cfg(target_os = "linux")]
     Bench(bench::Arguments),
     #[cfg(target_os = "linux")]
     Top(top::Arguments),
@@ -84,6 +100,8 @@ EXAMPLES:
   annulus ls                   the rings between processes that have names (Linux)
   annulus info quotes          one of them in words (Linux)
   annulus pub, annulus sub     lines of text from one process to others (Linux)
+  annulus watch quotes         its messages, as they come (Linux)
+  annulus hz quotes            how often messages come, and how evenly (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
   annulus bench load           how much goes from one process to another, and how fast (Linux)
   annulus man, completions     pages of the manual, and what shells complete";
@@ -102,6 +120,10 @@ fn main() -> ExitCode {
         Command::Pub(arguments) => lines::publish(&arguments),
         #[cfg(target_os = "linux")]
         Command::Sub(arguments) => lines::subscribe(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Watch(arguments) => watch::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Hz(arguments) => hz::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Bench(arguments) => bench::run(&arguments),
         #[cfg(target_os = "linux")]

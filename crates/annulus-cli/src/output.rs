@@ -3,18 +3,37 @@
 //! `println!` panics when the reader of a pipe is gone. These do not: a reader that has seen enough
 //! (`annulus … | head`) is no error.
 
+use std::env;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use crate::outcome::Failure;
+use crate::page::{BAD, painted};
 
-/// Writes `text` to standard output, at once. A pipe that nobody reads any more ends it quietly.
+/// Of a terminal that does not say how wide it is.
+const USUAL_WIDTH: usize = 80;
+
+/// How wide lines on standard output may be: as `COLUMNS` says, or else the terminal. No limit where it is
+/// neither said nor a terminal.
+pub(crate) fn room() -> usize {
+    let width = || terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| width.0.into());
+    let terminal = || io::stdout().is_terminal().then(width);
+    room_of(env::var("COLUMNS").ok().as_deref(), terminal)
+}
+
+fn room_of(columns: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> usize {
+    let asked = columns.and_then(|columns| columns.parse().ok()).filter(|&columns| columns > 0);
+    asked.or_else(terminal).unwrap_or(usize::MAX)
+}
+
+/// Writes `text` to standard output, at once. A pipe that nobody reads any more ends it quietly. Its colours
+/// are left out where the terminal has none, in a pipe or a file, and with `NO_COLOR`.
 ///
 /// # Errors
 ///
 /// Anything else that keeps the text from being written, such as a full disk.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write_to(&mut io::stdout().lock(), text)
+    write_to(&mut anstream::stdout().lock(), text)
 }
 
 /// As [`print()`], to any writer.
@@ -29,11 +48,10 @@ fn write_to(writer: &mut impl Write, text: &str) -> Result<(), Failure> {
 
 /// Writes `error: …` to standard error. Where that is closed there is nobody to tell.
 pub(crate) fn complain(what: impl fmt::Display) {
-    let _ = writeln!(io::stderr().lock(), "error: {what}");
+    let _ = writeln!(anstream::stderr().lock(), "{} {what}", painted(BAD, "error:"));
 }
 
 /// Writes `annulus: …` to standard error, for people who watch.
-#[cfg(target_os = "linux")]
 pub(crate) fn say(what: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "annulus: {what}");
 }
@@ -58,6 +76,20 @@ mod tests {
     #[test]
     fn a_pipe_without_a_reader_is_a_quiet_end() {
         assert_eq!(write_to(&mut Failing(io::ErrorKind::BrokenPipe), "text"), Ok(()));
+    }
+
+    #[test]
+    fn the_room_is_as_the_user_says_or_else_the_terminal() {
+        for (columns, terminal, room) in [
+            (None, None, usize::MAX),
+            (None, Some(120), 120),
+            (Some("80"), Some(120), 80),
+            (Some("80"), None, 80),
+            (Some("0"), Some(120), 120),
+            (Some("wide"), None, usize::MAX),
+        ] {
+            assert_eq!(room_of(columns, || terminal), room, "{columns:?}, {terminal:?}");
+        }
     }
 
     #[test]

@@ -11,23 +11,44 @@ use crate::outcome::Outcome;
 /// has come until then, and no more.
 #[derive(Default)]
 pub(crate) struct Stop {
-    closer: Mutex<Option<Closer>>,
+    end: Mutex<End>,
     outcome: OnceLock<Outcome>,
+}
+
+/// What a signal does.
+#[derive(Default)]
+enum End {
+    /// It ends the process: there is no ring yet.
+    #[default]
+    Exit,
+    Close(Closer),
+    /// The main thread looks.
+    Look,
 }
 
 impl Stop {
     /// What closes the ring, as soon as there is one.
     pub(crate) fn give(&self, closer: Closer) {
-        *self.closer.lock().unwrap_or_else(PoisonError::into_inner) = Some(closer);
+        self.set(End::Close(closer));
+    }
+
+    /// There is a ring that this process can't close: from now on the main thread looks at
+    /// [`outcome`](Self::outcome) again and again.
+    pub(crate) fn look(&self) {
+        self.set(End::Look);
+    }
+
+    fn set(&self, end: End) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
     }
 
     /// What [`Signals::then`] is to call.
     pub(crate) fn stop(&self, outcome: Outcome) {
         let _ = self.outcome.set(outcome);
-        match &*self.closer.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(closer) => closer.close(),
-            // It still waits for the ring.
-            None => exit(outcome.code().into()),
+        match &*self.end.lock().unwrap_or_else(PoisonError::into_inner) {
+            End::Close(closer) => closer.close(),
+            End::Look => {}
+            End::Exit => exit(outcome.code().into()),
         }
     }
 

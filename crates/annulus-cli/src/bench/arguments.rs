@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::message::SIZES;
-use crate::measure::rate;
-use crate::rings::DirectoryOption;
+use crate::numbers::{self, rate, seconds};
+use crate::rings::{DirectoryOption, SEATS};
 use crate::text::quoted;
 
 /// The most memory that a ring gets unasked.
@@ -14,12 +14,6 @@ const DEFAULT_BYTES: usize = 8 << 20;
 
 /// The most slots that a ring gets unasked.
 const DEFAULT_CAPACITY_MAX: usize = 65_536;
-
-/// The most subscribers: each is a process.
-pub(super) const SUBSCRIBERS_MAX: u16 = 64;
-
-/// The longest part: a day.
-const SECONDS_MAX: f64 = 86_400.0;
 
 /// Load on a named ring between processes: how many messages go through, and how long they take.
 ///
@@ -73,7 +67,7 @@ pub(crate) struct Arguments {
     pub(super) seconds: Duration,
 
     /// Slots of the ring, any number from 2 up [default: as many as 8 MiB hold, at most 65536]
-    #[arg(long, value_name = "SLOTS", conflicts_with = "subscribe")]
+    #[arg(long, value_name = "SLOTS", value_parser = numbers::size, conflicts_with = "subscribe")]
     capacity: Option<usize>,
 
     /// Lose no message: the publisher waits for the slowest subscriber
@@ -85,7 +79,7 @@ pub(crate) struct Arguments {
 
     /// How many subscribers, each a process
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SUBSCRIBERS_MAX)))]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SEATS)))]
     #[arg(conflicts_with_all = ["subscribe", "publish"])]
     pub(super) subscribers: u16,
 
@@ -126,22 +120,10 @@ impl Arguments {
 
 /// Parses the size of a message.
 fn size(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|size| SIZES.contains(size)).ok_or_else(|| {
+    numbers::size(text).ok().filter(|size| SIZES.contains(size)).ok_or_else(|| {
         let sizes: Vec<_> = SIZES.iter().map(ToString::to_string).collect();
         format!("{} is no size of a message here: it must be one of {}", quoted(text), sizes.join(", "))
     })
-}
-
-/// Parses how long a part takes.
-fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= SECONDS_MAX => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err(format!(
-            "{} is no time: it must be a positive number of seconds, such as `5` or `0.5`, and at most \
-             {SECONDS_MAX}",
-            quoted(text)
-        )),
-    }
 }
 
 const EXAMPLES: &str = "\

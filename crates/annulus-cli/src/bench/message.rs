@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::watch::{Fields, Known, Value};
+
 /// Words that are no filling: the number, the time, the mark, the checksum.
 const HEAD: usize = 4;
 
@@ -59,6 +61,29 @@ impl<const WORDS: usize> Load<WORDS> {
             .fold(words[3] ^ seed, |differences, (index, &word)| differences | (word ^ filling(seed, index)));
         (differences == 0).then(|| (words[0], words[1], Mark::of_word(words[2])))
     }
+}
+
+impl<const WORDS: usize> Fields for Load<WORDS>
+where
+    Self: Pod,
+{
+    fn fields(&self) -> Vec<(String, Value)> {
+        let Some((number, sent_ns, mark)) = self.checked() else {
+            return vec![("corrupt".into(), true.into())];
+        };
+        let numbers = [("number", number), ("sent_ns", sent_ns), ("start", mark.start)];
+        let flags = [("is_last", mark.is_last), ("is_timed", mark.is_timed)];
+        let numbers = numbers.map(|(name, value)| (name.into(), value.into()));
+        numbers.into_iter().chain(flags.map(|(name, value)| (name.into(), value.into()))).collect()
+    }
+}
+
+/// All sizes that [`with_words_of`] knows.
+pub(crate) fn fields_of_loads() -> Vec<Known> {
+    fn known<const WORDS: usize>() -> Known {
+        Known::of::<Load<WORDS>>()
+    }
+    SIZES.into_iter().filter_map(|bytes| with_words_of!(bytes, known())).collect()
 }
 
 /// A checksum of what a message says. It is never 0 for a message that is all 0.

@@ -8,7 +8,7 @@
 //! ```text
 //! arguments    what the user asked for
 //! message      what goes through the ring: numbered, stamped, filled and checked
-//! publishing   the publisher's side             ring   lossy or lossless
+//! publishing   the publisher's side
 //! receiving    a subscriber's side
 //! receipt      what it came to there, as it is sent to the publisher's process
 //! children     subscribers in processes of their own
@@ -25,10 +25,10 @@ mod publishing;
 mod receipt;
 mod receiving;
 mod report;
-mod ring;
 mod table;
 
 pub(crate) use arguments::Arguments;
+pub(crate) use message::fields_of_loads;
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 
 fn print(report: &Report, arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.json {
-        return output::print(&table::render(report));
+        return output::print(&table::render(report, output::room()));
     }
     output::print(&report.to_json())?;
     for fault in report.faults() {

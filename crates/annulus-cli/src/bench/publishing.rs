@@ -12,10 +12,9 @@ use super::children::Children;
 use super::message::{Load, Mark, with_words_of};
 use super::progress;
 use super::report::{Part, Report, Sent};
-use super::ring::Ring;
 use crate::measure::{Gauge, Schedule, now_ns};
 use crate::outcome::{Failure, Outcome};
-use crate::rings;
+use crate::rings::{self, Ring};
 use crate::signals::Signals;
 
 /// Messages a second where latency is measured, if nothing else is asked for. The ring is nearly empty at
@@ -47,7 +46,7 @@ fn run_in<M: Ring, const WORDS: usize>(
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
     let capacity = arguments.capacity();
-    let (mut publisher, invitation) = M::make::<WORDS>(capacity)
+    let (mut publisher, invitation) = M::make::<Load<WORDS>>(capacity)
         .map_err(|error| Failure::new(format!("--capacity {capacity}: {error}")))?;
     let name =
         invitation.publish(&directory, &arguments.name).map_err(|error| Failure::new(error.to_string()))?;

@@ -2,86 +2,98 @@
 
 use super::receipt::PartReceipt;
 use super::report::{Part, Report};
-use crate::measure::{pace, per_second, table};
+use crate::measure::{LATENCY_COLUMNS, TOO_FEW, pace, per_second};
+use crate::page::{BAD, GOOD, Page, painted};
+use crate::table::{Column, Table};
 use crate::text::{counted, duration, quoted};
 
-/// The whole report, as lines.
-pub(super) fn render(report: &Report) -> String {
-    let mut lines = vec![format!(
+/// The whole report, in lines that are no wider than `room`.
+pub(super) fn render(report: &Report, room: usize) -> String {
+    let mut page = Page::new(room);
+    page.say(format!(
         "Ring: {}, {}, {}, messages of {} bytes",
         quoted(&report.name),
         if report.lossless { "lossless" } else { "lossy" },
         counted(report.capacity as u64, "slot"),
         report.size
-    )];
+    ));
     for part in &report.parts {
-        lines.push(String::new());
-        lines.push(heading(part, report.size));
+        page.gap();
+        for line in heading(part, report.size) {
+            page.say(line);
+        }
         if !part.subscribers.is_empty() {
-            lines.push(if part.is_timed { latencies(part) } else { throughput(part) });
+            page.table(&if part.is_timed { latencies(part) } else { throughput(part) });
         }
     }
-    lines.push(String::new());
+    page.gap();
     if report.parts.is_empty() {
-        lines.push("No message came.".into());
+        page.say("No message came.");
     }
     if report.is_stopped {
-        lines.push("It was stopped by a signal: this is what came until then.".into());
+        page.say("It was stopped by a signal: this is what came until then.");
     }
-    if report.parts.iter().flat_map(|part| &part.subscribers).any(|receipt| receipt.lost > 0) {
-        lines.push(
-            "Lost messages were overwritten unread: the publisher never waits. A larger --capacity keeps more, --lossless all."
-                .into(),
+    let mut receipts = report.parts.iter().flat_map(|part| &part.subscribers);
+    if receipts.clone().any(|receipt| receipt.lost > 0) {
+        page.say(
+            "Lost messages were overwritten unread: the publisher never waits. A larger --capacity keeps more, --lossless all.",
         );
     }
-    lines.extend(verdict(report));
-    lines.join("\n") + "\n"
+    if receipts.any(|receipt| receipt.latency_ns.is_some() && latency(receipt).contains(&"–".into())) {
+        page.say(TOO_FEW);
+    }
+    for line in verdict(report) {
+        page.say(line);
+    }
+    page.into_text()
 }
 
 /// What was published, and how fast.
 #[expect(clippy::cast_precision_loss, reason = "a size of a message is small")]
-fn heading(part: &Part, size: usize) -> String {
+fn heading(part: &Part, size: usize) -> Vec<String> {
     let speed = match part.rate {
         Some(rate) => pace(rate),
         None if part.is_timed => "at an even pace".into(),
         None => "at full speed".into(),
     };
-    let Some(sent) = part.sent else { return format!("Messages that were published {speed}:") };
+    let Some(sent) = part.sent else { return vec![format!("Messages that were published {speed}:")] };
     let (count, elapsed) = (counted(sent.published, "message"), duration(sent.elapsed_ns));
     let reached = sent.messages_per_s();
     if part.is_timed {
-        let latency = if part.subscribers.is_empty() { "" } else { "\nOne-way latency:" };
-        format!("Published {count} {speed} in {elapsed}.{latency}")
+        let published = format!("Published {count} {speed} in {elapsed}.");
+        if part.subscribers.is_empty() { vec![published] } else { vec![published, "One-way latency:".into()] }
     } else {
         let megabytes = per_second(reached * size as f64 / 1e6);
         let rate = per_second(reached);
-        format!("Published {count} {speed} in {elapsed}: {rate} messages, {megabytes} MB a second.")
+        vec![format!("Published {count} {speed} in {elapsed}: {rate} messages, {megabytes} MB a second.")]
     }
 }
 
 /// One line a subscriber.
-fn throughput(part: &Part) -> String {
-    let mut table = table(&["subscriber", "received", "lost", "received a second"], 0);
+fn throughput(part: &Part) -> Table {
+    let mut table =
+        Table::framed(&["subscriber", "received", "lost", "received a second"].map(Column::number));
     for (number, receipt) in (1..).zip(&part.subscribers) {
-        let mut row = counts(number, receipt).to_vec();
-        row.push(per_second(receipt.messages_per_s()));
-        table.add_row(row);
+        table.row(counts(number, receipt).into_iter().chain([per_second(receipt.messages_per_s())]));
     }
-    table.to_string()
+    table
 }
 
 /// One line a subscriber.
-fn latencies(part: &Part) -> String {
-    let mut table = table(&["subscriber", "received", "lost", "p50", "p90", "p99", "p99.9", "max"], 0);
+fn latencies(part: &Part) -> Table {
+    let numbers = ["subscriber", "received", "lost"].map(Column::number);
+    let mut table = Table::framed(&[&numbers[..], &LATENCY_COLUMNS].concat());
     for (number, receipt) in (1..).zip(&part.subscribers) {
-        let mut row = counts(number, receipt).to_vec();
-        match &receipt.latency_ns {
-            Some(latency) => row.extend(latency.cells()),
-            None => row.extend(["-"; 5].map(String::from)),
-        }
-        table.add_row(row);
+        table.row(counts(number, receipt).into_iter().chain(latency(receipt)));
     }
-    table.to_string()
+    table
+}
+
+fn latency(receipt: &PartReceipt) -> [String; 5] {
+    receipt
+        .latency_ns
+        .as_ref()
+        .map_or_else(|| ["–"; 5].map(String::from), |latency| latency.cells(receipt.received))
 }
 
 fn counts(number: u64, receipt: &PartReceipt) -> [String; 3] {
@@ -93,7 +105,7 @@ fn verdict(report: &Report) -> Vec<String> {
     let faults = report.faults();
     if !faults.is_empty() {
         let faults = faults.iter().map(|fault| format!("  {fault}"));
-        return ["Check FAILED:".into()].into_iter().chain(faults).collect();
+        return [painted(BAD, "Check FAILED:")].into_iter().chain(faults).collect();
     }
     if report.parts.iter().all(|part| part.subscribers.is_empty()) {
         return Vec::new();
@@ -104,13 +116,20 @@ fn verdict(report: &Report) -> Vec<String> {
     } else {
         "each gap is as long as the loss that the ring reported"
     };
-    vec![format!("Check passed: {sum}, and no message came twice, out of order or corrupted.")]
+    let passed = painted(GOOD, "Check passed:");
+    vec![format!("{passed} {sum}, and no message came twice, out of order or corrupted.")]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::report::tests::report;
+    use crate::page::plain;
+
+    /// Without colours, in a wide terminal.
+    fn shown(report: &Report) -> String {
+        plain(&render(report, usize::MAX))
+    }
 
     #[test]
     fn a_report_says_how_much_and_how_long() {
@@ -135,18 +154,18 @@ One-way latency:
 Lost messages were overwritten unread: the publisher never waits. A larger --capacity keeps more, --lossless all.
 Check passed: received + lost = published, and no message came twice, out of order or corrupted.
 ";
-        assert_eq!(render(&report()), expected);
+        assert_eq!(shown(&report()), expected);
     }
 
     #[test]
     fn a_fault_is_told_and_nothing_passes_where_nobody_received() {
         let mut failed = report();
         failed.faults.push("subscriber 1: 1 message came twice".into());
-        assert!(render(&failed).ends_with("\nCheck FAILED:\n  subscriber 1: 1 message came twice\n"));
+        assert!(shown(&failed).ends_with("\nCheck FAILED:\n  subscriber 1: 1 message came twice\n"));
 
         let mut received = report();
         received.parts.iter_mut().for_each(|part| part.sent = None);
-        let said = render(&received);
+        let said = shown(&received);
         for words in
             ["\nMessages that were published at full speed:\n", "Check passed: each gap is as long as"]
         {
@@ -155,6 +174,6 @@ Check passed: received + lost = published, and no message came twice, out of ord
 
         let mut alone = report();
         alone.parts.iter_mut().for_each(|part| part.subscribers.clear());
-        assert!(render(&alone).ends_with("messages a second in 2.00 s.\n\n"));
+        assert!(shown(&alone).ends_with("messages a second in 2.00 s.\n\n"));
     }
 }

@@ -1,7 +1,6 @@
 //! The arguments of `annulus demo`.
 
 use std::num::NonZero;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -14,7 +13,7 @@ use super::order::Names;
 use super::order_file::failure;
 use super::place::Place;
 use super::strategy::Windows;
-use crate::measure::rate;
+use crate::numbers::{advice, count, rate, whole_in};
 use crate::outcome::Failure;
 #[cfg(target_os = "linux")]
 use crate::rings::DirectoryOption;
@@ -74,9 +73,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
 
-    /// How many times to replay the input, all files in turn.
-    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = count, requires = "input")]
-    repeat: u64,
+    /// How many times to replay the input, all files in turn [default: 1]
+    #[arg(long, value_name = "TIMES", value_parser = count)]
+    repeat: Option<u64>,
 
     /// How many quotes of the random walk to publish.
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000, value_parser = count, conflicts_with = "input")]
@@ -232,7 +231,7 @@ impl Arguments {
         if self.input.is_empty() {
             Ok(Feed::walk(self.seed, self.messages))
         } else {
-            Feed::files(&self.input, self.repeat)
+            Feed::files(&self.input, self.repeat.unwrap_or(1))
         }
     }
 
@@ -242,6 +241,12 @@ impl Arguments {
     ///
     /// Names the first of them.
     pub(super) fn check(&self) -> Result<(), Failure> {
+        if let (Some(times), true) = (self.repeat, self.input.is_empty()) {
+            return Err(Failure::new(format!(
+                "--repeat {times}: there is no file to replay: name one with --input, or say with --messages how \
+                 long the random walk is to be"
+            )));
+        }
         let strategies = &self.strategies[..];
         if strategies.len() > STRATEGIES_MAX {
             let count = strategies.len();
@@ -340,31 +345,20 @@ fn no_shared_rings() -> Failure {
 
 /// Parses a number of slots. Whether a ring can have so many is for the ring to say.
 fn slots(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| format!("must be a whole number of slots, 2 or more, such as {DEFAULT_CAPACITY_MAX}"))
-}
-
-/// Parses how many of a thing there are to be; at least one.
-fn count(text: &str) -> Result<u64, String> {
-    whole(text, 1..=u64::MAX)
+    whole_in(text, 0..=usize::MAX as u64).map(|slots| slots as usize).map_err(|_| {
+        let advice = advice(text);
+        format!("must be a whole number of slots, 2 or more, such as {DEFAULT_CAPACITY_MAX}{advice}")
+    })
 }
 
 /// Parses a number of subscribers.
 fn subscribers(text: &str) -> Result<u64, String> {
-    whole(text, 1..=SUBSCRIBERS_MAX)
+    whole_in(text, 1..=SUBSCRIBERS_MAX)
 }
 
 /// Parses a seed; any will do.
 fn seed(text: &str) -> Result<u64, String> {
-    whole(text, 0..=u64::MAX)
-}
-
-/// Parses a whole number in `range`.
-fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
-    match text.parse() {
-        Ok(number) if range.contains(&number) => Ok(number),
-        _ => Err(format!("must be a whole number from {} to {}", range.start(), range.end())),
-    }
+    whole_in(text, 0..=u64::MAX)
 }
 
 #[cfg(test)]
@@ -427,7 +421,7 @@ mod tests {
             (["--messages", "0"], "must be a whole number from 1 to 18446744073709551615"),
             (["--messages", "1.5"], "must be a whole number from 1 to 18446744073709551615"),
             (["--seed", "-1"], "'-1' for '--seed <NUMBER>': must be a whole number from 0 to"),
-            (["--capacity", "many"], "must be a whole number of slots, 2 or more"),
+            (["--capacity", "many"], "must be a whole number of slots, 2 or more, such as 1048576"),
         ] {
             let error = parse(&arguments).err().unwrap();
             assert!(error.contains(expected), "{error}");
@@ -503,7 +497,22 @@ mod tests {
             let error = parse(&[&["--input", "q.csv"], &arguments[..]].concat()).err().unwrap();
             assert!(error.contains("cannot be used with"), "{error}");
         }
-        assert!(parse(&["--repeat", "2"]).err().unwrap().contains("--input <FILE>"));
-        assert_eq!(parse(&["--input", "q.csv", "--repeat", "2"]).unwrap().repeat, 2);
+        let failure = parse(&["--repeat", "2"]).unwrap().check().unwrap_err().to_string();
+        assert!(failure.contains("--input") && failure.contains("--messages"), "{failure}");
+        let replayed = parse(&["--input", "q.csv", "--repeat", "2"]).unwrap();
+        replayed.check().unwrap();
+        assert_eq!(replayed.repeat, Some(2));
+    }
+
+    #[test]
+    fn numbers_are_written_in_several_ways() {
+        for text in ["1000000", "1_000_000", "1e6"] {
+            let arguments = ["--messages", text, "--capacity", text, "--seed", text, "--rate", text];
+            let arguments = parse(&arguments).unwrap();
+            assert_eq!((arguments.messages, arguments.seed), (1_000_000, 1_000_000));
+            assert_eq!((arguments.capacity, arguments.rate), (Some(1_000_000), Some(1e6)));
+        }
+        let error = parse(&["--messages", "1,000,000"]).err().unwrap();
+        assert!(error.contains("write `1000000` or `1_000_000`"), "{error}");
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Feed {
     pub(super) symbols: Vec<String>,
     /// How many quotes there are.
     pub(super) total: u64,
+    /// What may surprise in the files.
+    pub(super) remarks: Vec<String>,
     source: Source,
 }
 
@@ -28,7 +30,7 @@ enum Source {
 impl Feed {
     /// The random walk of `seed`, `total` quotes long.
     pub(super) fn walk(seed: u64, total: u64) -> Self {
-        Self { symbols: Walk::symbols(), total, source: Source::Walk { seed } }
+        Self { symbols: Walk::symbols(), total, remarks: Vec::new(), source: Source::Walk { seed } }
     }
 
     /// All quotes of the files at `paths`, one after another, and all that `repeat` times. Files whose names
@@ -40,21 +42,24 @@ impl Feed {
     /// to count.
     pub(super) fn files(paths: &[PathBuf], repeat: u64) -> Result<Self, Failure> {
         let mut symbols: Vec<String> = Vec::new();
-        let mut ticks = Vec::new();
+        let (mut ticks, mut remarks) = (Vec::new(), Vec::new());
         for path in paths {
             let name = symbol::of_file(path);
             let index = symbols.iter().position(|known| *known == name).unwrap_or_else(|| {
                 symbols.push(name);
                 symbols.len() - 1
             });
-            ticks.append(&mut input::read(path, index as u32)?);
+            let mut quotes = input::read(path, index as u32)?;
+            ticks.append(&mut quotes.ticks);
+            remarks.extend(quotes.remark);
         }
         let quotes = ticks.len() as u64;
         let total = quotes.checked_mul(repeat).ok_or_else(|| {
             let at_most = u64::MAX / quotes;
             Failure::new(format!("--repeat {repeat}: too often for {quotes} quotes: at most {at_most} times"))
         })?;
-        Ok(Self { symbols, total, source: Source::Files { ticks, files: paths.len() as u64, repeat } })
+        let source = Source::Files { ticks, files: paths.len() as u64, repeat };
+        Ok(Self { symbols, total, remarks, source })
     }
 
     /// The first `count` quotes, in order.
@@ -92,6 +97,7 @@ mod tests {
         Feed {
             symbols: vec!["A".into(), "B".into()],
             total,
+            remarks: Vec::new(),
             source: Source::Files { ticks, files: 2, repeat },
         }
     }

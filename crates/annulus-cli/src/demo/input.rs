@@ -20,12 +20,20 @@ const LINE_BYTES_MAX: u64 = 1024;
 /// What some editors put in front of a file in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// The quotes of a file.
+#[derive(Debug, Default)]
+pub(super) struct Quotes {
+    pub(super) ticks: Vec<Tick>,
+    /// What may surprise in them: how many have a bid above their ask, if any has.
+    pub(super) remark: Option<String>,
+}
+
 /// All quotes of the file at `path`, of the symbol with the index `symbol`.
 ///
 /// # Errors
 ///
 /// The file cannot be read, holds no quotes, or has a malformed line.
-pub(super) fn read(path: &Path, symbol: u32) -> Result<Vec<Tick>, InputError> {
+pub(super) fn read(path: &Path, symbol: u32) -> Result<Quotes, InputError> {
     let result = if path.is_dir() {
         Err(Problem::Directory)
     } else {
@@ -33,12 +41,35 @@ pub(super) fn read(path: &Path, symbol: u32) -> Result<Vec<Tick>, InputError> {
             .map_err(Problem::Unreadable)
             .and_then(|file| read_lines(BufReader::new(file), symbol))
     };
-    result.map_err(|problem| InputError { path: path.to_owned(), problem })
+    let (ticks, crossed) = result.map_err(|problem| InputError { path: path.to_owned(), problem })?;
+    let remark = |crossed: Crossed| format!("{}:{crossed}", printable(&path.to_string_lossy()));
+    Ok(Quotes { ticks, remark: crossed.map(remark) })
+}
+
+/// Quotes whose bid is above their ask. There are such moments in a market.
+#[derive(Debug, PartialEq)]
+struct Crossed {
+    /// Of the first one, counted from 1.
+    line: u64,
+    bid: f64,
+    ask: f64,
+    count: u64,
+}
+
+impl fmt::Display for Crossed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, bid, ask, count } = self;
+        write!(f, "{line}: the bid {bid} is above the ask {ask}")?;
+        if *count > 1 {
+            write!(f, ", and so it is in {} more", grouped(count - 1))?;
+        }
+        f.write_str("; such quotes are published as they are")
+    }
 }
 
 /// All quotes of `reader`.
-fn read_lines(mut reader: impl BufRead, symbol: u32) -> Result<Vec<Tick>, Problem> {
-    let mut ticks = Vec::new();
+fn read_lines(mut reader: impl BufRead, symbol: u32) -> Result<(Vec<Tick>, Option<Crossed>), Problem> {
+    let (mut ticks, mut crossed) = (Vec::<Tick>::new(), None::<Crossed>);
     let mut form: Option<Form> = None;
     // The first of the empty lines that were seen; only the file's end may follow them.
     let mut empty_line = None;
@@ -64,17 +95,20 @@ fn read_lines(mut reader: impl BufRead, symbol: u32) -> Result<Vec<Tick>, Proble
             let what = "is empty: empty lines may stand after the last quote only".into();
             return Err(Problem::Malformed { line, what });
         }
-        if let Some(form) = form {
-            ticks.push(form.parse(line, symbol).map_err(malformed)?);
-        } else {
-            let first = Form::of_first_line(line).map_err(malformed)?;
-            if !first.has_header() {
-                ticks.push(first.parse(line, symbol).map_err(malformed)?);
-            }
-            form = Some(first);
+        let is_first = form.is_none();
+        let known = form.map_or_else(|| Form::of_first_line(line).map_err(malformed), Ok)?;
+        form = Some(known);
+        if is_first && known.has_header() {
+            continue;
         }
+        let tick = known.parse(line, symbol).map_err(malformed)?;
+        if tick.bid > tick.ask {
+            let Tick { bid, ask, .. } = tick;
+            crossed.get_or_insert(Crossed { line: number, bid, ask, count: 0 }).count += 1;
+        }
+        ticks.push(tick);
     }
-    if ticks.is_empty() { Err(Problem::NoQuotes) } else { Ok(ticks) }
+    if ticks.is_empty() { Err(Problem::NoQuotes) } else { Ok((ticks, crossed)) }
 }
 
 /// The text of the line that was read as `bytes`, without its line break.
@@ -151,7 +185,7 @@ mod tests {
     /// The bids of a file with this content, or the error as it is printed.
     fn bids(content: impl AsRef<[u8]>) -> Result<Vec<f64>, String> {
         match read_lines(content.as_ref(), 0) {
-            Ok(ticks) => Ok(ticks.iter().map(|tick| tick.bid).collect()),
+            Ok((ticks, _)) => Ok(ticks.iter().map(|tick| tick.bid).collect()),
             Err(problem) => Err(InputError { path: "q.csv".into(), problem }.to_string()),
         }
     }
@@ -160,6 +194,20 @@ mod tests {
     fn both_forms_are_read() {
         assert_eq!(bids(format!("{PLAIN}20200101 170000066,1.3,1.4,0\n")), Ok(vec![1.1, 1.3]));
         assert_eq!(bids(HEADED), Ok(vec![86.655]));
+    }
+
+    #[test]
+    fn a_bid_above_its_ask_is_told_and_kept() {
+        let crossed = PLAIN.replace("1.1,1.2", "1.3,1.2");
+        let told = |content: &str| {
+            let (ticks, crossed) = read_lines(content.as_bytes(), 0).unwrap();
+            (ticks.len(), crossed.map(|crossed| crossed.to_string()))
+        };
+        assert_eq!(told(&PLAIN.repeat(2)), (2, None));
+        let expected = "2: the bid 1.3 is above the ask 1.2; such quotes are published as they are";
+        assert_eq!(told(&format!("{PLAIN}{crossed}{PLAIN}")), (3, Some(expected.into())));
+        let (_, told) = told(&format!("{crossed}{PLAIN}{crossed}{crossed}"));
+        assert!(told.unwrap().contains("is above the ask 1.2, and so it is in 2 more; "));
     }
 
     #[test]

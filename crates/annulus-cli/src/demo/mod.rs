@@ -69,6 +69,8 @@ mod threads;
 mod walk;
 
 pub(crate) use arguments::Arguments;
+#[cfg(target_os = "linux")]
+pub(crate) use quote::Quote;
 
 use annulus::broadcast::{Lossless, Lossy};
 
@@ -104,6 +106,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     }
     arguments.check()?;
     let feed = arguments.feed()?;
+    for remark in &feed.remarks {
+        output::say(format_args!("{remark}"));
+    }
     let graph = arguments.graph(feed.total);
     if let Some(form) = arguments.describe() {
         // A graph that could not be made is refused as it is when it is to run.
@@ -152,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             stopped_by: cast.stopped_as().stopped_by(),
             output: graph.output.clone(),
         };
-        output::print(&table::render(&findings, &setting))?;
+        output::print(&table::render(&findings, &setting, output::room()))?;
     }
     Ok(match findings.outcome() {
         Outcome::Interrupted => cast.stopped_as(),

@@ -27,7 +27,7 @@ pub(super) struct Tick {
 /// process, so any bytes are one.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Quote {
+pub(crate) struct Quote {
     /// How many were published before it.
     pub(super) sequence: u64,
     /// When it was published, by the demo's clock.
@@ -86,6 +86,22 @@ impl Quote {
             product ^ (product >> 32)
         });
         state as u32
+    }
+}
+
+/// For `annulus watch`.
+#[cfg(target_os = "linux")]
+impl crate::watch::Fields for Quote {
+    fn fields(&self) -> Vec<(String, crate::watch::Value)> {
+        vec![
+            ("sequence".into(), self.sequence.into()),
+            ("sent_ns".into(), self.sent_ns.into()),
+            ("event_ns".into(), self.event_ns.into()),
+            ("bid".into(), self.bid.into()),
+            ("ask".into(), self.ask.into()),
+            ("volume".into(), self.volume.into()),
+            ("symbol".into(), self.symbol.into()),
+        ]
     }
 }
 

@@ -4,8 +4,10 @@ use super::findings::Findings;
 use super::report::Report;
 use super::statistics::Statistics;
 use super::subscriber::Receipt;
-use crate::measure::{pace, per_second, percentiles, table};
+use crate::measure::{LATENCY_COLUMNS, TOO_FEW, pace, per_second, percentiles};
 use crate::outcome::Outcome;
+use crate::page::{BAD, GOOD, Page, TITLE, painted};
+use crate::table::{Column, Table};
 use crate::text::{counted, duration, grouped, quoted};
 
 /// The most decimals that a price is shown with.
@@ -27,31 +29,31 @@ pub(super) struct Setting<'a> {
     pub(super) output: Option<String>,
 }
 
-/// The whole report, as lines.
-pub(super) fn render(findings: &Findings, setting: &Setting<'_>) -> String {
+/// The whole report, in lines that are no wider than `room`.
+pub(super) fn render(findings: &Findings, setting: &Setting<'_>, room: usize) -> String {
     let run = &findings.run;
-    let mut lines = vec![
-        format!("Feed: {}", setting.feed),
-        format!(
-            "Ring: {}{}, {}, 1 publisher, {}{}",
-            setting.ring.as_ref().map_or_else(String::new, |name| format!("{}, ", quoted(name))),
-            counted(setting.capacity as u64, "slot"),
-            if run.lossless { "lossless" } else { "lossy" },
-            counted(run.receipts.len() as u64, "subscriber"),
-            if setting.ring.is_some() { ", each a process" } else { "" }
-        ),
-        String::new(),
-        throughput(run, findings.rate, setting),
-    ];
+    let mut page = Page::new(room);
+    page.say(format!("Feed: {}", setting.feed));
+    page.say(format!(
+        "Ring: {}{}, {}, 1 publisher, {}{}",
+        setting.ring.as_ref().map_or_else(String::new, |name| format!("{}, ", quoted(name))),
+        counted(setting.capacity as u64, "slot"),
+        if run.lossless { "lossless" } else { "lossy" },
+        counted(run.receipts.len() as u64, "subscriber"),
+        if setting.ring.is_some() { ", each a process" } else { "" }
+    ));
+    page.gap();
+    page.say(throughput(run, findings.rate, setting));
     if findings.rate.is_none() {
-        lines.push(receipts(run));
+        page.table(&receipts(run));
     }
-    lines.push(String::new());
+    page.gap();
     if let Some((paced, rate)) = findings.paced() {
         let which = match &findings.calm {
             Some(_) => {
-                lines.push(format!(
-                    "Latency in a calm ring: the first {} once more, {}.",
+                page.say(format!(
+                    "{}: the first {} once more, {}.",
+                    painted(TITLE, "Latency in a calm ring"),
                     counted(paced.total, "quote"),
                     pace(rate)
                 ));
@@ -59,67 +61,71 @@ pub(super) fn render(findings: &Findings, setting: &Setting<'_>) -> String {
             }
             None => pace(rate),
         };
-        lines.push(format!("One-way, {which}, from publication to reception:"));
-        lines.push(latencies(&paced.receipts));
-        lines.push(String::new());
-        lines.push(format!(
-            "Tick to order, {which}, from publication of a quote to reception of the order at the gateway:"
+        page.say(format!("{}, {which}, from publication to reception:", painted(TITLE, "One-way")));
+        page.table(&latencies(&paced.receipts));
+        page.gap();
+        page.say(format!(
+            "{}, {which}, from publication of a quote to reception of the order at the gateway:",
+            painted(TITLE, "Tick to order")
         ));
-        lines.push(trades(paced));
-        lines.push(String::new());
+        page.table(&trades(paced));
+        page.gap();
     }
     let (number, receipt) = exemplar(&run.receipts);
     let whole =
         if receipt.ledger.lost == 0 { "every quote" } else { "what it received: every subscriber lost some" };
-    lines.push(format!("The market as subscriber {number} saw it (of {whole}):"));
-    lines.push(market(setting.symbols, &receipt.statistics));
-    lines.push(String::new());
+    page.say(format!("{} as subscriber {number} saw it (of {whole}):", painted(TITLE, "The market")));
+    page.table(&market(setting.symbols, &receipt.statistics));
+    page.gap();
     if let Some(output) = setting.output.as_ref().filter(|_| run.outcome() != Outcome::Failed) {
-        lines.push(format!("Wrote {} to {output}.", counted(run.orders(), "order")));
+        page.say(format!("Wrote {} to {output}.", counted(run.orders(), "order")));
     }
-    lines.extend(remarks(findings, setting));
-    lines.extend(verdict(findings));
-    lines.join("\n") + "\n"
+    for line in remarks(findings, setting).into_iter().chain(verdict(findings)) {
+        page.say(line);
+    }
+    page.into_text()
 }
 
 /// One line a subscriber: how much, and not how fast. In a ring that is flooded, a latency is the wait behind
 /// all quotes that came before.
-fn receipts(report: &Report) -> String {
-    let mut table = table(&["subscriber", "received", "lost", "orders"], 0);
+fn receipts(report: &Report) -> Table {
+    let mut table = Table::framed(&["subscriber", "received", "lost", "orders"].map(Column::number));
     for (number, receipt) in (1..).zip(&report.receipts) {
         let orders = receipt.placed.iter().map(|&(_, count)| count).sum();
-        table.add_row([number, receipt.ledger.received, receipt.ledger.lost, orders].map(grouped));
+        table.row([number, receipt.ledger.received, receipt.ledger.lost, orders].map(grouped));
     }
-    table.to_string()
+    table
 }
 
 /// One line a subscriber.
-fn latencies(receipts: &[Receipt]) -> String {
-    let mut table = table(&["subscriber", "received", "lost", "p50", "p90", "p99", "p99.9", "max"], 0);
+fn latencies(receipts: &[Receipt]) -> Table {
+    let counts = ["subscriber", "received", "lost"].map(Column::number);
+    let mut table = Table::framed(&[&counts[..], &LATENCY_COLUMNS].concat());
     for (number, receipt) in (1..).zip(receipts) {
-        let mut row = [number, receipt.ledger.received, receipt.ledger.lost].map(grouped).to_vec();
-        row.extend(percentiles(&receipt.latency_ns));
-        table.add_row(row);
+        let counts = [number, receipt.ledger.received, receipt.ledger.lost].map(grouped);
+        table.row(counts.into_iter().chain(percentiles(&receipt.latency_ns)));
     }
-    table.to_string()
+    table
 }
 
 /// One line a strategy, and one for all.
-fn trades(report: &Report) -> String {
-    let header = ["strategy", "subscriber", "lost", "orders", "p50", "p90", "p99", "p99.9", "max"];
-    let mut table = table(&header, 1);
+fn trades(report: &Report) -> Table {
+    let counts = [
+        Column::text("strategy"),
+        Column::number("subscriber").spared(6),
+        Column::number("lost").spared(4),
+        Column::number("orders"),
+    ];
+    let mut table = Table::framed(&[&counts[..], &LATENCY_COLUMNS].concat());
     for trade in &report.trades {
         let (number, account) = (trade.subscriber as u64 + 1, &trade.account);
-        let mut row = vec![trade.windows.to_string()];
-        row.extend([number, report.receipts[trade.subscriber].ledger.lost, account.orders].map(grouped));
-        row.extend(percentiles(&account.latency_ns));
-        table.add_row(row);
+        let counts = [number, report.receipts[trade.subscriber].ledger.lost, account.orders].map(grouped);
+        let row = std::iter::once(trade.windows.to_string()).chain(counts);
+        table.row(row.chain(percentiles(&account.latency_ns)));
     }
-    let mut row = ["all", "", ""].map(String::from).to_vec();
-    row.push(grouped(report.orders()));
-    row.extend(percentiles(&report.tick_to_order_ns()));
-    table.add_row(row);
-    table.to_string()
+    let all = ["all".into(), String::new(), String::new(), grouped(report.orders())];
+    table.row(all.into_iter().chain(percentiles(&report.tick_to_order_ns())));
+    table
 }
 
 /// The subscriber whose statistics are shown: the first that lost nothing, else the first; and its number.
@@ -129,9 +135,16 @@ fn exemplar(receipts: &[Receipt]) -> (usize, &Receipt) {
 }
 
 /// One line a symbol.
-fn market(symbols: &[String], statistics: &[Statistics]) -> String {
-    let mut table =
-        table(&["symbol", "quotes", "last bid", "last ask", "min bid", "max ask", "mean spread"], 1);
+fn market(symbols: &[String], statistics: &[Statistics]) -> Table {
+    let mut table = Table::framed(&[
+        Column::text("symbol"),
+        Column::number("quotes"),
+        Column::number("last bid"),
+        Column::number("last ask"),
+        Column::number("min bid").spared(2),
+        Column::number("max ask").spared(2),
+        Column::number("mean spread").spared(1),
+    ]);
     for (symbol, statistics) in symbols.iter().zip(statistics) {
         let mut row = vec![symbol.clone(), grouped(statistics.quotes)];
         if let Some(spread_mean) = statistics.spread_mean() {
@@ -141,11 +154,11 @@ fn market(symbols: &[String], statistics: &[Statistics]) -> String {
             row.extend(prices.map(|price| format!("{price:.decimals$}")));
             row.push(format!("{spread_mean:.*}", decimals + 1));
         } else {
-            row.extend(["-"; 5].map(String::from));
+            row.extend(["–"; 5].map(String::from));
         }
-        table.add_row(row);
+        table.row(row);
     }
-    table.to_string()
+    table
 }
 
 /// How many decimals it takes to write `price`.
@@ -190,6 +203,13 @@ fn remarks(findings: &Findings, setting: &Setting<'_>) -> Vec<String> {
         ),
         _ => {}
     }
+    if let Some((paced, _)) = findings.paced() {
+        let samples = paced.receipts.iter().map(|receipt| &receipt.latency_ns);
+        let mut samples = samples.chain(paced.trades.iter().map(|trade| &trade.account.latency_ns));
+        if samples.any(|latency_ns| percentiles(latency_ns).contains(&"–".into())) {
+            remarks.push(TOO_FEW.into());
+        }
+    }
     remarks
 }
 
@@ -197,13 +217,13 @@ fn remarks(findings: &Findings, setting: &Setting<'_>) -> Vec<String> {
 fn verdict(findings: &Findings) -> Vec<String> {
     let mut faults = findings.faults().map(|fault| format!("  {fault}")).peekable();
     if faults.peek().is_none() {
-        vec![
-            "Check passed: received + lost = published, every order reached the gateway, and nothing came twice, \
-             out of order or corrupted."
-                .into(),
-        ]
+        vec![format!(
+            "{} received + lost = published, every order reached the gateway, and nothing came twice, out of \
+             order or corrupted.",
+            painted(GOOD, "Check passed:")
+        )]
     } else {
-        ["Check FAILED:".into()].into_iter().chain(faults).collect()
+        [painted(BAD, "Check FAILED:")].into_iter().chain(faults).collect()
     }
 }
 
@@ -214,6 +234,7 @@ mod tests {
     use crate::demo::quote::Quote;
     use crate::demo::quote::tests::tick;
     use crate::demo::report::tests::report;
+    use crate::page::plain;
 
     static SYMBOLS: [String; 1] = [String::new()];
 
@@ -228,20 +249,30 @@ mod tests {
         }
     }
 
+    /// Without colours, in a wide terminal.
+    fn shown(findings: &Findings, setting: &Setting<'_>) -> String {
+        plain(&render(findings, setting, usize::MAX))
+    }
+
+    /// As it is with room for it.
+    fn lines(table: &Table) -> String {
+        plain(&table.render(usize::MAX))
+    }
+
     /// What is rendered of a demo whose run at full speed came to `run`.
     fn rendered(run: Report) -> String {
         let calm = if run.outcome() == Outcome::Passed { findings(10, None).calm } else { None };
-        render(&Findings { run, rate: None, calm }, &setting())
+        shown(&Findings { run, rate: None, calm }, &setting())
     }
 
     #[test]
     fn a_subscriber_is_a_line() {
-        let table = latencies(&report(1_234).receipts);
+        let table = lines(&latencies(&report(12_345).receipts));
         let expected = "\
 ┌────────────┬──────────┬──────┬─────────┬─────────┬─────────┬─────────┬─────────┐
 │ subscriber ┆ received ┆ lost ┆     p50 ┆     p90 ┆     p99 ┆   p99.9 ┆     max │
 ╞════════════╪══════════╪══════╪═════════╪═════════╪═════════╪═════════╪═════════╡
-│          1 ┆    1,234 ┆    0 ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs │
+│          1 ┆   12,345 ┆    0 ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs │
 └────────────┴──────────┴──────┴─────────┴─────────┴─────────┴─────────┴─────────┘";
         assert_eq!(table, expected);
     }
@@ -252,10 +283,10 @@ mod tests {
 ┌──────────┬────────────┬──────┬────────┬─────────┬─────────┬─────────┬─────────┬─────────┐
 │ strategy ┆ subscriber ┆ lost ┆ orders ┆     p50 ┆     p90 ┆     p99 ┆   p99.9 ┆     max │
 ╞══════════╪════════════╪══════╪════════╪═════════╪═════════╪═════════╪═════════╪═════════╡
-│ 5/20     ┆          1 ┆    0 ┆  1,234 ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs │
-│ all      ┆            ┆      ┆  1,234 ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs │
+│ 5/20     ┆          1 ┆    0 ┆ 12,345 ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs │
+│ all      ┆            ┆      ┆ 12,345 ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs │
 └──────────┴────────────┴──────┴────────┴─────────┴─────────┴─────────┴─────────┴─────────┘";
-        assert_eq!(trades(&report(1_234)), expected);
+        assert_eq!(lines(&trades(&report(12_345))), expected);
     }
 
     #[test]
@@ -263,13 +294,13 @@ mod tests {
         let mut statistics = vec![Statistics::NONE; 2];
         statistics[0].add(&Quote::new(tick(0, 1.5, 1.503), 0, 0));
         statistics[0].add(&Quote::new(tick(0, 1.0, 1.002), 1, 0));
-        let table = market(&["EURUSD".into(), "USDJPY".into()], &statistics);
+        let table = lines(&market(&["EURUSD".into(), "USDJPY".into()], &statistics));
         let expected = "\
 ┌────────┬────────┬──────────┬──────────┬─────────┬─────────┬─────────────┐
 │ symbol ┆ quotes ┆ last bid ┆ last ask ┆ min bid ┆ max ask ┆ mean spread │
 ╞════════╪════════╪══════════╪══════════╪═════════╪═════════╪═════════════╡
 │ EURUSD ┆      2 ┆    1.000 ┆    1.002 ┆   1.000 ┆   1.503 ┆      0.0025 │
-│ USDJPY ┆      0 ┆        - ┆        - ┆       - ┆       - ┆           - │
+│ USDJPY ┆      0 ┆        – ┆        – ┆       – ┆       – ┆           – │
 └────────┴────────┴──────────┴──────────┴─────────┴─────────┴─────────────┘";
         assert_eq!(table, expected);
     }
@@ -284,12 +315,12 @@ mod tests {
 └────────────┴──────────┴──────┴────────┘";
         let mut report = report(1_234);
         report.receipts[0].placed = vec![(0, 15), (1, 5)];
-        assert_eq!(receipts(&report), expected);
+        assert_eq!(lines(&receipts(&report)), expected);
     }
 
     #[test]
     fn the_rest_is_told_in_words() {
-        let text = render(&findings(10, None), &setting());
+        let text = shown(&findings(10, None), &setting());
         let mut rest = &text[..];
         for line in [
             "Feed: 10 quotes of 1 symbol\n",
@@ -312,17 +343,17 @@ mod tests {
     #[test]
     fn processes_have_a_ring_with_a_name_and_may_be_stopped_otherwise() {
         let setting = Setting { ring: Some("a-quotes".into()), stopped_by: "SIGTERM", ..setting() };
-        let text = render(&findings(10, None), &setting);
+        let text = shown(&findings(10, None), &setting);
         let ring = "Ring: `a-quotes`, 16 slots, lossy, 1 publisher, 1 subscriber, each a process\n";
         assert!(text.contains(ring), "{text}");
         let run = Report { total: 20, ..report(10) };
-        let text = render(&Findings { run, rate: None, calm: None }, &setting);
+        let text = shown(&Findings { run, rate: None, calm: None }, &setting);
         assert!(text.contains("Stopped by SIGTERM: published 10 of 20 messages"), "{text}");
     }
 
     #[test]
     fn a_rate_is_named_with_each_figure() {
-        let text = render(&findings(10, Some(5_000.0)), &setting());
+        let text = shown(&findings(10, Some(5_000.0)), &setting());
         for line in [
             "Published 10 messages at 5,000 messages a second in 2.00 ms: 5,000 messages a second to every subscriber.",
             "One-way, at 5,000 messages a second, from publication to reception:",
@@ -354,7 +385,7 @@ mod tests {
         }
         let mut later = findings(10, None);
         later.calm.as_mut().unwrap().report.total = 9;
-        let text = render(&later, &setting());
+        let text = shown(&later, &setting());
         let expected = "Stopped by Ctrl-C in the calm ring, after 5 quotes: the latencies are of these.\n";
         assert!(text.contains(expected), "{text}");
     }

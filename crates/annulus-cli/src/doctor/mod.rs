@@ -65,7 +65,7 @@ use report::{Report, System};
 /// A CPU that was named can't be used, or the output can't be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let report = examine(arguments)?;
-    output::print(&if arguments.json { report.to_json() } else { table::render(&report, table::width()) })?;
+    output::print(&if arguments.json { report.to_json() } else { table::render(&report, output::room()) })?;
     Ok(Outcome::Passed)
 }
 

@@ -1,63 +1,59 @@
 //! The report for people.
 
-use std::io::{self, IsTerminal};
-
-use comfy_table::{ContentArrangement, Table, presets};
-
 use super::finding::{Finding, Verdict};
 use super::heat_map;
 use super::report::Report;
+use crate::page::{FAIR, GOOD, Page};
+use crate::table::{Cell, Column, Table};
 
-/// How wide the table is where nobody watches.
-const WIDTH: u16 = 120;
+/// How wide the table is at most where nobody says how wide it may be.
+const WIDTH: usize = 120;
 
-/// A terminal that is narrower gets lines that it has to break.
-const WIDTH_MIN: u16 = 72;
-
-/// How wide the table may be.
-pub(super) fn width() -> u16 {
-    let terminal = || terminal_size::terminal_size().map(|(width, _)| width.0);
-    let width = io::stdout().is_terminal().then(terminal).flatten();
-    width.unwrap_or(WIDTH).max(WIDTH_MIN)
-}
-
-/// The whole report, as lines.
-pub(super) fn render(report: &Report, width: u16) -> String {
-    let mut text = format!("What this machine can do for low latency ({})\n\n", report.system);
-    text += &findings(&report.findings, width);
-    text += "\n\n";
-    text += &commands(&report.findings);
-    text += &summary(&report.findings);
+/// The whole report, in lines that are no wider than `room`.
+pub(super) fn render(report: &Report, room: usize) -> String {
+    let mut page = Page::new(if room == usize::MAX { WIDTH } else { room });
+    page.say(format!("What this machine can do for low latency ({})", report.system));
+    page.gap();
+    page.table(&findings(&report.findings));
+    page.gap();
+    commands(&report.findings, &mut page);
+    page.say(summary(&report.findings));
     if let Some(core_to_core) = &report.core_to_core {
-        text += "\n";
-        text += &heat_map::render(core_to_core);
+        page.gap();
+        page.lines(&heat_map::render(core_to_core));
     }
-    text
+    page.into_text()
 }
 
 /// One line a finding.
-fn findings(findings: &[Finding], width: u16) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width)
-        .set_header(["what", "here", "verdict", "what to change"]);
+fn findings(findings: &[Finding]) -> Table {
+    let columns =
+        [Column::text("what"), Column::long("here"), Column::text("verdict"), Column::long("what to change")];
+    let mut table = Table::framed(&columns);
     for Finding { name, here, verdict, advice, .. } in findings {
-        table.add_row([name, here.as_str(), verdict.text(), advice.as_deref().unwrap_or("–")]);
+        let text = verdict.text();
+        let shown = match verdict {
+            Verdict::Good => Cell::styled(text, GOOD),
+            Verdict::CouldBeBetter => Cell::styled(text, FAIR),
+            Verdict::Hidden | Verdict::NotThere => text.into(),
+        };
+        table.row([(*name).into(), here.as_str().into(), shown, advice.as_deref().unwrap_or("–").into()]);
     }
-    table.to_string()
+    table
 }
 
-/// Commands with a file's name, which the table may have broken.
-fn commands(findings: &[Finding]) -> String {
+/// Commands with a file's name, which the table may have broken. These stay whole.
+fn commands(findings: &[Finding], page: &mut Page) {
     let advice = findings.iter().filter_map(|finding| finding.advice.as_deref());
-    let mut commands: Vec<_> = advice.filter(|advice| advice.starts_with("echo ")).collect();
+    let commands: Vec<_> = advice.filter(|advice| advice.starts_with("echo ")).collect();
     if commands.is_empty() {
-        return String::new();
+        return;
     }
-    commands.insert(0, "Commands that the table may have broken, to copy:");
-    commands.join("\n  ") + "\n\n"
+    page.say("Commands that the table may have broken, to copy:");
+    for command in commands {
+        page.lines(&format!("  {command}\n"));
+    }
+    page.gap();
 }
 
 /// How many of each verdict.
@@ -67,7 +63,7 @@ fn summary(findings: &[Finding]) -> String {
         format!("{count} {}", verdict.text())
     };
     let verdicts = [Verdict::Good, Verdict::CouldBeBetter, Verdict::Hidden, Verdict::NotThere];
-    format!("{}. Nothing was changed.\n", verdicts.map(count).join(", "))
+    format!("{}. Nothing was changed.", verdicts.map(count).join(", "))
 }
 
 #[cfg(test)]
@@ -76,6 +72,7 @@ mod tests {
     use super::super::report::System;
     use super::super::root::Unseen;
     use super::*;
+    use crate::page::plain;
 
     #[test]
     fn a_row_is_a_finding() {
@@ -106,6 +103,6 @@ Commands that the table may have broken, to copy:
 
 1 good, 2 could be better, 1 hidden, 0 not there. Nothing was changed.
 ";
-        assert_eq!(render(&report, 200), expected);
+        assert_eq!(plain(&render(&report, 200)), expected);
     }
 }

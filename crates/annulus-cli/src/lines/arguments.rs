@@ -1,16 +1,17 @@
 //! The arguments of `annulus pub` and `annulus sub`.
 
-use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::rings::DirectoryOption;
+use crate::numbers::{count, size, whole_in};
+use crate::rings::{DirectoryOption, SEATS};
 
 /// Publishes lines of text to a ring between processes, from which `annulus sub` prints them.
 ///
 /// The ring is a lossy one: the publisher waits for nobody, and a subscriber that falls behind by more than
-/// the ring holds loses lines, and says so.
+/// the ring holds loses lines, and says so. With --lossless the publisher waits for the slowest subscriber,
+/// and nothing is lost.
 #[derive(Args)]
 #[command(after_help = PUBLISH_EXAMPLES)]
 pub(crate) struct PublishArguments {
@@ -25,12 +26,30 @@ pub(crate) struct PublishArguments {
     pub(super) file: Option<PathBuf>,
 
     /// How many pieces of 104 bytes the ring holds; each line takes one piece at least
-    #[arg(long, value_name = "PIECES", default_value = "16384")]
-    pub(super) capacity: NonZero<usize>,
+    #[arg(long, value_name = "PIECES", default_value = "16384", value_parser = size)]
+    pub(super) capacity: usize,
+
+    /// How long a line may be, without its line feed
+    ///
+    /// A longer one is an error, which has its number. The lines before it are published.
+    #[arg(long, value_name = "BYTES", default_value = "1024", value_parser = size)]
+    pub(super) size: usize,
 
     /// Publish no more lines in a second than this
-    #[arg(long, value_name = "LINES")]
-    pub(super) rate: Option<NonZero<u32>>,
+    #[arg(long, value_name = "LINES", value_parser = count)]
+    pub(super) rate: Option<u64>,
+
+    /// Lose no line: begin when a subscriber has come, and wait for the slowest
+    ///
+    /// The ring has seats for 64 subscribers. One that comes later has the lines from then on. If all have
+    /// gone, the rest is published for nobody.
+    #[arg(long)]
+    pub(super) lossless: bool,
+
+    /// With --lossless: begin when so many subscribers have come
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "lossless")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SEATS)))]
+    pub(super) subscribers: u16,
 
     /// Stay when the input has ended, so that whoever comes later finds the last lines; until Ctrl-C or
     /// SIGTERM
@@ -58,7 +77,7 @@ pub(crate) struct SubscribeArguments {
     pub(super) from: From,
 
     /// End after so many lines
-    #[arg(long, value_name = "LINES")]
+    #[arg(long, value_name = "LINES", value_parser = lines)]
     pub(super) count: Option<u64>,
 
     /// If there is no such ring, wait for it
@@ -69,7 +88,7 @@ pub(crate) struct SubscribeArguments {
     ///
     /// All lines of a publisher are printed before those of the next one, from the oldest that is there. Each
     /// end and each beginning is said on standard error. How many lines were published in between by others
-    /// is not known.
+    /// is not known. (Lossless rings can't be followed.)
     #[arg(long)]
     pub(super) follow: bool,
 
@@ -84,10 +103,15 @@ pub(crate) struct SubscribeArguments {
     pub(super) json: bool,
 }
 
+/// How many lines: there may be none.
+fn lines(text: &str) -> Result<u64, String> {
+    whole_in(text, 0..=u64::MAX)
+}
+
 /// Where a subscriber begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum From {
-    /// With the oldest line that is there
+    /// With the oldest line that is there; of a lossless ring, half of it at most
     Oldest,
     /// With the next line that comes
     Newest,
@@ -99,10 +123,12 @@ EXAMPLES:
       each line of the journal
   annulus pub quotes --file quotes.csv --stay
       a file, for those who begin with `annulus sub quotes --from oldest`
+  annulus pub quotes --lossless --subscribers 2 <quotes.csv
+      a file, to two subscribers that receive all of it: `annulus sub quotes --wait >copy.csv`
 
 EXIT CODES:
   0    all of the input is published
-  2    another ring has the name, or the input can't be read
+  2    another ring has the name, the input can't be read, or a line is longer than --size
   130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: the ring is closed, and its name is gone";
 
 const SUBSCRIBE_EXAMPLES: &str = "\

@@ -15,5 +15,6 @@ mod printing;
 mod publishing;
 
 pub(crate) use arguments::{PublishArguments, SubscribeArguments};
-pub(crate) use printing::run as subscribe;
+pub(crate) use piece::Piece;
+pub(crate) use printing::{ended, run as subscribe};
 pub(crate) use publishing::run as publish;

@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::watch::{Fields, Value};
+
 /// How many bytes of a line are in one piece: as many as make a slot of 128 bytes.
 pub(super) const BYTES: usize = 104;
 
@@ -11,13 +13,32 @@ const IS_LAST: u32 = 2;
 /// A piece of a line, with its line feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// The number of its line, from 0 on.
     line: u64,
     flags: u32,
     /// How many of the bytes are of the line.
     len: u32,
     bytes: [u8; BYTES],
+}
+
+impl Fields for Piece {
+    fn fields(&self) -> Vec<(String, Value)> {
+        let text = &self.bytes[..BYTES.min(self.len as usize)];
+        let text = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
+        let is = |flag| self.flags & flag != 0;
+        let part = match (is(IS_FIRST), is(IS_LAST)) {
+            (true, true) => "whole",
+            (true, false) => "first",
+            (false, true) => "last",
+            (false, false) => "middle",
+        };
+        vec![
+            ("line".into(), self.line.into()),
+            ("part".into(), part.into()),
+            ("text".into(), text.as_ref().into()),
+        ]
+    }
 }
 
 /// The pieces of line number `line`: at least one.
@@ -48,7 +69,7 @@ pub(super) struct Lines {
     text: Vec<u8>,
     /// All pieces of it were there so far.
     is_whole: bool,
-    /// The line that comes next, if none is lost.
+    /// The line that comes next, if none is lost. The highest number if that is not known.
     next: u64,
     /// The lines before this one are published as a whole, as far as the pieces tell.
     published: u64,
@@ -63,6 +84,11 @@ impl Lines {
     /// The lines that begin after `newest`, the newest piece that is published (`None` if none is).
     pub(super) fn after(newest: Option<&Piece>) -> Self {
         Self { next: newest.map_or(0, |piece| piece.line.saturating_add(1)), ..Self::all() }
+    }
+
+    /// The lines that begin from now on, wherever that is.
+    pub(super) fn from_now() -> Self {
+        Self { next: u64::MAX, ..Self::all() }
     }
 
     /// Some pieces before the next one were lost.
@@ -159,6 +185,21 @@ mod tests {
                 assert_eq!(lines.lost_at_the_end(), lost);
             }
         }
+    }
+
+    /// Whoever does not know what came before has lost none of it.
+    #[test]
+    fn who_begins_anywhere_counts_from_there() {
+        let mut lines = Lines::from_now();
+        let of = |number| pieces(number, &text(2 * BYTES)).collect::<Vec<_>>();
+        assert_eq!(lines.take(&of(7)[1]), None);
+        assert_eq!(lines.lost_at_the_end(), 0);
+        let (eight, eleven) = (of(8), of(11));
+        assert_eq!(lines.take(&eight[0]), None);
+        assert_eq!(lines.take(&eight[1]).map(|line| (line.number, line.lost)), Some((8, 0)));
+        lines.lose();
+        assert_eq!(lines.take(&eleven[0]), None);
+        assert_eq!(lines.take(&eleven[1]).map(|line| (line.number, line.lost)), Some((11, 2)));
     }
 
     /// Whoever comes between two pieces begins with the next line, and has lost none.

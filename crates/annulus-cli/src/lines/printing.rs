@@ -2,10 +2,12 @@
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
-use annulus::LossyTryRecvError;
-use annulus::broadcast::Subscriber;
-use annulus::shm::{AttachError, Invitation, PeerState};
+use annulus::broadcast::{Mode, Subscriber};
+use annulus::shm::broadcast::Mark;
+use annulus::shm::{AttachError, Invitation, Kind, PeerState};
+use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
 use super::arguments::{From, SubscribeArguments};
@@ -29,6 +31,9 @@ struct Object<'a> {
 /// After so many pieces it shows how far it is, to `annulus top`: so rarely that it costs nothing.
 pub(super) const SHOWN_EACH: u64 = 64;
 
+/// How long a subscriber that nothing can close waits without a look whether it is to stop.
+const STOP_INTERVAL: Duration = Duration::from_millis(100);
+
 /// Prints all lines up to the end.
 pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     if arguments.follow {
@@ -46,30 +51,94 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     };
     let named = named.map_err(|error| failed(&error))?;
     let invitation = Invitation::find(&named).map_err(|error| failed(&error))?;
-    let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, &error))?;
-    stop.give(ring.subscribable().closer());
-    let mut subscriber = ring.subscribable().subscribe_from_oldest();
-    let mut lines = match arguments.from {
-        From::Oldest => Lines::all(),
-        From::Newest => Lines::after(newest(&mut subscriber).as_ref()),
+    let info = invitation.info().map_err(|error| failed(&error))?;
+    let from = arguments.from;
+    let (is_over, publisher) = if info.kind() == Kind::Lossless {
+        let ring = invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, &error))?;
+        stop.look();
+        let (subscriber, lines) = match from {
+            From::Oldest => (ring.subscribe_from_oldest(), Lines::all()),
+            From::Newest => (ring.subscribe(), Lines::from_now()),
+        };
+        let subscriber = subscriber.map_err(|error| failed(&error))?;
+        let source = Source { subscriber, mark: None, interval: Some(STOP_INTERVAL) };
+        (print_all(arguments, source, lines, &stop)?, ring.publisher())
+    } else {
+        let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, &error))?;
+        stop.give(ring.subscribable().closer());
+        let mut subscriber = ring.subscribable().subscribe_from_oldest();
+        let lines = match from {
+            From::Oldest => Lines::all(),
+            From::Newest => Lines::after(newest(&mut subscriber).as_ref()),
+        };
+        // Without a mark it does its work as well.
+        let source = Source { subscriber, mark: ring.mark().ok(), interval: None };
+        (print_all(arguments, source, lines, &stop)?, ring.publisher())
     };
+    if let Some(outcome) = stop.outcome() {
+        return Ok(outcome);
+    }
+    if is_over && publisher == PeerState::Dead {
+        say(format_args!("the publisher of {} has died", quoted(name)));
+        return Ok(Outcome::Failed);
+    }
+    Ok(Outcome::Passed)
+}
 
-    // Without one it does its work as well.
-    let mark = ring.mark().ok();
-    let show = |subscriber: &Subscriber<Piece>| {
-        if let Some(mark) = &mark {
-            mark.set(subscriber.cursor());
+/// Where the pieces come from.
+struct Source<M: Mode> {
+    subscriber: Subscriber<Piece, M>,
+    /// Where it shows how far it is, if nothing else does.
+    mark: Option<Mark>,
+    /// How often it looks whether it is to stop. None: then it is closed.
+    interval: Option<Duration>,
+}
+
+impl<M: Mode> Source<M> {
+    /// How far it is, for `annulus top`.
+    fn show(&self) {
+        if let Some(mark) = &self.mark {
+            mark.set(self.subscriber.cursor());
         }
-    };
-    show(&subscriber);
+    }
+
+    /// Waits for the next piece; `None` at the end.
+    fn wait(&mut self, stop: &Stop) -> Option<Piece> {
+        let Some(interval) = self.interval else { return self.subscriber.recv().ok() };
+        loop {
+            match self.subscriber.recv_timeout(interval) {
+                Ok(piece) => return Some(piece),
+                Err(RecvTimeoutError::Timeout) if stop.outcome().is_none() => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+/// Prints each line, and returns whether that was all of them.
+fn print_all<M: Mode<TryRecvError = LossyTryRecvError>>(
+    arguments: &SubscribeArguments,
+    mut source: Source<M>,
+    mut lines: Lines,
+    stop: &Stop,
+) -> Result<bool, Failure> {
+    source.show();
     let mut output = BufWriter::new(io::stdout().lock());
-    let (mut printed, mut lost, mut lagged) = (0, 0, subscriber.total_lagged());
+    let (mut printed, mut lost, mut lagged) = (0, 0, source.subscriber.total_lagged());
+    // Of a subscriber that nothing closes: how much it still prints after a signal.
+    let mut left = None;
     let mut is_over = false;
-    while arguments.count.is_none_or(|count| printed < count) {
-        let piece = match subscriber.try_recv() {
+    while arguments.count.is_none_or(|count| printed < count) && left != Some(0) {
+        if source.interval.is_some() && stop.outcome().is_some() {
+            left = Some(left.map_or_else(|| source.subscriber.len(), |left: usize| left - 1));
+            if left == Some(0) {
+                break;
+            }
+        }
+        let piece = match source.subscriber.try_recv() {
             Ok(piece) => {
-                if subscriber.cursor() % SHOWN_EACH == 0 {
-                    show(&subscriber);
+                if source.subscriber.cursor().is_multiple_of(SHOWN_EACH) {
+                    source.show();
                 }
                 piece
             }
@@ -78,18 +147,18 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
             // Nothing more is there now: what was printed is to be seen.
             Err(LossyTryRecvError::Empty | LossyTryRecvError::Closed) => {
                 if let Err(error) = output.flush() {
-                    return ended(&error);
+                    return ended(&error).map(|_| false);
                 }
-                show(&subscriber);
-                let Ok(piece) = subscriber.recv() else {
+                source.show();
+                let Some(piece) = source.wait(stop) else {
                     is_over = true;
                     break;
                 };
                 piece
             }
         };
-        if subscriber.total_lagged() != lagged {
-            lagged = subscriber.total_lagged();
+        if source.subscriber.total_lagged() != lagged {
+            lagged = source.subscriber.total_lagged();
             lines.lose();
         }
         let Some(line) = lines.take(&piece) else { continue };
@@ -98,12 +167,12 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
             say(format_args!("lost {} before line {}", counted(line.lost, "line"), line.number));
         }
         if let Err(error) = print(&mut output, &line, arguments.json) {
-            return ended(&error);
+            return ended(&error).map(|_| false);
         }
         printed += 1;
     }
     if let Err(error) = output.flush() {
-        return ended(&error);
+        return ended(&error).map(|_| false);
     }
     let at_the_end = lines.lost_at_the_end();
     if is_over && at_the_end > 0 {
@@ -113,14 +182,7 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     if lost > 0 {
         say(format_args!("printed {}, lost {}", counted(printed, "line"), grouped(lost)));
     }
-    if let Some(outcome) = stop.outcome() {
-        return Ok(outcome);
-    }
-    if is_over && ring.publisher() == PeerState::Dead {
-        say(format_args!("the publisher of {} has died", quoted(name)));
-        return Ok(Outcome::Failed);
-    }
-    Ok(Outcome::Passed)
+    Ok(is_over)
 }
 
 /// The newest piece that is published. Those before it are skipped.
@@ -136,6 +198,12 @@ fn newest(subscriber: &mut Subscriber<Piece>) -> Option<Piece> {
 
 /// What has the name is something else.
 pub(super) fn no_lines(name: &str, error: &AttachError) -> Failure {
+    if let AttachError::Kind { found: Kind::Lossless, wanted: Kind::Lossy } = error {
+        return Failure::new(format!(
+            "{} is lossless, and can't be followed: leave out --follow",
+            quoted(name)
+        ));
+    }
     Failure::new(format!("{} carries no lines of `annulus pub`: {error}", quoted(name)))
 }
 
@@ -149,7 +217,7 @@ pub(super) fn print(output: &mut impl Write, line: &Line<'_>, as_json: bool) -> 
 }
 
 /// A pipe that nobody reads any more is a quiet end.
-pub(super) fn ended(error: &io::Error) -> Result<Outcome, Failure> {
+pub(crate) fn ended(error: &io::Error) -> Result<Outcome, Failure> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(Outcome::Passed);
     }

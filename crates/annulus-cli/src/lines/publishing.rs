@@ -1,25 +1,29 @@
 //! `annulus pub`.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::process::exit;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::{Builder, Publisher};
-use annulus::shm::broadcast;
+use annulus::broadcast::{Lossless, Lossy, Publisher};
 
 use super::arguments::PublishArguments;
 use super::piece::{Piece, pieces};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
-use crate::rings;
+use crate::rings::{self, Ring};
 use crate::signals::Signals;
-use crate::text::{counted, quoted};
+use crate::text::{counted, grouped, quoted};
 
 /// Publishes all lines of the input.
 pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
+    if arguments.lossless { run_in::<Lossless>(arguments) } else { run_in::<Lossy>(arguments) }
+}
+
+/// As [`run`], in a ring of this mode.
+fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
     // Before the name: an input that is not there publishes nothing.
     let input: Box<dyn BufRead> = match &arguments.file {
@@ -32,9 +36,7 @@ pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     // (From here on, so that none ends the process between the name and what takes it back.)
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
-    let builder = Builder::new(arguments.capacity.get());
-    let (mut publisher, _, invitation) =
-        broadcast::lossy::<Piece>(builder).map_err(|error| failed(&error))?;
+    let (mut publisher, invitation) = M::make::<Piece>(arguments.capacity).map_err(|error| failed(&error))?;
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
     // A signal ends the ring and takes the name back, so that subscribers see a close and no death.
     let name = Arc::new(Mutex::new(Some(name)));
@@ -46,6 +48,10 @@ pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     })?;
     let path = directory.path().to_string_lossy().into_owned();
     say(format_args!("publishing lines to {} in {}", quoted(&arguments.name), quoted(&path)));
+    if M::LOSSLESS {
+        let count = usize::from(arguments.subscribers);
+        rings::wait_for_readers(&directory, &arguments.name, count).map_err(|error| failed(&error))?;
+    }
 
     let published = publish_all(arguments, input, &mut publisher);
     if let Ok(count) = published {
@@ -63,30 +69,52 @@ pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
 }
 
 /// Publishes each line, and returns how many they were.
-fn publish_all(
+fn publish_all<M: Ring>(
     arguments: &PublishArguments,
     mut input: impl BufRead,
-    publisher: &mut Publisher<Piece>,
+    publisher: &mut Publisher<Piece, M>,
 ) -> Result<u64, Failure> {
     let begun = Instant::now();
     let mut line = Vec::new();
     for number in 0.. {
         line.clear();
-        if input.read_until(b'\n', &mut line).map_err(|error| unreadable(arguments, &error))? == 0 {
+        // (With its line feed. A file of something else may have none at all.)
+        let most = (arguments.size as u64).saturating_add(1);
+        let mut start = (&mut input).take(most);
+        if start.read_until(b'\n', &mut line).map_err(|error| unreadable(arguments, &error))? == 0 {
             return Ok(number);
         }
+        if line.len() > arguments.size && line.last() != Some(&b'\n') {
+            say(format_args!("published {}", counted(number, "line")));
+            return Err(too_long(arguments, number + 1));
+        }
         if let Some(rate) = arguments.rate {
-            let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate.get());
+            let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate);
             let due = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
             thread::sleep(due.saturating_sub(begun.elapsed()));
         }
-        pieces(number, &line).for_each(|piece| publisher.publish(piece));
+        for piece in pieces(number, &line) {
+            // (Nobody but a signal closes it, which also ends the process.)
+            M::publish(publisher, piece);
+        }
     }
     unreachable!("nobody has so many lines")
 }
 
+/// Line `number`, counted from 1, as editors do.
+fn too_long(arguments: &PublishArguments, number: u64) -> Failure {
+    let (from, size) = (source(arguments), grouped(arguments.size as u64));
+    Failure::new(format!(
+        "line {} of {from} is longer than {size} bytes: say with --size how long a line may be",
+        grouped(number)
+    ))
+}
+
 fn unreadable(arguments: &PublishArguments, error: &io::Error) -> Failure {
-    let from =
-        arguments.file.as_ref().map_or("the standard input".into(), |path| quoted(&path.to_string_lossy()));
-    Failure::new(format!("{from} can't be read: {error}"))
+    Failure::new(format!("{} can't be read: {error}", source(arguments)))
+}
+
+/// Where the lines come from.
+fn source(arguments: &PublishArguments) -> String {
+    arguments.file.as_ref().map_or("the standard input".into(), |path| quoted(&path.to_string_lossy()))
 }

@@ -11,6 +11,12 @@ pub(crate) const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 /// Significant figures of a latency.
 const LATENCY_FIGURES: u8 = 3;
 
+/// So many messages are beyond a percentile that is shown, at least.
+const BEYOND_LEAST: u64 = 10;
+
+/// What is not known.
+const NONE: &str = "–";
+
 /// A histogram of latencies.
 pub(crate) fn latencies() -> Histogram<u64> {
     Histogram::new_with_max(LATENCY_NS_MAX, LATENCY_FIGURES)
@@ -66,15 +72,25 @@ impl Latency {
         }
     }
 
-    /// Its five cells in a table.
-    pub(crate) fn cells(&self) -> [String; 5] {
-        [self.p50, self.p90, self.p99, self.p99_9, self.max].map(duration)
+    /// Its five cells in a table, if it is that of so many messages. A percentile that fewer than ten of them
+    /// are beyond says nothing: it is a dash.
+    pub(crate) fn cells(&self, messages: u64) -> [String; 5] {
+        let percentile = |value: u64, one_in: u64| {
+            if messages / one_in >= BEYOND_LEAST { duration(value) } else { NONE.into() }
+        };
+        [
+            percentile(self.p50, 2),
+            percentile(self.p90, 10),
+            percentile(self.p99, 100),
+            percentile(self.p99_9, 1_000),
+            if messages == 0 { NONE.into() } else { duration(self.max) },
+        ]
     }
 }
 
-/// The five cells of a latency; dashes where nothing was received.
+/// The five cells of a latency.
 pub(crate) fn percentiles(latency_ns: &Histogram<u64>) -> [String; 5] {
-    if latency_ns.is_empty() { ["-"; 5].map(String::from) } else { Latency::of(latency_ns).cells() }
+    Latency::of(latency_ns).cells(latency_ns.len())
 }
 
 #[cfg(test)]
@@ -83,6 +99,22 @@ mod tests {
 
     #[derive(Serialize, Deserialize)]
     struct Told(#[serde(with = "counts")] Histogram<u64>);
+
+    #[test]
+    fn percentiles_of_a_few_messages_are_not_shown() {
+        let latency = Latency { p50: 1, p90: 2, p99: 3, p99_9: 4, max: 5 };
+        for (messages, shown) in [
+            (0, "–|–|–|–|–"),
+            (1, "–|–|–|–|5 ns"),
+            (10, "–|–|–|–|5 ns"),
+            (20, "1 ns|–|–|–|5 ns"),
+            (100, "1 ns|2 ns|–|–|5 ns"),
+            (9_999, "1 ns|2 ns|3 ns|–|5 ns"),
+            (10_000, "1 ns|2 ns|3 ns|4 ns|5 ns"),
+        ] {
+            assert_eq!(latency.cells(messages).join("|"), shown, "{messages}");
+        }
+    }
 
     #[test]
     fn a_histogram_that_is_told_is_the_same() {

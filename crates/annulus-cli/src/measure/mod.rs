@@ -6,7 +6,7 @@
 //! pace      when to publish
 //! gauge     how far a thread has come, for a progress bar
 //! monotonic the clock that all processes share
-//! table     tables, and how a rate is told
+//! table     how a rate is told, and the columns of a latency
 //! ```
 
 mod gauge;
@@ -26,5 +26,5 @@ pub(crate) use ledger::Fault;
 pub(crate) use ledger::Ledger;
 #[cfg(target_os = "linux")]
 pub(crate) use monotonic::now_ns;
-pub(crate) use pace::{Schedule, rate};
-pub(crate) use table::{pace, per_second, table};
+pub(crate) use pace::Schedule;
+pub(crate) use table::{LATENCY_COLUMNS, TOO_FEW, pace, per_second};

@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use annulus::Shutdown;
 
-use crate::text::quoted;
-
 /// How long before its time a wait stops sleeping: the system wakes a thread later than asked, by less than
 /// this.
 const NEAR_NS: u64 = 200_000;
@@ -55,17 +53,6 @@ impl Schedule {
                 Step::Sleep(duration) => thread::sleep(duration),
             }
         }
-    }
-}
-
-/// Parses a rate: finite and above 0.
-pub(crate) fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
-        _ => Err(format!(
-            "{} is no rate: it must be a positive number of messages a second, such as `100000` or `0.5`",
-            quoted(text)
-        )),
     }
 }
 

@@ -1,18 +1,21 @@
-//! Tables, and how a rate is told.
+//! How a rate is told, and the columns of a latency.
 
-use comfy_table::{CellAlignment, Table, presets};
-
+use crate::table::Column;
 use crate::text::grouped;
 
-/// A table with this header, whose first `names` columns are names and whose others are numbers.
-pub(crate) fn table(header: &[&str], names: usize) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_header(header);
-    for column in table.column_iter_mut().skip(names) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
+/// The columns of [`Latency::cells`](super::Latency::cells). The median and the maximum stay where there is
+/// little room.
+pub(crate) const LATENCY_COLUMNS: [Column; 5] = [
+    Column::number("p50"),
+    Column::number("p90").spared(5),
+    Column::number("p99").spared(1),
+    Column::number("p99.9").spared(3),
+    Column::number("max"),
+];
+
+/// What a report says if one of the cells is empty.
+pub(crate) const TOO_FEW: &str =
+    "A percentile is left out (–) where fewer than ten messages took longer than that.";
 
 /// At which rate the publisher went.
 #[expect(clippy::cast_sign_loss, reason = "a rate is positive")]

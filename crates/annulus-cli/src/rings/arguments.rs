@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-/// The rings between processes that have names: what they are, whose they are, and whether that process
-/// lives.
+/// The rings between processes that have names: what they are, whose they are, whether that process lives,
+/// how many messages wait (DEPTH), and how many processes read them, alive and dead.
 ///
 /// It looks at the files of the names, and maps the header of each ring for a moment, read-only. It disturbs
 /// nobody.
@@ -20,16 +20,16 @@ pub(crate) struct ListArguments {
     ///
     /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `directory`; and
     /// `rings`, a list of objects with the keys `name`, `state` (`alive`, `closed` or `dead`), `pid`,
-    /// `command`, `kind`, `capacity`, `payload_bytes`, `fingerprint` and `error`. What is not known is
-    /// null; `error` says why.
+    /// `command`, `kind`, `capacity`, `payload_bytes`, `fingerprint`, `published`, `pending` (how many
+    /// messages wait), `readers` (how many there are, not counting the dead), `dead_readers` and `error`.
+    /// What is not known is null; `error` says why a ring can't be looked at.
     #[arg(long)]
     pub(super) json: bool,
 }
 
 /// Says what one ring is: its header in words, how far it is, and who reads it.
 ///
-/// It maps the ring for a moment, read-only, and disturbs nobody. For programs, `annulus ls --json` and
-/// `annulus top --json` say the same of all rings.
+/// It maps the ring for a moment, read-only, and disturbs nobody.
 #[derive(Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArguments {
@@ -38,6 +38,16 @@ pub(crate) struct InfoArguments {
 
     #[command(flatten)]
     pub(super) directory: DirectoryOption,
+
+    /// Print everything as one JSON object.
+    ///
+    /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `name`, `kind`, `state`
+    /// (`alive` or `closed`), `pid`, `command`, `capacity`, `slot_bytes`, `payload_bytes`,
+    /// `payload_alignment`, `fingerprint`, `published`, `pending`, and `readers`, a list of objects with the
+    /// keys `seat` (null for a process that has the ring but no seat), `state`, `position`, `lag`, `pid` and
+    /// `command`. What is not known is null.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Removes the names of rings whose processes are dead.
@@ -126,6 +136,8 @@ EXIT CODES:
 const INFO_EXAMPLES: &str = "\
 EXAMPLES:
   annulus info quotes
+  annulus info quotes --json | jq .published
+      how many messages were published
 
 EXIT CODES:
   0    it is a ring, and its process is alive

@@ -1,52 +1,142 @@
-//! [`describe`]: one ring in words.
-
-use std::fmt::Write;
+//! [`Info`]: one ring, in words or as JSON.
 
 use annulus::shm::{Directory, RingObserver};
+use serde::Serialize;
 
 use super::listing::command;
+use super::processes::Processes;
+use super::sample::{Process, Reader};
+use super::sampler;
 use crate::outcome::Failure;
+use crate::page::Page;
 use crate::text::{counted, grouped, printable};
 
-/// What the header of the ring says, how far it is, and who is there.
-///
-/// # Errors
-///
-/// There is no such ring, its process is dead, or it can't be understood.
-pub(super) fn describe(directory: &Directory, name: &str) -> Result<String, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::new(format!("{}: {error}", printable(name)));
-    let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
-    let observer = RingObserver::of(&named).map_err(|error| failed(&error))?;
-    let (info, numbers) = (observer.info(), observer.numbers());
-    let pid = named.process().pid();
-    let process = match command(pid) {
-        Some(command) => format!("{pid} ({command})"),
-        None => pid.to_string(),
-    };
-    let bytes = |bytes: usize| counted(bytes as u64, "byte");
-    let mut lines = vec![
-        ("Ring", printable(name)),
-        ("Kind", info.kind().to_string()),
-        ("State", observer.state().to_string()),
-        ("Process", process),
-        ("Slots", format!("{} of {} each", grouped(info.capacity() as u64), bytes(info.slot_bytes()))),
-        ("Message", format!("{}, aligned to {}", bytes(info.payload_bytes()), info.payload_alignment())),
-        ("Type", format!("{} (its fingerprint)", info.fingerprint())),
-    ];
-    if let Some(numbers) = numbers {
-        lines.push(("Published", grouped(numbers.published)));
-        lines.push(("Waiting", numbers.pending.map_or("not known of such a ring".into(), grouped)));
-        for reader in numbers.readers {
-            let (position, lag) = (grouped(reader.position), grouped(reader.lag));
-            lines.push((
-                "Reader",
-                format!("seat {}, {}, at {position}, {lag} behind", reader.seat, reader.state),
-            ));
+/// It grows if a key of the JSON changes its meaning.
+const SCHEMA: u64 = 1;
+
+/// What the header of a ring says, how far it is, and who is there. Programs rely on the keys.
+#[derive(Serialize)]
+pub(super) struct Info {
+    schema: u64,
+    name: String,
+    kind: String,
+    state: String,
+    pid: u32,
+    /// What the process calls itself.
+    command: Option<String>,
+    capacity: u64,
+    slot_bytes: u64,
+    payload_bytes: u64,
+    payload_alignment: u64,
+    fingerprint: String,
+    published: Option<u64>,
+    /// How many messages wait, if that is known.
+    pending: Option<u64>,
+    readers: Vec<ReaderInfo>,
+}
+
+/// A reader, as `annulus top --json` has it.
+#[derive(Serialize)]
+pub(crate) struct ReaderInfo {
+    seat: Option<u64>,
+    state: Option<String>,
+    position: Option<u64>,
+    lag: Option<u64>,
+    pid: Option<u32>,
+    command: Option<String>,
+}
+
+impl ReaderInfo {
+    pub(crate) fn of(reader: &Reader) -> Self {
+        Self {
+            seat: reader.seat.map(|seat| seat.number),
+            state: reader.seat.map(|seat| seat.state.to_string()),
+            position: reader.position(),
+            lag: reader.lag(),
+            pid: reader.process.as_ref().map(|process| process.pid),
+            command: reader.process.as_ref().and_then(|process| process.command.clone()),
         }
     }
-    let mut text = String::new();
-    for (key, value) in lines {
-        let _ = writeln!(text, "{:<11}{value}", format!("{key}:"));
+
+    /// One line.
+    fn to_text(&self) -> String {
+        let mut parts = vec![self.seat.map_or_else(|| "no seat".into(), |seat| format!("seat {seat}"))];
+        parts.extend(self.state.clone());
+        match self.position.zip(self.lag) {
+            Some((position, lag)) => {
+                parts.extend([format!("at {}", grouped(position)), format!("{} behind", grouped(lag))]);
+            }
+            None => parts.push("does not say where it is".into()),
+        }
+        if let Some(pid) = self.pid {
+            let command = self.command.as_ref().map_or_else(String::new, |command| format!(" ({command})"));
+            parts.push(format!("process {pid}{command}"));
+        }
+        parts.join(", ")
     }
-    Ok(text)
+}
+
+impl Info {
+    /// Of the ring that has this name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such ring, its process is dead, or it can't be understood.
+    pub(super) fn of(directory: &Directory, name: &str) -> Result<Self, Failure> {
+        let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
+        let observer = RingObserver::of(&named)
+            .map_err(|error| Failure::new(format!("{}: {error}", printable(name))))?;
+        let (info, numbers, pid) = (observer.info(), observer.numbers(), named.process().pid());
+        let publisher = Process { pid, command: None };
+        let readers = sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now());
+        Ok(Self {
+            schema: SCHEMA,
+            name: name.into(),
+            kind: info.kind().to_string(),
+            state: observer.state().to_string(),
+            pid,
+            command: command(pid),
+            capacity: info.capacity() as u64,
+            slot_bytes: info.slot_bytes() as u64,
+            payload_bytes: info.payload_bytes() as u64,
+            payload_alignment: info.payload_alignment() as u64,
+            fingerprint: info.fingerprint().to_string(),
+            published: numbers.as_ref().map(|numbers| numbers.published),
+            pending: numbers.and_then(|numbers| numbers.pending),
+            readers: readers.iter().map(ReaderInfo::of).collect(),
+        })
+    }
+
+    /// One object on one line.
+    pub(super) fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("numbers, names and lists have a form in JSON") + "\n"
+    }
+
+    /// In words, in lines that are no wider than `room`.
+    pub(super) fn to_text(&self, room: usize) -> String {
+        let process = match &self.command {
+            Some(command) => format!("{} ({command})", self.pid),
+            None => self.pid.to_string(),
+        };
+        let bytes = |bytes: u64| counted(bytes, "byte");
+        let mut lines = vec![
+            ("Ring", printable(&self.name)),
+            ("Kind", self.kind.clone()),
+            ("State", self.state.clone()),
+            ("Process", process),
+            ("Slots", format!("{} of {} each", grouped(self.capacity), bytes(self.slot_bytes))),
+            ("Message", format!("{}, aligned to {}", bytes(self.payload_bytes), self.payload_alignment)),
+            ("Type", format!("{} (its fingerprint)", self.fingerprint)),
+        ];
+        if let Some(published) = self.published {
+            lines.push(("Published", grouped(published)));
+            lines.push(("Waiting", self.pending.map_or("not known of such a ring".into(), grouped)));
+        }
+        lines.extend(self.readers.iter().map(|reader| ("Reader", reader.to_text())));
+        let mut page = Page::new(room);
+        for (key, value) in lines {
+            page.say(format!("{:<11}{value}", format!("{key}:")));
+        }
+        page.into_text()
+    }
 }

@@ -1,12 +1,13 @@
-//! [`Listing`]: all names in a directory, as a table or as JSON.
+//! [`Listing`]: all rings of a directory at one moment, as a table or as JSON.
 
-use std::fmt;
 use std::fs;
 
-use annulus::shm::{Directory, Entry, NameError, PeerState, ProcessId, RingInfo};
-use comfy_table::{CellAlignment, Table, presets};
+use annulus::shm::PeerState;
 use serde::Serialize;
 
+use super::sample::{Reader, Ring, Sample};
+use crate::page::{BAD, Page};
+use crate::table::{Cell, Column, Table};
 use crate::text::{counted, grouped, printable};
 
 /// It grows if a key of the JSON changes its meaning.
@@ -17,64 +18,124 @@ const SCHEMA: u64 = 1;
 pub(super) struct Listing {
     schema: u64,
     directory: String,
-    rings: Vec<Ring>,
+    rings: Vec<Row>,
 }
 
 /// A name, and the ring that has it.
 #[derive(Serialize)]
-struct Ring {
+struct Row {
     name: String,
     state: String,
     pid: Option<u32>,
     /// What the process calls itself.
     command: Option<String>,
     kind: Option<String>,
-    capacity: Option<usize>,
-    payload_bytes: Option<usize>,
+    capacity: Option<u64>,
+    payload_bytes: Option<u64>,
     fingerprint: Option<String>,
+    published: Option<u64>,
+    /// How many messages wait, if that is known.
+    pending: Option<u64>,
+    /// How many receive, or have at least the memory. The dead do not count.
+    readers: Option<usize>,
+    dead_readers: Option<usize>,
     /// Why its header is not known.
     error: Option<String>,
 }
 
 impl Listing {
-    pub(super) fn of(directory: &Directory) -> Result<Self, NameError> {
-        let rings = directory.list()?.into_iter().map(|entry| Ring::of(directory, entry)).collect();
-        Ok(Self { schema: SCHEMA, directory: directory.path().display().to_string(), rings })
+    pub(super) fn of(sample: Sample) -> Self {
+        let rings = sample.rings.into_iter().map(Row::of).collect();
+        Self { schema: SCHEMA, directory: sample.directory, rings }
     }
 
     /// One object on one line.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("numbers, names and lists have a form in JSON") + "\n"
     }
-}
 
-impl Ring {
-    fn of(directory: &Directory, entry: Entry) -> Self {
-        // The header of a ring that is gone is gone, too.
-        let (info, error) = match (entry.state, info(directory, &entry.name)) {
-            (PeerState::Alive, Err(error)) => (None, Some(error)),
-            (_, info) => (info.ok(), None),
-        };
-        let pid = entry.process.map(ProcessId::pid);
-        Self {
-            command: pid.filter(|_| entry.state == PeerState::Alive).and_then(command),
-            state: entry.state.to_string(),
-            pid,
-            kind: info.map(|info| info.kind().to_string()),
-            capacity: info.map(|info| info.capacity()),
-            payload_bytes: info.map(|info| info.payload_bytes()),
-            fingerprint: entry.fingerprint.map(|fingerprint| fingerprint.to_string()),
-            error,
-            name: entry.name,
+    /// For people, in lines that are no wider than `room`.
+    pub(super) fn to_text(&self, room: usize) -> String {
+        let mut page = Page::new(room);
+        if self.rings.is_empty() {
+            page.say(format!("There is no ring in {}.", printable(&self.directory)));
+            return page.into_text();
         }
+        let mut table = Table::plain(&[
+            Column::text("NAME"),
+            Column::text("STATE"),
+            Column::number("PID").spared(3),
+            Column::text("COMMAND").spared(2),
+            Column::text("KIND").spared(1),
+            Column::number("SLOTS").spared(4),
+            Column::number("DEPTH"),
+            Column::number("BYTES").spared(5),
+            Column::number("READERS"),
+            Column::number("DEAD"),
+        ]);
+        for row in &self.rings {
+            table.row(row.cells());
+        }
+        page.table(&table);
+        for row in &self.rings {
+            if let Some(error) = &row.error {
+                page.say(format!("{}: {}", printable(&row.name), printable(error)));
+            }
+        }
+        let of = |state: &str| self.rings.iter().filter(|ring| ring.state == state).count() as u64;
+        let (all, dead) = (self.rings.len() as u64, of("dead"));
+        page.say(format!("{} in {}, {dead} dead", counted(all, "ring"), printable(&self.directory)));
+        page.into_text()
     }
 }
 
-/// What the header of the ring says.
-fn info(directory: &Directory, name: &str) -> Result<RingInfo, String> {
-    let ring = directory.find(name).map_err(|error| error.to_string())?;
-    let fd = ring.open_read_only().map_err(|error| error.to_string())?;
-    RingInfo::of(fd).map_err(|error| error.to_string())
+impl Row {
+    fn of(ring: Ring) -> Self {
+        let (header, numbers) = (ring.header, ring.numbers);
+        let dead = ring.readers.iter().filter(|reader| is_dead(reader)).count();
+        let pid = ring.process.as_ref().map(|process| process.pid);
+        Self {
+            command: pid.filter(|_| ring.state == PeerState::Alive).and_then(command),
+            state: ring.state.to_string(),
+            pid,
+            kind: header.map(|header| header.kind.to_string()),
+            capacity: header.map(|header| header.capacity),
+            payload_bytes: header.map(|header| header.payload_bytes),
+            fingerprint: ring.fingerprint.map(|fingerprint| fingerprint.to_string()),
+            published: numbers.map(|numbers| numbers.published),
+            pending: numbers.and_then(|numbers| numbers.pending),
+            readers: header.map(|_| ring.readers.len() - dead),
+            dead_readers: header.map(|_| dead),
+            error: ring.trouble,
+            name: ring.name,
+        }
+    }
+
+    fn cells(&self) -> [Cell; 10] {
+        let unknown = || String::from("–");
+        let number = |number: Option<u64>| number.map_or_else(unknown, grouped).into();
+        let count = |count: Option<usize>| number(count.map(|count| count as u64));
+        [
+            printable(&self.name).into(),
+            if self.state == "dead" { Cell::styled("dead", BAD) } else { self.state.as_str().into() },
+            self.pid.map_or_else(unknown, |pid| pid.to_string()).into(),
+            self.command.clone().unwrap_or_else(unknown).into(),
+            self.kind.clone().unwrap_or_else(unknown).into(),
+            number(self.capacity),
+            number(self.pending),
+            number(self.payload_bytes),
+            count(self.readers),
+            match self.dead_readers {
+                Some(dead @ 1..) => Cell::styled(dead.to_string(), BAD),
+                other => count(other),
+            },
+        ]
+    }
+}
+
+/// Whether its process has died and left its seat.
+fn is_dead(reader: &Reader) -> bool {
+    reader.seat.is_some_and(|seat| seat.state == PeerState::Dead)
 }
 
 /// What a process calls itself.
@@ -83,41 +144,39 @@ pub(super) fn command(pid: u32) -> Option<String> {
     Some(printable(name.trim_end()))
 }
 
-/// For people.
-impl fmt::Display for Listing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.rings.is_empty() {
-            return writeln!(f, "There is no ring in {}.", printable(&self.directory));
-        }
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        table.set_header(["NAME", "STATE", "PID", "COMMAND", "KIND", "SLOTS", "BYTES"]);
-        for column in [2, 5, 6] {
-            table.column_mut(column).expect("there are seven").set_cell_alignment(CellAlignment::Right);
-        }
-        let unknown = || String::from("–");
-        for ring in &self.rings {
-            let number = |number: Option<usize>| number.map_or_else(unknown, |number| grouped(number as u64));
-            table.add_row([
-                printable(&ring.name),
-                ring.state.clone(),
-                ring.pid.map_or_else(unknown, |pid| pid.to_string()),
-                ring.command.clone().unwrap_or_else(unknown),
-                ring.kind.clone().unwrap_or_else(unknown),
-                number(ring.capacity),
-                number(ring.payload_bytes),
-            ]);
-        }
-        for line in table.lines() {
-            writeln!(f, "{}", line.trim_end())?;
-        }
-        for ring in &self.rings {
-            if let Some(error) = &ring.error {
-                writeln!(f, "{}: {}", printable(&ring.name), printable(error))?;
-            }
-        }
-        let of = |state: &str| self.rings.iter().filter(|ring| ring.state == state).count() as u64;
-        let (all, dead) = (self.rings.len() as u64, of("dead"));
-        writeln!(f, "{} in {}, {dead} dead", counted(all, "ring"), printable(&self.directory))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::plain;
+    use crate::rings::sample::tests::{dead, lossy, ring, sample};
+
+    #[test]
+    fn a_ring_is_a_line() {
+        let mut orders = ring("orders", 5_000, &[900, 0]);
+        orders.process = None;
+        orders.readers[0].seat.as_mut().unwrap().state = PeerState::Dead;
+        let mut quotes = lossy("quotes", 7);
+        quotes.process = None;
+        let mut gone = dead("gone");
+        gone.trouble = Some("it is damaged".into());
+        let listing = Listing::of(sample(vec![gone, orders, quotes]));
+        let expected = "\
+NAME    STATE  PID  COMMAND  KIND                      SLOTS  DEPTH  BYTES  READERS  DEAD
+gone    dead   101  –        –                             –      –      –        –     –
+orders  alive    –  –        lossless broadcast ring   1,024    900     56        1     1
+quotes  alive    –  –        lossy broadcast ring     65,536      –     56        1     0
+gone: it is damaged
+3 rings in /run/user/7/annulus, 1 dead
+";
+        assert_eq!(plain(&listing.to_text(usize::MAX)), expected);
+        let narrow = plain(&listing.to_text(60));
+        assert!(
+            narrow.starts_with("NAME    STATE  KIND                     DEPTH  READERS  DEAD\n"),
+            "{narrow}"
+        );
+        let json: serde_json::Value = serde_json::from_str(&listing.to_json()).unwrap();
+        let orders = &json["rings"][1];
+        assert_eq!([&orders["pending"], &orders["readers"], &orders["dead_readers"]], [900, 1, 1]);
+        assert!(json["rings"][2]["pending"].is_null() && json["rings"][0]["readers"].is_null());
     }
 }

@@ -3,36 +3,53 @@
 //! ```text
 //! arguments   what the user says
 //! listing     `annulus ls`: all names, what they stand for, and who is there; also as JSON
-//! info        `annulus info`: one of them in words
+//! info        `annulus info`: one of them in words, or as JSON
+//! sampler     looks at all rings of a directory      sample     what it has found
+//! processes   who has a ring, as `/proc` says
+//! ring        for those who publish: a ring of either mode
 //! ```
 
 mod arguments;
 mod info;
 mod listing;
+mod processes;
+mod ring;
+pub(crate) mod sample;
+pub(crate) mod sampler;
 
 use std::path::Path;
 
 use annulus::shm::{Directory, DirectoryError};
 
+pub(crate) use info::ReaderInfo;
+
 pub(crate) use arguments::{DirectoryOption, InfoArguments, ListArguments, RemoveArguments};
+
+pub(crate) use ring::{Ring, SEATS, wait_for_readers};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 use crate::text::quoted;
+use info::Info;
 use listing::Listing;
+use sampler::Sampler;
 
 /// `annulus ls`.
 pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
-    let directory = open(&arguments.directory)?;
-    let listing = Listing::of(&directory).map_err(|error| Failure::new(error.to_string()))?;
-    output::print(&if arguments.json { listing.to_json() } else { listing.to_string() })?;
+    let sample = Sampler::new(&arguments.directory)?.sample();
+    if let Some(trouble) = sample.trouble {
+        return Err(Failure::new(trouble));
+    }
+    let listing = Listing::of(sample);
+    output::print(&if arguments.json { listing.to_json() } else { listing.to_text(output::room()) })?;
     Ok(Outcome::Passed)
 }
 
 /// `annulus info`.
 pub(crate) fn info(arguments: &InfoArguments) -> Result<Outcome, Failure> {
-    let text = info::describe(&open(&arguments.directory)?, &arguments.name)?;
-    output::print(&text).map(|()| Outcome::Passed)
+    let info = Info::of(&open(&arguments.directory)?, &arguments.name)?;
+    output::print(&if arguments.json { info.to_json() } else { info.to_text(output::room()) })?;
+    Ok(Outcome::Passed)
 }
 
 /// `annulus rm`. Every name is tried.

@@ -165,9 +165,9 @@ pub(super) fn fit(text: &str, room: usize, is_right: bool) -> String {
 mod tests {
     use super::super::history::History;
     use super::super::rows::rows;
-    use super::super::sample::tests::{dead, lossy, ring, sample};
     use super::super::view::View;
     use super::*;
+    use crate::rings::sample::tests::{dead, lossy, ring, sample};
 
     /// The titles and widths of some rings, for so much room.
     fn of(room: usize) -> Vec<(&'static str, usize)> {

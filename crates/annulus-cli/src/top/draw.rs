@@ -13,8 +13,8 @@ use super::columns::{Column, columns, fit, width};
 use super::figures::{curve, rate};
 use super::history::History;
 use super::rows::{NONE, Row, UNKNOWN, is_full, line, rows};
-use super::sample::{Ring, Sample};
 use super::view::{Sort, View};
+use crate::rings::sample::{Ring, Sample};
 use crate::text::{counted, grouped, printable};
 
 /// What there is to see.
@@ -275,8 +275,8 @@ mod tests {
     use ratatui::backend::TestBackend;
     use ratatui::buffer::Cell;
 
-    use super::super::sample::tests::{dead, lossy, ring, sample};
     use super::*;
+    use crate::rings::sample::tests::{dead, lossy, ring, sample};
 
     /// What a terminal shows: its lines, without spaces at their ends.
     fn shown(sample: &Sample, history: &History, view: &View, width: u16, height: u16) -> Vec<String> {

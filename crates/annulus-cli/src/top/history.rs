@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
-use super::sample::{Ring, Sample};
+use crate::rings::sample::{Ring, Sample};
 
 /// So many rates are kept of each ring. No curve is wider.
 const KEPT: usize = 240;
@@ -69,8 +69,8 @@ impl Trace {
 mod tests {
     use std::time::Duration;
 
-    use super::super::sample::tests::{dead, ring, sample};
     use super::*;
+    use crate::rings::sample::tests::{dead, ring, sample};
 
     #[test]
     fn a_rate_is_what_came_between_two_samples() {

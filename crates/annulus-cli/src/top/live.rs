@@ -10,9 +10,9 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use super::draw::{Scene, draw};
 use super::history::History;
 use super::rows::rows;
-use super::sampler::Sampler;
 use super::view::{View, Wish};
 use crate::outcome::{Failure, Outcome};
+use crate::rings::sampler::Sampler;
 use crate::signals::Signals;
 
 /// A signal is noticed after this at the latest.

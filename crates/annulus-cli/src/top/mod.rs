@@ -5,8 +5,6 @@
 //!
 //! ```text
 //! arguments   what the user asked for
-//! sampler     looks at all rings of a directory      sample     what it has found
-//! processes   who has a ring, as `/proc` says
 //! history     rates, from one sample to the next
 //! view        what the user has chosen to see, and what each key changes
 //! rows        the rings in the order of the user, as text
@@ -23,11 +21,8 @@ mod draw;
 mod figures;
 mod history;
 mod live;
-mod processes;
 mod report;
 mod rows;
-mod sample;
-mod sampler;
 mod table;
 mod view;
 
@@ -38,8 +33,8 @@ pub(crate) use arguments::Arguments;
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
+use crate::rings::sampler::Sampler;
 use history::History;
-use sampler::Sampler;
 
 /// Shows the rings until the user quits; once where standard output is no terminal.
 ///
@@ -60,7 +55,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if let Some(trouble) = sample.trouble {
         return Err(Failure::new(trouble));
     }
-    let render = if arguments.json { report::render } else { table::render };
-    output::print(&render(&sample, &history))?;
+    output::print(&if arguments.json {
+        report::render(&sample, &history)
+    } else {
+        table::render(&sample, &history, output::room())
+    })?;
     Ok(Outcome::Passed)
 }

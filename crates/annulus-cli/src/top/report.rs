@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::history::History;
-use super::sample::{Process, Reader, Ring, Sample};
+use crate::rings::ReaderInfo;
+use crate::rings::sample::{Process, Ring, Sample};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -28,18 +29,8 @@ struct RingReport<'a> {
     published: Option<u64>,
     published_per_second: Option<f64>,
     pending: Option<u64>,
-    readers: Vec<ReaderReport<'a>>,
+    readers: Vec<ReaderInfo>,
     error: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct ReaderReport<'a> {
-    seat: Option<u64>,
-    state: Option<String>,
-    position: Option<u64>,
-    lag: Option<u64>,
-    pid: Option<u32>,
-    command: Option<&'a str>,
 }
 
 /// One object on one line.
@@ -61,19 +52,8 @@ fn of_ring<'a>(ring: &'a Ring, history: &History) -> RingReport<'a> {
         published: ring.numbers.map(|numbers| numbers.published),
         published_per_second: history.rate(ring),
         pending: ring.numbers.and_then(|numbers| numbers.pending),
-        readers: ring.readers.iter().map(of_reader).collect(),
+        readers: ring.readers.iter().map(ReaderInfo::of).collect(),
         error: ring.trouble.as_deref(),
-    }
-}
-
-fn of_reader(reader: &Reader) -> ReaderReport<'_> {
-    ReaderReport {
-        seat: reader.seat.map(|seat| seat.number),
-        state: reader.seat.map(|seat| seat.state.to_string()),
-        position: reader.position(),
-        lag: reader.lag(),
-        pid: reader.process.as_ref().map(|process| process.pid),
-        command: command(reader.process.as_ref()),
     }
 }
 

@@ -4,8 +4,8 @@ use annulus::shm::PeerState;
 
 use super::figures::{rate, short_count};
 use super::history::History;
-use super::sample::{Process, Reader, Ring, Sample, short};
 use super::view::{Sort, View};
+use crate::rings::sample::{Process, Reader, Ring, Sample, short};
 use crate::text::printable;
 
 /// For what is not known, or is not there.
@@ -131,8 +131,8 @@ fn pid(ring: &Ring) -> Option<u32> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::sample::tests::{dead, lossy, ring, sample};
     use super::*;
+    use crate::rings::sample::tests::{dead, lossy, ring, sample};
 
     /// Four rings, and their rates.
     fn rings() -> (Sample, History) {

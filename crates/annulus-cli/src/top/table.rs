@@ -1,85 +1,86 @@
 //! The table where nobody watches: a line for each ring, and one for each of its readers.
 
-use std::fmt::Write;
-
 use annulus::shm::PeerState;
-use comfy_table::{CellAlignment, Table, presets};
 
 use super::figures::rate;
 use super::history::History;
 use super::rows::{NONE, UNKNOWN};
-use super::sample::{Process, Reader, Ring, Sample, short};
+use crate::page::{BAD, Page};
+use crate::rings::sample::{Process, Reader, Ring, Sample, short};
+use crate::table::{Cell, Column, Table};
 use crate::text::{counted, grouped, printable};
 
-const TITLES: [&str; 9] = ["NAME", "STATE", "KIND", "RATE/S", "PENDING", "SLOTS", "LAG", "PID", "COMMAND"];
+const COLUMNS: [Column; 9] = [
+    Column::text("NAME"),
+    Column::text("STATE"),
+    Column::text("KIND").spared(3),
+    Column::number("RATE/S"),
+    Column::number("PENDING").spared(1),
+    Column::number("SLOTS").spared(5),
+    Column::number("LAG"),
+    Column::number("PID").spared(4),
+    Column::text("COMMAND").spared(2),
+];
 
-/// Which of them are numbers.
-const NUMBERS: std::ops::RangeInclusive<usize> = 3..=7;
-
-/// Lines of text.
-pub(super) fn render(sample: &Sample, history: &History) -> String {
+/// Lines of text, which are no wider than `room`.
+pub(super) fn render(sample: &Sample, history: &History, room: usize) -> String {
     let directory = printable(&sample.directory);
+    let mut page = Page::new(room);
     if sample.rings.is_empty() {
-        return format!("There is no ring in {directory}.\n");
+        page.say(format!("There is no ring in {directory}."));
+        return page.into_text();
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(TITLES);
-    for column in NUMBERS {
-        table.column_mut(column).expect("there are nine").set_cell_alignment(CellAlignment::Right);
-    }
+    let mut table = Table::plain(&COLUMNS);
     for ring in &sample.rings {
-        table.add_row(of_ring(ring, history));
+        table.row(of_ring(ring, history));
         for reader in &ring.readers {
-            table.add_row(of_reader(reader));
+            table.row(of_reader(reader));
         }
     }
-    let mut text = String::new();
-    for line in table.lines() {
-        text += line.trim_end();
-        text.push('\n');
-    }
+    page.table(&table);
     for ring in &sample.rings {
         if let Some(trouble) = &ring.trouble {
-            let _ = writeln!(text, "{}: {}", printable(&ring.name), printable(trouble));
+            page.say(format!("{}: {}", printable(&ring.name), printable(trouble)));
         }
     }
-    let _ = writeln!(
-        text,
-        "{} in {directory}, {} dead",
-        counted(sample.rings.len() as u64, "ring"),
-        sample.dead()
-    );
-    text
+    let rings = counted(sample.rings.len() as u64, "ring");
+    page.say(format!("{rings} in {directory}, {} dead", sample.dead()));
+    page.into_text()
 }
 
-fn of_ring(ring: &Ring, history: &History) -> [String; 9] {
+/// The dead are seen at once.
+fn shown(state: PeerState) -> Cell {
+    let text = state.to_string();
+    if state == PeerState::Dead { Cell::styled(text, BAD) } else { text.into() }
+}
+
+fn of_ring(ring: &Ring, history: &History) -> [Cell; 9] {
     let (header, numbers) = (ring.header, ring.numbers);
     let newest = history.rate(ring).filter(|_| ring.state == PeerState::Alive);
     let [pid, command] = of_process(ring.process.as_ref());
     let pending = numbers.and_then(|numbers| numbers.pending).map(grouped);
     [
-        printable(&ring.name),
-        ring.state.to_string(),
+        printable(&ring.name).into(),
+        shown(ring.state),
         header.map_or(NONE, |header| short(header.kind)).into(),
-        or_none(newest.map(|newest| rate(newest, ring.word_bytes()))),
-        or_none(pending),
-        or_none(header.map(|header| grouped(header.capacity))),
-        String::new(),
-        pid,
-        command,
+        or_none(newest.map(|newest| rate(newest, ring.word_bytes()))).into(),
+        or_none(pending).into(),
+        or_none(header.map(|header| grouped(header.capacity))).into(),
+        "".into(),
+        pid.into(),
+        command.into(),
     ]
 }
 
-fn of_reader(reader: &Reader) -> [String; 9] {
+fn of_reader(reader: &Reader) -> [Cell; 9] {
     let [pid, command] = of_process(reader.process.as_ref());
     let (name, state) = match reader.seat {
-        Some(seat) => (format!("  seat {}", seat.number), seat.state.to_string()),
-        None => ("  no seat".into(), String::new()),
+        Some(seat) => (format!("  seat {}", seat.number), shown(seat.state)),
+        None => ("  no seat".into(), "".into()),
     };
     let lag = reader.lag().map_or(UNKNOWN.into(), grouped);
-    let none = String::new;
-    [name, state, none(), none(), none(), none(), lag, pid, command]
+    let none = || "".into();
+    [name.into(), state, none(), none(), none(), none(), lag.into(), pid.into(), command.into()]
 }
 
 fn of_process(process: Option<&Process>) -> [String; 2] {
@@ -95,8 +96,9 @@ fn or_none(text: Option<String>) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::sample::tests::{dead, lossy, ring, sample};
     use super::*;
+    use crate::page::plain;
+    use crate::rings::sample::tests::{dead, lossy, ring, sample};
 
     #[test]
     fn each_ring_and_each_reader_has_a_line() {
@@ -111,19 +113,19 @@ mod tests {
         let now = Sample { at: before.at + Duration::from_secs(1), ..sample(rings) };
         history.add(&now);
         assert_eq!(
-            render(&now, &history),
+            plain(&render(&now, &history, usize::MAX)),
             "\
-\x20NAME       STATE  KIND      RATE/S  PENDING   SLOTS  LAG  PID  COMMAND
- gone       dead   –              –        –       –       101  –
- orders     alive  lossless   1.23M      900   1,024       100  feed --to orders
-   seat 0   dead                                      900    –  –
-   seat 1   alive                                       0  201  reader-1 of orders
- quotes     alive  lossy          –        –  65,536       100  feed --to quotes
-   no seat                                              ?  300  annulus sub
+NAME       STATE  KIND      RATE/S  PENDING   SLOTS  LAG  PID  COMMAND
+gone       dead   –              –        –       –       101  –
+orders     alive  lossless   1.23M      900   1,024       100  feed --to orders
+  seat 0   dead                                      900    –  –
+  seat 1   alive                                       0  201  reader-1 of orders
+quotes     alive  lossy          –        –  65,536       100  feed --to quotes
+  no seat                                              ?  300  annulus sub
 gone: it is damaged
 3 rings in /run/user/7/annulus, 1 dead
 "
         );
-        assert_eq!(render(&sample(vec![]), &history), "There is no ring in /run/user/7/annulus.\n");
+        assert_eq!(render(&sample(vec![]), &history, 80), "There is no ring in /run/user/7/annulus.\n");
     }
 }

@@ -176,8 +176,8 @@ fn the_table_tells_subscribers_symbols_and_the_verdict() {
         "│          1 ┆        5 ┆    0 ┆  ",
         "│          2 ┆        5 ┆    0 ┆  ",
         "Tick to order, in the calm ring, from publication of a quote to reception of the order at the gateway:\n",
-        "│ 50/200   ┆          2 ┆    0 ┆      0 ┆   - ┆",
-        "│ all      ┆            ┆      ┆      0 ┆   - ┆",
+        "│ 50/200   ┆          2 ┆    0 ┆      0 ┆   – ┆",
+        "│ all      ┆            ┆      ┆      0 ┆   – ┆",
         "│ EURUSD  ┆      3 ┆  1.12117 ┆  1.12161 ┆ 1.12117 ┆ 1.12192 ┆    0.000560 │",
         "│ MY FEED ┆      2 ┆   86.657 ┆   86.728 ┆  86.655 ┆  86.728 ┆      0.0720 │",
         "Check passed: ",
@@ -245,7 +245,7 @@ fn bad_arguments_say_what_would_be_right() {
         (&["--describe", "--capacity", "1"], "error: --capacity: capacity 1 is too small"),
         (&["--describe", "--output", "-"], "error: --output -: standard output is where the report goes"),
         (&["--describe", "--input", "missing.csv"], "error: missing.csv: cannot be read"),
-        (&["--repeat", "2"], "--input <FILE>"),
+        (&["--repeat", "2"], "--repeat 2: there is no file to replay: name one with --input"),
         (&["--input", "q.csv", "--seed", "2"], "cannot be used with"),
     ] {
         assert_refused(demo().args(arguments), message);
@@ -261,7 +261,7 @@ fn a_ring_of_two_slots_loses_much_and_accounts_for_all_of_it() {
 #[test]
 fn a_pipe_gets_no_control_characters() {
     let output =
-        output(demo().args(["--messages", "5000"]).env("TERM", "xterm-256color").env("CLICOLOR_FORCE", "1"));
+        output(demo().args(["--messages", "5000"]).env("TERM", "xterm-256color").env("CLICOLOR", "1"));
     assert!(output.status.success());
     for stream in [text(&output.stdout), text(&output.stderr)] {
         assert!(

@@ -9,6 +9,8 @@ mod doctor;
 #[path = "../../../annulus/tests/support/hang.rs"]
 mod hang;
 #[cfg(target_os = "linux")]
+mod hz;
+#[cfg(target_os = "linux")]
 mod lines;
 mod manual;
 #[cfg(target_os = "linux")]
@@ -16,6 +18,7 @@ mod names;
 mod orders;
 #[cfg(target_os = "linux")]
 mod output;
+mod page;
 #[cfg(target_os = "linux")]
 mod rings;
 #[cfg(target_os = "linux")]
@@ -23,3 +26,5 @@ mod running;
 mod support;
 #[cfg(target_os = "linux")]
 mod top;
+#[cfg(target_os = "linux")]
+mod watch;

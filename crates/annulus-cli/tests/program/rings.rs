@@ -6,6 +6,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use crate::names::Names;
+use crate::running::Running;
 use crate::support::{Folder, annulus};
 use annulus::broadcast::Builder;
 use annulus::shm::{Directory, broadcast};
@@ -141,10 +143,34 @@ fn one_ring_is_told_in_words() {
         "Message:   8 bytes, aligned to 8\n".into(),
         "Published: 3\n".into(),
         "Waiting:   3\n".into(),
-        "Reader:    seat 0, alive, at 0, 3 behind\n".into(),
+        format!("Reader:    seat 0, alive, at 0, 3 behind, process {pid} ("),
     ] {
         assert!(said.contains(&line), "{line}\nis not in\n{said}");
     }
+    let mut command = annulus("info");
+    let (said, _, code) = run(command.arg("--directory").arg(&path).args(["orders", "--json"]));
+    let told: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&told["schema"], code), (&Value::from(1), 0));
+    for (key, value) in [("name", "orders"), ("kind", "lossless broadcast ring"), ("state", "alive")] {
+        assert_eq!(told[key], value);
+    }
+    for (key, value) in [
+        ("capacity", 8),
+        ("slot_bytes", 16),
+        ("payload_bytes", 8),
+        ("payload_alignment", 8),
+        ("published", 3),
+        ("pending", 3),
+        ("pid", pid),
+    ] {
+        assert_eq!(told[key], value, "{key}");
+    }
+    let reader = &told["readers"][0];
+    for (key, value) in [("seat", 0), ("position", 0), ("lag", 3), ("pid", pid)] {
+        assert_eq!(reader[key], value, "{key}");
+    }
+    assert_eq!((&reader["state"], told["readers"].as_array().unwrap().len()), (&Value::from("alive"), 1));
+
     // A name that is not there, one that can't be, and a file that is no ring's.
     fs::write(path.join("damaged.ring"), "what?").unwrap();
     for name in ["nobody", "a/b", "damaged"] {
@@ -152,6 +178,38 @@ fn one_ring_is_told_in_words() {
         assert_eq!((said.as_str(), code), ("", 2));
         assert!(complaint.contains(name) && complaint.lines().count() == 1, "{complaint}");
     }
+}
+
+/// Who waits for whom, and who has died: of a lossless ring whose publisher stays.
+#[test]
+fn readers_and_depth_are_listed() {
+    let names = Names::new("depth");
+    let input = names.folder.file("input", "one\ntwo\nthree\n");
+    let mut command = names.command("pub", &["quotes", "--lossless", "--subscribers", "2", "--stay"]);
+    let mut publisher = Running(command.arg("--file").arg(input).spawn().unwrap());
+    let mut readers = [(); 2].map(|()| Running(names.command("sub", &["quotes", "--wait"]).spawn().unwrap()));
+    publisher.says("staying");
+    let ring = || {
+        let output = names.command("ls", &["--json"]).output().unwrap();
+        let listing: Value = serde_json::from_slice(&output.stdout).unwrap();
+        listing["rings"][0].clone()
+    };
+    // Both print what there is, and sleep.
+    while ring()["pending"] != 0 {}
+    let before = ring();
+    for (key, value) in [("published", 3), ("readers", 2), ("dead_readers", 0)] {
+        assert_eq!(before[key], value, "{before}");
+    }
+    readers[0].kill();
+    let after = ring();
+    for (key, value) in [("published", 3), ("readers", 1), ("dead_readers", 1)] {
+        assert_eq!(after[key], value, "{after}");
+    }
+    let table = names.command("ls", &[]).output().unwrap();
+    let table = String::from_utf8(table.stdout).unwrap();
+    let words = |line: &str| line.split_whitespace().rev().take(2).map(String::from).collect::<Vec<_>>();
+    let lines: Vec<_> = table.lines().map(words).collect();
+    assert_eq!(lines[..2], [["DEAD", "READERS"], ["1", "1"]], "{table}");
 }
 
 #[test]

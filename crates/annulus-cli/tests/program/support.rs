@@ -50,6 +50,10 @@ pub(crate) fn annulus(subcommand: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
     // It comes to its end by itself, however busy the machine is.
     command.arg(subcommand).stdin(Stdio::null()).env("ANNULUS_PATIENCE_SECONDS", "60");
+    // Nobody but the test says how wide its lines are, and whether they have colours.
+    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
     #[cfg(target_os = "linux")]
     default_signals(&mut command);
     command

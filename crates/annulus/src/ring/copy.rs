@@ -61,8 +61,8 @@ pub(super) const fn words_of<T>() -> usize {
 
 // Mutants: `with false`: costs or saves time.
 // Unreached: the compiler evaluates it
-pub(super) const fn by_vector<T>() -> bool {
-    vector::AVAILABLE && size_of::<T>() >= VECTOR_FLOOR
+pub(super) const fn by_vector(bytes: usize) -> bool {
+    vector::AVAILABLE && bytes >= VECTOR_FLOOR
 }
 
 /// Stores the bytes of `message` into `words`, with relaxed atomic accesses; the rest of the last word is

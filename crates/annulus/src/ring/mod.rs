@@ -37,6 +37,8 @@ pub(crate) use registry::Pass;
 pub(crate) use ring::{MIN_CAPACITY, Ring};
 #[cfg(feature = "shm")]
 pub(crate) use seats::{Cell, Scanned, SeatLocks, Seats};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use slot::payload_at;
 pub(crate) use slot::{Missing, Run, Whole, WithoutSlot, Written};
 pub(crate) use slots::Slots;
 pub(crate) use store::{Store, Strided};

@@ -86,6 +86,13 @@ pub(crate) enum Missing {
 /// Words in a cache line.
 const LINE_WORDS: usize = 8;
 
+/// Where a payload of so many bytes begins, in words behind the stamp's: beside the stamp, or, where vectors
+/// copy it, on the next line, so that none of them straddles two.
+// Decision 0008: beside the stamp, or on the next line.
+pub(crate) const fn payload_at(bytes: usize) -> usize {
+    if copy::by_vector(bytes) { LINE_WORDS } else { 1 }
+}
+
 /// The words of one slot; borrowed from the ring's storage.
 pub(super) struct Slot<'a, T> {
     /// Exactly [`Slot::WORDS`] of them: the stamp, then the payload.
@@ -94,10 +101,7 @@ pub(super) struct Slot<'a, T> {
 }
 
 impl<'a, T: Message> Slot<'a, T> {
-    /// Where the payload begins: beside the stamp, or, where vectors copy it, on the next line, so that none
-    /// of them straddles two.
-    // Decision 0008: beside the stamp, or on the next line.
-    const PAYLOAD_AT: usize = if copy::by_vector::<T::Wire>() { LINE_WORDS } else { 1 };
+    const PAYLOAD_AT: usize = payload_at(size_of::<T::Wire>());
 
     /// Words in use: the stamp and the payload, its last word padded.
     pub(super) const WORDS: usize = Self::PAYLOAD_AT + copy::words_of::<T::Wire>();

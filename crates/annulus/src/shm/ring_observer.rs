@@ -18,6 +18,7 @@ use super::ring_numbers::{ReaderNumbers, RingNumbers};
 use crate::base::sequence::{Sequence, Stamp};
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
+use crate::ring::payload_at;
 use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
 /// What the closed word of a queue says after a close. (It says something else after a death.)
@@ -151,6 +152,59 @@ impl RingObserver {
         let kind = self.layout.kind;
         is_known(kind)
             .then(|| if is_broadcast(kind) { self.numbers_of_broadcast() } else { self.numbers_of_queue() })
+    }
+
+    /// Copies a message of a broadcast ring into `bytes`, as it lies there, and returns whether it could.
+    /// `number` is how many were published before it. If it can't, `bytes` is empty: the message is not
+    /// published yet, was overwritten, or is being overwritten; or the ring is no [lossy](Kind::Lossy) or
+    /// [lossless](Kind::Lossless) one.
+    ///
+    /// It never waits, and keeps the publisher from nothing. O(size of a message).
+    ///
+    /// ```
+    /// use annulus::shm::{Directory, RingObserver, broadcast};
+    /// # let path = std::env::temp_dir().join(format!("annulus-observer-read-{}", std::process::id()));
+    /// # let directory = Directory::open(&path)?;
+    ///
+    /// let builder = annulus::broadcast::Builder::new(64);
+    /// let (mut publisher, _, invitation) = broadcast::lossy::<u32>(builder)?;
+    /// let name = invitation.publish(&directory, "prices")?;
+    /// publisher.publish_batch(&[70, 80]);
+    ///
+    /// // Usually in another process.
+    /// let observer = RingObserver::of(&directory.find("prices")?)?;
+    /// let mut bytes = Vec::new();
+    /// assert!(observer.read(1, &mut bytes));
+    /// assert_eq!(bytes, 80_u32.to_ne_bytes());
+    /// assert!(!observer.read(2, &mut bytes), "there are two");
+    /// # drop(name);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read(&self, number: u64, bytes: &mut Vec<u8>) -> bool {
+        bytes.clear();
+        let sequence = self.layout.start.checked_add(number).map(Sequence::new);
+        let is_possible = |sequence: &Sequence| *sequence <= Sequence::LAST_BELIEVED;
+        let Some(sequence) = sequence.filter(is_possible).filter(|_| is_broadcast(self.layout.kind)) else {
+            return false;
+        };
+        let (payload, stamp) = (self.layout.payload.bytes, self.stamp_at(sequence));
+        let (first, words) = (payload_at(payload), payload.div_ceil(WORD_BYTES));
+        if (first + words) * WORD_BYTES > self.layout.slot_bytes {
+            return false;
+        }
+        // As `ring/slot.rs` reads a slot, with a fence at each word.
+        let is_there = || word(&self.ring, stamp) == Stamp::done(sequence).bits();
+        if is_there() {
+            let words = first..first + words;
+            bytes.extend(words.flat_map(|at| word(&self.ring, stamp + at * WORD_BYTES).to_ne_bytes()));
+            bytes.truncate(payload);
+            if is_there() {
+                return true;
+            }
+            bytes.clear();
+        }
+        false
     }
 
     fn is_closed(&self) -> bool {

@@ -43,6 +43,40 @@ impl Drop for Names {
     }
 }
 
+/// Messages of many sizes, beside their stamps and on the next line: each that is in the ring is read, and no
+/// other one.
+#[test]
+fn messages_are_read_as_they_lie() {
+    fn check<const BYTES: usize>(names: &Names) {
+        let builder = Builder::new(4).first(5);
+        let (mut publisher, _, invitation) = broadcast::lossy::<[u8; BYTES]>(builder).unwrap();
+        let name = invitation.publish(&names.1, "ring").unwrap();
+        let observer = names.observer("ring");
+        let message =
+            |number: u64| std::array::from_fn::<u8, BYTES, _>(|index| (number as usize + index) as u8);
+        let mut bytes = vec![9];
+        assert!(!observer.read(0, &mut bytes) && bytes.is_empty());
+        for published in 1..=9 {
+            publisher.publish(message(published - 1));
+            for number in 0..12 {
+                let is_there = number < published && published - number <= 4;
+                assert_eq!(observer.read(number, &mut bytes), is_there, "{number} of {published}");
+                assert_eq!(bytes, if is_there { message(number).to_vec() } else { vec![] });
+            }
+        }
+        assert!(!observer.read(u64::MAX, &mut bytes) && !observer.read(u64::MAX - 5, &mut bytes));
+        drop(name);
+    }
+    let names = Names::new();
+    check::<1>(&names);
+    check::<8>(&names);
+    check::<13>(&names);
+    check::<56>(&names);
+    check::<255>(&names);
+    check::<256>(&names);
+    check::<1001>(&names);
+}
+
 /// Rings of many sizes, after each message of some laps: the publisher shows its bound now and then only.
 #[test]
 fn every_message_counts_at_once() {

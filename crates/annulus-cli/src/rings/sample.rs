@@ -2,89 +2,91 @@
 
 use std::time::Instant;
 
-use annulus::shm::{Kind, PeerState};
+use annulus::shm::{Fingerprint, Kind, PeerState};
 
 /// What one look has found.
-pub(super) struct Sample {
-    pub(super) at: Instant,
+pub(crate) struct Sample {
+    pub(crate) at: Instant,
     /// The directory of the names.
-    pub(super) directory: String,
+    pub(crate) directory: String,
     /// In the order of the names.
-    pub(super) rings: Vec<Ring>,
+    pub(crate) rings: Vec<Ring>,
     /// Why there is nothing to see.
-    pub(super) trouble: Option<String>,
+    pub(crate) trouble: Option<String>,
 }
 
 /// A name, and the ring that has it.
 #[derive(Clone)]
-pub(super) struct Ring {
-    pub(super) name: String,
+pub(crate) struct Ring {
+    pub(crate) name: String,
     /// Another ring of the same name has another number.
-    pub(super) identity: u64,
-    pub(super) state: PeerState,
+    pub(crate) identity: u64,
+    pub(crate) state: PeerState,
     /// Who publishes, or sends.
-    pub(super) process: Option<Process>,
-    pub(super) header: Option<Header>,
-    pub(super) numbers: Option<Numbers>,
+    pub(crate) process: Option<Process>,
+    pub(crate) header: Option<Header>,
+    pub(crate) numbers: Option<Numbers>,
     /// Those with seats first.
-    pub(super) readers: Vec<Reader>,
+    pub(crate) readers: Vec<Reader>,
+    /// Of the type of its messages.
+    pub(crate) fingerprint: Option<Fingerprint>,
     /// Why the header is not known.
-    pub(super) trouble: Option<String>,
+    pub(crate) trouble: Option<String>,
 }
 
 /// A process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Process {
-    pub(super) pid: u32,
+pub(crate) struct Process {
+    pub(crate) pid: u32,
     /// As it was started, if it still is there.
-    pub(super) command: Option<String>,
+    pub(crate) command: Option<String>,
 }
 
 /// What does not change.
 #[derive(Clone, Copy)]
-pub(super) struct Header {
-    pub(super) kind: Kind,
-    pub(super) capacity: u64,
-    pub(super) payload_bytes: u64,
-    pub(super) slot_bytes: u64,
+pub(crate) struct Header {
+    pub(crate) kind: Kind,
+    pub(crate) capacity: u64,
+    pub(crate) payload_bytes: u64,
+    pub(crate) slot_bytes: u64,
 }
 
 /// How far it is.
 #[derive(Clone, Copy)]
-pub(super) struct Numbers {
-    pub(super) published: u64,
-    pub(super) pending: Option<u64>,
+pub(crate) struct Numbers {
+    pub(crate) published: u64,
+    pub(crate) pending: Option<u64>,
 }
 
 /// Who receives, or has at least the memory.
 #[derive(Clone)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     /// Its seat, if it has one.
-    pub(super) seat: Option<Seat>,
+    pub(crate) seat: Option<Seat>,
     /// Where it says that it stands, if it has no seat.
-    pub(super) mark: Option<Mark>,
-    pub(super) process: Option<Process>,
+    pub(crate) mark: Option<Mark>,
+    pub(crate) process: Option<Process>,
 }
 
 /// Where a reader is.
 #[derive(Clone, Copy)]
-pub(super) struct Seat {
-    pub(super) number: u64,
-    pub(super) state: PeerState,
-    pub(super) position: u64,
-    pub(super) lag: u64,
+pub(crate) struct Seat {
+    pub(crate) number: u64,
+    pub(crate) state: PeerState,
+    pub(crate) position: u64,
+    pub(crate) lag: u64,
 }
 
 /// Where a reader of a lossy ring was, when it last said so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) position: u64,
-    pub(super) lag: u64,
+pub(crate) struct Mark {
+    pub(crate) position: u64,
+    pub(crate) lag: u64,
 }
 
 impl Mark {
     /// Of a reader that shows this position, in a ring where so many messages were published.
-    pub(super) fn shown(position: u64, published: u64) -> Self {
+    pub(crate) fn shown(position: u64, published: u64) -> Self {
         // What can't be is as nothing that waits.
         let position = position.min(published);
         Self { position, lag: published - position }
@@ -93,51 +95,51 @@ impl Mark {
 
 impl Reader {
     /// How far it is behind, if that is known.
-    pub(super) fn lag(&self) -> Option<u64> {
+    pub(crate) fn lag(&self) -> Option<u64> {
         self.seat.map(|seat| seat.lag).or(self.mark.map(|mark| mark.lag))
     }
 
     /// How many messages it is past, if that is known.
-    pub(super) fn position(&self) -> Option<u64> {
+    pub(crate) fn position(&self) -> Option<u64> {
         self.seat.map(|seat| seat.position).or(self.mark.map(|mark| mark.position))
     }
 }
 
 impl Ring {
     /// How far each reader is behind that says so, the slowest first.
-    pub(super) fn lags(&self) -> Vec<u64> {
+    pub(crate) fn lags(&self) -> Vec<u64> {
         let mut lags: Vec<_> = self.readers.iter().filter_map(Reader::lag).collect();
         lags.sort_unstable_by(|one, other| other.cmp(one));
         lags
     }
 
     /// What its numbers count, in bytes, if these are no messages.
-    pub(super) fn word_bytes(&self) -> Option<u64> {
+    pub(crate) fn word_bytes(&self) -> Option<u64> {
         (self.header?.kind == Kind::Bytes).then_some(8)
     }
 
     /// Whether all its readers say how far they are.
-    pub(super) fn tells_lag(&self) -> bool {
+    pub(crate) fn tells_lag(&self) -> bool {
         self.header.is_some_and(|header| {
             matches!(header.kind, Kind::Spsc | Kind::Mpsc | Kind::Bytes | Kind::Lossless)
         })
     }
 
     /// A reader that nobody waits for any more.
-    pub(super) fn has_dead_reader(&self) -> bool {
+    pub(crate) fn has_dead_reader(&self) -> bool {
         self.readers.iter().any(|reader| reader.seat.is_some_and(|seat| seat.state == PeerState::Dead))
     }
 }
 
 impl Sample {
     /// How many rings have lost their process.
-    pub(super) fn dead(&self) -> u64 {
+    pub(crate) fn dead(&self) -> u64 {
         self.rings.iter().filter(|ring| ring.state == PeerState::Dead).count() as u64
     }
 }
 
 /// A word for a kind, for tables.
-pub(super) fn short(kind: Kind) -> &'static str {
+pub(crate) fn short(kind: Kind) -> &'static str {
     match kind {
         Kind::Spsc => "queue",
         Kind::Mpsc => "mpsc",
@@ -151,11 +153,11 @@ pub(super) fn short(kind: Kind) -> &'static str {
 
 /// Rings for tests.
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A lossless ring of 1,024 slots.
-    pub(in super::super) fn ring(name: &str, published: u64, lags: &[u64]) -> Ring {
+    pub(crate) fn ring(name: &str, published: u64, lags: &[u64]) -> Ring {
         let reader = |(number, &lag): (u64, &u64)| Reader {
             seat: Some(Seat { number, state: PeerState::Alive, position: published - lag, lag }),
             mark: None,
@@ -169,12 +171,13 @@ pub(super) mod tests {
             header: Some(Header { kind: Kind::Lossless, capacity: 1024, payload_bytes: 56, slot_bytes: 64 }),
             numbers: Some(Numbers { published, pending: lags.iter().copied().max() }),
             readers: (0..).zip(lags).map(reader).collect(),
+            fingerprint: None,
             trouble: None,
         }
     }
 
     /// A lossy ring that one process has.
-    pub(in super::super) fn lossy(name: &str, published: u64) -> Ring {
+    pub(crate) fn lossy(name: &str, published: u64) -> Ring {
         let mut ring = ring(name, published, &[]);
         ring.header = ring.header.map(|header| Header { kind: Kind::Lossy, capacity: 65_536, ..header });
         ring.readers = vec![Reader { seat: None, mark: None, process: Some(process(300, "annulus sub")) }];
@@ -182,7 +185,7 @@ pub(super) mod tests {
     }
 
     /// What a dead process left.
-    pub(in super::super) fn dead(name: &str) -> Ring {
+    pub(crate) fn dead(name: &str) -> Ring {
         Ring {
             state: PeerState::Dead,
             process: Some(Process { pid: 101, command: None }),
@@ -192,11 +195,11 @@ pub(super) mod tests {
         }
     }
 
-    pub(in super::super) fn process(pid: u32, command: &str) -> Process {
+    pub(crate) fn process(pid: u32, command: &str) -> Process {
         Process { pid, command: Some(command.into()) }
     }
 
-    pub(in super::super) fn sample(rings: Vec<Ring>) -> Sample {
+    pub(crate) fn sample(rings: Vec<Ring>) -> Sample {
         Sample { at: Instant::now(), directory: "/run/user/7/annulus".into(), rings, trouble: None }
     }
 

@@ -21,7 +21,7 @@ const COMMAND_CHARS: usize = 200;
 
 /// Which processes can write to which files in memory.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Processes {
+pub(crate) struct Processes {
     /// By the number of the file, then by that of the process: the bytes whose locks it has.
     files: HashMap<u64, BTreeMap<u32, Vec<RangeInclusive<u64>>>>,
     /// By both numbers: the positions of those openings that have one, and can only be read from.
@@ -29,8 +29,13 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// All that can be seen below `/proc`.
-    pub(super) fn look(proc: &Path) -> Self {
+    /// All that can be seen now.
+    pub(crate) fn now() -> Self {
+        Self::look(Path::new("/proc"))
+    }
+
+    /// All that can be seen below `proc`.
+    fn look(proc: &Path) -> Self {
         let mut processes = Self::default();
         for (pid, folder) in numbered(proc) {
             for (fd, link) in numbered(&folder.join("fd")) {
@@ -58,26 +63,26 @@ impl Processes {
     }
 
     /// Who can write to the file, by the numbers of the processes.
-    pub(super) fn writers(&self, file: u64) -> Vec<u32> {
+    pub(crate) fn writers(&self, file: u64) -> Vec<u32> {
         self.files.get(&file).map(|of| of.keys().copied().collect()).unwrap_or_default()
     }
 
     /// How many messages the subscribers of that process are past that say so, in the ring with that file.
     /// (A position is one more.)
-    pub(super) fn positions(&self, ring: u64, pid: u32) -> Vec<u64> {
+    pub(crate) fn positions(&self, ring: u64, pid: u32) -> Vec<u64> {
         let positions = self.positions.get(&(ring, pid)).into_iter().flatten();
         positions.map(|position| position - 1).collect()
     }
 
     /// Who has the lock of that byte of the file.
-    pub(super) fn with_lock(&self, file: u64, byte: u64) -> Option<u32> {
+    pub(crate) fn with_lock(&self, file: u64, byte: u64) -> Option<u32> {
         let mut of = self.files.get(&file)?.iter();
         of.find_map(|(pid, locks)| locks.iter().any(|bytes| bytes.contains(&byte)).then_some(*pid))
     }
 }
 
 /// What is known of a process of that number.
-pub(super) fn process(proc: &Path, pid: u32) -> Process {
+pub(crate) fn process(proc: &Path, pid: u32) -> Process {
     let text = |file: &str| fs::read(proc.join(pid.to_string()).join(file)).ok();
     // A zombie has no arguments any more.
     let arguments = text("cmdline").filter(|bytes| !bytes.is_empty());

@@ -9,15 +9,15 @@ use std::time::Instant;
 
 use annulus::shm::{Directory, Entry, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver};
 
+use super::DirectoryOption;
 use super::processes::{Processes, process};
 use super::sample::{Header, Mark, Numbers, Process, Reader, Ring, Sample, Seat};
 use crate::outcome::Failure;
-use crate::rings::{self, DirectoryOption};
 
 const PROC: &str = "/proc";
 
 /// A directory, and the rings in it that it watches.
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     path: PathBuf,
     watched: HashMap<String, Watched>,
     next_identity: u64,
@@ -39,16 +39,16 @@ impl Sampler {
     /// # Errors
     ///
     /// The user has named a directory that is not there.
-    pub(super) fn new(option: &DirectoryOption) -> Result<Self, Failure> {
+    pub(crate) fn new(option: &DirectoryOption) -> Result<Self, Failure> {
         let path = match option.path() {
-            Some(_) => rings::open(option)?.path().to_path_buf(),
+            Some(_) => super::open(option)?.path().to_path_buf(),
             None => Directory::path_of_user(),
         };
         Ok(Self { path, watched: HashMap::new(), next_identity: 0 })
     }
 
     /// What is there now.
-    pub(super) fn sample(&mut self) -> Sample {
+    pub(crate) fn sample(&mut self) -> Sample {
         let directory = self.path.display().to_string();
         let (rings, trouble) = match self.rings() {
             Ok(rings) => (rings, None),
@@ -67,7 +67,7 @@ impl Sampler {
         let entries = directory.list().map_err(|error| error.to_string())?;
         self.watched.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
         let troubles: Vec<_> = entries.iter().map(|entry| self.watch(&directory, entry).err()).collect();
-        let processes = Processes::look(Path::new(PROC));
+        let processes = Processes::now();
         let both = entries.into_iter().zip(troubles);
         Ok(both.map(|(entry, trouble)| self.ring(entry, trouble, &processes)).collect())
     }
@@ -109,6 +109,7 @@ impl Sampler {
             header: None,
             numbers: None,
             readers: Vec::new(),
+            fingerprint: entry.fingerprint,
             trouble,
         };
         if let Some(watched) = self.watched.get_mut(&ring.name) {
@@ -141,8 +142,9 @@ impl Watched {
     }
 }
 
-/// Those that have seats, and then all others that have the ring but its publisher and who only looks.
-fn readers(
+/// Who receives: those that have seats, and then all others that have the ring but its publisher and who only
+/// looks.
+pub(super) fn readers(
     observer: &RingObserver,
     numbers: Option<&RingNumbers>,
     publisher: Option<&Process>,

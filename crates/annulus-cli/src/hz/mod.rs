@@ -1,0 +1,79 @@
+//! `annulus hz`: how often messages come, and how evenly (Linux).
+//!
+//! It maps the ring read-only and looks again and again at how many messages were published. So it works for
+//! rings of any type, and disturbs nobody.
+//!
+//! ```text
+//! arguments   what the user asked for
+//! cadence     what the looks come to: the gaps between messages
+//! report      that, for people and as JSON
+//! ```
+
+mod arguments;
+mod cadence;
+mod report;
+
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use annulus::shm::{Kind, PeerState, RingObserver};
+
+pub(crate) use arguments::Arguments;
+
+use crate::measure::now_ns;
+use crate::outcome::{Failure, Outcome};
+use crate::signals::Signals;
+use crate::text::{printable, quoted};
+use crate::{output, rings};
+use cadence::Cadence;
+use report::Report;
+
+/// After so many looks it asks whether the publisher is there, which takes system calls.
+const ASKED_EACH: u64 = 1_024;
+
+/// Looks for some seconds, or until the ring ends, and prints what came of it.
+///
+/// # Errors
+///
+/// There is no such ring, or its messages can't be counted.
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let stopped = Arc::new(OnceLock::new());
+    let told = Arc::clone(&stopped);
+    Signals::watch()?.then(move |outcome| {
+        let _ = told.set(outcome);
+    })?;
+    let name = &arguments.name;
+    let named = rings::open(&arguments.directory)?.find(name);
+    let named = named.map_err(|error| Failure::new(error.to_string()))?;
+    let observer =
+        RingObserver::of(&named).map_err(|error| Failure::new(format!("{}: {error}", printable(name))))?;
+    let kind = observer.info().kind();
+    let count = || observer.numbers().map(|numbers| numbers.published);
+    let (Some(published), false) = (count(), kind == Kind::Bytes) else {
+        let name = quoted(name);
+        return Err(Failure::new(format!(
+            "{name} is a {kind}, whose messages can't be counted from outside"
+        )));
+    };
+
+    let begun_ns = now_ns();
+    let end_ns = begun_ns.saturating_add(u64::try_from(arguments.seconds.as_nanos()).unwrap_or(u64::MAX));
+    let mut cadence = Cadence::new(published);
+    let (mut now, mut state) = (begun_ns, PeerState::Alive);
+    while now < end_ns && stopped.get().is_none() && cadence.messages() < arguments.count {
+        if cadence.looks().is_multiple_of(ASKED_EACH) {
+            state = observer.state();
+        }
+        let published = count().unwrap_or_default();
+        now = now_ns();
+        cadence.see(now, published);
+        // (What was published before the end was seen is counted.)
+        if state != PeerState::Alive {
+            break;
+        }
+        thread::yield_now();
+    }
+    let report = Report::new(name, &cadence, now - begun_ns, state);
+    output::print(&if arguments.json { report.to_json() } else { report.to_text(output::room()) })?;
+    Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
+}

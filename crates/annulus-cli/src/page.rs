@@ -1,0 +1,122 @@
+//! [`Page`]: a report for people. Its paragraphs are broken at words, its tables fit the room, and what
+//! matters has a colour.
+//!
+//! The text has its colours always; [`output::print`](crate::output::print()) takes them out where they are
+//! not wanted. They are of the terminal's own sixteen, in bold, which can be read on light and on dark.
+
+use anstyle::{AnsiColor, Style};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+use crate::table::Table;
+
+/// All is well.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+/// Something is to be looked at. (Yellow can't be read on white.)
+pub(crate) const FAIR: Style = AnsiColor::Magenta.on_default().bold();
+/// Something has failed.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Of titles and headings.
+pub(crate) const TITLE: Style = Style::new().bold();
+
+/// `text` in this style.
+pub(crate) fn painted(style: Style, text: &str) -> String {
+    if text.trim().is_empty() { text.into() } else { format!("{style}{text}{style:#}") }
+}
+
+/// The lines of `text`, broken at words, and within a word only if it is longer than `room`.
+pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let lines = textwrap::wrap(text, options(room));
+    lines.into_iter().map(Into::into).collect()
+}
+
+fn options<'a>(room: usize) -> Options<'a> {
+    let options = Options::new(room).word_separator(WordSeparator::AsciiSpace);
+    options.word_splitter(WordSplitter::NoHyphenation)
+}
+
+/// A report, line by line.
+pub(crate) struct Page {
+    room: usize,
+    text: String,
+}
+
+impl Page {
+    /// An empty one, whose lines are to be no wider than `room`.
+    pub(crate) fn new(room: usize) -> Self {
+        Self { room, text: String::new() }
+    }
+
+    /// A paragraph. The spaces that it begins with are before each of its lines. A word that is longer than
+    /// the room, such as a path, stays whole.
+    pub(crate) fn say(&mut self, paragraph: impl AsRef<str>) {
+        let paragraph = paragraph.as_ref();
+        let words = paragraph.trim_start_matches(' ');
+        let indent = &paragraph[..paragraph.len() - words.len()];
+        let options = options(self.room).break_words(false);
+        self.text += &textwrap::fill(words, options.initial_indent(indent).subsequent_indent(indent));
+        self.text.push('\n');
+    }
+
+    /// An empty line.
+    pub(crate) fn gap(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A table.
+    pub(crate) fn table(&mut self, table: &Table) {
+        self.text += &table.render(self.room);
+        self.text.push('\n');
+    }
+
+    /// Lines that stay as they are.
+    pub(crate) fn lines(&mut self, lines: &str) {
+        self.text += lines;
+    }
+
+    /// All of it.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// `text` without its colours.
+#[cfg(test)]
+pub(crate) fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paragraph_is_broken_at_words() {
+        let mut page = Page::new(20);
+        page.say("It has a few words, one-way, and more.");
+        page.say("  subscriber 1: 3 messages came twice");
+        page.gap();
+        page.say("/a/path/that/is/longer/than/the/room");
+        page.lines("as it is\n");
+        let expected = "\
+It has a few words,
+one-way, and more.
+  subscriber 1: 3
+  messages came
+  twice
+
+/a/path/that/is/longer/than/the/room
+as it is
+";
+        assert_eq!(page.into_text(), expected);
+    }
+
+    #[test]
+    fn colours_are_no_words() {
+        let mut page = Page::new(20);
+        page.say(painted(GOOD, "Check passed:") + " it was 9.");
+        let text = page.into_text();
+        assert!(text.contains("\u{1b}["), "{text:?}");
+        assert_eq!(plain(&text), "Check passed: it was\n9.\n");
+        assert_eq!(painted(GOOD, " "), " ");
+    }
+}

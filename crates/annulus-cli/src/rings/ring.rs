@@ -1,0 +1,74 @@
+//! [`Ring`]: what the publisher's side does with a broadcast ring of either mode.
+
+use std::thread;
+use std::time::Duration;
+
+use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher};
+use annulus::shm::{Directory, FindError, Invitation, PeerState, RingObserver, ShareError, broadcast};
+use bytemuck::Pod;
+
+/// How many subscribers of a lossless ring the publisher waits for, at most.
+pub(crate) const SEATS: u16 = 64;
+
+/// The time between two looks at who has come.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// A ring between processes, and who publishes to it.
+pub(crate) trait Ring: Mode + Sized {
+    /// Whether the publisher waits for the slowest subscriber.
+    const LOSSLESS: bool;
+
+    /// A ring of so many slots.
+    ///
+    /// # Errors
+    ///
+    /// There can be none.
+    fn make<T: Pod + Send>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError>;
+
+    /// Publishes `message`, and says whether it could.
+    fn publish<T: Pod + Send>(publisher: &mut Publisher<T, Self>, message: T) -> bool;
+}
+
+impl Ring for Lossy {
+    const LOSSLESS: bool = false;
+
+    fn make<T: Pod + Send>(capacity: usize) -> Result<(Publisher<T>, Invitation), ShareError> {
+        let (publisher, _, invitation) = broadcast::lossy(Builder::new(capacity))?;
+        Ok((publisher, invitation))
+    }
+
+    #[inline]
+    fn publish<T: Pod + Send>(publisher: &mut Publisher<T>, message: T) -> bool {
+        publisher.publish(message);
+        true
+    }
+}
+
+impl Ring for Lossless {
+    const LOSSLESS: bool = true;
+
+    fn make<T: Pod + Send>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
+        broadcast::lossless(Builder::new(capacity), SEATS.into())
+    }
+
+    #[inline]
+    fn publish<T: Pod + Send>(publisher: &mut Publisher<T, Self>, message: T) -> bool {
+        publisher.publish(message).is_ok()
+    }
+}
+
+/// Waits until so many subscribers of the lossless ring of this name have seats.
+///
+/// # Errors
+///
+/// The ring can't be looked at.
+pub(crate) fn wait_for_readers(directory: &Directory, name: &str, count: usize) -> Result<(), FindError> {
+    let observer = RingObserver::of(&directory.find(name)?)?;
+    let is_there = |numbers: annulus::shm::RingNumbers| {
+        numbers.readers.iter().filter(|reader| reader.state == PeerState::Alive).count() >= count
+    };
+    while !observer.numbers().is_some_and(is_there) {
+        thread::sleep(LOOK_INTERVAL);
+    }
+    Ok(())
+}

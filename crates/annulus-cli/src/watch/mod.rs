@@ -1,0 +1,103 @@
+//! `annulus watch`: the messages of a broadcast ring, as they come (Linux).
+//!
+//! It maps the ring read-only and copies messages from there: it takes no seat, and nobody waits for it.
+//!
+//! ```text
+//! arguments   what the user asked for
+//! follower    which message is next, and how many were missed
+//! fields      what is in messages of the types that this program knows
+//! shown       a message in words, in hex, or as JSON
+//! ```
+
+mod arguments;
+mod fields;
+mod follower;
+mod shown;
+
+use std::io::{self, Write};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use annulus::shm::{Kind, PeerState, RingObserver};
+
+pub(crate) use arguments::Arguments;
+pub(crate) use fields::{Fields, Known, Value};
+
+use crate::outcome::{Failure, Outcome};
+use crate::output::say;
+use crate::rings;
+use crate::signals::Signals;
+use crate::text::{printable, quoted};
+use follower::{Follower, Next};
+use shown::Shown;
+
+/// The time between two looks at a ring in which nothing is new.
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Prints messages until the ring ends, a signal comes, or there were enough.
+///
+/// # Errors
+///
+/// There is no such ring, or it is no broadcast ring.
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let stopped = Arc::new(OnceLock::new());
+    let told = Arc::clone(&stopped);
+    Signals::watch()?.then(move |outcome| {
+        let _ = told.set(outcome);
+    })?;
+    let name = &arguments.name;
+    let named = rings::open(&arguments.directory)?.find(name);
+    let named = named.map_err(|error| Failure::new(error.to_string()))?;
+    let observer =
+        RingObserver::of(&named).map_err(|error| Failure::new(format!("{}: {error}", printable(name))))?;
+    let info = observer.info();
+    if !matches!(info.kind(), Kind::Lossy | Kind::Lossless) {
+        let (name, kind) = (quoted(name), info.kind());
+        return Err(Failure::new(format!(
+            "{name} is a {kind}: only lossy and lossless broadcast rings can be watched"
+        )));
+    }
+    let decode = fields::decoder(info.fingerprint()).filter(|_| !arguments.hex);
+    if decode.is_none() && !arguments.hex && !arguments.json {
+        let type_of = info.fingerprint();
+        say(format_args!("{} does not say what is in its messages (type {type_of}): in hex", quoted(name)));
+    }
+
+    let published = || observer.numbers().map_or(0, |numbers| numbers.published);
+    let mut follower = Follower::begin(published(), info.capacity() as u64, arguments.begins_with_oldest());
+    let mut output = anstream::AutoStream::auto(io::stdout().lock());
+    let (mut bytes, mut printed) = (Vec::new(), 0);
+    let mut state = PeerState::Alive;
+    while printed < arguments.count && stopped.get().is_none() {
+        // (Before the count: what was published before the end is seen.)
+        if state == PeerState::Alive {
+            state = observer.state();
+        }
+        follower.look(published());
+        while printed < arguments.count && stopped.get().is_none() {
+            match follower.next(|number| observer.read(number, &mut bytes)) {
+                Next::Nothing => break,
+                Next::Missed => {}
+                Next::Message { number, missed } => {
+                    let fields = decode.map(|decode| decode(&bytes));
+                    let shown = Shown { number, missed, bytes: &bytes, fields };
+                    let text = if arguments.json { shown.to_json() } else { shown.to_text() };
+                    if let Err(error) = output.write_all(text.as_bytes()) {
+                        return crate::lines::ended(&error);
+                    }
+                    printed += 1;
+                }
+            }
+        }
+        if let Err(error) = output.flush() {
+            return crate::lines::ended(&error);
+        }
+        if state != PeerState::Alive && printed < arguments.count {
+            say(format_args!("{} is {state}", quoted(name)));
+            return Ok(if state == PeerState::Dead { Outcome::Failed } else { Outcome::Passed });
+        }
+        thread::sleep(LOOK_INTERVAL);
+    }
+    Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
+}

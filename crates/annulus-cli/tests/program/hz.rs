@@ -1,0 +1,60 @@
+//! `annulus hz` as its users see it.
+
+use annulus::broadcast::Builder;
+use annulus::shm::{Directory, WhenConsumerDies, broadcast, bytes};
+use serde_json::Value;
+
+use crate::names::Names;
+use crate::running::Running;
+
+/// Messages of a type that the program does not know: they are counted all the same.
+#[test]
+fn it_counts_messages_of_any_type() {
+    let names = Names::new("hz");
+    let directory = Directory::open(&names.path).unwrap();
+    let (mut publisher, _, invitation) = broadcast::lossy::<[u16; 5]>(Builder::new(64)).unwrap();
+    let _name = invitation.publish(&directory, "quotes").unwrap();
+    let mut child = Running(
+        names.command("hz", &["quotes", "--count", "50", "--seconds", "600", "--json"]).spawn().unwrap(),
+    );
+    while child.0.try_wait().unwrap().is_none() {
+        publisher.publish([1; 5]);
+        std::thread::yield_now();
+    }
+    let (printed, said, code) = child.end();
+    assert_eq!((said.as_str(), code), ("", 0));
+    let report: Value = serde_json::from_slice(&printed).unwrap();
+    assert!(report["messages"].as_u64().unwrap() >= 50, "{report}");
+    assert_eq!((&report["name"], &report["state"]), (&Value::from("quotes"), &Value::from("alive")));
+    for key in ["gap_ns", "jitter_ns"] {
+        let percentiles = ["p50", "p90", "p99", "p99_9", "max"].map(|at| report[key][at].as_u64().unwrap());
+        assert!(percentiles.is_sorted(), "{report}");
+    }
+}
+
+#[test]
+fn it_ends_with_the_ring() {
+    let names = Names::new("hz-ends");
+    let directory = Directory::open(&names.path).unwrap();
+    let (publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
+    let _name = invitation.publish(&directory, "quotes").unwrap();
+    publisher.close();
+    let output = names.command("hz", &["quotes", "--seconds", "600"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.starts_with("`quotes`: 0 messages in "), "{text}");
+    assert!(text.ends_with("The ring is closed.\n"), "{text}");
+}
+
+/// Of a ring of records only words could be counted.
+#[test]
+fn records_are_refused() {
+    let names = Names::new("hz-records");
+    let directory = Directory::open(&names.path).unwrap();
+    let builder = annulus::queue::bytes::Builder::new(64);
+    let (_producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    let _name = invitation.publish(&directory, "records").unwrap();
+    let output = names.command("hz", &["records"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("`records` is a queue of records, whose messages can't be counted"), "{said}");
+}

@@ -1,0 +1,73 @@
+//! `annulus watch` as its users see it.
+
+use std::io::Read;
+
+use annulus::broadcast::Builder;
+use annulus::shm::{Directory, WhenConsumerDies, broadcast, spsc};
+use serde_json::Value;
+
+use crate::names::Names;
+use crate::running::Running;
+
+/// What it prints, what it says, and its exit code.
+fn watched(names: &Names, arguments: &[&str]) -> (String, String, i32) {
+    let output = names.command("watch", arguments).output().unwrap();
+    let [printed, said] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (printed, said, output.status.code().unwrap())
+}
+
+#[test]
+fn numbers_have_fields_and_other_types_are_in_hex() {
+    let names = Names::new("watch");
+    let directory = Directory::open(&names.path).unwrap();
+    let (mut publisher, _, invitation) = broadcast::lossy::<[f64; 2]>(Builder::new(4)).unwrap();
+    let _name = invitation.publish(&directory, "quotes").unwrap();
+    (0..6).for_each(|number| publisher.publish([f64::from(number), 0.5]));
+    let expected = "2  0: 2.0  1: 0.5\n3  0: 3.0  1: 0.5\n4  0: 4.0  1: 0.5\n5  0: 5.0  1: 0.5\n";
+    let all = watched(&names, &["quotes", "--from", "oldest", "--count", "4"]);
+    assert_eq!(all, (expected.into(), String::new(), 0));
+    let newest = watched(&names, &["quotes", "--count", "1"]);
+    assert_eq!(newest, ("5  0: 5.0  1: 0.5\n".into(), String::new(), 0));
+    let (printed, _, _) = watched(&names, &["quotes", "--count", "1", "--json"]);
+    let message: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((&message["number"], &message["fields"]["1"]), (&Value::from(5), &Value::from(0.5)));
+    let (printed, said, _) = watched(&names, &["quotes", "--count", "1", "--hex"]);
+    assert!(said.is_empty() && printed.starts_with("5\n  0000  00 00 00 00 00 00 14 40  00 "), "{printed}");
+
+    let (mut publisher, invitation) = broadcast::lossless::<[[u8; 3]; 7]>(Builder::new(4), 1).unwrap();
+    let _name = invitation.publish(&directory, "foreign").unwrap();
+    publisher.publish([*b"abc"; 7]).unwrap();
+    let (printed, said, code) = watched(&names, &["foreign", "--count", "1"]);
+    let first = "0\n  0000  61 62 63 61 62 63 61 62  63 61 62 63 61 62 63 61  |abcabcabcabcabca|\n";
+    assert!(code == 0 && printed.starts_with(first), "{printed}");
+    assert!(said.contains("`foreign` does not say what is in its messages"), "{said}");
+}
+
+#[test]
+fn lines_are_told_and_a_death_too() {
+    let names = Names::new("watch-lines");
+    let input = names.folder.file("input", "one\ntwo\n");
+    let mut command = names.command("pub", &["quotes", "--stay", "--file"]);
+    let mut publisher = Running(command.arg(input).spawn().unwrap());
+    publisher.says("staying");
+    let mut child = Running(names.command("watch", &["quotes", "--from", "oldest"]).spawn().unwrap());
+    let expected = "0  line: 0  part: \"whole\"  text: \"one\"\n1  line: 1  part: \"whole\"  text: \"two\"\n";
+    let mut printed = vec![0; expected.len()];
+    child.0.stdout.as_mut().unwrap().read_exact(&mut printed).unwrap();
+    assert_eq!(String::from_utf8(printed).unwrap(), expected);
+    publisher.kill();
+    let (rest, said, code) = child.end();
+    assert_eq!((rest.as_slice(), said.as_str(), code), (&b""[..], "annulus: `quotes` is dead\n", 1));
+}
+
+#[test]
+fn a_queue_is_refused() {
+    let names = Names::new("watch-queue");
+    let directory = Directory::open(&names.path).unwrap();
+    let builder = annulus::spsc::Builder::new(8);
+    let (_producer, _, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
+    let _name = invitation.publish(&directory, "queue").unwrap();
+    let (printed, said, code) = watched(&names, &["queue"]);
+    assert_eq!((printed.as_str(), code), ("", 2));
+    assert!(said.contains("`queue` is a queue of one producer: only lossy and lossless"), "{said}");
+}
