@@ -382,8 +382,8 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
         Reservation::new(K::write_end(&mut self.end), most)
     }
 
-    /// As [`try_reserve`](Self::try_reserve), but waits with the [`WaitStrategy`] of the ring while no slot is
-    /// free. It waits for one slot, not for `most` of them.
+    /// As [`try_reserve`](Self::try_reserve), but waits with the [`WaitStrategy`] of the ring while no slot
+    /// is free. It waits for one slot, not for `most` of them.
     ///
     /// # Errors
     ///
