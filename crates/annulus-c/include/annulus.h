@@ -87,6 +87,27 @@
 #define ANNULUS_ORDERED 5
 
 /**
+ * A ring of one publisher, which never waits: a subscriber that falls behind loses the oldest messages, and
+ * is told how many.
+ */
+#define ANNULUS_LOSSY 11
+
+/**
+ * A ring of one publisher, which waits for the slowest subscriber: nobody loses a message.
+ */
+#define ANNULUS_LOSSLESS 12
+
+/**
+ * As ANNULUS_LOSSY, with many publishers and one order for all of them.
+ */
+#define ANNULUS_MP_LOSSY 13
+
+/**
+ * As ANNULUS_LOSSLESS, with many publishers and one order for all of them.
+ */
+#define ANNULUS_MP_LOSSLESS 14
+
+/**
  * The size of the largest class, in bytes.
  */
 #define ANNULUS_MESSAGE_MAX 4096
@@ -175,9 +196,30 @@ typedef struct annulus_closer annulus_closer;
 typedef struct annulus_consumer annulus_consumer;
 
 /**
+ * Buffers of one size. Any thread may use it, several at once, too.
+ */
+typedef struct annulus_pool annulus_pool;
+
+/**
  * The sending end of a queue. One thread at a time uses it; it may move to another thread.
  */
 typedef struct annulus_producer annulus_producer;
+
+/**
+ * The sending end of a broadcast ring. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_publisher annulus_publisher;
+
+/**
+ * What makes subscribers of a broadcast ring. Any thread may use it, several at once, too. While there is
+ * one, somebody may still join, so a publisher that nobody listens to does not fail.
+ */
+typedef struct annulus_subscribable annulus_subscribable;
+
+/**
+ * A receiving end of a broadcast ring. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_subscriber annulus_subscriber;
 
 /**
  * How a thread waits: its kind is one of the ANNULUS_WAIT_…. All zero is the default: it polls a little,
@@ -225,6 +267,62 @@ typedef struct annulus_options {
      */
     uint32_t flags;
 } annulus_options;
+
+/**
+ * The numbers of a ring at one moment, in messages. Set size to sizeof(annulus_stats) before the call.
+ */
+typedef struct annulus_stats {
+    /**
+     * sizeof(annulus_stats): it tells the library which version of this the program was compiled with.
+     */
+    size_t size;
+    /**
+     * How many messages were sent since the ring was made.
+     */
+    uint64_t published;
+    /**
+     * How many messages nobody needs any more: in a queue, those that were received. 0 on a lossy ring,
+     * where only a subscriber knows how far it is.
+     */
+    uint64_t received;
+    /**
+     * How many messages wait, of a lossy ring how many a reader may find.
+     */
+    uint64_t pending;
+    /**
+     * How many messages the ring holds; of a queue with a ring for each producer, how many each of them
+     * holds.
+     */
+    uint64_t capacity;
+    /**
+     * How many producers or publishers there are.
+     */
+    uint64_t writers;
+    /**
+     * How many consumers or subscribers there are.
+     */
+    uint64_t readers;
+    /**
+     * With ANNULUS_STATISTICS: how many messages subscribers of a lossy ring lost, all together.
+     */
+    uint64_t lagged;
+    /**
+     * With ANNULUS_STATISTICS: how often a thread went to sleep.
+     */
+    uint64_t sleeps;
+    /**
+     * With ANNULUS_STATISTICS: how often somebody woke those who slept.
+     */
+    uint64_t wake_ups;
+    /**
+     * With ANNULUS_STATISTICS: the largest number of messages that somebody saw waiting.
+     */
+    uint64_t high_water;
+    /**
+     * Whether the ring is closed.
+     */
+    bool closed;
+} annulus_stats;
 
 #ifdef __cplusplus
 extern "C" {
@@ -552,6 +650,220 @@ bool annulus_consumer_is_closed(const struct annulus_consumer *consumer);
 annulus_status annulus_consumer_free(struct annulus_consumer *consumer);
 
 /**
+ * Makes a broadcast ring, its publisher, and what makes its subscribers. A subscriber receives what is
+ * published after it has joined.
+ *
+ * kind is ANNULUS_LOSSY, ANNULUS_LOSSLESS, ANNULUS_MP_LOSSY or ANNULUS_MP_LOSSLESS. Messages have
+ * at most ANNULUS_MESSAGE_MAX bytes. All memory of the ring is allocated here, and freed with the last
+ * handle.
+ *
+ * The caller owns both, and frees each with annulus_publisher_free or annulus_subscribable_free. Any
+ * thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, another size of the options, a kind or a way to wait that is
+ * none, a capacity that the ring can't have, such as 0 or 1), ANNULUS_WRONG_SIZE (messages of 0 bytes, or
+ * of too many), ANNULUS_NO_MEMORY. Then both are null.
+ */
+annulus_status annulus_broadcast_new(uint32_t kind,
+                                     const struct annulus_options *options,
+                                     struct annulus_publisher **publisher,
+                                     struct annulus_subscribable **subscribable);
+
+/**
+ * Makes a subscriber, which the caller owns. It receives what is published from now on; with from_oldest
+ * also what the ring still has, from the oldest message on.
+ *
+ * Any thread may call this; one thread at a time uses the subscriber. Returns ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Then *subscriber is null. (A subscriber of a closed ring receives what is there,
+ * and then ANNULUS_CLOSED.)
+ */
+annulus_status annulus_subscribable_subscribe(const struct annulus_subscribable *subscribable,
+                                              bool from_oldest,
+                                              struct annulus_subscriber **subscriber);
+
+/**
+ * Frees it. Nobody joins any more; subscribers stay. Null is no error, and has no effect.
+ *
+ * One thread may call this, when no other one uses it any more. Returns ANNULUS_NOT_A_HANDLE if it was
+ * freed before, or is a handle of another type.
+ */
+annulus_status annulus_subscribable_free(struct annulus_subscribable *subscribable);
+
+/**
+ * Publishes a copy of the message at message. On a lossless ring it waits while the slowest subscriber has
+ * not received the message that lies where this one will, in the way of the options. On a lossy ring it
+ * waits for nobody.
+ *
+ * size is the size of the message, and has to be the one of the ring. The ring has a copy afterwards; the
+ * caller keeps its own. The thread that uses the publisher may call this.
+ *
+ * Returns ANNULUS_CLOSED, also if the ring was closed while this waited; ANNULUS_INVALID,
+ * ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_publisher_publish(struct annulus_publisher *publisher,
+                                         const void *message,
+                                         size_t size);
+
+/**
+ * As annulus_publisher_publish, but never waits for a subscriber.
+ *
+ * Returns ANNULUS_FULL where it would have to wait; or as annulus_publisher_publish.
+ */
+annulus_status annulus_publisher_try_publish(struct annulus_publisher *publisher,
+                                             const void *message,
+                                             size_t size);
+
+/**
+ * As annulus_publisher_publish, but gives up after timeout_ns nanoseconds on the monotonic clock.
+ *
+ * Returns ANNULUS_TIMEOUT if there was no room in time; or as annulus_publisher_publish.
+ */
+annulus_status annulus_publisher_publish_timeout(struct annulus_publisher *publisher,
+                                                 const void *message,
+                                                 size_t size,
+                                                 uint64_t timeout_ns);
+
+/**
+ * Makes another publisher of the same ring, which the caller owns.
+ *
+ * The thread that uses publisher may call this; another thread may use the new one. Returns
+ * ANNULUS_UNSUPPORTED (a ring of one publisher), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
+ * *another is null.
+ */
+annulus_status annulus_publisher_clone(const struct annulus_publisher *publisher,
+                                       struct annulus_publisher **another);
+
+/**
+ * How many messages the ring holds: exactly what was asked for. 0 if publisher is no handle.
+ *
+ * The thread that uses the publisher may call this.
+ */
+size_t annulus_publisher_capacity(const struct annulus_publisher *publisher);
+
+/**
+ * Closes the ring, and wakes all threads that wait. Subscribers receive what was published before, and then
+ * ANNULUS_CLOSED. No effect on a closed ring. The handle stays, and is to be freed.
+ *
+ * The thread that uses the publisher may call this; other threads use an annulus_closer. Returns
+ * ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_publisher_close(struct annulus_publisher *publisher);
+
+/**
+ * Whether the ring is closed: publishing fails from now on. True if publisher is no handle.
+ *
+ * The thread that uses the publisher may call this.
+ */
+bool annulus_publisher_is_closed(const struct annulus_publisher *publisher);
+
+/**
+ * Makes a closer for the ring of this publisher, which the caller owns.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ * Then *closer is null.
+ */
+annulus_status annulus_publisher_closer(const struct annulus_publisher *publisher,
+                                        struct annulus_closer **closer);
+
+/**
+ * Frees the publisher. With the last publisher the ring closes; subscribers receive what was published
+ * before. Null is no error, and has no effect.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
+ * or is a handle of another type: then nothing is freed.
+ */
+annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
+
+/**
+ * Receives the next message to message, if one is there. Never waits. A subscriber of a lossy ring that
+ * has lost messages goes on with one that is there: annulus_subscriber_lagged says how many it lost.
+ *
+ * size is how many bytes there are at message, and has to be the size of a message of the ring. The
+ * thread that uses the subscriber may call this.
+ *
+ * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and every message was received; or
+ * ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE. Then message is as it was.
+ */
+annulus_status annulus_subscriber_try_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
+
+/**
+ * As annulus_subscriber_try_recv, but waits while no message is there, in the way of the options.
+ *
+ * Returns ANNULUS_CLOSED if the ring is closed and every message was received, also while this waited; or
+ * as annulus_subscriber_try_recv.
+ */
+annulus_status annulus_subscriber_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
+
+/**
+ * As annulus_subscriber_recv, but gives up after timeout_ns nanoseconds on the monotonic clock. With 0
+ * it still receives a message that is there.
+ *
+ * Returns ANNULUS_TIMEOUT if none came in time; or as annulus_subscriber_recv.
+ */
+annulus_status annulus_subscriber_recv_timeout(struct annulus_subscriber *subscriber,
+                                               void *message,
+                                               size_t size,
+                                               uint64_t timeout_ns);
+
+/**
+ * How many messages this subscriber has lost, exactly, since it joined: what it received and what it lost
+ * are all that was published up to where it is. Always 0 on a lossless ring; 0 if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_lagged(const struct annulus_subscriber *subscriber);
+
+/**
+ * How many messages this subscriber has received since it joined. 0 if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_received(const struct annulus_subscriber *subscriber);
+
+/**
+ * How many messages are there for this subscriber. It may have changed when this returns. 0 if subscriber
+ * is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+size_t annulus_subscriber_len(const struct annulus_subscriber *subscriber);
+
+/**
+ * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd; annulus_subscriber_arm
+ * arms it.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_SYSTEM, ANNULUS_UNSUPPORTED,
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_subscriber_fd(struct annulus_subscriber *subscriber, int *fd);
+
+/**
+ * Arms the descriptor of annulus_subscriber_fd, before each wait for it, as annulus_consumer_arm.
+ * *ready says whether a message, or the end, is there already. If so, the descriptor is not armed: receive
+ * first. A receive disarms it.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_INVALID (there is no descriptor yet),
+ * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_subscriber_arm(struct annulus_subscriber *subscriber, bool *ready);
+
+/**
+ * Whether the ring is closed. There may be messages left. True if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+bool annulus_subscriber_is_closed(const struct annulus_subscriber *subscriber);
+
+/**
+ * Frees the subscriber: publishers of a lossless ring wait for it no longer. Its descriptor is closed. Null
+ * is no error, and has no effect.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
+ * or is a handle of another type: then nothing is freed.
+ */
+annulus_status annulus_subscriber_free(struct annulus_subscriber *subscriber);
+
+/**
  * Makes a closer for the queue of this producer, which the caller owns.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE. Then
@@ -581,6 +893,96 @@ annulus_status annulus_closer_close(const struct annulus_closer *closer);
  * was freed before, or is a handle of another type.
  */
 annulus_status annulus_closer_free(struct annulus_closer *closer);
+
+/**
+ * Makes a pool of count buffers of buffer_size bytes, which the caller owns and frees with
+ * annulus_pool_free. All memory is allocated here. Any thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, a number that is 0, more than 2^24 buffers),
+ * ANNULUS_NO_MEMORY. Then *pool is null.
+ */
+annulus_status annulus_pool_new(size_t buffer_size, size_t count, struct annulus_pool **pool);
+
+/**
+ * Takes a buffer out of the pool: *bytes is where it lies, and *handle its name in 4 bytes, which a
+ * message can have. Its bytes are as their last owner left them. Never waits.
+ *
+ * Whoever has the handle owns the buffer, and one thread at a time has it. It goes to another thread through
+ * a queue, where annulus_pool_redeem takes it over; in the end annulus_pool_release puts it back. Any
+ * thread may call this.
+ *
+ * Returns ANNULUS_EMPTY if no buffer is free; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *bytes is
+ * null.
+ */
+annulus_status annulus_pool_alloc(const struct annulus_pool *pool, uint32_t *handle, void **bytes);
+
+/**
+ * Takes over the buffer with the handle received: *bytes is where it lies, and *handle its new name.
+ * The old name is void. Any thread may call this.
+ *
+ * Returns ANNULUS_NOT_A_HANDLE if received is void: it was redeemed or released before, or is none of
+ * this pool (this is told for all but the last of many uses of one buffer); ANNULUS_INVALID. Then *bytes
+ * is null.
+ */
+annulus_status annulus_pool_redeem(const struct annulus_pool *pool,
+                                   uint32_t received,
+                                   uint32_t *handle,
+                                   void **bytes);
+
+/**
+ * Puts the buffer with this handle back into the pool. The handle is void, and the bytes are no longer the
+ * caller's. Any thread may call this.
+ *
+ * Returns ANNULUS_NOT_A_HANDLE if the handle is void (as for annulus_pool_redeem), so a second release
+ * is told; ANNULUS_INVALID.
+ */
+annulus_status annulus_pool_release(const struct annulus_pool *pool, uint32_t handle);
+
+/**
+ * How many buffers are free. It may have changed when this returns. 0 if pool is no handle. Any thread may
+ * call this.
+ */
+size_t annulus_pool_available(const struct annulus_pool *pool);
+
+/**
+ * How many bytes a buffer has: exactly what was asked for. 0 if pool is no handle. Any thread may call
+ * this.
+ */
+size_t annulus_pool_buffer_size(const struct annulus_pool *pool);
+
+/**
+ * Frees the pool, and the memory of all of its buffers, whether they were released or not. Null is no error,
+ * and has no effect.
+ *
+ * One thread may call this, when no other one uses the pool or any of its buffers any more. Returns
+ * ANNULUS_NOT_A_HANDLE if it was freed before, or is a handle of another type.
+ */
+annulus_status annulus_pool_free(struct annulus_pool *pool);
+
+/**
+ * Stores the numbers of the queue of this producer. It allocates; the queue goes on meanwhile.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID (a null pointer, another
+ * size), ANNULUS_NOT_A_HANDLE. Then *stats is as it was.
+ */
+annulus_status annulus_producer_stats(const struct annulus_producer *producer, struct annulus_stats *stats);
+
+/**
+ * As annulus_producer_stats, of the queue of this consumer.
+ */
+annulus_status annulus_consumer_stats(const struct annulus_consumer *consumer, struct annulus_stats *stats);
+
+/**
+ * As annulus_producer_stats, of the ring of this publisher.
+ */
+annulus_status annulus_publisher_stats(const struct annulus_publisher *publisher,
+                                       struct annulus_stats *stats);
+
+/**
+ * As annulus_producer_stats, of the ring of this subscriber.
+ */
+annulus_status annulus_subscriber_stats(const struct annulus_subscriber *subscriber,
+                                        struct annulus_stats *stats);
 
 #ifdef __cplusplus
 }  // extern "C"

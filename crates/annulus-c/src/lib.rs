@@ -7,10 +7,12 @@
 //! ```text
 //! status      what functions return              handle      objects, and pointers that are none
 //! options     sizes, and how threads wait        ring        what all handles of a ring know
-//! queue       queues: how they are made          producer, consumer   their verbs
-//! closer      the end, from any thread
+//! queue       how queues are made                producer, consumer      their verbs
+//! broadcast   how broadcast rings are made       publisher, subscriber   their verbs
+//! closer      the end, from any thread           pool        buffers of one size
+//! stats       the numbers of a ring              notified    file descriptors that tell of messages
 //! blocks      messages of a size that is known when the ring is made, used in place
-//! typed       the same, claimed one by one       notified    file descriptors that tell of messages
+//! typed       the same, claimed one by one
 //! ```
 
 // What C sees, in the order of the header.
@@ -24,7 +26,17 @@ mod producer;
 
 mod consumer;
 
+mod broadcast;
+
+mod publisher;
+
+mod subscriber;
+
 mod closer;
+
+mod pool;
+
+mod stats;
 
 // What it is made of.
 mod blocks;
@@ -33,10 +45,15 @@ mod notified;
 mod ring;
 mod typed;
 
+pub use broadcast::*;
 pub use closer::*;
 pub use consumer::*;
 pub use options::*;
+pub use pool::*;
 pub use producer::*;
+pub use publisher::*;
 pub use queue::*;
+pub use stats::*;
 pub use status::*;
+pub use subscriber::*;
 pub use typed::ANNULUS_MESSAGE_MAX;

@@ -13,7 +13,7 @@ use crate::producer::{Producer, ProducerEnd, annulus_producer};
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID};
 use crate::status::{Done, guarded, of_capacity, of_register};
-use crate::typed::{Block, Join, Receiving, Sending, alone, classes};
+use crate::typed::{Block, Counts, Join, Receiving, Sending, alone, classes};
 
 /// A queue of one producer and one consumer. Both can use messages where they lie in the ring.
 pub const ANNULUS_SPSC: u32 = 1;
@@ -108,7 +108,8 @@ fn typed<K: Kind, const WORDS: usize>(
     let size = options.message_size;
     let ring = Ring::of(options, producer.closer(), producer.observer());
     let sending = Sending { handle: producer, size, join };
-    let receiving = Receiving { handle: Notified::Not(consumer), size, join: divide };
+    let receiving =
+        Receiving { handle: Notified::Not(consumer), size, join: divide, counts: |_| Counts::default() };
     let producer = Producer { end: ProducerEnd::Typed(Box::new(sending)), ring: ring.clone() };
     Ok((producer, Consumer { end: ConsumerEnd::Typed(Box::new(receiving)), ring }))
 }
@@ -122,7 +123,8 @@ fn ordered<const WORDS: usize>(options: Options) -> Done<(Producer, Consumer)> {
     let ring = Ring::of(options, sender.closer(), sender.observer());
     let sending = Sending { handle: sender, size, join: |sender| Ok(sender.clone()) };
     let handle = Notified::Not(receiver);
-    let receiving = Receiving { handle, size, join: |receiver| Ok(receiver.clone()) };
+    let receiving =
+        Receiving { handle, size, join: |receiver| Ok(receiver.clone()), counts: |_| Counts::default() };
     let producer = Producer { end: ProducerEnd::Typed(Box::new(sending)), ring: ring.clone() };
     Ok((producer, Consumer { end: ConsumerEnd::Typed(Box::new(receiving)), ring }))
 }

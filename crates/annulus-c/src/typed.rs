@@ -73,10 +73,21 @@ pub(crate) trait Get: Send {
     fn fd(&mut self) -> Done<i32>;
 
     fn arm(&mut self) -> Done<bool>;
+
+    /// How many messages it received, how many it lost, and how many are there for it.
+    fn counts(&self) -> Counts;
 }
 
 /// How another handle joins a ring.
 pub(crate) type Join<H> = fn(&H) -> Done<H>;
+
+/// What a receiving handle knows of its own messages. Nothing, where each message reaches one of several.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) received: u64,
+    pub(crate) lagged: u64,
+    pub(crate) pending: usize,
+}
 
 /// A sending handle.
 pub(crate) struct Sending<S> {
@@ -92,6 +103,7 @@ pub(crate) struct Receiving<R: Receive + 'static> {
     pub(crate) size: usize,
     /// How others join.
     pub(crate) join: Join<R>,
+    pub(crate) counts: fn(&R) -> Counts,
 }
 
 /// What nobody can join.
@@ -152,5 +164,9 @@ impl<R: Receive<Item = Block<WORDS>> + 'static, const WORDS: usize> Get for Rece
 
     fn arm(&mut self) -> Done<bool> {
         self.handle.arm()
+    }
+
+    fn counts(&self) -> Counts {
+        (self.counts)(self.handle.look())
     }
 }

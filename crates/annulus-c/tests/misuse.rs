@@ -27,7 +27,7 @@ impl Dice {
     }
 }
 
-const SIZES: [usize; 7] = [1, 7, 8, 24, 64, 100, 4096];
+const SIZES: [usize; 5] = [1, 8, 8, 24, 100];
 
 /// Room for the largest message, several times over.
 const ROOM: usize = 5000;
@@ -38,6 +38,12 @@ struct Program {
     producers: Vec<*mut annulus_producer>,
     consumers: Vec<*mut annulus_consumer>,
     closers: Vec<*mut annulus_closer>,
+    publishers: Vec<*mut annulus_publisher>,
+    subscribables: Vec<*mut annulus_subscribable>,
+    subscribers: Vec<*mut annulus_subscriber>,
+    pools: Vec<*mut annulus_pool>,
+    /// Handles of buffers, of whichever pool.
+    buffers: Vec<u32>,
     bytes: Vec<u8>,
     found: [u32; 13],
 }
@@ -48,36 +54,35 @@ impl Program {
         self.found[status as usize] += 1;
     }
 
-    /// One of the handles, or of another type, or null.
-    fn producer(&mut self) -> *mut annulus_producer {
+    /// One of the handles, one of another type, or null.
+    fn one_of<H>(&mut self, handles: impl Fn(&Self) -> &Vec<*mut H>) -> *mut H {
         match self.dice.below(20) {
             0 => ptr::null_mut(),
-            1 => self.dice.one_of(&self.consumers).cast(),
-            2 => self.dice.one_of(&self.closers).cast(),
-            _ => self.dice.one_of(&self.producers),
+            1 => self.dice.one_of(&self.producers).cast(),
+            2 => self.dice.one_of(&self.consumers).cast(),
+            3 => self.dice.one_of(&self.subscribers).cast(),
+            _ => {
+                let index = self.dice.below(handles(self).len());
+                handles(self)[index]
+            }
         }
+    }
+
+    fn producer(&mut self) -> *mut annulus_producer {
+        self.one_of(|program| &program.producers)
     }
 
     fn consumer(&mut self) -> *mut annulus_consumer {
-        match self.dice.below(20) {
-            0 => ptr::null_mut(),
-            1 => self.dice.one_of(&self.producers).cast(),
-            2 => self.dice.one_of(&self.closers).cast(),
-            _ => self.dice.one_of(&self.consumers),
-        }
+        self.one_of(|program| &program.consumers)
     }
 
     fn closer(&mut self) -> *mut annulus_closer {
-        match self.dice.below(10) {
-            0 => ptr::null_mut(),
-            1 => self.dice.one_of(&self.producers).cast(),
-            _ => self.dice.one_of(&self.closers),
-        }
+        self.one_of(|program| &program.closers)
     }
 
     /// A size that fits the room, `count` times.
     fn size(&mut self) -> usize {
-        self.dice.one_of(&[0, 1, 7, 8, 8, 24, 64, 100, 4096, 4097])
+        self.dice.one_of(&[0, 1, 8, 8, 8, 24, 100, 4097])
     }
 
     fn message(&mut self) -> *mut c_void {
@@ -89,19 +94,28 @@ impl Program {
         if self.dice.below(20) == 0 { ptr::null_mut() } else { place }
     }
 
-    fn make(&mut self) {
-        let sizes: Vec<usize> = SIZES.iter().copied().chain([0, 5000, usize::MAX]).collect();
-        let options = annulus_options {
-            size: self.dice.one_of(&[size_of::<annulus_options>(), size_of::<annulus_options>(), 0, 1]),
-            capacity: self.dice.one_of(&[1, 2, 3, 8, 8, 0, usize::MAX]),
-            message_size: self.dice.one_of(&sizes),
+    /// Options, of which each is now and then one that can't be.
+    fn options(&mut self) -> annulus_options {
+        let bad = self.dice.below(20);
+        annulus_options {
+            size: if bad == 0 { 1 } else { size_of::<annulus_options>() },
+            capacity: if bad == 1 { self.dice.one_of(&[0, usize::MAX]) } else { 1 + self.dice.below(9) },
+            message_size: if bad == 2 {
+                self.dice.one_of(&[0, 5000, usize::MAX])
+            } else {
+                self.dice.one_of(&SIZES)
+            },
             wait: annulus_wait {
-                kind: self.dice.below(8) as u32,
+                kind: if bad == 3 { 7 } else { self.dice.below(7) as u32 },
                 spin_polls: self.dice.below(3) as u32,
                 yield_polls: self.dice.below(3) as u32,
             },
-            flags: self.dice.one_of(&[0, 0, 1, 2]),
-        };
+            flags: if bad == 4 { 2 } else { self.dice.below(2) as u32 },
+        }
+    }
+
+    fn make(&mut self) {
+        let options = self.options();
         let options = if self.dice.below(20) == 0 { ptr::null() } else { &raw const options };
         let (mut producer, mut consumer) = (ptr::null_mut(), ptr::null_mut());
         let places = (self.place(&mut producer), self.place(&mut consumer));
@@ -187,6 +201,135 @@ impl Program {
         self.saw(status);
     }
 
+    fn broadcast(&mut self) {
+        let publisher = self.one_of(|program| &program.publishers);
+        let subscribable = self.one_of(|program| &program.subscribables);
+        let subscriber = self.one_of(|program| &program.subscribers);
+        let (message, size) = (self.message(), self.size());
+        let (mut another, mut makes, mut new) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let (mut closer, mut fd, mut ready) = (ptr::null_mut(), 0, false);
+        let options = self.options();
+        // SAFETY: as in `send`.
+        let status = unsafe {
+            match self.dice.below(24) {
+                0 | 1 => {
+                    let kind = 10 + self.dice.below(6) as u32;
+                    annulus_broadcast_new(kind, &raw const options, &raw mut another, &raw mut makes)
+                }
+                2..=4 => annulus_publisher_try_publish(publisher, message, size),
+                5 => annulus_publisher_publish_timeout(publisher, message, size, self.dice.below(2) as u64),
+                6 => annulus_publisher_clone(publisher, self.place(&mut another)),
+                7 => annulus_publisher_closer(publisher, self.place(&mut closer)),
+                8 | 9 => {
+                    let from_oldest = self.dice.below(2) == 0;
+                    annulus_subscribable_subscribe(subscribable, from_oldest, self.place(&mut new))
+                }
+                10..=13 => annulus_subscriber_try_recv(subscriber, message, size),
+                14 => annulus_subscriber_recv_timeout(subscriber, message, size, self.dice.below(2) as u64),
+                15 => annulus_subscriber_fd(subscriber, self.place(&mut fd)),
+                16 => annulus_subscriber_arm(subscriber, self.place(&mut ready)),
+                17 if annulus_subscriber_is_closed(subscriber) => {
+                    annulus_subscriber_recv(subscriber, message, size)
+                }
+                18 if annulus_publisher_is_closed(publisher) => {
+                    annulus_publisher_publish(publisher, message, size)
+                }
+                19 => {
+                    _ = annulus_publisher_capacity(publisher);
+                    _ = (annulus_subscriber_lagged(subscriber), annulus_subscriber_received(subscriber));
+                    _ = annulus_subscriber_len(subscriber);
+                    ANNULUS_OK
+                }
+                20 if self.dice.below(8) == 0 => annulus_publisher_close(publisher),
+                21 if self.dice.below(2) == 0 => annulus_publisher_free(publisher),
+                22 if self.dice.below(2) == 0 => annulus_subscribable_free(subscribable),
+                23 => annulus_subscriber_free(subscriber),
+                _ => ANNULUS_OK,
+            }
+        };
+        self.publishers.extend((!another.is_null()).then_some(another));
+        self.subscribables.extend((!makes.is_null()).then_some(makes));
+        self.subscribers.extend((!new.is_null()).then_some(new));
+        self.closers.extend((!closer.is_null()).then_some(closer));
+        self.saw(status);
+    }
+
+    fn pool(&mut self) {
+        let pool = self.one_of(|program| &program.pools);
+        let any = (self.dice.0 >> 7) as u32;
+        let name = if self.buffers.is_empty() || self.dice.below(8) == 0 {
+            any
+        } else {
+            self.dice.one_of(&self.buffers)
+        };
+        let (mut new, mut buffer, mut bytes) = (ptr::null_mut(), 0, ptr::null_mut());
+        // SAFETY: as in `send`.
+        let status = unsafe {
+            match self.dice.below(8) {
+                0 => {
+                    let size = self.dice.one_of(&[0, 1, 100, usize::MAX]);
+                    annulus_pool_new(size, self.dice.one_of(&[0, 1, 3, 1 << 25]), self.place(&mut new))
+                }
+                1..=3 => annulus_pool_alloc(pool, &raw mut buffer, self.place(&mut bytes)),
+                4 => annulus_pool_redeem(pool, name, &raw mut buffer, self.place(&mut bytes)),
+                5 | 6 => annulus_pool_release(pool, name),
+                _ if self.dice.below(4) == 0 => annulus_pool_free(pool),
+                _ => ANNULUS_OK,
+            }
+        };
+        if !bytes.is_null() {
+            assert_eq!(status, ANNULUS_OK);
+            // SAFETY: so many bytes are there, and nobody else has them.
+            unsafe { bytes.cast::<u8>().write_bytes(9, annulus_pool_buffer_size(pool)) };
+            self.buffers.push(buffer);
+        }
+        self.pools.extend((!new.is_null()).then_some(new));
+        self.saw(status);
+    }
+
+    fn stats(&mut self) {
+        let (producer, consumer) = (self.producer(), self.consumer());
+        let publisher = self.one_of(|program| &program.publishers);
+        let subscriber = self.one_of(|program| &program.subscribers);
+        let size = self.dice.one_of(&[size_of::<annulus_stats>(), size_of::<annulus_stats>(), 0]);
+        let mut stats = annulus_stats { size, ..annulus_stats::default() };
+        let place = self.place(&mut stats);
+        // SAFETY: as in `send`.
+        let status = unsafe {
+            match self.dice.below(4) {
+                0 => annulus_producer_stats(producer, place),
+                1 => annulus_consumer_stats(consumer, place),
+                2 => annulus_publisher_stats(publisher, place),
+                _ => annulus_subscriber_stats(subscriber, place),
+            }
+        };
+        self.saw(status);
+    }
+
+    /// Frees each that was not freed; then each is told to be none.
+    fn end(&self) {
+        macro_rules! all {
+            ($($handles:ident $free:ident;)*) => {$(
+                for &handle in &self.$handles {
+                    // SAFETY: handles that were made, or null.
+                    unsafe {
+                        _ = $free(handle);
+                        assert!(handle.is_null() || $free(handle) == ANNULUS_NOT_A_HANDLE);
+                    }
+                }
+            )*};
+        }
+        all! {
+            producers annulus_producer_free;
+            consumers annulus_consumer_free;
+            closers annulus_closer_free;
+            publishers annulus_publisher_free;
+            subscribables annulus_subscribable_free;
+            subscribers annulus_subscriber_free;
+            pools annulus_pool_free;
+        }
+    }
+
     fn others(&mut self) {
         let (producer, consumer, closer) = (self.producer(), self.consumer(), self.closer());
         let (mut another, mut one_more, mut ends) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
@@ -242,33 +385,30 @@ fn any_call_gives_a_status() {
             producers: vec![ptr::null_mut()],
             consumers: vec![ptr::null_mut()],
             closers: vec![ptr::null_mut()],
+            publishers: vec![ptr::null_mut()],
+            subscribables: vec![ptr::null_mut()],
+            subscribers: vec![ptr::null_mut()],
+            pools: vec![ptr::null_mut()],
+            buffers: Vec::new(),
             bytes: vec![1; ROOM],
             found: [0; 13],
         };
-        for _ in 0..300 {
-            match program.dice.below(12) {
+        for _ in 0..10 {
+            program.make();
+            program.broadcast();
+        }
+        for _ in 0..500 {
+            match program.dice.below(20) {
                 0 => program.make(),
                 1..=4 => program.send(),
                 5..=8 => program.receive(),
-                _ => program.others(),
+                9..=11 => program.others(),
+                12..=16 => program.broadcast(),
+                17 | 18 => program.pool(),
+                _ => program.stats(),
             }
         }
-        // Each is freed once; what was freed before is told.
-        // SAFETY: handles that were made, or null.
-        unsafe {
-            for &producer in &program.producers {
-                _ = annulus_producer_free(producer);
-                assert!(producer.is_null() || annulus_producer_free(producer) == ANNULUS_NOT_A_HANDLE);
-            }
-            for &consumer in &program.consumers {
-                _ = annulus_consumer_free(consumer);
-                assert!(consumer.is_null() || annulus_consumer_free(consumer) == ANNULUS_NOT_A_HANDLE);
-            }
-            for &closer in &program.closers {
-                _ = annulus_closer_free(closer);
-                assert!(closer.is_null() || annulus_closer_free(closer) == ANNULUS_NOT_A_HANDLE);
-            }
-        }
+        program.end();
         for (all, found) in all.iter_mut().zip(program.found) {
             *all += found;
         }
