@@ -71,16 +71,29 @@ impl Linked {
     }
 }
 
+/// The programs in the README, each in a file of its own.
+fn of_the_readme(scratch: &Path) -> Vec<PathBuf> {
+    let readme = fs::read_to_string(folder().join("README.md")).unwrap();
+    let blocks = readme.split("```c\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let programs = blocks.enumerate().map(|(number, block)| {
+        let path = scratch.join(format!("readme_{number}.c"));
+        fs::write(&path, block).unwrap();
+        path
+    });
+    programs.collect()
+}
+
 /// Compiles all programs by one compiler, and runs them.
 fn compile_and_run(language: &str, flags: &[&str], compiler: &str, linked: Linked) {
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("annulus-c-{language}-{compiler}"));
+    fs::create_dir_all(scratch).unwrap();
     let programs = fs::read_dir(folder().join("tests/c")).unwrap().map(|entry| entry.unwrap().path());
     let mut programs: Vec<_> =
         programs.filter(|path| path.extension().is_some_and(|extension| extension == "c")).collect();
     programs.sort();
+    programs.extend(of_the_readme(scratch));
     assert!(programs.len() > 3, "where are they?");
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("annulus-c-{language}-{compiler}"));
-    fs::create_dir_all(&scratch).unwrap();
-    let link = linked.arguments(&scratch);
+    let link = linked.arguments(scratch);
     let mut failed = Vec::new();
     for source in programs {
         let name = source.file_stem().unwrap().to_str().unwrap();
@@ -94,7 +107,7 @@ fn compile_and_run(language: &str, flags: &[&str], compiler: &str, linked: Linke
         }
     }
     assert!(failed.is_empty(), "{compiler} as {language}: {failed:?}");
-    fs::remove_dir_all(&scratch).unwrap();
+    fs::remove_dir_all(scratch).unwrap();
 }
 
 fn with_all((language, flags, compilers): (&str, &[&str], &[&str]), linked: Linked) {
@@ -117,4 +130,60 @@ fn programs_in_c() {
 #[test]
 fn programs_in_cpp() {
     with_all(CPP20, Linked::Shared);
+}
+
+/// Installs into a folder, and returns it.
+fn installed(prefix: &str) -> PathBuf {
+    let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
+    _ = fs::remove_dir_all(&staged);
+    let mut make = Command::new("make");
+    make.arg("-C").arg(folder()).args(["-s", "install"]).arg(format!("PREFIX={prefix}"));
+    make.arg(format!("DESTDIR={}", staged.display())).arg(format!("BUILT={}", libraries().display()));
+    assert!(run(&mut make));
+    staged
+}
+
+/// What `make install` puts there is found by pkg-config and by CMake, and works.
+#[test]
+fn an_installed_library_is_found() {
+    if !is_there("make") {
+        println!("skipped: there is no make");
+        return;
+    }
+    let staged = installed("/opt/annulus");
+    let lib = staged.join("opt/annulus/lib");
+    for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {
+        assert!(fs::metadata(lib.join(file)).is_ok_and(|file| file.len() > 0), "{file}");
+    }
+    let source = folder().join("tests/c/quick_start.c");
+    if is_there("pkg-config") {
+        for (way, program) in [(&[][..], "shared"), (&["--static"][..], "static")] {
+            let mut ask = Command::new("pkg-config");
+            ask.env("PKG_CONFIG_PATH", lib.join("pkgconfig")).env("PKG_CONFIG_SYSROOT_DIR", &staged);
+            let answer = ask.args(["--cflags", "--libs", "annulus >= 0.1"]).args(way).output().unwrap();
+            assert!(answer.status.success(), "{answer:?}");
+            let answer = String::from_utf8(answer.stdout).unwrap();
+            let program = staged.join(program);
+            let mut compile = Command::new("cc");
+            compile.arg(&source).arg("-o").arg(&program).args(answer.split_whitespace()).arg("-lpthread");
+            assert!(run(&mut compile));
+            assert!(run(Command::new(&program).env("LD_LIBRARY_PATH", &lib)));
+        }
+    } else {
+        println!("skipped: there is no pkg-config");
+    }
+    if is_there("cmake") {
+        let build = staged.join("build");
+        let mut configure = Command::new("cmake");
+        configure.arg("-S").arg(folder().join("tests/cmake")).arg("-B").arg(&build);
+        configure.arg(format!("-DCMAKE_PREFIX_PATH={}", staged.join("opt/annulus").display()));
+        assert!(run(&mut configure));
+        assert!(run(Command::new("cmake").arg("--build").arg(&build)));
+        for way in ["annulus", "static"] {
+            assert!(run(&mut Command::new(build.join(format!("quick_start_{way}")))));
+        }
+    } else {
+        println!("skipped: there is no cmake");
+    }
+    fs::remove_dir_all(&staged).unwrap();
 }
