@@ -17,7 +17,7 @@ use annulus::{RecvTimeoutError, SendTimeoutError};
 use crate::notified::Notified;
 use crate::options::{Options, Patience};
 use crate::status::annulus_status::{
-    ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_RESERVED,
+    self, ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_RESERVED,
     ANNULUS_TIMEOUT,
 };
 use crate::status::{Done, of_capacity};
@@ -44,7 +44,11 @@ impl Layout {
     #[inline(always)]
     unsafe fn copy_in(self, messages: *const u8, slots: *mut u8, count: usize) {
         let stride = self.stride * WORD;
-        if self.size == stride {
+        if self.size == WORD && count == 1 {
+            // Without a call, because the compiler knows the size.
+            // SAFETY: the caller's promise.
+            unsafe { ptr::copy_nonoverlapping(messages, slots, WORD) };
+        } else if self.size == stride {
             // SAFETY: the caller's promise.
             unsafe { ptr::copy_nonoverlapping(messages, slots, count * stride) };
         } else {
@@ -66,7 +70,10 @@ impl Layout {
     #[inline(always)]
     unsafe fn copy_out(self, slots: *const u8, messages: *mut u8, count: usize) {
         let stride = self.stride * WORD;
-        if self.size == stride {
+        if self.size == WORD && count == 1 {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::copy_nonoverlapping(slots, messages, WORD) };
+        } else if self.size == stride {
             // SAFETY: the caller's promise.
             unsafe { ptr::copy_nonoverlapping(slots, messages, count * stride) };
         } else {
@@ -125,12 +132,8 @@ impl<K: Kind + InPlace> Producer<K> {
         }
         let (layout, most) = (self.layout, self.layout.words(most));
         let reservation = match patience {
-            Patience::None => {
-                if self.words.is_closed() {
-                    return Err(ANNULUS_CLOSED);
-                }
-                self.words.try_reserve(most).ok_or(ANNULUS_FULL)?
-            }
+            // (It may also be closed.)
+            Patience::None => self.words.try_reserve(most).ok_or(ANNULUS_FULL)?,
             Patience::Endless => self.words.reserve(most).map_err(|_| ANNULUS_CLOSED)?,
             Patience::For(timeout) => {
                 self.words.reserve_timeout(most, timeout).map_err(|error| match error {
@@ -141,6 +144,12 @@ impl<K: Kind + InPlace> Producer<K> {
         };
         debug_assert_eq!(reservation.len() % layout.stride, 0, "a message is split");
         Ok((reservation, layout))
+    }
+
+    /// Why there is no reservation.
+    #[cold]
+    fn refused(&self, status: annulus_status) -> annulus_status {
+        if status == ANNULUS_FULL && self.words.is_closed() { ANNULUS_CLOSED } else { status }
     }
 
     /// Sends as many of `count` messages as there is room for in one piece, and returns how many.
@@ -155,7 +164,10 @@ impl<K: Kind + InPlace> Producer<K> {
         count: usize,
         patience: Patience,
     ) -> Done<usize> {
-        let (mut reservation, layout) = self.reservation(count, patience)?;
+        let (mut reservation, layout) = match self.reservation(count, patience) {
+            Ok(found) => found,
+            Err(status) => return Err(self.refused(status)),
+        };
         let slots = reservation.as_uninit();
         let words = slots.len();
         // SAFETY: the slots are this producer's; the caller promises the messages.
@@ -169,7 +181,10 @@ impl<K: Kind + InPlace> Producer<K> {
 
     /// Reserves up to `most` messages, to be written where they lie.
     pub(crate) fn reserve(&mut self, most: usize, patience: Patience) -> Done<(*mut u8, usize)> {
-        let (mut reservation, layout) = self.reservation(most, patience)?;
+        let (mut reservation, layout) = match self.reservation(most, patience) {
+            Ok(found) => found,
+            Err(status) => return Err(self.refused(status)),
+        };
         let slots = reservation.as_uninit();
         let (start, count) = (slots.as_mut_ptr().cast(), slots.len() / layout.stride);
         // The reservation ends here, but slots that are free stay so until this producer sends.
@@ -212,33 +227,26 @@ pub(crate) struct Consumer<K: Kind + InPlace> {
 }
 
 impl<K: Kind + InPlace> Consumer<K> {
-    /// The next messages that lie beside each other: at least one.
+    /// The next messages that lie beside each other, at least one: where they are, and how many words. They
+    /// stay there until this consumer receives.
     #[inline(always)]
-    fn look(&mut self, most: usize, patience: Patience) -> Done<(&[Word], Layout)> {
+    fn look(&mut self, most: usize, patience: Patience) -> Done<(*const Word, usize)> {
         if most == 0 {
             return Err(ANNULUS_INVALID);
         }
         self.shown = 0;
-        let (layout, most) = (self.layout, self.layout.words(most));
+        let (most, stride) = (self.layout.words(most), self.layout.stride);
         let words = self.words.receiver();
-        match patience {
-            Patience::None => {
-                // Whoever finds nothing in a closed queue looks again.
-                if words.peek_many(most).is_empty() && words.is_closed() && words.is_fully_drained() {
-                    return Err(ANNULUS_CLOSED);
-                }
-            }
-            Patience::Endless => _ = words.wait_readable().map_err(|_| ANNULUS_CLOSED)?,
-            Patience::For(timeout) => {
-                words.wait_readable_timeout(timeout).map_err(|error| match error {
-                    RecvTimeoutError::Timeout => ANNULUS_TIMEOUT,
-                    RecvTimeoutError::Closed => ANNULUS_CLOSED,
-                })?;
+        let mut there = words.peek_many(most);
+        if there.is_empty() {
+            wait_for_some(words, patience)?;
+            there = words.peek_many(most);
+            if there.is_empty() {
+                return Err(ANNULUS_EMPTY);
             }
         }
-        let there = words.peek_many(most);
-        debug_assert_eq!(there.len() % layout.stride, 0, "a message is split");
-        if there.is_empty() { Err(ANNULUS_EMPTY) } else { Ok((there, layout)) }
+        debug_assert_eq!(there.len() % stride, 0, "a message is split");
+        Ok((there.as_ptr(), there.len()))
     }
 
     /// Receives up to `count` messages that lie beside each other, and returns how many.
@@ -248,20 +256,18 @@ impl<K: Kind + InPlace> Consumer<K> {
     /// There is room for so many at `messages`.
     #[inline(always)]
     pub(crate) unsafe fn get(&mut self, messages: *mut u8, count: usize, patience: Patience) -> Done<usize> {
-        let (there, layout) = self.look(count, patience)?;
-        let words = there.len();
-        // SAFETY: so many words are there; the caller promises the room.
-        unsafe { layout.copy_out(there.as_ptr().cast(), messages, words / layout.stride) };
+        let ((start, words), layout) = (self.look(count, patience)?, self.layout);
+        // SAFETY: so many words are there, and stay until the advance; the caller promises the room.
+        unsafe { layout.copy_out(start.cast(), messages, words / layout.stride) };
         self.words.receiver().advance(words);
         Ok(words / layout.stride)
     }
 
     /// The next messages, to be read where they lie.
     pub(crate) fn readable(&mut self, patience: Patience) -> Done<(*const u8, usize)> {
-        let (there, layout) = self.look(usize::MAX, patience)?;
-        let (start, count) = (there.as_ptr().cast(), there.len() / layout.stride);
-        self.shown = count;
-        Ok((start, count))
+        let (start, words) = self.look(usize::MAX, patience)?;
+        self.shown = words / self.layout.stride;
+        Ok((start.cast(), self.shown))
     }
 
     /// Gives the first `count` messages that were shown back to the producer.
@@ -281,5 +287,21 @@ impl<K: Kind + InPlace> Consumer<K> {
     /// From one message to the next, in bytes.
     pub(crate) fn stride_bytes(&self) -> usize {
         self.layout.stride * WORD
+    }
+}
+
+/// Nothing is there: waits until something is, or says why not. It may be that nothing is there afterwards.
+#[cold]
+fn wait_for_some<K: Kind + InPlace>(words: &mut queue::Consumer<Word, K>, patience: Patience) -> Done {
+    match patience {
+        // Whoever finds nothing in a closed queue looks again.
+        Patience::None if words.is_closed() && words.is_fully_drained() => Err(ANNULUS_CLOSED),
+        Patience::None => Ok(()),
+        Patience::Endless => words.wait_readable().map(drop).map_err(|_| ANNULUS_CLOSED),
+        Patience::For(timeout) => match words.wait_readable_timeout(timeout) {
+            Ok(_) => Ok(()),
+            Err(RecvTimeoutError::Timeout) => Err(ANNULUS_TIMEOUT),
+            Err(RecvTimeoutError::Closed) => Err(ANNULUS_CLOSED),
+        },
     }
 }

@@ -52,7 +52,9 @@ impl Linked {
         let library = |name: &str| libraries().join(name).into_os_string().into_string().unwrap();
         match self {
             Self::Statically => {
-                [&library("libannulus_c.a"), "-lpthread", "-ldl", "-lm"].map(String::from).into()
+                [&library("libannulus_c.a"), "-lpthread", "-ldl", "-lm", "-Wl,-S,--gc-sections"]
+                    .map(String::from)
+                    .into()
             }
             Self::Shared => {
                 for name in ["libannulus.so", "libannulus.so.0"] {
@@ -143,7 +145,7 @@ fn installed(prefix: &str) -> PathBuf {
     staged
 }
 
-/// What `make install` puts there is found by pkg-config and by CMake, and works.
+/// What `make install` puts there is found by `pkg-config` and by `cmake`, and works.
 #[test]
 fn an_installed_library_is_found() {
     if !is_there("make") {
