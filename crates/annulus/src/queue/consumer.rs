@@ -503,6 +503,16 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         // The first decides where the queue ends.
         self.is_closed() && (self.end.settle() || self.end.settle())
     }
+
+    /// Waits until messages are readable, or for the end. `None` once `deadline` has passed.
+    #[inline]
+    fn readable_until(&mut self, deadline: Deadline) -> Option<Result<(), RecvError>>
+    where
+        K: InPlace,
+    {
+        let is_readable = |end: &mut K::Read<T>| (!K::read_end(end).readable(1).is_empty()).then_some(());
+        self.wait_for(is_readable, None, deadline)
+    }
 }
 
 of_kinds! {
@@ -573,16 +583,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     {
         in_time(self.readable_until(Instant::now().checked_add(timeout)))?;
         Ok(self.readable())
-    }
-
-    /// Waits until messages are readable, or for the end. `None` once `deadline` has passed.
-    #[inline]
-    fn readable_until(&mut self, deadline: Deadline) -> Option<Result<(), RecvError>>
-    where
-        K: InPlace,
-    {
-        let is_readable = |end: &mut K::Read<T>| (!K::read_end(end).readable(1).is_empty()).then_some(());
-        self.wait_for(is_readable, None, deadline)
     }
 
     /// Drops the first `count` messages of [`readable`](Self::readable). Their slots become free at once.

@@ -317,6 +317,24 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     pub fn is_closed(&self) -> bool {
         self.end.state().is_closed()
     }
+
+    /// As [`reserve`](Self::reserve); [`Refusal::Full`] once `deadline` has passed.
+    #[inline]
+    fn reserve_until(&mut self, most: usize, deadline: Deadline) -> Result<Reservation<'_, T, K>, Refusal>
+    where
+        K: InPlace,
+    {
+        assert!(most > 0, "no slot is asked for");
+        if self.is_closed() {
+            return Err(Refusal::Closed);
+        }
+        let end = K::write_end(&mut self.end);
+        if !end.has_free_slots(1) {
+            let strategy = Write::state(end).plan.strategy;
+            end.wait_for(1, strategy, deadline)?;
+        }
+        Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
+    }
 }
 
 /// The slow path of a send that waits.
@@ -444,27 +462,6 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     {
         let deadline = Instant::now().checked_add(timeout);
         self.reserve_until(most, deadline).map_err(|refusal| SendTimeoutError::of(refusal, ()))
-    }
-
-    #[inline]
-    fn reserve_until(
-        &mut self,
-        most: usize,
-        deadline: Deadline,
-    ) -> Result<Reservation<'_, T, K>, Refusal>
-    where
-        K: InPlace,
-    {
-        assert!(most > 0, "no slot is asked for");
-        if self.is_closed() {
-            return Err(Refusal::Closed);
-        }
-        let end = K::write_end(&mut self.end);
-        if !end.has_free_slots(1) {
-            let strategy = Write::state(end).plan.strategy;
-            end.wait_for(1, strategy, deadline)?;
-        }
-        Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
     }
 }
 }
