@@ -503,6 +503,16 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         // The first decides where the queue ends.
         self.is_closed() && (self.end.settle() || self.end.settle())
     }
+
+    /// Waits until messages are readable, or for the end. `None` once `deadline` has passed.
+    #[inline]
+    fn readable_until(&mut self, deadline: Deadline) -> Option<Result<(), RecvError>>
+    where
+        K: InPlace,
+    {
+        let is_readable = |end: &mut K::Read<T>| (!K::read_end(end).readable(1).is_empty()).then_some(());
+        self.wait_for(is_readable, None, deadline)
+    }
 }
 
 of_kinds! {
@@ -531,6 +541,48 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         K: InPlace,
     {
         self.peek_many(usize::MAX)
+    }
+
+    /// As [`readable`](Self::readable), but waits like [`recv`](Self::recv) while no message is there. So the
+    /// slice is never empty.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(producer);
+    /// assert_eq!(consumer.wait_readable(), Ok(&[1, 2, 3][..]));
+    /// consumer.advance(3);
+    /// assert_eq!(consumer.wait_readable(), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn wait_readable(&mut self) -> Result<&[T], RecvError>
+    where
+        K: InPlace,
+    {
+        self.readable_until(None).unwrap_or(Err(RecvError))?;
+        Ok(self.readable())
+    }
+
+    /// As [`wait_readable`](Self::wait_readable), but gives up after `timeout`, like
+    /// [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn wait_readable_timeout(&mut self, timeout: Duration) -> Result<&[T], RecvTimeoutError>
+    where
+        K: InPlace,
+    {
+        in_time(self.readable_until(Instant::now().checked_add(timeout)))?;
+        Ok(self.readable())
     }
 
     /// Drops the first `count` messages of [`readable`](Self::readable). Their slots become free at once.

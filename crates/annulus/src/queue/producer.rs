@@ -317,6 +317,24 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     pub fn is_closed(&self) -> bool {
         self.end.state().is_closed()
     }
+
+    /// As [`reserve`](Self::reserve); [`Refusal::Full`] once `deadline` has passed.
+    #[inline]
+    fn reserve_until(&mut self, most: usize, deadline: Deadline) -> Result<Reservation<'_, T, K>, Refusal>
+    where
+        K: InPlace,
+    {
+        assert!(most > 0, "no slot is asked for");
+        if self.is_closed() {
+            return Err(Refusal::Closed);
+        }
+        let end = K::write_end(&mut self.end);
+        if !end.has_free_slots(1) {
+            let strategy = Write::state(end).plan.strategy;
+            end.wait_for(1, strategy, deadline)?;
+        }
+        Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
+    }
 }
 
 /// The slow path of a send that waits.
@@ -380,6 +398,70 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
             return None;
         }
         Reservation::new(K::write_end(&mut self.end), most)
+    }
+
+    /// As [`try_reserve`](Self::try_reserve), but waits with the [`WaitStrategy`] of the ring while no slot
+    /// is free. It waits for one slot, not for `most` of them.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]: the queue is closed, or was closed while this waited.
+    ///
+    /// # Panics
+    ///
+    /// If `most` is 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel::<u32>(4);
+    /// let reader = std::thread::spawn(move || {
+    ///     let mut sum = 0;
+    ///     while let Ok(numbers) = consumer.wait_readable() {
+    ///         let count = numbers.len();
+    ///         sum += numbers.iter().sum::<u32>();
+    ///         consumer.advance(count);
+    ///     }
+    ///     sum
+    /// });
+    /// for number in 1..=10 {
+    ///     producer.reserve(1)?.fill(number);
+    /// }
+    /// drop(producer);
+    /// assert_eq!(reader.join().unwrap(), 55);
+    /// # Ok::<(), annulus::SendError<()>>(())
+    /// ```
+    #[inline]
+    pub fn reserve(&mut self, most: usize) -> Result<Reservation<'_, T, K>, SendError<()>>
+    where
+        K: InPlace,
+    {
+        self.reserve_until(most, None).map_err(|_| SendError(()))
+    }
+
+    /// As [`reserve`](Self::reserve), but gives up after `timeout`, like
+    /// [`send_timeout`](Self::send_timeout).
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](SendTimeoutError::Timeout): no slot became free in time.
+    /// [`Closed`](SendTimeoutError::Closed): as [`reserve`](Self::reserve).
+    ///
+    /// # Panics
+    ///
+    /// If `most` is 0.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn reserve_timeout(
+        &mut self,
+        most: usize,
+        timeout: Duration,
+    ) -> Result<Reservation<'_, T, K>, SendTimeoutError<()>>
+    where
+        K: InPlace,
+    {
+        let deadline = Instant::now().checked_add(timeout);
+        self.reserve_until(most, deadline).map_err(|refusal| SendTimeoutError::of(refusal, ()))
     }
 }
 }

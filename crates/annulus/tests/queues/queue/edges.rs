@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, InPlace, Kind};
+use annulus::queue::{Builder, Consumer, InPlace, Kind, Producer};
 use annulus::{CapacityError, RecvError, RecvTimeoutError, SendTimeoutError, mpsc, spsc};
 
 use super::{Counted, panics};
@@ -205,4 +205,48 @@ fn a_batch_ends_a_run() {
         consumer.advance(consumer.len());
         assert!(consumer.try_recv().is_err(), "the ring is empty");
     }
+}
+
+/// What waits in place: it finds what is there, gives up in time, and sees the close.
+fn waits_in_place<K: InPlace + Kind>(make: impl Fn(usize) -> (Producer<u8, K>, Consumer<u8, K>)) {
+    let short = Duration::from_millis(1);
+    let (mut producer, mut consumer) = make(4);
+    assert_eq!(consumer.wait_readable_timeout(short), Err(RecvTimeoutError::Timeout));
+    assert_eq!(producer.reserve(9).unwrap().fill(7), 4);
+    assert!(producer.reserve_timeout(1, short).err() == Some(SendTimeoutError::Timeout(())));
+    assert_eq!(consumer.wait_readable_timeout(short), Ok(&[7; 4][..]));
+    assert_eq!(consumer.wait_readable(), Ok(&[7; 4][..]));
+    consumer.advance(3);
+    assert_eq!(producer.reserve_timeout(2, short).unwrap().len(), 2);
+    producer.close();
+    assert!(producer.reserve(1).is_err());
+    assert!(producer.reserve_timeout(1, short).err() == Some(SendTimeoutError::Closed(())));
+    assert_eq!(consumer.wait_readable(), Ok(&[7][..]));
+    consumer.advance(1);
+    assert_eq!(consumer.wait_readable(), Err(RecvError));
+    assert_eq!(consumer.wait_readable_timeout(short), Err(RecvTimeoutError::Closed));
+
+    // Each side sleeps until the other one has been there.
+    let (mut producer, mut consumer) = make(2);
+    let reader = thread::spawn(move || {
+        let mut all = Vec::new();
+        while let Ok(some) = consumer.wait_readable() {
+            let count = some.len();
+            all.extend_from_slice(some);
+            consumer.advance(count);
+        }
+        all
+    });
+    for number in 0..100 {
+        assert_eq!(producer.reserve(1).unwrap().fill(number), 1);
+    }
+    drop(producer);
+    assert_eq!(reader.join().unwrap(), (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn waits_for_what_is_used_in_place() {
+    waits_in_place(spsc::channel);
+    waits_in_place(mpsc::channel);
+    assert!(panics(|| drop(spsc::channel::<u8>(1).0.reserve(0))).is_some());
 }

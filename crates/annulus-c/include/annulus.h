@@ -1,0 +1,994 @@
+/* The C interface of annulus: rings and queues between threads. Written by a test of crates/annulus-c
+   from the functions; see the README there. */
+
+#ifndef ANNULUS_H
+#define ANNULUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The version of the interface that this header describes. It grows when a program that was compiled with
+ * an older header would no longer work.
+ */
+#define ANNULUS_ABI_VERSION 1
+
+/**
+ * Polls, then sleeps until it is woken: ANNULUS_WAIT_BLOCK.
+ */
+#define ANNULUS_WAIT_DEFAULT 0
+
+/**
+ * Polls without a pause. For threads that have a core of their own.
+ */
+#define ANNULUS_WAIT_BUSY_SPIN 1
+
+/**
+ * Polls with the processor's pause instruction between polls. Never gives up the core.
+ */
+#define ANNULUS_WAIT_YIELD_SPIN 2
+
+/**
+ * The processor waits until the word changes, where it can; else as ANNULUS_WAIT_YIELD_SPIN.
+ */
+#define ANNULUS_WAIT_MONITOR 3
+
+/**
+ * Polls with pauses that become longer.
+ */
+#define ANNULUS_WAIT_BACKOFF_SPIN 4
+
+/**
+ * Polls, and then gives up its time slice between polls.
+ */
+#define ANNULUS_WAIT_ADAPTIVE 5
+
+/**
+ * Polls, and then sleeps until it is woken.
+ */
+#define ANNULUS_WAIT_BLOCK 6
+
+/**
+ * A bit of flags: the ring counts what annulus_stats says of waits.
+ */
+#define ANNULUS_STATISTICS 1
+
+/**
+ * No timeout: it waits for as long as it takes.
+ */
+#define ANNULUS_FOREVER UINT64_MAX
+
+/**
+ * A queue of one producer and one consumer. Both can use messages where they lie in the ring.
+ */
+#define ANNULUS_SPSC 1
+
+/**
+ * A queue of many producers and one consumer. Each producer has a ring of its own, of the capacity that was
+ * asked for, and its messages arrive in the order in which they were sent. Both sides can use messages where
+ * they lie in the ring.
+ */
+#define ANNULUS_MPSC 2
+
+/**
+ * A queue of one producer and many consumers.
+ */
+#define ANNULUS_SPMC 3
+
+/**
+ * A queue of many producers, each with a ring of its own, and many consumers.
+ */
+#define ANNULUS_MPMC 4
+
+/**
+ * A queue of many producers and many consumers with one ring for all, one order, and one capacity.
+ */
+#define ANNULUS_ORDERED 5
+
+/**
+ * A ring of one publisher, which never waits: a subscriber that falls behind loses the oldest messages, and
+ * is told how many.
+ */
+#define ANNULUS_LOSSY 11
+
+/**
+ * A ring of one publisher, which waits for the slowest subscriber: nobody loses a message.
+ */
+#define ANNULUS_LOSSLESS 12
+
+/**
+ * As ANNULUS_LOSSY, with many publishers and one order for all of them.
+ */
+#define ANNULUS_MP_LOSSY 13
+
+/**
+ * As ANNULUS_LOSSLESS, with many publishers and one order for all of them.
+ */
+#define ANNULUS_MP_LOSSLESS 14
+
+/**
+ * The size of the largest class, in bytes.
+ */
+#define ANNULUS_MESSAGE_MAX 4096
+
+/**
+ * What a function returns. Only ANNULUS_OK means that it did what it was asked for; with every other one
+ * nothing was sent, received, made or freed.
+ */
+enum annulus_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Done.
+     */
+    ANNULUS_OK = 0,
+    /**
+     * No message is there now. Of a pool: no buffer is free now.
+     */
+    ANNULUS_EMPTY = 1,
+    /**
+     * The ring has no room now.
+     */
+    ANNULUS_FULL = 2,
+    /**
+     * No message, or no room, came in time.
+     */
+    ANNULUS_TIMEOUT = 3,
+    /**
+     * For whoever sends: nobody is left to receive, or somebody closed the ring. For whoever receives: the
+     * same, and every message was received. It stays so.
+     */
+    ANNULUS_CLOSED = 4,
+    /**
+     * An argument can't be: a null pointer, a number that is no kind of ring or of waiting, a capacity of 0,
+     * more messages committed than reserved, or advanced than readable.
+     */
+    ANNULUS_INVALID = 5,
+    /**
+     * The size of the message is not that of the ring; or such a ring takes no messages of that size.
+     */
+    ANNULUS_WRONG_SIZE = 6,
+    /**
+     * The pointer is no handle of that type: it was freed, or it is a handle of another type.
+     */
+    ANNULUS_NOT_A_HANDLE = 7,
+    /**
+     * Handles of this kind of ring can't do that, or this system can't.
+     */
+    ANNULUS_UNSUPPORTED = 8,
+    /**
+     * There is no memory for it.
+     */
+    ANNULUS_NO_MEMORY = 9,
+    /**
+     * The producer has a reservation: commit it first (0 messages, if need be).
+     */
+    ANNULUS_RESERVED = 10,
+    /**
+     * The system refused it, for example because the process has too many descriptors.
+     */
+    ANNULUS_SYSTEM = 11,
+    /**
+     * A fault in the library: it panicked, and wrote why to the standard error output. The handle may be
+     * freed; nothing else is promised of it.
+     */
+    ANNULUS_PANICKED = 12,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum annulus_status annulus_status;
+#else
+typedef int32_t annulus_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What closes a ring from any thread, at any time. It does not keep the ring, nor its memory.
+ */
+typedef struct annulus_closer annulus_closer;
+
+/**
+ * The receiving end of a queue. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_consumer annulus_consumer;
+
+/**
+ * Buffers of one size. Any thread may use it, several at once, too.
+ */
+typedef struct annulus_pool annulus_pool;
+
+/**
+ * The sending end of a queue. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_producer annulus_producer;
+
+/**
+ * The sending end of a broadcast ring. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_publisher annulus_publisher;
+
+/**
+ * What makes subscribers of a broadcast ring. Any thread may use it, several at once, too. While there is
+ * one, somebody may still join, so a publisher that nobody listens to does not fail.
+ */
+typedef struct annulus_subscribable annulus_subscribable;
+
+/**
+ * A receiving end of a broadcast ring. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_subscriber annulus_subscriber;
+
+/**
+ * How a thread waits: its kind is one of the ANNULUS_WAIT_…. All zero is the default: it polls a little,
+ * and then sleeps until it is woken.
+ */
+typedef struct annulus_wait {
+    /**
+     * One of the ANNULUS_WAIT_….
+     */
+    uint32_t kind;
+    /**
+     * Of ANNULUS_WAIT_ADAPTIVE and ANNULUS_WAIT_BLOCK: so many polls without a pause. Where this and
+     * yield_polls are 0, they are those of the default.
+     */
+    uint32_t spin_polls;
+    /**
+     * Of these two: so many polls then with a pause, before it gives up the time slice, or sleeps.
+     */
+    uint32_t yield_polls;
+} annulus_wait;
+
+/**
+ * What a ring is made of: annulus_options options = ANNULUS_OPTIONS(1024, sizeof(struct order));, and then
+ * what is to be other than the default. What is not set has to be 0.
+ */
+typedef struct annulus_options {
+    /**
+     * sizeof(annulus_options): it tells the library which version of this the program was compiled with.
+     */
+    size_t size;
+    /**
+     * How many messages the ring holds, exactly; any number above 0.
+     */
+    size_t capacity;
+    /**
+     * The size of a message, in bytes; above 0.
+     */
+    size_t message_size;
+    /**
+     * How threads wait that have to.
+     */
+    struct annulus_wait wait;
+    /**
+     * ANNULUS_STATISTICS, or 0.
+     */
+    uint32_t flags;
+} annulus_options;
+
+/**
+ * The numbers of a ring at one moment, in messages. Set size to sizeof(annulus_stats) before the call.
+ */
+typedef struct annulus_stats {
+    /**
+     * sizeof(annulus_stats): it tells the library which version of this the program was compiled with.
+     */
+    size_t size;
+    /**
+     * How many messages were sent since the ring was made.
+     */
+    uint64_t published;
+    /**
+     * How many messages nobody needs any more: in a queue, those that were received. 0 on a lossy ring,
+     * where only a subscriber knows how far it is.
+     */
+    uint64_t received;
+    /**
+     * How many messages wait, of a lossy ring how many a reader may find.
+     */
+    uint64_t pending;
+    /**
+     * How many messages the ring holds; of a queue with a ring for each producer, how many each of them
+     * holds.
+     */
+    uint64_t capacity;
+    /**
+     * How many producers or publishers there are.
+     */
+    uint64_t writers;
+    /**
+     * How many consumers or subscribers there are.
+     */
+    uint64_t readers;
+    /**
+     * With ANNULUS_STATISTICS: how many messages subscribers of a lossy ring lost, all together.
+     */
+    uint64_t lagged;
+    /**
+     * With ANNULUS_STATISTICS: how often a thread went to sleep.
+     */
+    uint64_t sleeps;
+    /**
+     * With ANNULUS_STATISTICS: how often somebody woke those who slept.
+     */
+    uint64_t wake_ups;
+    /**
+     * With ANNULUS_STATISTICS: the largest number of messages that somebody saw waiting.
+     */
+    uint64_t high_water;
+    /**
+     * Whether the ring is closed.
+     */
+    bool closed;
+} annulus_stats;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The version of the interface that the library has. It is ANNULUS_ABI_VERSION, or header and library do
+ * not belong together. Any thread may call it.
+ */
+uint32_t annulus_abi_version(void);
+
+/**
+ * What a status means, in English. The text is constant, and never null; for a number that is no status it
+ * says so. Any thread may call it.
+ */
+const char *annulus_strerror(int32_t status);
+
+/**
+ * Makes a queue, and its first producer and consumer.
+ *
+ * kind is ANNULUS_SPSC, ANNULUS_MPSC, ANNULUS_SPMC, ANNULUS_MPMC or ANNULUS_ORDERED. Messages of
+ * the last three have at most ANNULUS_MESSAGE_MAX bytes; for larger ones, send the 4 bytes of a handle of
+ * a pool. All memory of the ring is allocated here, and freed with the last handle of the queue.
+ *
+ * The caller owns both handles, and frees each with annulus_producer_free or annulus_consumer_free. A
+ * handle may move to another thread; one thread at a time uses it. Any thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, another size of the options, a kind or a way to wait that is
+ * none, a capacity of 0), ANNULUS_WRONG_SIZE (messages of 0 bytes, or of too many), ANNULUS_NO_MEMORY.
+ * Then both handles are null.
+ */
+annulus_status annulus_queue_new(uint32_t kind,
+                                 const struct annulus_options *options,
+                                 struct annulus_producer **producer,
+                                 struct annulus_consumer **consumer);
+
+/**
+ * Sends a copy of the message at message, if there is room. Never waits.
+ *
+ * size is the size of the message, and has to be the one of the queue. The queue has a copy afterwards;
+ * the caller keeps its own. The thread that uses the producer may call this.
+ *
+ * Returns ANNULUS_FULL; ANNULUS_CLOSED; ANNULUS_RESERVED while a reservation is open; or
+ * ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_producer_try_send(struct annulus_producer *producer, const void *message, size_t size);
+
+/**
+ * As annulus_producer_try_send, but waits while there is no room, in the way of the options.
+ *
+ * Returns ANNULUS_CLOSED if the queue is closed, or was closed while this waited; or as
+ * annulus_producer_try_send.
+ */
+annulus_status annulus_producer_send(struct annulus_producer *producer, const void *message, size_t size);
+
+/**
+ * As annulus_producer_send, but gives up after timeout_ns nanoseconds on the monotonic clock. With 0 it
+ * still sends if there is room.
+ *
+ * Returns ANNULUS_TIMEOUT if no room came in time; or as annulus_producer_send.
+ */
+annulus_status annulus_producer_send_timeout(struct annulus_producer *producer,
+                                             const void *message,
+                                             size_t size,
+                                             uint64_t timeout_ns);
+
+/**
+ * Sends copies of as many of the count messages at messages as there is room for, from the first on.
+ * They lie as in an array, each size bytes behind the one before. Never waits. *sent says how many were
+ * sent.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_OK if at least one was sent, else as
+ * annulus_producer_try_send; ANNULUS_INVALID also if count is 0.
+ */
+annulus_status annulus_producer_try_send_batch(struct annulus_producer *producer,
+                                               const void *messages,
+                                               size_t count,
+                                               size_t size,
+                                               size_t *sent);
+
+/**
+ * Reserves up to most messages in the ring, to be written there: *slots is the first one, and *count
+ * how many there are, at least 1. There are fewer if fewer are free, or if the end of the ring comes first.
+ * Each lies annulus_producer_stride bytes behind the one before, which is the size rounded up to a
+ * multiple of 8; the first one is aligned for each type of that size. Never waits. Queues of one consumer
+ * only.
+ *
+ * The slots are the caller's until it commits; nothing is sent before. annulus_producer_commit ends the
+ * reservation. Until then, sends fail. The thread that uses the producer may call this.
+ *
+ * Returns ANNULUS_FULL, ANNULUS_CLOSED, ANNULUS_RESERVED (there is one already), ANNULUS_INVALID
+ * (also if most is 0), ANNULUS_UNSUPPORTED (a queue of many consumers), ANNULUS_NOT_A_HANDLE. Then
+ * *slots is null, and *count is 0.
+ */
+annulus_status annulus_producer_try_reserve(struct annulus_producer *producer,
+                                            size_t most,
+                                            void **slots,
+                                            size_t *count);
+
+/**
+ * As annulus_producer_try_reserve, but waits while no slot is free, for timeout_ns nanoseconds at most;
+ * ANNULUS_FOREVER is no limit. It waits for one slot, not for most of them.
+ *
+ * Returns ANNULUS_TIMEOUT if no slot became free in time; or as annulus_producer_try_reserve.
+ */
+annulus_status annulus_producer_reserve(struct annulus_producer *producer,
+                                        size_t most,
+                                        uint64_t timeout_ns,
+                                        void **slots,
+                                        size_t *count);
+
+/**
+ * Sends the first count messages of the reservation, all at once, and ends it. The others are not sent.
+ * With 0 it sends nothing. The slots are no longer the caller's.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID if fewer are reserved (the
+ * reservation stays); ANNULUS_CLOSED, and nothing is sent; ANNULUS_UNSUPPORTED, ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_producer_commit(struct annulus_producer *producer, size_t count);
+
+/**
+ * Makes another producer of the same queue, which the caller owns. In a queue with a ring for each producer
+ * it takes over the ring of one that was freed, or has a new one.
+ *
+ * The thread that uses producer may call this; another thread may use the new one. Returns
+ * ANNULUS_UNSUPPORTED (a queue of one producer), ANNULUS_CLOSED, ANNULUS_NO_MEMORY, ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Then *another is null.
+ */
+annulus_status annulus_producer_clone(const struct annulus_producer *producer,
+                                      struct annulus_producer **another);
+
+/**
+ * How many messages wait: of a queue with a ring for each producer, in this one's ring (in all of them, if
+ * there are many consumers). It may have changed when this returns. 0 if producer is no handle.
+ *
+ * The thread that uses the producer may call this.
+ */
+size_t annulus_producer_len(const struct annulus_producer *producer);
+
+/**
+ * How many messages the queue holds: exactly what was asked for. 0 if producer is no handle.
+ *
+ * The thread that uses the producer may call this.
+ */
+size_t annulus_producer_capacity(const struct annulus_producer *producer);
+
+/**
+ * From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8. 0 if producer
+ * is no handle, or its queue has no reservations.
+ *
+ * The thread that uses the producer may call this.
+ */
+size_t annulus_producer_stride(const struct annulus_producer *producer);
+
+/**
+ * Closes the queue for all its producers, and wakes all threads that wait. Consumers receive what was sent
+ * before, and then ANNULUS_CLOSED. No effect on a closed queue. The handle stays, and is to be freed.
+ *
+ * The thread that uses the producer may call this; other threads use an annulus_closer. Returns
+ * ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_producer_close(struct annulus_producer *producer);
+
+/**
+ * Whether the queue is closed: every send fails from now on. True if producer is no handle.
+ *
+ * The thread that uses the producer may call this.
+ */
+bool annulus_producer_is_closed(const struct annulus_producer *producer);
+
+/**
+ * Frees the producer. With the last producer the queue closes; consumers receive what was sent before. A
+ * reservation ends, and nothing of it is sent. Null is no error, and has no effect.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
+ * is a handle of another type: then nothing is freed.
+ */
+annulus_status annulus_producer_free(struct annulus_producer *producer);
+
+/**
+ * Receives the next message to message, if one is there. Never waits.
+ *
+ * size is how many bytes there are at message, and has to be the size of a message of the queue. The
+ * thread that uses the consumer may call this.
+ *
+ * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every message was received; or
+ * ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE. Then message is as it was.
+ */
+annulus_status annulus_consumer_try_recv(struct annulus_consumer *consumer, void *message, size_t size);
+
+/**
+ * As annulus_consumer_try_recv, but waits while no message is there, in the way of the options.
+ *
+ * Returns ANNULUS_CLOSED if the queue is closed and every message was received, also while this waited; or
+ * as annulus_consumer_try_recv.
+ */
+annulus_status annulus_consumer_recv(struct annulus_consumer *consumer, void *message, size_t size);
+
+/**
+ * As annulus_consumer_recv, but gives up after timeout_ns nanoseconds on the monotonic clock. With 0 it
+ * still receives a message that is there.
+ *
+ * Returns ANNULUS_TIMEOUT if none came in time; or as annulus_consumer_recv.
+ */
+annulus_status annulus_consumer_recv_timeout(struct annulus_consumer *consumer,
+                                             void *message,
+                                             size_t size,
+                                             uint64_t timeout_ns);
+
+/**
+ * Receives up to count messages to messages, where they lie as in an array, each size bytes behind the
+ * one before. Never waits. *received says how many they are.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_OK if at least one was received, else
+ * as
+ * annulus_consumer_try_recv; ANNULUS_INVALID also if count is 0.
+ */
+annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer,
+                                               void *messages,
+                                               size_t count,
+                                               size_t size,
+                                               size_t *received);
+
+/**
+ * Shows the next messages where they lie in the ring: *messages is the first one, and *count how many
+ * lie beside each other, at least 1. Each lies annulus_consumer_stride bytes behind the one before. It
+ * waits for the first one for timeout_ns nanoseconds at most: with 0 it does not wait, ANNULUS_FOREVER
+ * is no limit. Queues of one consumer only.
+ *
+ * The messages stay in the queue, and may be read, until annulus_consumer_advance gives them back. The
+ * pointer is good until then, or until the next receive. The thread that uses the consumer may call this.
+ *
+ * Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY), ANNULUS_CLOSED, ANNULUS_UNSUPPORTED (a queue of
+ * many consumers), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *messages is null, and *count is 0.
+ */
+annulus_status annulus_consumer_readable(struct annulus_consumer *consumer,
+                                         uint64_t timeout_ns,
+                                         const void **messages,
+                                         size_t *count);
+
+/**
+ * Takes the first count of the messages that annulus_consumer_readable showed out of the queue. Their
+ * slots go back to the producer at once.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_INVALID if fewer were shown and not
+ * taken yet; ANNULUS_UNSUPPORTED, ANNULUS_NOT_A_HANDLE. Then nothing is taken.
+ */
+annulus_status annulus_consumer_advance(struct annulus_consumer *consumer, size_t count);
+
+/**
+ * Makes another consumer of the same queue, which the caller owns. Each message reaches one of them.
+ *
+ * The thread that uses consumer may call this; another thread may use the new one. Returns
+ * ANNULUS_UNSUPPORTED (a queue of one consumer), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
+ * *another is null.
+ */
+annulus_status annulus_consumer_clone(const struct annulus_consumer *consumer,
+                                      struct annulus_consumer **another);
+
+/**
+ * A file descriptor for poll, epoll or io_uring that becomes readable when a message comes or the
+ * queue closes, once annulus_consumer_arm has armed it. (Linux: an eventfd.) It belongs to the consumer,
+ * which closes it when it is freed: the program must neither close it nor read from it.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_SYSTEM, ANNULUS_UNSUPPORTED,
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_consumer_fd(struct annulus_consumer *consumer, int *fd);
+
+/**
+ * Arms the descriptor of annulus_consumer_fd, before each wait for it. *ready says whether a message, or
+ * the end, is there already. If so, the descriptor is not armed: receive first. A receive disarms it.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_INVALID (there is no descriptor yet),
+ * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_consumer_arm(struct annulus_consumer *consumer, bool *ready);
+
+/**
+ * How many messages wait, in all rings of the queue. It may have changed when this returns. 0 if consumer
+ * is no handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+size_t annulus_consumer_len(const struct annulus_consumer *consumer);
+
+/**
+ * How many messages the queue holds: exactly what was asked for. 0 if consumer is no handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+size_t annulus_consumer_capacity(const struct annulus_consumer *consumer);
+
+/**
+ * From one readable message to the next, in bytes: the size, rounded up to a multiple of 8. 0 if consumer
+ * is no handle, or its queue shows no messages.
+ *
+ * The thread that uses the consumer may call this.
+ */
+size_t annulus_consumer_stride(const struct annulus_consumer *consumer);
+
+/**
+ * Closes the queue, and wakes all threads that wait. Sends fail from now on; messages that were sent before
+ * can still be received. No effect on a closed queue. The handle stays, and is to be freed.
+ *
+ * The thread that uses the consumer may call this; other threads use an annulus_closer. Returns
+ * ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_consumer_close(struct annulus_consumer *consumer);
+
+/**
+ * Whether the queue is closed. There may be messages left. True if consumer is no handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+bool annulus_consumer_is_closed(const struct annulus_consumer *consumer);
+
+/**
+ * Frees the consumer. With the last consumer the queue closes, sends fail, and what was not received is
+ * gone. Its descriptor is closed. Null is no error, and has no effect.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
+ * is a handle of another type: then nothing is freed.
+ */
+annulus_status annulus_consumer_free(struct annulus_consumer *consumer);
+
+/**
+ * Makes a broadcast ring, its publisher, and what makes its subscribers. A subscriber receives what is
+ * published after it has joined.
+ *
+ * kind is ANNULUS_LOSSY, ANNULUS_LOSSLESS, ANNULUS_MP_LOSSY or ANNULUS_MP_LOSSLESS. Messages have
+ * at most ANNULUS_MESSAGE_MAX bytes. All memory of the ring is allocated here, and freed with the last
+ * handle.
+ *
+ * The caller owns both, and frees each with annulus_publisher_free or annulus_subscribable_free. Any
+ * thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, another size of the options, a kind or a way to wait that is
+ * none, a capacity that the ring can't have, such as 0 or 1), ANNULUS_WRONG_SIZE (messages of 0 bytes, or
+ * of too many), ANNULUS_NO_MEMORY. Then both are null.
+ */
+annulus_status annulus_broadcast_new(uint32_t kind,
+                                     const struct annulus_options *options,
+                                     struct annulus_publisher **publisher,
+                                     struct annulus_subscribable **subscribable);
+
+/**
+ * Makes a subscriber, which the caller owns. It receives what is published from now on; with from_oldest
+ * also what the ring still has, from the oldest message on.
+ *
+ * Any thread may call this; one thread at a time uses the subscriber. Returns ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Then *subscriber is null. (A subscriber of a closed ring receives what is there,
+ * and then ANNULUS_CLOSED.)
+ */
+annulus_status annulus_subscribable_subscribe(const struct annulus_subscribable *subscribable,
+                                              bool from_oldest,
+                                              struct annulus_subscriber **subscriber);
+
+/**
+ * Frees it. Nobody joins any more; subscribers stay. Null is no error, and has no effect.
+ *
+ * One thread may call this, when no other one uses it any more. Returns ANNULUS_NOT_A_HANDLE if it was
+ * freed before, or is a handle of another type.
+ */
+annulus_status annulus_subscribable_free(struct annulus_subscribable *subscribable);
+
+/**
+ * Publishes a copy of the message at message. On a lossless ring it waits while the slowest subscriber has
+ * not received the message that lies where this one will, in the way of the options. On a lossy ring it
+ * waits for nobody.
+ *
+ * size is the size of the message, and has to be the one of the ring. The ring has a copy afterwards; the
+ * caller keeps its own. The thread that uses the publisher may call this.
+ *
+ * Returns ANNULUS_CLOSED, also if the ring was closed while this waited; ANNULUS_INVALID,
+ * ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_publisher_publish(struct annulus_publisher *publisher,
+                                         const void *message,
+                                         size_t size);
+
+/**
+ * As annulus_publisher_publish, but never waits for a subscriber.
+ *
+ * Returns ANNULUS_FULL where it would have to wait; or as annulus_publisher_publish.
+ */
+annulus_status annulus_publisher_try_publish(struct annulus_publisher *publisher,
+                                             const void *message,
+                                             size_t size);
+
+/**
+ * As annulus_publisher_publish, but gives up after timeout_ns nanoseconds on the monotonic clock.
+ *
+ * Returns ANNULUS_TIMEOUT if there was no room in time; or as annulus_publisher_publish.
+ */
+annulus_status annulus_publisher_publish_timeout(struct annulus_publisher *publisher,
+                                                 const void *message,
+                                                 size_t size,
+                                                 uint64_t timeout_ns);
+
+/**
+ * Makes another publisher of the same ring, which the caller owns.
+ *
+ * The thread that uses publisher may call this; another thread may use the new one. Returns
+ * ANNULUS_UNSUPPORTED (a ring of one publisher), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
+ * *another is null.
+ */
+annulus_status annulus_publisher_clone(const struct annulus_publisher *publisher,
+                                       struct annulus_publisher **another);
+
+/**
+ * How many messages the ring holds: exactly what was asked for. 0 if publisher is no handle.
+ *
+ * The thread that uses the publisher may call this.
+ */
+size_t annulus_publisher_capacity(const struct annulus_publisher *publisher);
+
+/**
+ * Closes the ring, and wakes all threads that wait. Subscribers receive what was published before, and then
+ * ANNULUS_CLOSED. No effect on a closed ring. The handle stays, and is to be freed.
+ *
+ * The thread that uses the publisher may call this; other threads use an annulus_closer. Returns
+ * ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_publisher_close(struct annulus_publisher *publisher);
+
+/**
+ * Whether the ring is closed: publishing fails from now on. True if publisher is no handle.
+ *
+ * The thread that uses the publisher may call this.
+ */
+bool annulus_publisher_is_closed(const struct annulus_publisher *publisher);
+
+/**
+ * Makes a closer for the ring of this publisher, which the caller owns.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ * Then *closer is null.
+ */
+annulus_status annulus_publisher_closer(const struct annulus_publisher *publisher,
+                                        struct annulus_closer **closer);
+
+/**
+ * Frees the publisher. With the last publisher the ring closes; subscribers receive what was published
+ * before. Null is no error, and has no effect.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
+ * or is a handle of another type: then nothing is freed.
+ */
+annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
+
+/**
+ * Receives the next message to message, if one is there. Never waits. A subscriber of a lossy ring that
+ * has lost messages goes on with one that is there: annulus_subscriber_lagged says how many it lost.
+ *
+ * size is how many bytes there are at message, and has to be the size of a message of the ring. The
+ * thread that uses the subscriber may call this.
+ *
+ * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and every message was received; or
+ * ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE. Then message is as it was.
+ */
+annulus_status annulus_subscriber_try_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
+
+/**
+ * As annulus_subscriber_try_recv, but waits while no message is there, in the way of the options.
+ *
+ * Returns ANNULUS_CLOSED if the ring is closed and every message was received, also while this waited; or
+ * as annulus_subscriber_try_recv.
+ */
+annulus_status annulus_subscriber_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
+
+/**
+ * As annulus_subscriber_recv, but gives up after timeout_ns nanoseconds on the monotonic clock. With 0
+ * it still receives a message that is there.
+ *
+ * Returns ANNULUS_TIMEOUT if none came in time; or as annulus_subscriber_recv.
+ */
+annulus_status annulus_subscriber_recv_timeout(struct annulus_subscriber *subscriber,
+                                               void *message,
+                                               size_t size,
+                                               uint64_t timeout_ns);
+
+/**
+ * How many messages this subscriber has lost, exactly, since it joined: what it received and what it lost
+ * are all that was published up to where it is. Always 0 on a lossless ring; 0 if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_lagged(const struct annulus_subscriber *subscriber);
+
+/**
+ * How many messages this subscriber has received since it joined. 0 if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_received(const struct annulus_subscriber *subscriber);
+
+/**
+ * How many messages are there for this subscriber. It may have changed when this returns. 0 if subscriber
+ * is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+size_t annulus_subscriber_len(const struct annulus_subscriber *subscriber);
+
+/**
+ * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd; annulus_subscriber_arm
+ * arms it.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_SYSTEM, ANNULUS_UNSUPPORTED,
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_subscriber_fd(struct annulus_subscriber *subscriber, int *fd);
+
+/**
+ * Arms the descriptor of annulus_subscriber_fd, before each wait for it, as annulus_consumer_arm.
+ * *ready says whether a message, or the end, is there already. If so, the descriptor is not armed: receive
+ * first. A receive disarms it.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_INVALID (there is no descriptor yet),
+ * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_subscriber_arm(struct annulus_subscriber *subscriber, bool *ready);
+
+/**
+ * Whether the ring is closed. There may be messages left. True if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+bool annulus_subscriber_is_closed(const struct annulus_subscriber *subscriber);
+
+/**
+ * Frees the subscriber: publishers of a lossless ring wait for it no longer. Its descriptor is closed. Null
+ * is no error, and has no effect.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
+ * or is a handle of another type: then nothing is freed.
+ */
+annulus_status annulus_subscriber_free(struct annulus_subscriber *subscriber);
+
+/**
+ * Makes a closer for the queue of this producer, which the caller owns.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE. Then
+ * *closer is null.
+ */
+annulus_status annulus_producer_closer(const struct annulus_producer *producer,
+                                       struct annulus_closer **closer);
+
+/**
+ * As annulus_producer_closer, for the queue of this consumer.
+ */
+annulus_status annulus_consumer_closer(const struct annulus_consumer *consumer,
+                                       struct annulus_closer **closer);
+
+/**
+ * Closes the ring, and wakes all threads that wait. No effect on a ring that is closed, or gone.
+ *
+ * Any thread may call this, several at once, too, until the closer is freed. Returns ANNULUS_INVALID or
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_closer_close(const struct annulus_closer *closer);
+
+/**
+ * Frees the closer; the ring stays as it is. Null is no error, and has no effect.
+ *
+ * One thread may call this, when no other one uses the closer any more. Returns ANNULUS_NOT_A_HANDLE if it
+ * was freed before, or is a handle of another type.
+ */
+annulus_status annulus_closer_free(struct annulus_closer *closer);
+
+/**
+ * Makes a pool of count buffers of buffer_size bytes, which the caller owns and frees with
+ * annulus_pool_free. All memory is allocated here. Any thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, a number that is 0, more than 2^24 buffers),
+ * ANNULUS_NO_MEMORY. Then *pool is null.
+ */
+annulus_status annulus_pool_new(size_t buffer_size, size_t count, struct annulus_pool **pool);
+
+/**
+ * Takes a buffer out of the pool: *bytes is where it lies, and *handle its name in 4 bytes, which a
+ * message can have. Its bytes are as their last owner left them. Never waits.
+ *
+ * Whoever has the handle owns the buffer, and one thread at a time has it. It goes to another thread through
+ * a queue, where annulus_pool_redeem takes it over; in the end annulus_pool_release puts it back. Any
+ * thread may call this.
+ *
+ * Returns ANNULUS_EMPTY if no buffer is free; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *bytes is
+ * null.
+ */
+annulus_status annulus_pool_alloc(const struct annulus_pool *pool, uint32_t *handle, void **bytes);
+
+/**
+ * Takes over the buffer with the handle received: *bytes is where it lies, and *handle its new name.
+ * The old name is void. Any thread may call this.
+ *
+ * Returns ANNULUS_NOT_A_HANDLE if received is void: it was redeemed or released before, or is none of
+ * this pool (this is told for all but the last of many uses of one buffer); ANNULUS_INVALID. Then *bytes
+ * is null.
+ */
+annulus_status annulus_pool_redeem(const struct annulus_pool *pool,
+                                   uint32_t received,
+                                   uint32_t *handle,
+                                   void **bytes);
+
+/**
+ * Puts the buffer with this handle back into the pool. The handle is void, and the bytes are no longer the
+ * caller's. Any thread may call this.
+ *
+ * Returns ANNULUS_NOT_A_HANDLE if the handle is void (as for annulus_pool_redeem), so a second release
+ * is told; ANNULUS_INVALID.
+ */
+annulus_status annulus_pool_release(const struct annulus_pool *pool, uint32_t handle);
+
+/**
+ * How many buffers are free. It may have changed when this returns. 0 if pool is no handle. Any thread may
+ * call this.
+ */
+size_t annulus_pool_available(const struct annulus_pool *pool);
+
+/**
+ * How many bytes a buffer has: exactly what was asked for. 0 if pool is no handle. Any thread may call
+ * this.
+ */
+size_t annulus_pool_buffer_size(const struct annulus_pool *pool);
+
+/**
+ * Frees the pool, and the memory of all of its buffers, whether they were released or not. Null is no error,
+ * and has no effect.
+ *
+ * One thread may call this, when no other one uses the pool or any of its buffers any more. Returns
+ * ANNULUS_NOT_A_HANDLE if it was freed before, or is a handle of another type.
+ */
+annulus_status annulus_pool_free(struct annulus_pool *pool);
+
+/**
+ * Stores the numbers of the queue of this producer. It allocates; the queue goes on meanwhile.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID (a null pointer, another
+ * size), ANNULUS_NOT_A_HANDLE. Then *stats is as it was.
+ */
+annulus_status annulus_producer_stats(const struct annulus_producer *producer, struct annulus_stats *stats);
+
+/**
+ * As annulus_producer_stats, of the queue of this consumer.
+ */
+annulus_status annulus_consumer_stats(const struct annulus_consumer *consumer, struct annulus_stats *stats);
+
+/**
+ * As annulus_producer_stats, of the ring of this publisher.
+ */
+annulus_status annulus_publisher_stats(const struct annulus_publisher *publisher,
+                                       struct annulus_stats *stats);
+
+/**
+ * As annulus_producer_stats, of the ring of this subscriber.
+ */
+annulus_status annulus_subscriber_stats(const struct annulus_subscriber *subscriber,
+                                        struct annulus_stats *stats);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* ANNULUS_H */
+
+/* annulus_options options = ANNULUS_OPTIONS(1024, sizeof(struct order)); The rest is the default. */
+#define ANNULUS_OPTIONS(capacity, message_size) {sizeof(annulus_options), (capacity), (message_size), {0, 0, 0}, 0}

@@ -1,0 +1,59 @@
+//! The C library `annulus`, over the Rust library of that name: `include/annulus.h` is what a program in C or
+//! C++ includes, and the README says how to build and to use it.
+//!
+//! Every function begins with a look at its arguments, and ends with a status. None panics across the border.
+//! What lies behind is the Rust library: this crate has handles and no algorithm.
+//!
+//! ```text
+//! status      what functions return              handle      objects, and pointers that are none
+//! options     sizes, and how threads wait        ring        what all handles of a ring know
+//! queue       how queues are made                producer, consumer      their verbs
+//! broadcast   how broadcast rings are made       publisher, subscriber   their verbs
+//! closer      the end, from any thread           pool        buffers of one size
+//! stats       the numbers of a ring              notified    file descriptors that tell of messages
+//! blocks      messages of a size that is known when the ring is made, used in place
+//! typed       the same, claimed one by one
+//! ```
+
+// What C sees, in the order of the header.
+mod status;
+
+mod options;
+
+mod queue;
+
+mod producer;
+
+mod consumer;
+
+mod broadcast;
+
+mod publisher;
+
+mod subscriber;
+
+mod closer;
+
+mod pool;
+
+mod stats;
+
+// What it is made of.
+mod blocks;
+mod handle;
+mod notified;
+mod ring;
+mod typed;
+
+pub use broadcast::*;
+pub use closer::*;
+pub use consumer::*;
+pub use options::*;
+pub use pool::*;
+pub use producer::*;
+pub use publisher::*;
+pub use queue::*;
+pub use stats::*;
+pub use status::*;
+pub use subscriber::*;
+pub use typed::ANNULUS_MESSAGE_MAX;

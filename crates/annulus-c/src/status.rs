@@ -1,0 +1,121 @@
+//! [`annulus_status`]: what each function returns, and what that means.
+
+use core::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use annulus::{CapacityError, RegisterError};
+
+/// What a function returns. Only `ANNULUS_OK` means that it did what it was asked for; with every other one
+/// nothing was sent, received, made or freed.
+#[allow(non_camel_case_types, reason = "C's names")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+#[repr(i32)]
+pub enum annulus_status {
+    /// Done.
+    ANNULUS_OK = 0,
+    /// No message is there now. Of a pool: no buffer is free now.
+    ANNULUS_EMPTY = 1,
+    /// The ring has no room now.
+    ANNULUS_FULL = 2,
+    /// No message, or no room, came in time.
+    ANNULUS_TIMEOUT = 3,
+    /// For whoever sends: nobody is left to receive, or somebody closed the ring. For whoever receives: the
+    /// same, and every message was received. It stays so.
+    ANNULUS_CLOSED = 4,
+    /// An argument can't be: a null pointer, a number that is no kind of ring or of waiting, a capacity of 0,
+    /// more messages committed than reserved, or advanced than readable.
+    ANNULUS_INVALID = 5,
+    /// The size of the message is not that of the ring; or such a ring takes no messages of that size.
+    ANNULUS_WRONG_SIZE = 6,
+    /// The pointer is no handle of that type: it was freed, or it is a handle of another type.
+    ANNULUS_NOT_A_HANDLE = 7,
+    /// Handles of this kind of ring can't do that, or this system can't.
+    ANNULUS_UNSUPPORTED = 8,
+    /// There is no memory for it.
+    ANNULUS_NO_MEMORY = 9,
+    /// The producer has a reservation: commit it first (0 messages, if need be).
+    ANNULUS_RESERVED = 10,
+    /// The system refused it, for example because the process has too many descriptors.
+    ANNULUS_SYSTEM = 11,
+    /// A fault in the library: it panicked, and wrote why to the standard error output. The handle may be
+    /// freed; nothing else is promised of it.
+    ANNULUS_PANICKED = 12,
+}
+
+use annulus_status::{
+    ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_NOT_A_HANDLE,
+    ANNULUS_OK, ANNULUS_PANICKED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED,
+    ANNULUS_WRONG_SIZE,
+};
+
+/// The version of the interface that this header describes. It grows when a program that was compiled with
+/// an older header would no longer work.
+pub const ANNULUS_ABI_VERSION: u32 = 1;
+
+/// The version of the interface that the library has. It is `ANNULUS_ABI_VERSION`, or header and library do
+/// not belong together. Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn annulus_abi_version() -> u32 {
+    ANNULUS_ABI_VERSION
+}
+
+const TEXTS: [(annulus_status, &CStr); 13] = [
+    (ANNULUS_OK, c"done"),
+    (ANNULUS_EMPTY, c"nothing is there now"),
+    (ANNULUS_FULL, c"the ring has no room now"),
+    (ANNULUS_TIMEOUT, c"the time is over"),
+    (ANNULUS_CLOSED, c"the ring is closed"),
+    (ANNULUS_INVALID, c"an argument can't be"),
+    (ANNULUS_WRONG_SIZE, c"the size of the message is not that of the ring"),
+    (ANNULUS_NOT_A_HANDLE, c"the pointer is no handle of that type, or it was freed"),
+    (ANNULUS_UNSUPPORTED, c"this kind of ring, or this system, can't do that"),
+    (ANNULUS_NO_MEMORY, c"there is no memory for it"),
+    (ANNULUS_RESERVED, c"the producer has a reservation that is not committed"),
+    (ANNULUS_SYSTEM, c"the system refused it"),
+    (ANNULUS_PANICKED, c"the library panicked"),
+];
+
+/// What a status means, in English. The text is constant, and never null; for a number that is no status it
+/// says so. Any thread may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn annulus_strerror(status: i32) -> *const c_char {
+    let text = TEXTS.iter().find(|(known, _)| *known as i32 == status);
+    text.map_or(c"no status of annulus", |(_, text)| text).as_ptr()
+}
+
+/// What a function comes to, before it is a status.
+pub(crate) type Done<T = ()> = Result<T, annulus_status>;
+
+/// Runs what a function does. A panic ends here, because C knows none.
+#[inline(always)]
+pub(crate) fn guarded(work: impl FnOnce() -> Done) -> annulus_status {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => ANNULUS_OK,
+        Ok(Err(status)) => status,
+        Err(_) => ANNULUS_PANICKED,
+    }
+}
+
+/// As [`guarded`], for a function that returns a value: `otherwise`, where there is none.
+#[inline(always)]
+pub(crate) fn guarded_or<T>(otherwise: T, work: impl FnOnce() -> Done<T>) -> T {
+    catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok).unwrap_or(otherwise)
+}
+
+/// Why a ring can't be made.
+pub(crate) fn of_capacity(error: CapacityError) -> annulus_status {
+    match error {
+        CapacityError::TooLarge { .. } | CapacityError::Memory(_) => ANNULUS_NO_MEMORY,
+        _ => ANNULUS_INVALID,
+    }
+}
+
+/// Why a handle can't be joined by another one.
+pub(crate) fn of_register(error: RegisterError) -> annulus_status {
+    match error {
+        RegisterError::Closed => ANNULUS_CLOSED,
+        RegisterError::Capacity(error) => of_capacity(error),
+        _ => ANNULUS_INVALID,
+    }
+}

@@ -1,0 +1,172 @@
+//! Rings whose messages are copied by value, one by one: [`Put`] and [`Get`], over any sending and any
+//! receiving handle of the library.
+//!
+//! Where several threads claim slots, each step is one slot, so a slot has to be a message. There is an
+//! instance of such a ring for each of the classes of sizes, and a message has a slot of the smallest class
+//! that holds it.
+
+// Decision 0123: words in place, classes of sizes where slots are claimed.
+
+use core::ptr;
+
+use annulus::{Receive, RecvTimeoutError, SendTimeoutError, Transmit, TryRecvError, TrySendError};
+
+use crate::blocks::WORD;
+use crate::notified::Notified;
+use crate::options::Patience;
+use crate::status::Done;
+use crate::status::annulus_status::{
+    ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED,
+};
+
+/// The slot of a message of up to so many words.
+pub(crate) type Block<const WORDS: usize> = [u64; WORDS];
+
+/// The size of the largest class, in bytes.
+pub const ANNULUS_MESSAGE_MAX: usize = 4096;
+
+/// `classes!(size, WORDS => expression)`: the expression, in which `WORDS` is the constant of the smallest
+/// class that holds `size` bytes; an error where none does.
+macro_rules! classes {
+    ($size:expr, $WORDS:ident => $make:expr) => {
+        $crate::typed::classes!(@ $size, $WORDS => $make, 1 2 4 8 16 32 64 128 256 512)
+    };
+    (@ $size:expr, $WORDS:ident => $make:expr, $($class:literal)+) => {
+        match $size.div_ceil($crate::blocks::WORD) {
+            $(words if words <= $class => {
+                const $WORDS: usize = $class;
+                $make
+            })+
+            _ => Err($crate::status::annulus_status::ANNULUS_WRONG_SIZE),
+        }
+    };
+}
+pub(crate) use classes;
+
+const _: () = assert!(ANNULUS_MESSAGE_MAX == 512 * WORD, "the largest class");
+
+/// What sends messages of one size.
+pub(crate) trait Put: Send {
+    /// Sends the message that lies at `message`.
+    ///
+    /// # Safety
+    ///
+    /// So many bytes as a message of the ring has lie there.
+    unsafe fn put(&mut self, message: *const u8, patience: Patience) -> Done;
+
+    /// Another one for the same ring.
+    fn another(&self) -> Done<Box<dyn Put>>;
+}
+
+/// What receives messages of one size.
+pub(crate) trait Get: Send {
+    /// Receives a message to `message`.
+    ///
+    /// # Safety
+    ///
+    /// There is room for so many bytes as a message of the ring has.
+    unsafe fn get(&mut self, message: *mut u8, patience: Patience) -> Done;
+
+    /// Another one for the same ring.
+    fn another(&self) -> Done<Box<dyn Get>>;
+
+    fn fd(&mut self) -> Done<i32>;
+
+    fn arm(&mut self) -> Done<bool>;
+
+    /// How many messages it received, how many it lost, and how many are there for it.
+    fn counts(&self) -> Counts;
+}
+
+/// How another handle joins a ring.
+pub(crate) type Join<H> = fn(&H) -> Done<H>;
+
+/// What a receiving handle knows of its own messages. Nothing, where each message reaches one of several.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) received: u64,
+    pub(crate) lagged: u64,
+    pub(crate) pending: usize,
+}
+
+/// A sending handle.
+pub(crate) struct Sending<S> {
+    pub(crate) handle: S,
+    pub(crate) size: usize,
+    /// How others join.
+    pub(crate) join: Join<S>,
+}
+
+/// A receiving handle.
+pub(crate) struct Receiving<R: Receive + 'static> {
+    pub(crate) handle: Notified<R>,
+    pub(crate) size: usize,
+    /// How others join.
+    pub(crate) join: Join<R>,
+    pub(crate) counts: fn(&R) -> Counts,
+}
+
+/// What nobody can join.
+pub(crate) fn alone<H>(_: &H) -> Done<H> {
+    Err(ANNULUS_UNSUPPORTED)
+}
+
+impl<S: Transmit<Item = Block<WORDS>> + 'static, const WORDS: usize> Put for Sending<S> {
+    unsafe fn put(&mut self, message: *const u8, patience: Patience) -> Done {
+        let mut block = [0; WORDS];
+        // SAFETY: the caller's promise; the class has room for the message.
+        unsafe { ptr::copy_nonoverlapping(message, block.as_mut_ptr().cast(), self.size) };
+        match patience {
+            Patience::None => self.handle.try_send(block).map_err(|error| match error {
+                TrySendError::Full(_) => ANNULUS_FULL,
+                TrySendError::Closed(_) => ANNULUS_CLOSED,
+            }),
+            Patience::Endless => self.handle.send(block).map_err(|_| ANNULUS_CLOSED),
+            Patience::For(timeout) => self.handle.send_timeout(block, timeout).map_err(|error| match error {
+                SendTimeoutError::Timeout(_) => ANNULUS_TIMEOUT,
+                SendTimeoutError::Closed(_) => ANNULUS_CLOSED,
+            }),
+        }
+    }
+
+    fn another(&self) -> Done<Box<dyn Put>> {
+        Ok(Box::new(Self { handle: (self.join)(&self.handle)?, ..*self }))
+    }
+}
+
+impl<R: Receive<Item = Block<WORDS>> + 'static, const WORDS: usize> Get for Receiving<R> {
+    unsafe fn get(&mut self, message: *mut u8, patience: Patience) -> Done {
+        let handle = self.handle.receiver();
+        let block = match patience {
+            Patience::None => handle.try_recv().map_err(|error| match error {
+                TryRecvError::Empty => ANNULUS_EMPTY,
+                TryRecvError::Closed => ANNULUS_CLOSED,
+            }),
+            Patience::Endless => handle.recv().map_err(|_| ANNULUS_CLOSED),
+            Patience::For(timeout) => handle.recv_timeout(timeout).map_err(|error| match error {
+                RecvTimeoutError::Timeout => ANNULUS_TIMEOUT,
+                RecvTimeoutError::Closed => ANNULUS_CLOSED,
+            }),
+        }?;
+        // SAFETY: the caller's promise; the class has room for the message.
+        unsafe { ptr::copy_nonoverlapping(block.as_ptr().cast(), message, self.size) };
+        Ok(())
+    }
+
+    fn another(&self) -> Done<Box<dyn Get>> {
+        let handle = Notified::Not((self.join)(self.handle.look())?);
+        Ok(Box::new(Self { handle, ..*self }))
+    }
+
+    fn fd(&mut self) -> Done<i32> {
+        self.handle.fd()
+    }
+
+    fn arm(&mut self) -> Done<bool> {
+        self.handle.arm()
+    }
+
+    fn counts(&self) -> Counts {
+        (self.counts)(self.handle.look())
+    }
+}

@@ -1,0 +1,191 @@
+//! The programs in `tests/c`: each compiles without a warning as C11 and as C++20, with each compiler that is
+//! there, and does what it checks.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+#[path = "../../annulus/tests/support/hang.rs"]
+mod hang;
+
+const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
+
+/// What a program is compiled as: the compilers, those that have to be there first.
+const C11: (&str, &[&str], &[&str]) = ("c11", &["-x", "c", "-std=c11", "-D_GNU_SOURCE"], &["cc", "clang"]);
+const CPP20: (&str, &[&str], &[&str]) = ("c++20", &["-x", "c++", "-std=c++20"], &["c++", "clang++"]);
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where cargo has put the libraries of this crate: beside this program.
+fn libraries() -> PathBuf {
+    env::current_exe().unwrap().parent().unwrap().to_owned()
+}
+
+fn is_there(compiler: &str) -> bool {
+    Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs it, and returns whether it went well. Prints what it says if not.
+fn run(command: &mut Command) -> bool {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    if !output.status.success() {
+        println!("{command:?}\n{}", output.status);
+        print!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    }
+    output.status.success()
+}
+
+/// How a program gets the library.
+#[derive(Clone, Copy)]
+enum Linked {
+    Statically,
+    /// By the names that an installed one has.
+    Shared,
+}
+
+impl Linked {
+    /// What the linker is told.
+    fn arguments(self, scratch: &Path) -> Vec<String> {
+        let library = |name: &str| libraries().join(name).into_os_string().into_string().unwrap();
+        match self {
+            Self::Statically => {
+                [&library("libannulus_c.a"), "-lpthread", "-ldl", "-lm", "-Wl,-S,--gc-sections"]
+                    .map(String::from)
+                    .into()
+            }
+            Self::Shared => {
+                for name in ["libannulus.so", "libannulus.so.0"] {
+                    _ = fs::remove_file(scratch.join(name));
+                    std::os::unix::fs::symlink(library("libannulus_c.so"), scratch.join(name)).unwrap();
+                }
+                let scratch = scratch.display();
+                vec![
+                    format!("-L{scratch}"),
+                    format!("-Wl,-rpath,{scratch}"),
+                    "-lannulus".into(),
+                    "-lpthread".into(),
+                ]
+            }
+        }
+    }
+}
+
+/// The programs in the README, each in a file of its own.
+fn of_the_readme(scratch: &Path) -> Vec<PathBuf> {
+    let readme = fs::read_to_string(folder().join("README.md")).unwrap();
+    let blocks = readme.split("```c\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let programs = blocks.enumerate().map(|(number, block)| {
+        let path = scratch.join(format!("readme_{number}.c"));
+        fs::write(&path, block).unwrap();
+        path
+    });
+    programs.collect()
+}
+
+/// Compiles all programs by one compiler, and runs them.
+fn compile_and_run(language: &str, flags: &[&str], compiler: &str, linked: Linked) {
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("annulus-c-{language}-{compiler}"));
+    fs::create_dir_all(scratch).unwrap();
+    let programs = fs::read_dir(folder().join("tests/c")).unwrap().map(|entry| entry.unwrap().path());
+    let mut programs: Vec<_> =
+        programs.filter(|path| path.extension().is_some_and(|extension| extension == "c")).collect();
+    programs.sort();
+    programs.extend(of_the_readme(scratch));
+    assert!(programs.len() > 3, "where are they?");
+    let link = linked.arguments(scratch);
+    let mut failed = Vec::new();
+    for source in programs {
+        let name = source.file_stem().unwrap().to_str().unwrap();
+        let program = scratch.join(name);
+        let mut compile = Command::new(compiler);
+        compile.args(STRICT).args(flags).arg("-I").arg(folder().join("include")).arg(&source);
+        // `-x` holds for the files behind it, too.
+        compile.args(["-x", "none"]).args(&link).arg("-o").arg(&program);
+        if !run(&mut compile) || !run(&mut Command::new(&program)) {
+            failed.push(name.to_owned());
+        }
+    }
+    assert!(failed.is_empty(), "{compiler} as {language}: {failed:?}");
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+fn with_all((language, flags, compilers): (&str, &[&str], &[&str]), linked: Linked) {
+    for compiler in compilers {
+        if is_there(compiler) {
+            compile_and_run(language, flags, compiler, linked);
+        } else {
+            println!("skipped: {language} by {compiler}, which is not there");
+        }
+    }
+}
+
+#[test]
+fn programs_in_c() {
+    // Rust's own linker is `cc`.
+    assert!(is_there("cc"));
+    with_all(C11, Linked::Statically);
+}
+
+#[test]
+fn programs_in_cpp() {
+    with_all(CPP20, Linked::Shared);
+}
+
+/// Installs into a folder, and returns it.
+fn installed(prefix: &str) -> PathBuf {
+    let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
+    _ = fs::remove_dir_all(&staged);
+    let mut make = Command::new("make");
+    make.arg("-C").arg(folder()).args(["-s", "install"]).arg(format!("PREFIX={prefix}"));
+    make.arg(format!("DESTDIR={}", staged.display())).arg(format!("BUILT={}", libraries().display()));
+    assert!(run(&mut make));
+    staged
+}
+
+/// What `make install` puts there is found by `pkg-config` and by `cmake`, and works.
+#[test]
+fn an_installed_library_is_found() {
+    if !is_there("make") {
+        println!("skipped: there is no make");
+        return;
+    }
+    let staged = installed("/opt/annulus");
+    let lib = staged.join("opt/annulus/lib");
+    for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {
+        assert!(fs::metadata(lib.join(file)).is_ok_and(|file| file.len() > 0), "{file}");
+    }
+    let source = folder().join("tests/c/quick_start.c");
+    if is_there("pkg-config") {
+        for (way, program) in [(&[][..], "shared"), (&["--static"][..], "static")] {
+            let mut ask = Command::new("pkg-config");
+            ask.env("PKG_CONFIG_PATH", lib.join("pkgconfig")).env("PKG_CONFIG_SYSROOT_DIR", &staged);
+            let answer = ask.args(["--cflags", "--libs", "annulus >= 0.1"]).args(way).output().unwrap();
+            assert!(answer.status.success(), "{answer:?}");
+            let answer = String::from_utf8(answer.stdout).unwrap();
+            let program = staged.join(program);
+            let mut compile = Command::new("cc");
+            compile.arg(&source).arg("-o").arg(&program).args(answer.split_whitespace()).arg("-lpthread");
+            assert!(run(&mut compile));
+            assert!(run(Command::new(&program).env("LD_LIBRARY_PATH", &lib)));
+        }
+    } else {
+        println!("skipped: there is no pkg-config");
+    }
+    if is_there("cmake") {
+        let build = staged.join("build");
+        let mut configure = Command::new("cmake");
+        configure.arg("-S").arg(folder().join("tests/cmake")).arg("-B").arg(&build);
+        configure.arg(format!("-DCMAKE_PREFIX_PATH={}", staged.join("opt/annulus").display()));
+        assert!(run(&mut configure));
+        assert!(run(Command::new("cmake").arg("--build").arg(&build)));
+        for way in ["annulus", "static"] {
+            assert!(run(&mut Command::new(build.join(format!("quick_start_{way}")))));
+        }
+    } else {
+        println!("skipped: there is no cmake");
+    }
+    fs::remove_dir_all(&staged).unwrap();
+}
