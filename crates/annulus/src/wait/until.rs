@@ -172,6 +172,31 @@ mod tests {
         }
     }
 
+    /// Says these at its polls.
+    struct Says<I>(I, EventCount);
+
+    impl<I: Iterator<Item = Look<()>>> Wait for Says<I> {
+        type Found = ();
+
+        fn event(&self) -> &EventCount {
+            &self.1
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            self.0.next().expect("it looks no more")
+        }
+    }
+
+    /// Whoever is told to look again when it is about to sleep does so, and does not sleep.
+    #[test]
+    fn a_second_look_may_say_again() {
+        let looks = [Look::Nothing, Look::Again, Look::Nothing, Look::Found(())];
+        let mut waiter = Says(looks.into_iter(), EventCount::new());
+        let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        assert_eq!(wait_until(&mut waiter, strategy, None), Some(()));
+        assert!(waiter.0.next().is_none());
+    }
+
     /// A writer at its limit, until it is about to sleep.
     struct Full(u32, EventCount, WriterBackoff);
 
