@@ -419,8 +419,8 @@ mod tests {
         let there = armed(&waiters, &notes, 3);
         let shared = waiters.shared.get().unwrap();
         assert!(shared.enter(0, 0));
-        for _ in 0..2 {
-            assert_eq!(some(&waiters, u32::MAX), u32::MAX);
+        for most in [u32::MAX, 2] {
+            assert_eq!(some(&waiters, most), most);
         }
         assert_eq!(shared.owned(), 3);
         assert_eq!(shared.leave(0), Woken { is_short: true, ..Woken::default() });
