@@ -62,6 +62,7 @@ fn check(tree: &Tree) -> Report {
     glossary::check(tree, &list, &mut report);
     length::check(tree, &mut report);
     circles::check(tree, &list, &mut report);
+    unreached::check(tree, &mut report);
     list.unused(&mut report);
     report
 }

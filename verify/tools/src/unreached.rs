@@ -1,13 +1,14 @@
 //! Lines of the library's protocols that no test reached, in a report of llvm-cov.
 
+use crate::Report;
 use crate::source::Line;
 use crate::tree::Tree;
 
 const CODE: &str = "crates/annulus/src/";
 
 /// The files that are looked at, but for `TESTS`. Others are for one system, or for the compiler.
-const LOOKED_AT: &str = "lane/ ring/ broadcast/ queue/ wait/ pool/ event_loop/ bus/ topology/ select/ affinity/ \
-    memory/ stats/ shm/ index.rs sequence.rs batches.rs await_room.rs observer.rs";
+const LOOKED_AT: &str = "base/ lane/ ring/ broadcast/ queue/ wait/ pool/ event_loop/ bus/ topology/ select/ \
+    affinity/ memory/ stats/ shm/ receive/ transmit/ observer/";
 
 /// A file of tests, which says so in another one.
 const TESTS: &str = "shm/read_by_others.rs";
@@ -15,6 +16,16 @@ const TESTS: &str = "shm/read_by_others.rs";
 /// What a comment begins with that excuses the code behind it: one line, or, where a block begins in that
 /// line, all of the block. The reason follows.
 const EXCUSE: &str = "Unreached: ";
+
+/// What is looked at is there.
+pub(crate) fn check(tree: &Tree, report: &mut Report) {
+    for start in LOOKED_AT.split(' ').chain([TESTS]) {
+        let start = format!("{CODE}{start}");
+        if !tree.files().any(|(path, _)| path.starts_with(&start)) {
+            report.errors.push(format!("verify/tools/src/unreached.rs: no file is {start}, nor below it"));
+        }
+    }
+}
 
 /// What no test reached, in the format of lcov: the lines that nothing excuses, and how many are excused.
 /// Lines without a letter, unit tests, what says `unreachable!`, and what a seeded bug does are passed over.
@@ -88,8 +99,19 @@ fn end_of_block(lines: &[Line], first: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use super::{check, lines};
+    use crate::Report;
     use crate::tree::Tree;
+
+    /// Files that were moved would not be looked at any more.
+    #[test]
+    fn what_is_looked_at_is_there() {
+        let (mut tree, mut report) = (Tree::default(), Report::default());
+        tree.write("crates/annulus/src/ring/a.rs", String::new());
+        check(&tree, &mut report);
+        let says = |part: &str| report.errors.iter().any(|error| error.contains(part));
+        assert!(says("src/lane/,") && says("src/shm/read_by_others.rs,") && !says("src/ring/,"));
+    }
 
     #[test]
     fn an_excuse_is_for_a_line_or_a_block() {

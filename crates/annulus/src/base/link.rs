@@ -55,3 +55,21 @@ impl<T> Drop for Link<T> {
         drop(self.take());
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::sync::Arc;
+
+    use super::*;
+
+    /// Who comes second gets what is there, and what it brought is dropped.
+    #[test]
+    fn what_is_linked_stays() {
+        let (mut link, [first, second]) = (Link::empty(), [(); 2].map(Arc::new));
+        assert!(link.put(Arc::clone(&first)).is_ok_and(|linked| Arc::ptr_eq(linked, &first)));
+        assert!(link.put(Arc::clone(&second)).is_err_and(|theirs| Arc::ptr_eq(theirs, &first)));
+        assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (2, 1));
+        assert!(link.get().is_some() && link.take().is_some());
+        assert!(link.get().is_none());
+    }
+}

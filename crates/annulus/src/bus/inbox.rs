@@ -109,8 +109,8 @@ impl<T: Message> Watcher for Inbox<T> {
         // Release: pairs with the Acquire in `take`.
         let order = ordering!(Release unless "matching_join_relaxed");
         let mut seen = below;
+        // Unreached: two threads make topics at the same moment; loom bus
         while let Err(now) = self.top.compare_exchange_weak(seen, node, order, Ordering::Relaxed) {
-            // Unreached: two threads make topics at the same moment; loom bus
             // SAFETY: nobody else has the node before the exchange succeeds.
             unsafe { (*node).below = now };
             seen = now;

@@ -122,6 +122,7 @@ impl PoolState {
                     self.word(top).set_owned();
                     return Some(top);
                 }
+                // Unreached: two threads take a slab at once: they have to meet there
                 Err(now) => seen = now,
             }
         }

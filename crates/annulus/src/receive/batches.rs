@@ -123,8 +123,6 @@ macro_rules! by_pointer {
                 (**self).lost()
             }
 
-            // Unreached: a pipeline asks, and its source lives as long as the program, which no borrowed
-            // handle of the tests does
             fn left(&self) -> Option<u64> {
                 (**self).left()
             }
@@ -196,6 +194,8 @@ mod tests {
         publisher.publish(|number| *number = 1).unwrap();
         publisher.publish(|number| *number = 2).unwrap();
         let mut seen = std::vec::Vec::new();
+        assert!(!Batches::is_staged(&&mut subscriber));
+        assert!(Batches::is_staged(&&mut subscribable.subscribe_tracked()));
         check(&mut subscriber, |handle| {
             let look = |number: &i32, sequence, end_of_batch| {
                 seen.push((*number, sequence, end_of_batch));
@@ -204,5 +204,6 @@ mod tests {
             assert_eq!(handle.lend(8, look), Look::Found(Ok(())));
         });
         assert_eq!(seen, [(1, 0, false), (2, 1, true)]);
+        assert_eq!(HasSequence::next_sequence(&&mut subscriber).get(), 2);
     }
 }

@@ -100,9 +100,8 @@ impl<T> Early<T> {
     pub(super) fn look_for_room(&self) -> Result<(), Refusal> {
         match &mut *self.lock() {
             State::Waiting(messages) if messages.len() < self.0.capacity => Ok(()),
-            State::Waiting(_) => Err(Refusal::Full),
             State::Ring { ring, .. } => ring.entry.look_for_room(),
-            State::Gone(_) => Err(Refusal::Closed),
+            State::Waiting(_) | State::Gone(_) => Err(Refusal::Closed),
         }
     }
 

@@ -204,8 +204,8 @@ impl Pipeline {
     #[doc(alias = "try_join")]
     pub fn join(self) -> Result<(), JoinError> {
         for thread in self.threads {
+            // Unreached: a stage catches its panics; this one would come from outside of it
             if let Err(payload) = thread.handle.join() {
-                // Unreached: a stage catches its panics; this one would come from outside of it
                 let stage = thread.stage;
                 self.shared.panicked(stage, &self.graph.name(Node::Stage(stage)), &*payload);
             }

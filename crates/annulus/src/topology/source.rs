@@ -75,3 +75,36 @@ impl<R: Receive> Drop for Existing<R> {
         self.tell_what_is_left();
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::boxed::Box;
+    use core::mem;
+
+    use super::*;
+    use crate::wait::Stop;
+
+    /// Of a handle in a box, as of the handle itself.
+    #[test]
+    fn a_batch_is_what_is_there_before_a_stop() {
+        let (mut publisher, subscribable) = crate::broadcast::lossless(8);
+        let (stage, subscriber) = (subscribable.subscribe_tracked(), subscribable.subscribe());
+        (0..6).for_each(|number| publisher.publish(number).unwrap());
+        let shared = PipelineState::default();
+        let mut batch = Vec::new();
+        let mut source = Existing::new(Box::new(subscriber), Arc::default(), &shared);
+        source.receive_more(&mut batch, 2);
+        assert_eq!(mem::take(&mut batch), [0, 1]);
+        source.receive_more(&mut batch, 8);
+        assert_eq!(mem::take(&mut batch), [2, 3, 4, 5]);
+        let mut source = Existing::new(Box::new(stage), Arc::default(), &shared);
+        source.receive_more(&mut batch, 8);
+        assert_eq!(mem::take(&mut batch), [0]);
+        shared.source.stop(Stop::Now);
+        source.receive_more(&mut batch, 8);
+        assert_eq!(batch, []);
+        let counters = Arc::clone(&source.counters);
+        drop(source);
+        assert_eq!((counters.received.get(), counters.left.get()), (1, 5));
+    }
+}

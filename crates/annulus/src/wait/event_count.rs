@@ -150,9 +150,11 @@ impl EventCount {
     /// An event whose sleeps and wake-ups are counted, if there are counters.
     pub(crate) fn counting(counters: Counting) -> Self {
         if !fence::is_asymmetric() {
+            // Unreached: on other systems, and on kernels without membarrier
             return Self::with(FENCE_BOTH_SIDES, counters);
         }
         if !fence::begins_young() || mutated!("never_young") {
+            // Unreached: for loom
             return Self::with(0, counters);
         }
         Self { youth: AtomicU32::new(YOUTH), ..Self::with(FENCE_BOTH_SIDES, counters) }

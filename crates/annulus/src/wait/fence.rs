@@ -254,6 +254,7 @@ mod system {
         *OFFERED.get_or_init(|| {
             let offered = membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED);
             if offered && (has_one_thread() || mutated!("ring_registers")) {
+                // Unreached: in a process of one thread, and each test has a thread; test system registration
                 register();
             }
             offered
@@ -294,6 +295,7 @@ mod system {
         let naps = NAPS.fetch_add(1, Ordering::Relaxed);
         if (is_longest || naps >= MANY) && !BEGUN.swap(true, Ordering::Relaxed) {
             let thread = std::thread::Builder::new().name("annulus-register".into());
+            // Unreached: the system has no thread to give
             if thread.spawn(register).is_err() {
                 register();
             }

@@ -43,6 +43,7 @@ pub(super) fn wake_later(waker: &Waker) -> bool {
     }
     if naps.napping != process::id() {
         let thread = thread::Builder::new().name("annulus-register".into());
+        // Unreached: the system has no thread to give
         if thread.spawn(nap_and_register).is_err() {
             return false;
         }

@@ -126,6 +126,7 @@ mod portable {
         }
 
         /// In models, where all threads are of one process.
+        // Unreached: for loom and Miri
         #[cfg(feature = "shm")]
         pub(in crate::wait) fn between_processes() -> Self {
             Self::new()
@@ -277,8 +278,9 @@ mod tests {
     fn a_deadline_takes_the_sleeper_off() {
         let (word, parking) = (AtomicU32::new(7), Parking::new());
         let soon = std::time::Instant::now() + std::time::Duration::from_millis(1);
+        let late = soon + std::time::Duration::from_secs(600);
         thread::scope(|scope| {
-            scope.spawn(|| parking.wait_while(&word, 7, None));
+            scope.spawn(|| parking.wait_while(&word, 7, Some(late)));
             await_asleep(&parking, 1);
             parking.wait_while(&word, 7, Some(soon));
             assert_eq!(parking.asleep(), 1);

@@ -99,6 +99,7 @@ impl RemoteTasks {
         let has_helper = self.0.has_helper();
         let is_fenced = mutated!("remote_tasks_unregistered") || self.0.word.register().1;
         if !(is_fenced && has_helper) {
+            // Unreached: the system refuses a fence, or has no thread to give
             fence::wait_out();
         }
         has_helper

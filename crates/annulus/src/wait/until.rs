@@ -172,6 +172,32 @@ mod tests {
         }
     }
 
+    /// Says these at its polls, and waits elsewhere before the last one.
+    struct Says<I>(I, [EventCount; 2]);
+
+    impl<I: ExactSizeIterator<Item = Look<()>>> Wait for Says<I> {
+        type Found = ();
+
+        fn event(&self) -> &EventCount {
+            &self.1[usize::from(self.0.len() < 2)]
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            self.0.next().expect("it looks no more")
+        }
+    }
+
+    /// Whoever is told to look again when it is about to sleep does so, and so does one that is to wait
+    /// elsewhere.
+    #[test]
+    fn who_looks_a_second_time_may_begin_anew() {
+        let looks = [Look::Nothing, Look::Again, Look::Nothing, Look::Nothing, Look::Found(())];
+        let mut waiter = Says(looks.into_iter(), [EventCount::new(), EventCount::new()]);
+        let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        assert_eq!(wait_until(&mut waiter, strategy, None), Some(()));
+        assert!(waiter.0.next().is_none());
+    }
+
     /// A writer at its limit, until it is about to sleep.
     struct Full(u32, EventCount, WriterBackoff);
 

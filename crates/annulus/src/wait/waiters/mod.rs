@@ -412,6 +412,22 @@ mod tests {
         }
     }
 
+    /// More wishes than there is room to note are wishes for as many as fit.
+    #[test]
+    fn wishes_do_not_overflow() {
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let there = armed(&waiters, &notes, 3);
+        let shared = waiters.shared.get().unwrap();
+        assert!(shared.enter(0, 0));
+        for most in [u32::MAX, 2] {
+            assert_eq!(some(&waiters, most), most);
+        }
+        assert_eq!(shared.owned(), 3);
+        assert_eq!(shared.leave(0), Woken { is_short: true, ..Woken::default() });
+        assert_eq!(notes.take(), [0, 1, 2]);
+        ends(there);
+    }
+
     /// What a panic says, which panics where it is dropped.
     struct PanicsInTurn;
 

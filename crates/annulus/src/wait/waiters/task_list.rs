@@ -186,6 +186,7 @@ impl TaskList {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             match self.queued.compare_exchange_weak(before, node.as_ptr(), success, failure) {
                 Ok(_) => return,
+                // Unreached: two tasks are queued at once: two threads have to meet there
                 Err(now) => before = now,
             }
         }

@@ -190,9 +190,15 @@ fn ring<S: Transmit<Item = u64> + 'static, R: Receive<Item = u64> + 'static>(
             (sender, receiver, kept)
         });
         let (mut sender, mut receiver, _kept) = make();
-        let (mut sender, mut receiver) = (&mut sender, &mut receiver);
-        Transmit::send(&mut sender, 1).unwrap();
-        assert_eq!(Receive::recv(&mut receiver), Ok(1));
+        let mut sender: Box<dyn Transmit<Item = u64> + '_> = Box::new(&mut sender);
+        let mut receiver: Box<dyn Receive<Item = u64> + '_> = Box::new(&mut receiver);
+        sender.send(1).unwrap();
+        assert_eq!(receiver.recv(), Ok(1));
+        #[cfg(feature = "async")]
+        crate::support::tasks::block_on(async {
+            sender.send_async(2).await.unwrap();
+            assert_eq!(receiver.recv_async().await, Ok(2));
+        });
     });
 }
 

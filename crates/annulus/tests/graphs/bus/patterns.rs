@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use annulus::RecvTimeoutError;
 use annulus::bus::{Bus, MatchingError, MatchingSubscriber, PatternError, RemoveError, TypedBus};
+use annulus::{RecvTimeoutError, Waitable};
 
 const ROUNDS: u64 = if cfg!(miri) { 10 } else { 2_000 };
 
@@ -86,8 +86,10 @@ fn it_ends_with_the_bus_and_its_publishers() {
     drop(bus);
     assert_eq!(matching.try_recv(), Ok(("b", 1)));
     assert_eq!(matching.try_recv(), Err(MatchingError::Empty), "somebody publishes");
+    assert!(!matching.is_closed());
     publisher.publish(2);
     drop(publisher);
+    assert!(matching.is_closed());
     assert_eq!(matching.recv(), Ok(("a", 2)));
     assert!(matching.recv().is_err());
     assert_eq!(matching.try_recv(), Err(MatchingError::Closed));

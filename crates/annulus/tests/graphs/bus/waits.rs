@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::bus::{Bus, MatchingSubscriber};
-use annulus::{EventLoop, RecvError, Select};
+use annulus::{EventLoop, Receive, RecvError, Select};
 
 const PAUSE: Duration = Duration::from_millis(if cfg!(miri) { 1 } else { 5 });
 
@@ -74,6 +74,11 @@ fn in_a_thread() {
     wakes_for_all(|mut matching, said| {
         noted(&said, |found| found(matching.recv().map(|(topic, number)| (topic.to_owned(), number))))
     });
+}
+
+#[test]
+fn in_a_thread_that_knows_only_the_trait() {
+    wakes_for_all(|mut matching, said| noted(&said, |found| found(Receive::recv(&mut matching))));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! An output that is dropped while no message is there: the stages in front of it are woken, and end. Nobody
 //! sends anything here, so a stage that is not woken waits for ever.
 
-use annulus::topology::{Builder, CloseReason, Pipeline, Stages};
+use annulus::topology::{Builder, CloseReason, Input, Pipeline, Stages};
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, queue, spsc};
 
 /// Before its threads wait; while they spin; and while they sleep.
@@ -103,6 +103,11 @@ fn one_of_two_outputs() {
 
 #[test]
 fn an_input_knows_why() {
+    let says = |input: &mut Input<u64>, expected: CloseReason, why| {
+        let reason = input.close_reason().unwrap();
+        assert_eq!(reason, expected);
+        assert_eq!(reason.to_string(), format!("the pipeline takes no more messages: {why}"));
+    };
     let build = || {
         let (input, stages) = Pipeline::builder().capacity(8).input::<u64>();
         let (output, pipeline) = stages.fan_out(|x| x, |x| x).merge().build();
@@ -111,23 +116,23 @@ fn an_input_knows_why() {
     let (mut input, output, pipeline) = build();
     drop(output);
     pipeline.join().unwrap();
-    assert_eq!(input.close_reason(), Some(CloseReason::Unread));
+    says(
+        &mut input,
+        CloseReason::Unread,
+        "nobody receives what it makes; its outputs were dropped or closed",
+    );
 
     let (mut input, _output, pipeline) = build();
     assert_eq!(input.close_reason(), None);
     pipeline.shutdown();
-    assert_eq!(input.close_reason(), Some(CloseReason::ShutDown));
+    says(&mut input, CloseReason::ShutDown, "it was shut down");
     pipeline.abort();
-    assert_eq!(input.close_reason(), Some(CloseReason::Aborted));
+    says(&mut input, CloseReason::Aborted, "it was aborted");
 
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     assert_eq!(input.close_reason(), None);
     drop(stages);
-    assert_eq!(input.close_reason(), Some(CloseReason::NotBuilt));
-    assert_eq!(
-        input.close_reason().unwrap().to_string(),
-        "the pipeline takes no more messages: it was not built"
-    );
+    says(&mut input, CloseReason::NotBuilt, "it was not built");
 }
 
 /// Closed from elsewhere, not dropped.
@@ -192,7 +197,10 @@ fn a_stage_that_panics() {
         assert_eq!(input.close_reason(), None);
         input.publish(1).unwrap();
         let panics = pipeline.join().unwrap_err().panics().to_vec();
-        assert_eq!(input.close_reason(), Some(CloseReason::Panicked(panics[0].clone())));
+        let reason = input.close_reason().unwrap();
+        assert_eq!(reason, CloseReason::Panicked(panics[0].clone()));
+        let text = format!("the pipeline takes no more messages: {}", panics[0]);
+        assert_eq!(reason.to_string(), text);
         drop(output);
     }
 }

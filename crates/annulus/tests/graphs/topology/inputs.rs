@@ -295,6 +295,9 @@ fn an_arm_says_that_an_input_is_closed() {
         assert!(matches!(input.try_publish(8), Err(TryPublishError::Closed(8))));
     };
     let (mut input, stages) = Pipeline::builder().input::<u64>();
+    drop(stages);
+    closed(&mut input);
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (_output, pipeline) = stages.then(|x| x).build();
     assert!(sends_now(&mut input, 1));
     pipeline.shutdown();

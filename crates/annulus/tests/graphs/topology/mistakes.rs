@@ -99,7 +99,9 @@ fn ends_of_two_forks_are_not_zipped() {
     };
     let filter = |x: u64| (x > 10).then_some(x);
     let pairs = begin().fork(keep, |s| s.filter_map(filter).fork(outer, |s| s.then(|x| x)).zip());
-    assert!(matches!(pairs.try_build(), Err(BuildError::AnotherFork)));
+    let error = pairs.try_build().unwrap_err();
+    assert!(matches!(error, BuildError::AnotherFork), "{error:?}");
+    assert_eq!(error.to_string(), "a zip is for the branches of one fork, and got an end of another");
     let pairs = begin().fork(keep, |s| s.filter_map(filter).fork(|s| s, |s| outer(s).then(|x| x)).zip());
     assert!(matches!(pairs.try_build(), Err(BuildError::AnotherFork)));
     let rows = begin().fork(keep, |s| {
@@ -219,7 +221,9 @@ fn a_build_in_a_closure_is_the_only_one() {
             NONE
         },
     );
-    assert!(matches!(fork.try_build(), Err(BuildError::AlreadyBuilt)));
+    let error = fork.try_build().unwrap_err();
+    assert!(matches!(error, BuildError::AlreadyBuilt), "{error:?}");
+    assert_eq!(error.to_string(), "the pipeline of this end was built before, or its build failed");
     input.publish(1).unwrap();
     drop(input);
     pipeline.take().unwrap().join().unwrap();

@@ -104,6 +104,18 @@ fn a_shutdown_beside_a_message_loses_no_wake_up() {
     }
 }
 
+/// It lets go of its handle like one that has come to its end.
+#[test]
+fn a_stage_that_panics_leaves_its_source() {
+    let (mut producer, consumer) = spsc::channel(4);
+    let fails = |_: u64| -> u64 { std::panic::resume_unwind(Box::new("on purpose")) };
+    let (mut output, pipeline) = Pipeline::builder().source(consumer).then(fails).build();
+    producer.send(7).unwrap();
+    assert_eq!(pipeline.join().unwrap_err().panics()[0].message, "on purpose");
+    assert!(output.recv().is_err());
+    assert!(producer.is_closed());
+}
+
 /// A source that loses messages says so, for nobody else can ask its handle.
 #[test]
 fn the_loss_of_a_source_is_told() {
