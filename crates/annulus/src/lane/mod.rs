@@ -10,7 +10,6 @@ mod hand_off;
 mod many_to_many;
 mod number;
 mod one_to_many;
-#[expect(clippy::module_inception, reason = "it is the lane")]
 mod one_to_one;
 mod peer;
 #[cfg(feature = "shm")]

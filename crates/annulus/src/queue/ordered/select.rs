@@ -1,4 +1,4 @@
-//! ManyConsumers queues in a select.
+//! Ordered queues in a select.
 
 use alloc::boxed::Box;
 

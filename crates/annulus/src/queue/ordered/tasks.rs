@@ -1,4 +1,4 @@
-//! ManyConsumers queues in tasks: the async verbs of senders and receivers.
+//! Ordered queues in tasks: the async verbs of senders and receivers.
 
 use core::future::Future;
 
