@@ -22,11 +22,11 @@
 use core::ptr::NonNull;
 
 use super::{Slots, Store, Strided, Writers};
-use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::{Filled, Memory};
+use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering};
 
 /// A slot: the stamp, and the value that lives there.

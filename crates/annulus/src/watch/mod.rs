@@ -46,8 +46,8 @@
 
 mod receiver;
 mod sender;
-mod source;
 mod state;
+mod source;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

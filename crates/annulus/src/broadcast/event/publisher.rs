@@ -5,7 +5,6 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::Closer;
-use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::event::{EventSubscribable, EventSubscriber};
@@ -17,6 +16,7 @@ use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
+use crate::base::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
