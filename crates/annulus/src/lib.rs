@@ -227,12 +227,12 @@ pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-pub use transmit::WaitsForRoom;
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use select::Select;
 pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
 pub use transmit::Transmit;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use transmit::WaitsForRoom;
 #[cfg(annulus_loom)]
 #[doc(hidden)]
 pub use wait::barriers_asked;

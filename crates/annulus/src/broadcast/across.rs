@@ -4,11 +4,11 @@ use super::builder::Builder;
 use super::handle::{first_of_another, first_two, publisher_of_others};
 use super::ring_state::{Elsewhere, RingState};
 use super::{Awaited, Lossless, Publisher, Subscribable, Subscriber};
+use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Mirror, Ring, Seats, Writers};
-use crate::base::sequence::Sequence;
 use crate::wait::{Remote, WaitStrategy};
 
 /// What several processes have of a ring.
@@ -133,11 +133,11 @@ mod model {
     use core::ptr::NonNull;
 
     use super::{Across, Awaiting, of_another};
+    use crate::base::sequence::Sequence;
     use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
     use crate::memory::{Block, Memory};
     use crate::message::Message;
     use crate::ring::{Cell, Copied, Mirror, Scanned, SeatLocks, Seats, Shown, Store, Strided, Writers};
-    use crate::base::sequence::Sequence;
     use crate::sync::{AtomicBool, AtomicU32, Ordering};
     use crate::wait::Remote;
 

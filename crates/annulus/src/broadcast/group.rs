@@ -10,10 +10,10 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::{Lossy, Mode, Subscriber, Unstaged};
+use crate::base::hint::unlikely;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
-use crate::base::hint::unlikely;
 use crate::message::Message;
 use crate::observer::observable;
 use crate::sync::mutated;

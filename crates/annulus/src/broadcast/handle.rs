@@ -6,11 +6,11 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 
 use super::ring_state::RingState;
+use crate::base::sequence::Sequence;
 use crate::close::Closer;
 use crate::message::Message;
 use crate::observer::Observer;
 use crate::ring::{Copied, Missing, Owned, Pass, Run, Slots, Store, Strided, Whole, Writers, Written};
-use crate::base::sequence::Sequence;
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.

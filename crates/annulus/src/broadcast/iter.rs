@@ -6,9 +6,9 @@ use core::fmt;
 use core::iter::{self, FusedIterator};
 
 use super::{Lossy, Mode, Subscriber, SubscriberGroup, Unstaged};
+use crate::base::sequence::Sequence;
 use crate::error::RecvError;
 use crate::message::Message;
-use crate::base::sequence::Sequence;
 use crate::sync::mutated;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {

@@ -5,11 +5,11 @@
 use std::time::{Duration, Instant};
 
 use super::{Lossless, Publisher};
-use crate::transmit::in_parts::in_parts;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError};
 use crate::message::Message;
+use crate::transmit::in_parts::in_parts;
 use crate::wait::{Deadline, WaitStrategy};
 
 impl<T: Message> Publisher<T, Lossless> {

@@ -4,9 +4,9 @@ use core::mem::MaybeUninit;
 
 use super::Subscriber;
 use super::subscriber::{Miss, wait_without_deadline};
+use crate::base::sequence::Sequence;
 use crate::error::LossyRecvError;
 use crate::message::Message;
-use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, mutated, pause};
 use crate::wait::{EventCount, Look, Wait};
 

@@ -50,9 +50,9 @@ mod publish_async;
 mod recovery;
 #[cfg(feature = "async")]
 mod recv_async;
+mod ring_state;
 #[cfg(feature = "std")]
 mod select;
-mod ring_state;
 mod single;
 mod slot_access;
 mod source;

@@ -5,9 +5,9 @@ use core::error::Error;
 
 use super::handle::{Gating, Receiving, Role};
 use super::ring_state::RingState;
+use crate::base::sequence::Sequence;
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::ring::Store;
-use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::EventCount;
 

@@ -19,16 +19,16 @@ use super::slot_access::{
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
-use crate::transmit::in_parts::in_parts;
+use crate::base::hint::unlikely;
+use crate::base::sequence::Sequence;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
-use crate::base::hint::unlikely;
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Writers};
-use crate::base::sequence::Sequence;
 use crate::sync::mutated;
+use crate::transmit::in_parts::in_parts;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)

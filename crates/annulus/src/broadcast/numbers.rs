@@ -1,9 +1,9 @@
 //! The numbers of a broadcast ring, as any thread sees them.
 
 use super::ring_state::RingState;
+use crate::base::sequence::Sequence;
 use crate::observer::Observe;
 use crate::ring::{Store, Writers};
-use crate::base::sequence::Sequence;
 use crate::stats::{FollowedStats, Stats};
 use crate::sync::mutated;
 

@@ -5,10 +5,10 @@ use super::ring_state::RingState;
 use super::single::Single;
 use super::slot_access::{Claimed, claim_of_one};
 use super::{Lossless, Lossy, Mode, MpPublisher, Publisher};
-use crate::transmit::await_room::AwaitRoom;
 use crate::error::{PublishError, Refusal};
 use crate::message::Message;
 use crate::ring::Strided;
+use crate::transmit::await_room::AwaitRoom;
 use crate::wait::Waiting;
 
 /// Makes sure that the next message may be written. Whoever awaits this writes the message before it waits

@@ -6,8 +6,8 @@
 //! twice as far, up to the middle.
 
 use super::ring_state::RingState;
-use crate::ring::{Frontier, Store};
 use crate::base::sequence::Sequence;
+use crate::ring::{Frontier, Store};
 
 /// A lag that happened. Two words, so that it travels in registers.
 #[derive(Clone, Copy)]

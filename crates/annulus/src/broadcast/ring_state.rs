@@ -2,11 +2,11 @@
 
 use alloc::sync::Arc;
 
-use crate::close::Close;
 use crate::base::handle_count::HandleCount;
+use crate::base::sequence::{Sequence, Stamp};
+use crate::close::Close;
 use crate::observer::Listing;
 use crate::ring::{Gate, Ring, Store, WithoutSlot, Writers};
-use crate::base::sequence::{Sequence, Stamp};
 use crate::stats::{Counting, Handles, Name};
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::{EventCount, WaitStrategy};

@@ -6,9 +6,9 @@ use super::claiming::Claiming;
 use super::lossy::OrLag;
 use super::slot_access::Claimable;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscriber};
-use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::error::{LossyRecvError, PublishError, Refusal};
 use crate::message::Message;
+use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};
 

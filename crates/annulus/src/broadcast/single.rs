@@ -2,12 +2,12 @@
 
 use super::handle::{Handle, Publishing};
 use super::slot_access::{look_for_free_slot, wait_for_free_slot, wait_for_free_slot_by};
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::transmit::await_room::Alone;
+use crate::base::sequence::Sequence;
 use crate::error::Refusal;
 use crate::ring::{Store, Strided};
-use crate::base::sequence::Sequence;
 use crate::sync::mutated;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::transmit::await_room::Alone;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
 use crate::wait::{Deadline, WaitStrategy};

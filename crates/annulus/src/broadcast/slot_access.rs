@@ -7,9 +7,9 @@
 //! ```
 
 use super::ring_state::RingState;
+use crate::base::sequence::{Sequence, Stamp};
 use crate::error::Refusal;
 use crate::ring::Strided;
-use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, mutated, pause};
 use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
@@ -190,7 +190,11 @@ enum SlotState {
 }
 
 /// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
-fn first_not_left<S: Strided>(shared: &RingState<S>, first: Sequence, end: Sequence) -> (Sequence, SlotState) {
+fn first_not_left<S: Strided>(
+    shared: &RingState<S>,
+    first: Sequence,
+    end: Sequence,
+) -> (Sequence, SlotState) {
     let mut sequence = first;
     // Mutants: `< with <=`: a slot more, which is not claimed.
     while sequence < end {
@@ -208,7 +212,11 @@ fn first_not_left<S: Strided>(shared: &RingState<S>, first: Sequence, end: Seque
 /// one: waits for the gate if the ring is `lossless`, and for the slot, by the strategy of the ring. Never
 /// [`Refusal::Full`].
 #[inline]
-pub(super) fn claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+pub(super) fn claim<S: Strided>(
+    shared: &RingState<S>,
+    most: u64,
+    lossless: bool,
+) -> Result<Claimed, Refusal> {
     match try_claim(shared, most, lossless) {
         Ok(claimed) => Ok(claimed),
         Err(_) => wait_for_claim(shared, most, lossless),

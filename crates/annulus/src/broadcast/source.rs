@@ -2,11 +2,11 @@
 
 use super::subscriber::Subscriber;
 use super::{Mode, SubscriberGroup, Unstaged};
-use crate::receive::batches::{Batches, HasSequence, Mark};
+use crate::base::sequence::{Sequence, Stamp};
 use crate::error::{RecvError, TryRecvError};
 use crate::message::Message;
+use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
-use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 

@@ -26,10 +26,10 @@ use super::Subscriber;
 use super::handle::{Handle, Role};
 use super::mode::{Hooks, Mode, Unstaged};
 use super::ring_state::{Identity, RingState};
+use crate::base::sequence::Sequence;
 use crate::error::UpstreamError;
 use crate::message::Message;
 use crate::ring::Store;
-use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 use crate::wait::EventCount;
 

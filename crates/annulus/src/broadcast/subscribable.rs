@@ -6,10 +6,10 @@ use super::handle::{Handle, Inviting};
 use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::Closer;
 use crate::base::handle_count::HandleCount;
+use crate::base::sequence::Sequence;
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::Copied;
-use crate::base::sequence::Sequence;
 
 /// Writes `subscribable` and `subscribe` of a publisher. `make` is a line of the example that makes one,
 /// `publisher`.

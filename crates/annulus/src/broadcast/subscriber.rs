@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use super::handle::Handle;
 use super::recovery::Recovery;
 use super::{Lossy, Mode, Unstaged};
+use crate::base::hint::unlikely;
+use crate::base::sequence::Sequence;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
-use crate::base::hint::unlikely;
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Missing, Whole};
-use crate::base::sequence::Sequence;
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};

@@ -1,10 +1,10 @@
 //! [`AnySubscriber`]: a subscriber of a topic, whichever kind the topic is of.
 
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::receive::batches::Batches;
 use crate::broadcast::{Lossless, Subscriber};
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::message::Message;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::batches::Batches;
 use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{EventCount, Source};

@@ -4,9 +4,9 @@ use alloc::sync::Arc;
 
 use super::matching::MatchingSubscriber;
 use super::members::Found;
-use crate::receive::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::message::Message;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 

@@ -12,10 +12,10 @@ use core::task::Waker;
 
 use super::any_subscriber::AnySubscriber;
 use super::inbox::Inbox;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::receive::batches::Mark;
 use crate::error::LossyTryRecvError;
 use crate::message::Message;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::batches::Mark;
 use crate::stats::Stats;
 use crate::sync::mutated;
 #[cfg(any(feature = "std", feature = "async"))]

@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 
 use crate::Closer;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::receive::batches::{Batches, Mark};
-#[cfg(any(feature = "std", feature = "async"))]
 use crate::receive::Waitable;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::batches::{Batches, Mark};
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering, mutated};
 #[cfg(feature = "std")]
 use crate::wait::{Choice, Finding, Opening};

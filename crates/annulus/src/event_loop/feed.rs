@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use super::delivery::Told;
-use crate::receive::batches::{Batches, Mark};
 use crate::error::RecvError;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, ReceiveRef};
 use crate::sync::mutated;
 use crate::wait::{Control, Look, Stop};

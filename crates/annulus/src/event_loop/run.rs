@@ -167,9 +167,9 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    use crate::receive::batches::Mark;
     use crate::error::RecvError;
     use crate::event_loop::feed::ByValue;
+    use crate::receive::batches::Mark;
 
     /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
     /// So the handler gets a later message.

@@ -5,31 +5,31 @@
 mod across;
 mod cache_line;
 mod cells;
-mod many_to_many;
 mod control_block;
 mod hand_off;
+mod many_to_many;
+mod number;
+mod one_to_many;
 #[expect(clippy::module_inception, reason = "it is the lane")]
 mod one_to_one;
-mod number;
 mod peer;
 #[cfg(feature = "shm")]
 mod places;
 mod position;
-mod one_to_many;
 mod span;
 mod stamped;
 
 #[cfg(feature = "shm")]
 pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
 pub(crate) use cells::Cells;
-pub(crate) use many_to_many::{ManyToMany, Sent};
 pub(crate) use control_block::{ControlBlock, Own};
-pub(crate) use one_to_one::OneToOne;
+pub(crate) use many_to_many::{ManyToMany, Sent};
 pub(crate) use number::Number;
+pub(crate) use one_to_many::OneToMany;
+pub(crate) use one_to_one::OneToOne;
 pub(crate) use peer::Peer;
 #[cfg(feature = "shm")]
 pub(crate) use places::PlaceTable;
 pub(crate) use position::Position;
-pub(crate) use one_to_many::OneToMany;
 pub(crate) use span::Span;
 pub(crate) use stamped::{Claimed, FreeSlot, Taken};

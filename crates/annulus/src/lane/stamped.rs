@@ -25,12 +25,12 @@ use core::num::NonZeroUsize;
 
 use super::cache_line::CacheLine;
 use super::{Cells, Number};
-use crate::error::CapacityError;
 use crate::base::index::Index;
+use crate::base::sequence::Sequence;
+use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::Memory;
-use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.

@@ -3,6 +3,7 @@
 mod as_it_is;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
+mod text;
 #[cfg(feature = "derive")]
 pub(crate) mod wire;
 
@@ -11,6 +12,8 @@ use core::mem::MaybeUninit;
 use bytemuck::NoUninit;
 
 use as_it_is::AsItIs;
+
+pub use text::{Text, TextTooLong};
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///

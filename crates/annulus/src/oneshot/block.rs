@@ -18,8 +18,8 @@
 //! *Why a side that nobody waits for pays for one change.* It leaves in the same step, because there is no
 //! wake-up for which it would have to be there.
 //!
-//! *Where a side waits* is an eventcount, which the first side that waits makes. So a value that is there when
-//! it is asked for costs nothing of that.
+//! *Where a side waits* is an eventcount, which the first side that waits makes. So a value that is there
+//! when it is asked for costs nothing of that.
 //!
 //! *The value* belongs to the sender until oneshot.end1 with `VALUE`, and from then on to the receiver, which
 //! takes it out before it leaves. A sender that finds `CLOSED` there does not say `VALUE`, and keeps it.

@@ -88,8 +88,8 @@ mod handle;
 #[expect(clippy::module_inception, reason = "it is the pool")]
 mod pool;
 mod seed;
-mod state;
 mod slabs;
+mod state;
 mod word;
 
 pub use buffer::Buffer;

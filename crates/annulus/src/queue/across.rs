@@ -20,7 +20,7 @@ use super::share::LaneShare;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
 use crate::base::gone::Gone;
-use crate::lane::{self, Cells, OneToOne, Number, Numbers, OtherProcess, Producers};
+use crate::lane::{self, Cells, Number, Numbers, OneToOne, OtherProcess, Producers};
 use crate::memory::Memory;
 use crate::wait::{Remote, WaitStrategy};
 

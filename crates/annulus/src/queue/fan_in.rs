@@ -11,7 +11,7 @@ use super::read::{ReadEnd, note_rest, seal};
 use super::roster::Round;
 use super::state::QueueState;
 use super::thinning::Thinning;
-use crate::lane::{ControlBlock, OneToOne, Number, Own};
+use crate::lane::{ControlBlock, Number, OneToOne, Own};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 

@@ -4,8 +4,8 @@
 use super::ends::Write;
 use super::state::QueueState;
 use super::write::WriteEnd;
-use crate::error::Refusal;
 use crate::base::hint::unlikely;
+use crate::error::Refusal;
 use crate::lane::OneToOne;
 #[cfg(feature = "std")]
 use crate::memory::Block;

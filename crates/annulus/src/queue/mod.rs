@@ -27,7 +27,6 @@ pub(crate) mod across;
 mod builder;
 pub mod bytes;
 mod channels;
-mod read_many;
 mod consumer;
 mod ends;
 mod fan_in;
@@ -42,18 +41,18 @@ pub mod mpmc;
 pub mod mpsc;
 mod node;
 mod one;
+pub mod ordered;
 mod outlined;
 mod pages;
 mod plan;
 mod producer;
 mod read;
+mod read_many;
 mod reservation;
 mod roster;
 #[cfg(feature = "std")]
 mod select;
 mod share;
-pub mod ordered;
-mod write_many;
 mod source;
 pub mod spmc;
 pub mod spsc;
@@ -64,6 +63,7 @@ mod tasks;
 mod thinning;
 mod transmit;
 mod write;
+mod write_many;
 
 // Last on each page.
 #[cfg(feature = "std")]

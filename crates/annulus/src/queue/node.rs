@@ -6,10 +6,10 @@ use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
-use crate::error::CapacityError;
 use crate::base::free_list::END;
+use crate::error::CapacityError;
 use crate::lane::Number;
-use crate::lane::{ControlBlock, OneToOne, Peer, OneToMany, Span};
+use crate::lane::{ControlBlock, OneToMany, OneToOne, Peer, Span};
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -10,11 +10,11 @@ use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::reservation::Reservation;
 use crate::Closer;
-use crate::transmit::in_parts::in_parts;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
 use crate::observer::observable;
+use crate::transmit::in_parts::in_parts;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.

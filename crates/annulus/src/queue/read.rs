@@ -16,7 +16,7 @@ use super::node::LaneNode;
 use super::roster::Round;
 use super::share::{LaneShare, state_of};
 use crate::base::hint::unlikely;
-use crate::lane::{Cells, ControlBlock, OneToOne, Number, Own, Position};
+use crate::lane::{Cells, ControlBlock, Number, OneToOne, Own, Position};
 use crate::sync::mutated;
 
 /// The one consumer of a lane.

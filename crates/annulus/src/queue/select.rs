@@ -6,8 +6,8 @@ use super::Producer;
 use super::ends::Write;
 use super::free_slot::FreeSlot;
 use super::kind::AnyKind;
-use crate::transmit::await_room::Alone;
 use crate::error::{Refusal, SendError};
+use crate::transmit::await_room::Alone;
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::wait::{Arm, Choice, EventCount, Finding, Look, SendChoice, Sending, Wait, WaitStrategy};
 

@@ -5,9 +5,9 @@ use super::consumer::look;
 use super::ends::Read;
 use super::kind::AnyKind;
 use super::node::QueueLane;
-use crate::receive::batches::{Batches, Mark};
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::{Deadline, EventCount, Look, Source, WaitStrategy};
@@ -122,7 +122,14 @@ mod tests {
             first.clone().try_send(7).unwrap();
             mark = consumer.mark();
             let lane = NewLane::new(&state.plan).unwrap();
-            Box::new(LaneNode::new(lane, index, 9, NonNull::from(state).cast(), &state.plan, EventCount::new()))
+            Box::new(LaneNode::new(
+                lane,
+                index,
+                9,
+                NonNull::from(state).cast(),
+                &state.plan,
+                EventCount::new(),
+            ))
         });
         assert!(!consumer.has_passed(&mut mark));
         assert_eq!(consumer.try_recv(), Ok(7));

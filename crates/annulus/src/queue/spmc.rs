@@ -20,9 +20,9 @@
 //! ```
 
 use super::channels::channels;
-use super::read_many::ReadMany;
-use super::kind::{AnyKind, Build, Divide, Kind, Parts, ManyConsumers};
+use super::kind::{AnyKind, Build, Divide, Kind, ManyConsumers, Parts};
 use super::plan::Plan;
+use super::read_many::ReadMany;
 use super::share::LaneShare;
 use super::write_many::WriteMany;
 use crate::error::CapacityError;

@@ -22,12 +22,12 @@ use super::latency_sampler::LatencySampler;
 use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
+use crate::base::handle_count::HandleCount;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use crate::close::Told;
 use crate::close::{Close, Closer};
 use crate::error::CapacityError;
-use crate::base::handle_count::HandleCount;
-use crate::lane::{OneToOne, Number, Peer, Span};
+use crate::lane::{Number, OneToOne, Peer, Span};
 use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;

@@ -21,9 +21,9 @@ use super::latency_sampler::LatencySampler;
 use super::node::LaneNode;
 use super::share::{LaneShare, state_of};
 use super::state::QueueState;
-use crate::error::{CapacityError, Refusal};
 use crate::base::hint::unlikely;
-use crate::lane::{ControlBlock, OneToOne, Number, Own, Position};
+use crate::error::{CapacityError, Refusal};
+use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, mutated};
@@ -473,7 +473,11 @@ unsafe fn publish_one_slow_path<T, C: ControlBlock<T>>(
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T, C: ControlBlock<T>>(node: &LaneNode<OneToOne<T, C>>, tail: Position<T>, count: usize) {
+unsafe fn drop_unsent<T, C: ControlBlock<T>>(
+    node: &LaneNode<OneToOne<T, C>>,
+    tail: Position<T>,
+    count: usize,
+) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
     let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. If one destructor panics, the others still run.

@@ -5,8 +5,8 @@ use super::full::wait_for_free_slot;
 use super::node::LaneNode;
 use super::share::{LaneShare, state_of};
 use super::state::QueueState;
-use crate::error::{CapacityError, Refusal};
 use crate::base::hint::unlikely;
+use crate::error::{CapacityError, Refusal};
 use crate::lane::{Claimed, Number, OneToMany};
 #[cfg(feature = "std")]
 use crate::memory::Block;

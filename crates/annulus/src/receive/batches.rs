@@ -6,8 +6,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
-use crate::error::RecvError;
 use crate::base::sequence::Sequence;
+use crate::error::RecvError;
 use crate::wait::{Look, Source};
 
 /// What a handle knows of the messages that it has not received yet.

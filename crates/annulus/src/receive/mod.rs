@@ -1,6 +1,8 @@
 //! [`Waitable`], [`Receive`], [`ReceiveRef`] and [`Numbered`]: the receiving handles of every ring, for code
 //! that takes any of them. [`Iter`]: the iterator over their messages.
 
+pub(crate) mod batches;
+
 use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "async")]
@@ -12,10 +14,10 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
 
-use crate::receive::batches::{Batches, HasSequence, Lend};
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
+use crate::receive::batches::{Batches, HasSequence, Lend};
 use crate::sync::AtomicU64;
 use crate::wait::{Deadline, EventCount, Look, Source, Wait, WaitStrategy, look_now, wait_until};
 #[cfg(feature = "async")]

@@ -7,12 +7,12 @@ use core::ptr::NonNull;
 use super::slot::{self, Run, Slot};
 use super::storage::Storage;
 use super::{Missing, Slots, Store, Strided, Whole, Writers, Written};
+use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::Memory;
 use crate::message::Message;
-use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, mutated};
 
 /// Slots of a stride of words each.

@@ -4,11 +4,11 @@ use super::head::{Frontier, Head, Writers};
 #[cfg(feature = "shm")]
 use super::mirror::Mirror;
 use super::{Slots, Store, Strided, WithoutSlot, Written};
-use crate::error::CapacityError;
 use crate::base::index::Index;
+use crate::base::sequence::{Sequence, Stamp};
+use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
-use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// A ring of stamped slots.

@@ -34,8 +34,8 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::copy;
-use crate::message::Message;
 use crate::base::sequence::{Sequence, Stamp};
+use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 
 /// A message that was read whole. Only [`Slot::read`] makes one, so having it is the proof.

@@ -24,13 +24,13 @@ use super::process::ProcessId;
 use super::seat_locks::PageLocks;
 use super::share_error::ShareError;
 use super::sleepers;
+use crate::base::sequence::Sequence;
 use crate::broadcast::{Across, Awaiting, Builder, Publisher, Subscribable, of_another};
 use crate::error::CapacityError;
 use crate::memory::{Block, PlacedMemory};
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
 use crate::ring::{Copied, MIN_CAPACITY, Mirror, Seats, Shown};
-use crate::base::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::{Remote, WaitStrategy};
 

@@ -15,9 +15,9 @@ use super::kind::Kind;
 use super::liveness::PeerState;
 use super::named_ring::NamedRing;
 use super::ring_numbers::{ReaderNumbers, RingNumbers};
+use crate::base::sequence::{Sequence, Stamp};
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
-use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
 /// What the closed word of a queue says after a close. (It says something else after a death.)

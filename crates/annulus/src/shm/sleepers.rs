@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use super::error::AttachError;
 use super::format::{page, unfit};
+use crate::base::sequence::Sequence;
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::ring::{Cell, Scanned};
-use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU32, Ordering, mutated};
 use crate::wait::{Remote, carries_out_barriers};
 

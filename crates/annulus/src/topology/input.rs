@@ -6,8 +6,8 @@ use core::fmt;
 use super::early::{Early, Ring};
 use super::error::CloseReason;
 use super::port::{CountedProducer, Entry, Outlet, Writer};
-use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::error::{PublishError, Refusal, TryPublishError};
+use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;

@@ -10,11 +10,11 @@ use super::link::Link;
 use super::readers::{Leaving, Readers, WaitFor, receive};
 use super::timing::Timing;
 use crate::Receive;
-use crate::transmit::await_room::Alone;
 use crate::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
 use crate::error::{PublishError, RecvError, Refusal, SendError, TryPublishError, TrySendError};
 use crate::message::Message;
 use crate::queue::{Consumer, Producer, ordered, spsc};
+use crate::transmit::await_room::Alone;
 use crate::wait::{Control, EventCount, Lending, Look, WaitStrategy};
 
 /// Where a stage receives its messages.

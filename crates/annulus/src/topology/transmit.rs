@@ -1,8 +1,8 @@
 //! The input of a pipeline as what one can send into: [`Transmit`](crate::Transmit).
 
 use super::Input;
-use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::error::{Refusal, TryPublishError};
+use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::transmit::transmits;
 use crate::wait::wait_until;
 

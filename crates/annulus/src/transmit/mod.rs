@@ -1,5 +1,14 @@
 //! [`Transmit`]: the sending handles of every ring, for code that takes any of them.
 
+#[cfg(any(feature = "std", feature = "async"))]
+pub(crate) mod await_room;
+pub(crate) mod in_parts;
+#[cfg(feature = "std")]
+pub(crate) mod room;
+
+#[cfg(feature = "std")]
+pub use room::WaitsForRoom;
+
 use alloc::boxed::Box;
 #[cfg(feature = "async")]
 use core::future::Future;

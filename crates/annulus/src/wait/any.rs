@@ -344,7 +344,8 @@ mod tests {
         for (takes, others) in [(false, 1), (true, 0)] {
             let event = EventCount::new();
             let [one, other] = [(); 2].map(|()| Arc::new(Woken::default()));
-            let second = |looks, _: &mut &EventCount| if looks == 0 { Look::Nothing } else { Look::Found(()) };
+            let second =
+                |looks, _: &mut &EventCount| if looks == 0 { Look::Nothing } else { Look::Found(()) };
             let mut scripted = Scripted::at(&event, second);
             scripted.arm.takes = takes;
             let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;

@@ -178,7 +178,10 @@ mod tests {
 
     impl<'e> Scripted<'e> {
         /// It waits at `event` at first.
-        fn at(event: &'e EventCount, looks: impl IntoIterator<Item = (Look<u32>, &'e EventCount)>) -> Waiting<Self> {
+        fn at(
+            event: &'e EventCount,
+            looks: impl IntoIterator<Item = (Look<u32>, &'e EventCount)>,
+        ) -> Waiting<Self> {
             let waiter = Self { looks: looks.into_iter().collect(), event, is_notified: false };
             // SAFETY: the events are those of the tests, which drop their waiters first.
             unsafe { Waiting::new(waiter) }

@@ -46,8 +46,8 @@
 
 mod receiver;
 mod sender;
-mod state;
 mod source;
+mod state;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

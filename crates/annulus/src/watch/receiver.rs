@@ -10,7 +10,9 @@ use super::state::{Ref, WatchState};
 use crate::Closer;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{Choice, Deadline, EventCount, Finding, Look, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    Choice, Deadline, EventCount, Finding, Look, Wait, WaitStrategy, own_strategy, wait_until,
+};
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.

@@ -1,8 +1,8 @@
 //! The receiver as what one can wait at: [`Source`] and [`Receive`].
 
 use super::Receiver;
-use crate::receive::batches::{Batches, Mark};
 use crate::error::RecvError;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
 use crate::wait::{EventCount, Look, Source, WaitStrategy};

@@ -28,8 +28,8 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(annulus_loom)]
 use loom::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::close::{Close, Closer};
 use crate::base::handle_count::HandleCount;
+use crate::close::{Close, Closer};
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 use crate::wait::EventCount;
 

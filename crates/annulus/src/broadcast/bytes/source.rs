@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::Subscriber;
 use super::subscriber::Next;
-use crate::receive::batches::{Batches, HasSequence, Mark};
-use crate::error::RecvError;
-use crate::receive::{Numbered, Receive, Waitable};
 use crate::base::sequence::Sequence;
+use crate::error::RecvError;
+use crate::receive::batches::{Batches, HasSequence, Mark};
+use crate::receive::{Numbered, Receive, Waitable};
 use crate::sync::AtomicU64;
 use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 

@@ -3,8 +3,8 @@
 use core::mem::MaybeUninit;
 
 use super::super::handle::{Handle, Role};
-use crate::ring::{Area, Copied, Extent, Frontier};
 use crate::base::sequence::Sequence;
+use crate::ring::{Area, Copied, Extent, Frontier};
 
 /// How far the publisher has come, and the oldest record that stands. A record may be overwritten at any
 /// moment after that.

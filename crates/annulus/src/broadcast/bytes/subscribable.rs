@@ -6,10 +6,10 @@ use core::fmt;
 use super::Subscriber;
 use super::standing::frontier;
 use crate::Closer;
+use crate::base::sequence::Sequence;
 use crate::broadcast;
 use crate::observer::observable;
 use crate::ring::{Area, Extent};
-use crate::base::sequence::Sequence;
 
 /// Makes subscribers of one ring of records, at any time and on any thread, without stopping the publisher.
 ///

@@ -6,6 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::Closer;
+use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::event::{EventSubscribable, EventSubscriber};
@@ -17,7 +18,6 @@ use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
-use crate::base::sequence::Sequence;
 use crate::wait::WaitStrategy;
 
 /// A writing end of a ring of owned events with many publishers, made by

@@ -5,11 +5,11 @@ use alloc::boxed::Box;
 use super::reset::Reset;
 use super::source::There;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
-use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::broadcast::claiming::Claiming;
 use crate::broadcast::mode::Mode;
 use crate::broadcast::slot_access::Claimable;
 use crate::error::{PublishError, RecvError, Refusal};
+use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};
 

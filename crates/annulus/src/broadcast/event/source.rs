@@ -3,11 +3,11 @@
 use core::ops::ControlFlow;
 
 use super::EventSubscriber;
-use crate::receive::batches::{Batches, HasSequence, Lend, Mark};
+use crate::base::sequence::Sequence;
 use crate::broadcast::mode::Mode;
 use crate::error::RecvError;
+use crate::receive::batches::{Batches, HasSequence, Lend, Mark};
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
-use crate::base::sequence::Sequence;
 use crate::sync::AtomicU64;
 use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
 

@@ -7,6 +7,8 @@ use core::ops::{ControlFlow, Deref};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use crate::base::hint::unlikely;
+use crate::base::sequence::Sequence;
 use crate::broadcast::handle::Handle;
 use crate::broadcast::mode::{Lossless, Mode, Unstaged};
 use crate::broadcast::process_by::{process_batch_in_other_ways, process_in_other_ways};
@@ -14,10 +16,8 @@ use crate::broadcast::subscriber::wait_without_deadline;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
-use crate::base::hint::unlikely;
 use crate::observer::observable;
 use crate::ring::Owned;
-use crate::base::sequence::Sequence;
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
 #[cfg(feature = "std")]

@@ -3,9 +3,9 @@
 use alloc::boxed::Box;
 
 use super::Consumer;
-use crate::receive::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::queue::InPlace;
+use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
 use crate::wait::{EventCount, Look, Source, WaitStrategy};

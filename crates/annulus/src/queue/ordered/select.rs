@@ -4,12 +4,12 @@ use alloc::boxed::Box;
 
 use super::state::State;
 use super::{Receiver, Sender};
-use crate::transmit::await_room::Alone;
 use crate::error::{RecvError, Refusal, SendError};
 use crate::lane::FreeSlot;
 use crate::receive::Next;
-use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::sync::AtomicU64;
+use crate::transmit::await_room::Alone;
+use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::wait::{Arm, Choice, EventCount, Finding, Look, SendChoice, Sending, Wait, WaitStrategy};
 
 impl<T: Send> Receiver<T> {

@@ -18,17 +18,18 @@
 //! that message. This matters because a message may own something that its sender waits for (the other end of
 //! an answer's queue, for example).
 
-use crate::transmit::in_parts::in_parts;
-use crate::close::Close;
-use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::base::handle_count::HandleCount;
 use crate::base::hint::unlikely;
-use crate::lane::{ManyToMany, FreeSlot, Number, Sent};
+use crate::close::Close;
+use crate::error::{RecvError, Refusal, TryRecvError};
+use crate::lane::{FreeSlot, ManyToMany, Number, Sent};
 use crate::observer::{Listing, Observe};
 use crate::stats::{Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::transmit::in_parts::in_parts;
 use crate::wait::{
-    Deadline, EventCount, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
+    Deadline, EventCount, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots,
+    wait_until,
 };
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.

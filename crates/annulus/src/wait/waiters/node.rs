@@ -4,7 +4,7 @@ use core::ptr::{self, NonNull};
 use core::task::Waker;
 
 use super::list::{ABANDONED, ARMED, GONE, IDLE, LISTED, Node, QUEUED, TAKEN, WOKEN_ALONE, change};
-use super::task_list::{OWNER, TaskList, TAKE_IN, Woken};
+use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
 use crate::sync::{Ordering, ordering};
 use crate::wait::contain::contain;
 

@@ -1,0 +1,10 @@
+//! Small parts that need nothing of rings: numbers, links, lists, counts.
+
+pub(crate) mod free_list;
+#[cfg(feature = "shm")]
+pub(crate) mod gone;
+pub(crate) mod handle_count;
+pub(crate) mod hint;
+pub(crate) mod index;
+pub(crate) mod link;
+pub(crate) mod sequence;
