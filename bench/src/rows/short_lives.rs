@@ -1,4 +1,5 @@
-//! Three patterns of programs that make a ring for each reply: blocks of work, short questions, fans of small jobs.
+//! Three patterns of programs that make a ring for each reply: blocks of work, short questions, and fans of
+//! small jobs.
 
 use std::hint::black_box;
 use std::thread;
