@@ -1,6 +1,10 @@
 //! Which system calls a thread makes: whether it makes any, by the kernel's own account.
 #![cfg(all(target_os = "linux", not(any(miri, annulus_loom))))]
-#![allow(clippy::disallowed_types, reason = "what it counts is none of the library's atomics")]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "what it counts is none of the library's atomics"
+)]
 
 use std::cell::Cell;
 use std::ptr;
