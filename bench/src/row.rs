@@ -100,6 +100,7 @@ pub enum Group {
     QueueOne,
     QueueMany,
     Latency,
+    ShortLives,
     BeyondThreads,
     Pipelines,
     Statistics,

@@ -38,6 +38,7 @@ impl Group {
             Self::QueueOne => "Queues, one to one",
             Self::QueueMany => "Queues, many to one",
             Self::Latency => "Latency",
+            Self::ShortLives => "Rings that are made for a few messages",
             Self::BeyondThreads => "Tasks, select, file descriptors",
             Self::Pipelines => "Pipelines",
             Self::Statistics => "Statistics",

@@ -39,8 +39,10 @@
 //!
 //! It also means that *values live on*: an event stays in its slot after all subscribers have processed it,
 //! until a publisher uses the slot again, or the ring is gone. So a ring keeps the last `capacity` values,
-//! also while nobody publishes. If a value holds what others wait for (an `Arc`, a file, a lock), take a
-//! small ring, or put what it holds behind an index or a `Weak`.
+//! also while nobody publishes. If a value holds what others wait for (an `Arc`, a file, a lock), its
+//! publisher lets go of it with [`clear_processed`](EventPublisher::clear_processed), which gets the events
+//! that all subscribers have processed: after each publication, or now and then. With many publishers there
+//! is no such verb: take a small ring, or put what the value holds behind an index or a `Weak`.
 //!
 //! # Frames for many readers
 //!

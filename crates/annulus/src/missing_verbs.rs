@@ -41,13 +41,13 @@ pub trait HasTasks {}
 /// Verbs that need what no handle has. Each returns what the real one does, so that there is no second error.
 macro_rules! verbs {
     (need $needed:ident: $(impl<$({$($parameters:tt)*})?> $handle:ty {
-        $($verb:ident($($arguments:tt)*) -> $output:ty;)*
+        $($verb:ident$(<{$($generics:tt)*}>)?($($arguments:tt)*) -> $output:ty;)*
     })*) => {
         $(impl<$($($parameters)*)?> $handle {
             $(
                 #[doc(hidden)]
                 #[allow(clippy::unused_self, clippy::needless_pass_by_value, reason = "nobody can call it")]
-                pub fn $verb($($arguments)*) -> $output
+                pub fn $verb$(<$($generics)*>)?($($arguments)*) -> $output
                 where
                     // It depends on a lifetime only so that the compiler asks at each call, and not here.
                     for<'call> &'call Self: $needed,
@@ -85,6 +85,9 @@ verbs! {
         stream(&mut self) -> !;
         into_stream(self) -> !;
     }
+    impl<{T: Message, M: broadcast::Unstaged}> broadcast::Subscriber<T, broadcast::Staged<M>> {
+        process_async<{R}>(&mut self, _: impl FnOnce(&T) -> R) -> Pending<Result<R, RecvError>>;
+    }
     impl<{T: Message, const N: usize, M: broadcast::Unstaged}> broadcast::SubscriberGroup<T, N, M> {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
         recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
@@ -102,6 +105,11 @@ verbs! {
         recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
         stream(&mut self) -> !;
         into_stream(self) -> !;
+    }
+    impl<{T: Send + Sync, M: Mode}> event::EventSubscriber<T, M> {
+        wait_async(&mut self) -> Pending<Result<(), RecvError>>;
+        process_async<{R}>(&mut self, _: impl FnOnce(&T) -> R) -> Pending<Result<R, RecvError>>;
+        process_batch_async(&mut self, _: usize, _: impl FnMut(&T, bool)) -> Pending<Result<usize, RecvError>>;
     }
     impl<{T, R}> event::EventPublisher<T, R> {
         publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), PublishError<()>>>;
@@ -136,14 +144,17 @@ verbs! {
     }
     impl<{K: InPlace}> queue::bytes::Producer<K> {
         write_async(&mut self, _: &[u8]) -> Pending<Result<(), queue::bytes::WriteError>>;
+        reserve_async(&mut self, _: usize) -> Pending<Result<queue::bytes::Reservation<'_, K>, queue::bytes::WriteError>>;
     }
     impl<> broadcast::bytes::Subscriber {
         recv_async(&mut self, _: &mut Vec<u8>) -> Pending<Result<usize, RecvError>>;
+        recv_or_lag_async(&mut self, _: &mut Vec<u8>) -> Pending<Result<usize, LossyRecvError>>;
         stream(&mut self) -> !;
         into_stream(self) -> !;
     }
     impl<{T: Message}> MatchingSubscriber<T> {
         recv_async(&mut self) -> Pending<Result<(Arc<str>, T), RecvError>>;
+        recv_batch_async(&mut self, _: &mut [(Arc<str>, T)]) -> Pending<Result<usize, RecvError>>;
         stream(&mut self) -> !;
         into_stream(self) -> !;
     }
@@ -160,10 +171,14 @@ verbs! {
     need HasTasks:
     impl<{T: Send + Sync}> crate::watch::Receiver<T> {
         changed_async(&mut self) -> Pending<Result<(), RecvError>>;
+        wait_for_async(&mut self, _: impl FnMut(&T) -> bool) -> Pending<Result<crate::watch::Ref<'_, T>, RecvError>>;
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
     }
     impl<{T: Send + Sync}> crate::watch::Sender<T> {
         closed_async(&self) -> Pending<()>;
+    }
+    impl<{T: Send + 'static}> crate::topology::Input<T> {
+        publish_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
     }
     impl<> crate::Shutdown {
         wait_async(&self) -> Pending<()>;

@@ -156,6 +156,39 @@ fn joining_at_the_oldest() {
     });
 }
 
+/// Who joins at the oldest event finds it as it was published, or begins after those that are cleared.
+#[test]
+fn joining_beside_a_clearing() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::event::channel(4, Event::blank);
+        assert_eq!(publish(&mut publisher, 0..2), 2);
+        let writer = thread::spawn(move || publisher.clear_processed(|event| event.set(99)));
+        let mut subscriber = subscribable.subscribe_from_oldest();
+        process(&mut subscriber, 2);
+        let cleared = writer.join().unwrap();
+        assert!(cleared <= 2);
+        process(&mut subscriber, 1);
+        assert_eq!(subscriber.cursor(), 2);
+    });
+}
+
+/// What a subscriber has read is cleared after, and what it has not read is not.
+#[test]
+fn reading_beside_a_clearing() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::event::channel(4, Event::blank);
+        let mut subscriber = subscribable.subscribe();
+        assert_eq!(publish(&mut publisher, 0..2), 2);
+        let writer = thread::spawn(move || {
+            let clear = |event: &mut Event| event.set(99);
+            publisher.clear_processed(clear) + publisher.clear_processed(clear)
+        });
+        process(&mut subscriber, 2);
+        assert!(writer.join().unwrap() <= 2);
+        assert_eq!(subscriber.cursor(), 2);
+    });
+}
+
 /// What a subscriber read before it left, the publisher changes after.
 #[test]
 fn leaving() {

@@ -27,7 +27,7 @@ pub(crate) fn check(tree: &Tree, report: &mut Report) {
 }
 
 /// The name of a verb that returns a future or a stream, where this line begins one that users see.
-fn verb_for_tasks(line: &Line) -> Option<&str> {
+pub(crate) fn verb_for_tasks(line: &Line) -> Option<&str> {
     let rest = line.code.trim_start().strip_prefix("pub ")?;
     let (rest, is_async) = rest.strip_prefix("async ").map_or((rest, false), |rest| (rest, true));
     let name = rest.strip_prefix("fn ")?.split(['(', '<']).next()?;

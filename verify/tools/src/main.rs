@@ -7,6 +7,7 @@
 //! comments   comments fit the width of the code; no nanoseconds in documentation
 //! cancelling each verb for tasks says what a drop of its future does
 //! ordering   docs/ORDERING.md and the code have the same steps, seeded bugs and litmus tests
+//! missing    each verb for tasks has a stand-in for programs without the feature
 //! modules    lists of modules, and names of files, agree with the files
 //! migrating  the tables of docs/MIGRATING.md are made of code that compiles
 //! words      no word is used that has a better one
@@ -26,6 +27,7 @@ mod imports;
 mod length;
 mod list;
 mod migrating;
+mod missing;
 mod modules;
 mod ordering;
 mod self_test;
@@ -55,6 +57,7 @@ fn check(tree: &Tree) -> Report {
     comments::width(tree, &mut report);
     comments::figures(tree, &mut report);
     cancelling::check(tree, &mut report);
+    missing::check(tree, &mut report);
     ordering::check(tree, &mut report);
     modules::check(tree, &mut report);
     migrating::check(tree, &mut report);

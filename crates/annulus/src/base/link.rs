@@ -43,8 +43,10 @@ impl<T> Link<T> {
 impl<T> Link<T> {
     /// Takes what is linked off.
     pub(crate) fn take(&mut self) -> Option<Box<T>> {
-        // Relaxed: nobody else has what the link is a part of any more.
-        let linked = self.0.swap(core::ptr::null_mut(), Ordering::Relaxed);
+        // Relaxed, both: nobody else has what the link is a part of any more. (So it is no swap, which is a
+        // locked instruction.)
+        let linked = self.0.load(Ordering::Relaxed);
+        self.0.store(core::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: it was linked once, so it comes from a `Box`, and nobody follows the link any more.
         (!linked.is_null()).then(|| unsafe { Box::from_raw(linked) })
     }

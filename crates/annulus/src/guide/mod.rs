@@ -6,6 +6,7 @@
 //! | [`slow_readers`] | What happens when a reader is slower than its writer? |
 //! | [`closing`] | How does a ring end, and how do I stop my threads? |
 //! | [`waiting`] | How does a thread wait, and what does that cost? |
+//! | [`real_time`] | What may a thread do that must never be late: an audio callback, a control loop? |
 //! | [`payloads`] | How do I send text, vectors, and large blocks? |
 //! | [`pinning`] | On which cores should my threads run? |
 //! | [`measuring`] | How do I measure without fooling myself? |
@@ -20,5 +21,6 @@ pub mod measuring;
 pub mod payloads;
 pub mod pinning;
 pub mod proof;
+pub mod real_time;
 pub mod slow_readers;
 pub mod waiting;

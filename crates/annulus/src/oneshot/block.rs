@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! a side that ends                                      a side that waits
-//! oneshot.end1    state |= word                         oneshot.wait2  state |= WAITS
+//! oneshot.end1    state |= word                         make the event, oneshot.wait2  state |= WAITS
 //!     does the other side wait? no: state |= LEFT, too  event.sleep1 to event.sleep4, whose second look is
 //! oneshot.wait2's side is woken (event.wake2 ...)       oneshot.look3  word of the other side?
 //! oneshot.leave4  state |= LEFT
@@ -18,6 +18,9 @@
 //! *Why a side that nobody waits for pays for one change.* It leaves in the same step, because there is no
 //! wake-up for which it would have to be there.
 //!
+//! *Where a side waits* is an eventcount, which the first side that waits makes. So a value that is there
+//! when it is asked for costs nothing of that.
+//!
 //! *The value* belongs to the sender until oneshot.end1 with `VALUE`, and from then on to the receiver, which
 //! takes it out before it leaves. A sender that finds `CLOSED` there does not say `VALUE`, and keeps it.
 
@@ -25,6 +28,7 @@ use alloc::boxed::Box;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use crate::base::link::Link;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 use crate::wait::EventCount;
 
@@ -49,7 +53,8 @@ const RECEIVER: Side = Side { left: 1 << 5, waits: 1 << 6 };
 pub(super) struct Block<T> {
     state: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
-    event: EventCount,
+    /// Where a side waits, once one does.
+    event: Link<EventCount>,
 }
 
 /// One side's share of a block. Whoever has it must [end](Self::end) it: its drop does nothing.
@@ -67,9 +72,16 @@ impl<T> Block<T> {
         let block = NonNull::from(Box::leak(Box::new(Self {
             state: AtomicU64::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
-            event: EventCount::fenced(),
+            event: Link::empty(),
         })));
         (Share(block), Share(block))
+    }
+
+    /// Wakes whoever waits. The caller has seen that somebody does, by an Acquire.
+    fn wake(&self) {
+        if let (Some(event), false) = (self.event.get(), mutated!("oneshot_wakes_nobody")) {
+            event.notify();
+        }
     }
 }
 
@@ -98,9 +110,15 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     /// oneshot.wait2: where this side waits for the last word of the other one.
     pub(super) fn event(&self) -> &EventCount {
         let Block { state, event, .. } = self.block();
-        // Relaxed, both: the order of changes of this one word decides, and the event does the rest.
+        let event = event.get().unwrap_or_else(|| {
+            // The other side may wait, too.
+            event.put(EventCount::fenced()).unwrap_or_else(|theirs| theirs)
+        });
+        // Relaxed: it is this side's own bit.
         if state.load(Ordering::Relaxed) & Self::OWN.waits == 0 {
-            state.fetch_or(Self::OWN.waits, Ordering::Relaxed);
+            // Release: pairs with the Acquire of whoever sees the bit, who then finds the event. For the rest
+            // the order of changes of this one word decides, and the event.
+            state.fetch_or(Self::OWN.waits, ordering!(Release unless "oneshot_event_unseen"));
         }
         event
     }
@@ -138,22 +156,32 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
             }
         };
         if is_awaited {
-            if !mutated!("oneshot_wakes_nobody") {
-                block.event.notify();
-            }
-            // oneshot.leave4. AcqRel: the Release is that of oneshot.end1; the Acquire pairs with the
-            // Release with which the other side left.
-            if block.state.fetch_or(Self::OWN.left, Ordering::AcqRel) & Self::OTHER.left != 0 {
-                // SAFETY: both have left.
-                unsafe { self.free() };
-            }
+            // SAFETY: the last word was said.
+            unsafe { self.wake_and_leave() };
         }
         true
     }
 
     /// # Safety
     ///
+    /// The last word was said, and the share is not used any more.
+    #[cold]
+    #[inline(never)]
+    unsafe fn wake_and_leave(&self) {
+        let block = self.block();
+        block.wake();
+        // oneshot.leave4. AcqRel: the Release is that of oneshot.end1; the Acquire pairs with the Release
+        // with which the other side left.
+        if block.state.fetch_or(Self::OWN.left, Ordering::AcqRel) & Self::OTHER.left != 0 {
+            // SAFETY: both have left.
+            unsafe { self.free() };
+        }
+    }
+
+    /// # Safety
+    ///
     /// Both sides have left, and all that the other one did comes before this. There is no value.
+    #[inline]
     unsafe fn free(&self) {
         // SAFETY: it was leaked in `shared`, and nobody else looks at it: the caller's promise.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
@@ -184,10 +212,10 @@ impl<T> Share<T, true> {
 impl<T> Share<T, false> {
     /// Says `CLOSED` without leaving, and wakes a sender that waits for it.
     pub(super) fn close(&self) {
-        let Block { state, event, .. } = self.block();
-        // oneshot.close5. Relaxed: nothing is passed on with it.
-        if state.fetch_or(CLOSED, Ordering::Relaxed) & SENDER.waits != 0 {
-            event.notify();
+        let block = self.block();
+        // oneshot.close5. Acquire: pairs with the Release of oneshot.wait2, for the event.
+        if block.state.fetch_or(CLOSED, Ordering::Acquire) & SENDER.waits != 0 {
+            block.wake();
         }
     }
 }

@@ -239,6 +239,7 @@ impl<T: Send> Wait for Awaiting<'_, T> {
 
 /// The sender is told.
 impl<T: Send> Drop for Receiver<T> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: this is the last use, unless there is a value.
         let is_over = unsafe { self.share.end(CLOSED, if self.is_taken { 0 } else { VALUE }) };

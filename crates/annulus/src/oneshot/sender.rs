@@ -106,6 +106,7 @@ impl<T> crate::wait::Wait for AwaitClose<'_, T> {
 
 /// The receiver is told that nothing comes.
 impl<T: Send> Drop for Sender<T> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: this is the last use; no value was put.
         unsafe { self.share.end(ENDED, 0) };

@@ -378,20 +378,22 @@ impl<L> Block<L> {
 
 impl<L> Drop for Roster<L> {
     fn drop(&mut self) {
-        for (bucket, blocks) in self.buckets.iter().enumerate() {
+        // As many as there are: most queues have one lane, in a table for many.
+        for index in 0..self.count() {
+            let Some(block) = self.block(index / LANES_PER_BLOCK) else { continue };
             // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
-            let blocks = blocks.load(Ordering::Relaxed);
-            if blocks.is_null() {
-                continue;
+            let node = block.nodes[index % LANES_PER_BLOCK].load(Ordering::Relaxed);
+            if !node.is_null() {
+                // SAFETY: it was made by `Box::into_raw` in `add`, and is in the table once.
+                drop(unsafe { Box::from_raw(node) });
             }
-            // SAFETY: it was made in `add` with 2^n blocks, and nobody else has it any more.
-            let blocks = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(blocks, 1 << bucket)) };
-            for node in blocks.iter().flat_map(|block| &block.nodes) {
-                let node = node.load(Ordering::Relaxed);
-                if !node.is_null() {
-                    // SAFETY: it was made by `Box::into_raw` in `add`, and is in the table once.
-                    drop(unsafe { Box::from_raw(node) });
-                }
+        }
+        for (bucket, blocks) in self.buckets.iter().enumerate() {
+            // Relaxed: as above.
+            let blocks = blocks.load(Ordering::Relaxed);
+            if !blocks.is_null() {
+                // SAFETY: it was made in `add` with 2^n blocks, and nobody else has it any more.
+                drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(blocks, 1 << bucket)) });
             }
         }
     }

@@ -25,6 +25,8 @@
 //! writes under the new limit. A limit that many publishers share is stored with Release and loaded with
 //! Acquire for the same reason. A limit never becomes wrong: cursors only grow.
 //!
+//! *Clearing.* A publisher may also clear what everybody has passed, before it writes over it: `passed.rs`.
+//!
 //! *Forks.* A subscriber that is cloned hands its cursor to a new cell before it moves on. A scan might load
 //! the new cell before the clone and the old one after it, and see neither at that cursor; so gate.scan3
 //! counts forks before and after, and looks again if there was one.
@@ -32,6 +34,9 @@
 //! A subscriber that is slow to get from gate.join1 to gate.join4 holds the publisher at the early cursor, as
 //! any slow subscriber does.
 
+use core::ops::Range;
+
+use super::passed::Passed;
 use super::registry::{FREE, Pass, Registry};
 use super::seats::Seats;
 use crate::base::sequence::Sequence;
@@ -49,6 +54,8 @@ pub(crate) struct Gate {
     forks: AtomicU64,
     /// The cells.
     registry: Registry,
+    /// What was cleared.
+    passed: Passed,
     /// The cells, where subscribers are of other processes. Constant.
     seats: Option<Seats>,
     /// How far publishers may be ahead of the slowest cursor. Constant.
@@ -75,6 +82,7 @@ impl Gate {
             limit: AtomicU64::new(first.get()),
             forks: AtomicU64::new(0),
             registry: Registry::new(),
+            passed: Passed::new(first),
             seats: None,
             usable,
             window,
@@ -130,16 +138,7 @@ impl Gate {
             // gate.scan2. Pairs with gate.join2.
             fence(Ordering::SeqCst);
         }
-        let slowest = loop {
-            // Acquire: pairs with the Release in `fork`; the new cell is then seen.
-            let forks = self.forks.load(Ordering::Acquire);
-            let slowest = self.slowest();
-            // The loads of gate.scan3 (tree.scan7) are Acquire, so this one comes after them. If one of them
-            // saw a subscriber after its fork, so does this.
-            if self.forks.load(Ordering::Relaxed) == forks || mutated!("gate_forks_unseen") {
-                break slowest;
-            }
-        };
+        let slowest = self.slowest_of_all();
         if let (Some(counters), true) = (&self.counters, slowest != FREE) {
             counters.saw_waiting(head.since(Sequence::new(slowest)));
         }
@@ -155,7 +154,30 @@ impl Gate {
         Sequence::new(limit)
     }
 
-    /// gate.scan3: the smallest cursor, or `FREE`.
+    /// The messages that everybody has passed, and that were not cleared before; those of them that still lie
+    /// in the ring. `head` is the next message to be published. From now on nobody looks at them, until the
+    /// publisher has written over them. For the one publisher of a ring within one process.
+    ///
+    /// Takes the steps of two [looks](Self::look).
+    pub(crate) fn pass(&self, head: Sequence) -> Range<u64> {
+        self.passed.pass(head, self.capacity, || self.slowest_of_all())
+    }
+
+    /// gate.scan3: the smallest cursor, or `FREE`, also beside forks.
+    fn slowest_of_all(&self) -> u64 {
+        loop {
+            // Acquire: pairs with the Release in `fork`; the new cell is then seen.
+            let forks = self.forks.load(Ordering::Acquire);
+            let slowest = self.slowest();
+            // The loads of gate.scan3 (tree.scan7) are Acquire, so this one comes after them. If one of them
+            // saw a subscriber after its fork, so does this.
+            if self.forks.load(Ordering::Relaxed) == forks || mutated!("gate_forks_unseen") {
+                return slowest;
+            }
+        }
+    }
+
+    /// One look at the cells.
     fn slowest(&self) -> u64 {
         match &self.seats {
             Some(seats) => seats.slowest(),
@@ -207,7 +229,7 @@ impl Gate {
             fence(Ordering::SeqCst);
         }
         // gate.join3, gate.join4.
-        let start = start(promised(seen())).max(early);
+        let start = start(promised(seen()).max(self.passed.floor())).max(early);
         // SAFETY: `self` is the gate, and the pass is new.
         unsafe { pass.advance(start) };
         Some((pass, start))

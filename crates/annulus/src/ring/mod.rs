@@ -13,6 +13,7 @@ mod mirror;
 #[path = "no_mirror.rs"]
 mod mirror;
 mod owned;
+mod passed;
 mod registry;
 #[expect(clippy::module_inception, reason = "it is the ring")]
 mod ring;

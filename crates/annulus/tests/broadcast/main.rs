@@ -2,6 +2,7 @@
 //! themselves.
 
 mod broadcast_bytes;
+mod cleared;
 #[cfg(all(feature = "derive", feature = "std"))]
 mod derive;
 mod group;

@@ -16,9 +16,11 @@ mod memory_limit;
 mod pipeline_memory;
 mod prepare;
 mod quiet_rings;
+mod realtime;
 mod registration;
 mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
+mod system_calls;
 #[cfg(not(annulus_loom))]
 mod unwind;

@@ -164,6 +164,48 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         self.change(admitted, change)
     }
 
+    /// Hands each event to `clear` that all subscribers have processed, and that was not cleared before; the
+    /// oldest first. Returns how many there were. Never waits.
+    ///
+    /// An event otherwise stays as it is until it is published again, a lap later, also while nobody
+    /// publishes. So call this where what an event holds is to be let go: after each publication, at the end
+    /// of a burst, or now and then.
+    ///
+    /// A subscriber [that begins with the oldest event](EventSubscribable::subscribe_from_oldest) begins
+    /// after those that were cleared. If there is no subscriber, all events are cleared.
+    ///
+    /// `clear` may do what it likes with an event. [`publish`](Self::publish) gets it as `clear` left it. If
+    /// `clear` panics, it does not get the events of this call that come after that one.
+    ///
+    /// O(subscribers) and two memory fences, and a call of `clear` for each event.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, || None);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let file = Arc::new("what others wait for");
+    /// publisher.send(Some(Arc::clone(&file))).unwrap();
+    /// subscriber.process(|event| assert!(event.is_some())).unwrap();
+    /// assert_eq!(Arc::strong_count(&file), 2); // the ring still has one
+    /// assert_eq!(publisher.clear_processed(|event| *event = None), 1);
+    /// assert_eq!(Arc::strong_count(&file), 1);
+    /// ```
+    pub fn clear_processed(&mut self, mut clear: impl FnMut(&mut T)) -> usize {
+        let Single { shared, next, .. } = &self.single;
+        let passed = shared.gate.pass(*next).map(Sequence::new);
+        let mut count = 0;
+        for sequence in passed {
+            // SAFETY: the handle keeps the ring alive, whose one publisher this is. All subscribers are past
+            // this event, and none begins before it (`Gate::pass`), so nobody else looks at it.
+            unsafe { shared.slots().change(sequence, &mut clear) };
+            count += 1;
+        }
+        count
+    }
+
     /// How many events have been published.
     #[inline]
     #[must_use]

@@ -36,7 +36,8 @@ impl<T: Send + Sync> EventSubscribable<T> {
     }
 
     /// A subscriber that begins with the oldest event that can be promised: it sees at least half of the
-    /// events that are in the ring.
+    /// events that are in the ring, without those that the publisher has
+    /// [cleared](crate::event::EventPublisher::clear_processed).
     #[must_use]
     pub fn subscribe_from_oldest(&self) -> EventSubscriber<T> {
         self.join(true)
