@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(Option<Report>, Option<Outco
         say(format_args!("waiting for a publisher of {}", quoted(&arguments.name)));
     }
     let named = directory.wait_for(&arguments.name, timeout).map_err(|error| failed(&error))?;
-    let invitation = Invitation::find(&named).map_err(|error| failed(&error))?;
+    let invitation = Invitation::find(&named).map_err(|error| rings::unusable(&arguments.name, &error))?;
     let info = invitation.info().map_err(|error| failed(&error))?;
     let (bytes, lossless) = (info.payload_bytes(), info.kind() == Kind::Lossless);
     let received = if lossless {

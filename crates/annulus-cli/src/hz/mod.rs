@@ -16,14 +16,14 @@ mod report;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use annulus::shm::{Kind, PeerState, RingObserver};
+use annulus::shm::{Kind, PeerState};
 
 pub(crate) use arguments::Arguments;
 
 use crate::measure::now_ns;
 use crate::outcome::{Failure, Outcome};
 use crate::signals::Signals;
-use crate::text::{printable, quoted};
+use crate::text::quoted;
 use crate::{output, rings};
 use cadence::Cadence;
 use report::Report;
@@ -43,10 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let _ = told.set(outcome);
     })?;
     let name = &arguments.name;
-    let named = rings::open(&arguments.directory)?.find(name);
-    let named = named.map_err(|error| Failure::new(error.to_string()))?;
-    let observer =
-        RingObserver::of(&named).map_err(|error| Failure::new(format!("{}: {error}", printable(name))))?;
+    let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let kind = observer.info().kind();
     let count = || observer.numbers().map(|numbers| numbers.published);
     let (Some(published), false) = (count(), kind == Kind::Bytes) else {

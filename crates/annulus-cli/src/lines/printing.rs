@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         rings::open(&arguments.directory)?.find(name)
     };
     let named = named.map_err(|error| failed(&error))?;
-    let invitation = Invitation::find(&named).map_err(|error| failed(&error))?;
+    let invitation = Invitation::find(&named).map_err(|error| rings::unusable(name, &error))?;
     let info = invitation.info().map_err(|error| failed(&error))?;
     let from = arguments.from;
     let (is_over, publisher) = if info.kind() == Kind::Lossless {

@@ -1,6 +1,6 @@
 //! [`Info`]: one ring, in words or as JSON.
 
-use annulus::shm::{Directory, RingObserver};
+use annulus::shm::Directory;
 use serde::Serialize;
 
 use super::listing::command;
@@ -83,9 +83,7 @@ impl Info {
     ///
     /// There is no such ring, its process is dead, or it can't be understood.
     pub(super) fn of(directory: &Directory, name: &str) -> Result<Self, Failure> {
-        let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
-        let observer = RingObserver::of(&named)
-            .map_err(|error| Failure::new(format!("{}: {error}", printable(name))))?;
+        let (named, observer) = super::observe(directory, name)?;
         let (info, numbers, pid) = (observer.info(), observer.numbers(), named.process().pid());
         let publisher = Process { pid, command: None };
         let readers = sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now());

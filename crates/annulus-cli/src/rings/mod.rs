@@ -19,7 +19,7 @@ pub(crate) mod sampler;
 
 use std::path::Path;
 
-use annulus::shm::{Directory, DirectoryError};
+use annulus::shm::{Directory, DirectoryError, FindError, NameError, NamedRing, RingObserver};
 
 pub(crate) use info::ReaderInfo;
 
@@ -58,10 +58,33 @@ pub(crate) fn remove(arguments: &RemoveArguments) -> Result<Outcome, Failure> {
     let mut refused = Vec::new();
     for name in &arguments.names {
         if let Err(error) = directory.remove(name, arguments.force) {
-            refused.push(error.to_string());
+            refused.push(match error {
+                NameError::Taken { .. } => format!("{error}, and is removed by --force only"),
+                error => error.to_string(),
+            });
         }
     }
     if refused.is_empty() { Ok(Outcome::Passed) } else { Err(Failure::new(refused.join("\nerror: "))) }
+}
+
+/// The ring of this name, to be looked at.
+///
+/// # Errors
+///
+/// There is no such ring, its process is dead, or it can't be understood.
+pub(crate) fn observe(directory: &Directory, name: &str) -> Result<(NamedRing, RingObserver), Failure> {
+    let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
+    let observer = RingObserver::of(&named).map_err(|error| unusable(name, &error))?;
+    Ok((named, observer))
+}
+
+/// What keeps this process from the ring of this name.
+pub(crate) fn unusable(name: &str, error: &FindError) -> Failure {
+    Failure::new(match error {
+        FindError::Attach(error) => format!("{} can't be used: {error}", quoted(name)),
+        // It has the name in it.
+        error => error.to_string(),
+    })
 }
 
 /// The directory of the names, which must be there if it is named.

@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use annulus::shm::{Kind, PeerState, RingObserver};
+use annulus::shm::{Kind, PeerState};
 
 pub(crate) use arguments::Arguments;
 pub(crate) use fields::{Fields, Known, Value};
@@ -28,7 +28,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings;
 use crate::signals::Signals;
-use crate::text::{printable, quoted};
+use crate::text::quoted;
 use follower::{Follower, Next};
 use shown::Shown;
 
@@ -47,10 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let _ = told.set(outcome);
     })?;
     let name = &arguments.name;
-    let named = rings::open(&arguments.directory)?.find(name);
-    let named = named.map_err(|error| Failure::new(error.to_string()))?;
-    let observer =
-        RingObserver::of(&named).map_err(|error| Failure::new(format!("{}: {error}", printable(name))))?;
+    let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let info = observer.info();
     if !matches!(info.kind(), Kind::Lossy | Kind::Lossless) {
         let (name, kind) = (quoted(name), info.kind());

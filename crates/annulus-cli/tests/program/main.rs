@@ -20,6 +20,8 @@ mod orders;
 mod output;
 mod page;
 #[cfg(target_os = "linux")]
+mod refusals;
+#[cfg(target_os = "linux")]
 mod rings;
 #[cfg(target_os = "linux")]
 mod running;
