@@ -24,7 +24,11 @@ use models::{counted, rings};
 pub use targets::*;
 
 /// Lets a panic pass that a model asks for. Any other one ends the fuzzer, at once and where it stands.
+///
+/// And the process registers for barriers now. If it did so beside the first waits, a thread would keep their
+/// wakers for some milliseconds, and the models count wakers.
 pub fn init() {
+    annulus::prepare();
     let fatal = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !counted::is_expected() {

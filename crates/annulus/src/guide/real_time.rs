@@ -25,8 +25,8 @@
 //! - The verbs of `spsc`, and of broadcast rings with one publisher, take a bounded number of steps.
 //!   (`latest` and `skip_to_latest` look again if the publisher has gone round the whole ring meanwhile.) So
 //!   does the `try_send` of an `mpsc` or `mpmc` producer, which has a ring of its own.
-//! - With `queue::ordered`, `spmc` and a pool, a verb repeats a step if another thread was faster. That thread
-//!   has then made progress, but there is no bound for this one.
+//! - With `queue::ordered`, `spmc` and a pool, a verb repeats a step if another thread was faster. That
+//!   thread has then made progress, but there is no bound for this one.
 //! - A publisher of a lossless ring looks at all subscribers' cursors twice in each lap, so its steps depend
 //!   on how many there are.
 //! - The value's own code is yours. A queue that moves a `Vec` allocates nothing, but whoever drops the `Vec`
