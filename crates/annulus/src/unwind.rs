@@ -144,6 +144,7 @@ whole_after_a_panic! {
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 whole_after_a_panic! {
     [] crate::shm::AttachError;
+    [T: Message] broadcast::FellowPublisher<T>;
     [] crate::shm::DirectoryError;
     [] crate::shm::FindError;
     [] crate::shm::NameError;

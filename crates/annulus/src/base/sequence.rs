@@ -99,6 +99,13 @@ impl Stamp {
         Self(bits)
     }
 
+    /// The same, or that of a message that is never asked for, if it says one that is too late to count on
+    /// from.
+    #[cfg(feature = "shm")]
+    pub(crate) fn believed(self) -> Self {
+        self.min(Self::done(Sequence::LAST_BELIEVED))
+    }
+
     #[inline]
     pub(crate) const fn bits(self) -> u64 {
         self.0

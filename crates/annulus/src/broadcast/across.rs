@@ -1,6 +1,11 @@
 //! Rings whose slots several processes have: that of the publisher's process, and those of the others.
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::any::Any;
+
 use super::builder::Builder;
+use super::fellow::FellowPublisher;
 use super::handle::{first_of_another, first_two, publisher_of_others};
 use super::ring_state::{Elsewhere, RingState};
 use super::{Awaited, Lossless, Publisher, Subscribable, Subscriber};
@@ -8,7 +13,7 @@ use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::message::Message;
-use crate::ring::{Copied, MIN_CAPACITY, Mirror, Ring, Seats, Writers};
+use crate::ring::{Claims, Copied, MIN_CAPACITY, Mirror, Ring, Seats, Writers};
 use crate::wait::{Remote, WaitStrategy};
 
 /// What several processes have of a ring.
@@ -72,6 +77,32 @@ impl Builder {
         Ok(Publisher::new(publisher_of_others(unsafe { self.shown(across) }?)))
     }
 
+    /// The first publisher of a lossy ring that several processes publish to.
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`Copied::over`]; the slots are all zero, can be written to, and the claims are theirs.
+    /// `fellow` is as [`Fellow`] says.
+    #[cfg(not(annulus_loom))]
+    pub(crate) unsafe fn fellow_across<T: Message>(
+        self,
+        slots: Block,
+        sleepers: Remote,
+        fellow: Fellow,
+    ) -> Result<FellowPublisher<T>, CapacityError> {
+        let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
+        let shared = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
+            // SAFETY: the caller's promise.
+            let make = |_, _| Ok(unsafe { Copied::over(slots) });
+            Ok(Ring::new(capacity, first, Writers::Processes, make)?.mirrored(mirror))
+        })?;
+        Ok(fellow.publisher(shared))
+    }
+
     /// # Safety
     ///
     /// As for [`lossy_across`](Self::lossy_across).
@@ -84,6 +115,42 @@ impl Builder {
             Ok(ring.mirrored(mirror))
         })
     }
+}
+
+/// One of several publishers, before it has its ring.
+pub(crate) struct Fellow {
+    pub(crate) claims: Arc<Claims>,
+    /// The place that it has.
+    pub(crate) place: usize,
+    /// Leaves the place, and says whether the ring ends with it.
+    pub(crate) leave: Box<dyn Fn() -> bool + Send + Sync>,
+    /// The lock of the place: nobody else has it as long as this is there.
+    pub(crate) seat: Box<dyn Any + Send + Sync>,
+}
+
+impl Fellow {
+    fn publisher<T: Message>(self, shared: RingState<Copied<T>>) -> FellowPublisher<T> {
+        let Self { claims, place, leave, seat } = self;
+        FellowPublisher::new(shared, claims, place, leave, seat)
+    }
+}
+
+/// A publisher of a ring that another process has made.
+///
+/// # Safety
+///
+/// As for [`Builder::fellow_across`], of slots which that process has filled.
+pub(crate) unsafe fn fellow_of_another<T: Message>(
+    capacity: usize,
+    first: Sequence,
+    strategy: WaitStrategy,
+    (slots, sleepers): (Block, Remote),
+    fellow: Fellow,
+) -> FellowPublisher<T> {
+    let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
+    // SAFETY: the caller's promise.
+    let ring = Ring::of_another(unsafe { Copied::over(slots) }, capacity, first, mirror);
+    fellow.publisher(RingState::across(ring, 0, Elsewhere { sleepers, gate: None }, strategy, None, None))
 }
 
 /// The ring of another process: what makes subscribers of it. Of a lossless one they are such as nobody waits
@@ -128,17 +195,22 @@ impl<T: Message> Subscribable<T> {
 /// For models, in which two processes are two threads.
 #[cfg(annulus_loom)]
 mod model {
+    use alloc::boxed::Box;
     use alloc::sync::Arc;
     use alloc::vec::Vec;
     use core::ptr::NonNull;
 
-    use super::{Across, Awaiting, of_another};
+    use super::{Across, Awaiting, Fellow, fellow_of_another, of_another};
     use crate::base::sequence::Sequence;
-    use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
+    use crate::broadcast::{
+        Awaited, Builder, FellowPublisher, Lossless, Publisher, Subscribable, Subscriber,
+    };
     use crate::memory::{Block, Memory};
     use crate::message::Message;
-    use crate::ring::{Cell, Copied, Mirror, Scanned, SeatLocks, Seats, Shown, Store, Strided, Writers};
-    use crate::sync::{AtomicBool, AtomicU32, Ordering};
+    use crate::ring::{
+        Cell, Claims, Copied, Fellows, Mirror, Scanned, SeatLocks, Seats, Shown, Store, Strided, Writers,
+    };
+    use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
     use crate::wait::Remote;
 
     /// What both processes map.
@@ -210,6 +282,107 @@ mod model {
         #[must_use]
         pub fn awaited(&self, from_oldest: bool) -> Option<Subscriber<T, Awaited>> {
             self.subscribe_awaited(from_oldest)
+        }
+    }
+
+    /// A lossy ring that several processes publish to, as all of them have it.
+    #[doc(hidden)]
+    pub struct FellowRing<T> {
+        mapping: Arc<FellowMapping<T>>,
+        capacity: usize,
+        strategy: crate::WaitStrategy,
+        sleepers: Remote,
+    }
+
+    struct FellowMapping<T> {
+        slots: Copied<T>,
+        shown: Shown,
+        word: AtomicU32,
+        intents: Vec<AtomicU64>,
+        /// True while somebody has the lock of that place.
+        locks: Vec<AtomicBool>,
+    }
+
+    impl<T: Message> Fellows for Arc<FellowMapping<T>> {
+        fn count(&self) -> usize {
+            self.locks.len()
+        }
+
+        fn is_gone(&self, place: usize) -> bool {
+            // An exchange, because loom would let a later one miss a store.
+            !self.locks[place].fetch_or(false, Ordering::AcqRel)
+        }
+
+        fn intent(&self, place: usize) -> &AtomicU64 {
+            &self.intents[place]
+        }
+    }
+
+    /// The lock of a place.
+    struct FellowSeat<T>(Arc<FellowMapping<T>>, usize);
+
+    impl<T> Drop for FellowSeat<T> {
+        fn drop(&mut self) {
+            // An exchange, as above.
+            self.0.locks[self.1].swap(false, Ordering::AcqRel);
+        }
+    }
+
+    impl Builder {
+        /// A ring of so many places.
+        #[doc(hidden)]
+        #[must_use]
+        pub fn lossy_for_processes<T: Message>(self, is_asymmetric: bool, places: usize) -> FellowRing<T> {
+            let (capacity, strategy) = (self.slots(), self.strategy());
+            let slots =
+                Copied::<T>::new(capacity, Copied::<T>::stride(Writers::Processes), Memory::default());
+            let mapping = FellowMapping {
+                slots: slots.unwrap(),
+                shown: Shown::zeroed(),
+                word: AtomicU32::new(0),
+                intents: (0..places).map(|_| AtomicU64::new(0)).collect(),
+                locks: (0..places).map(|_| AtomicBool::new(false)).collect(),
+            };
+            let mapping = Arc::new(mapping);
+            let word = NonNull::from(&mapping.word);
+            // SAFETY: it keeps the mapping, in which the word is.
+            let sleepers = unsafe { Remote::new(word, is_asymmetric, Arc::clone(&mapping) as _) };
+            FellowRing { mapping, capacity, strategy, sleepers }
+        }
+    }
+
+    impl<T: Message> FellowRing<T> {
+        fn parts(&self, is_writable: bool) -> (Arc<Claims>, Block, Remote) {
+            let mapping = &self.mapping;
+            let slots = (mapping.slots.start(), Copied::<T>::stride(Writers::Processes), self.capacity);
+            let shown = NonNull::from(&mapping.shown);
+            // SAFETY: they keep the mapping, in which all of it is.
+            let claims = unsafe { Claims::new(shown, slots, is_writable, Arc::clone(mapping), || false) };
+            let sleepers = self.sleepers.again();
+            (Arc::new(claims), Block::borrowed(mapping.slots.start().cast()), sleepers)
+        }
+
+        /// A publisher of a further process, in the first place that is free. The ring ends with none.
+        #[must_use]
+        pub fn publisher(&self) -> FellowPublisher<T> {
+            let place = self.mapping.locks.iter().position(|lock| !lock.swap(true, Ordering::AcqRel));
+            let (place, (claims, slots, sleepers)) = (place.expect("a place"), self.parts(true));
+            let seat = Box::new(FellowSeat(Arc::clone(&self.mapping), place));
+            let fellow = Fellow { claims, place, leave: Box::new(|| false), seat };
+            // SAFETY: the claims keep the mapping, which has such slots.
+            unsafe {
+                fellow_of_another(self.capacity, Sequence::FIRST, self.strategy, (slots, sleepers), fellow)
+            }
+        }
+
+        /// What a process that subscribes has of it.
+        #[must_use]
+        pub fn subscribable(&self) -> Subscribable<T> {
+            let (claims, slots, sleepers) = self.parts(false);
+            let sleepers = sleepers.woken_from_elsewhere(|| false);
+            let across = Across { slots, mirror: Mirror::Shares(claims), sleepers, awaiting: None };
+            // SAFETY: as above.
+            unsafe { of_another(self.capacity, 0, Sequence::FIRST, self.strategy, across) }.unwrap()
         }
     }
 

@@ -35,6 +35,8 @@ mod channel;
 #[cfg(feature = "std")]
 mod claiming;
 pub(crate) mod event;
+#[cfg(feature = "shm")]
+mod fellow;
 mod group;
 mod handle;
 mod iter;
@@ -65,10 +67,12 @@ mod transmit;
 mod placement;
 
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use across::{Across, Awaiting, of_another};
+pub(crate) use across::{Across, Awaiting, Fellow, fellow_of_another, of_another};
 pub use builder::Builder;
 pub(crate) use channel::ends_of;
 pub use channel::{lossless, lossy, mp_lossless, mp_lossy};
+#[cfg(feature = "shm")]
+pub use fellow::FellowPublisher;
 pub use group::SubscriberGroup;
 pub use iter::{IntoIter, Iter, TryIter};
 #[cfg(feature = "shm")]

@@ -45,10 +45,8 @@ impl<S: Store> RingState<S> {
 
     /// The end of what is published; with many publishers, of what is claimed. `known` is a cursor.
     fn end_of_published(&self, known: Sequence) -> Sequence {
-        match self.ring.head().writers() {
-            Writers::One => self.ring.frontier(known).head,
-            Writers::Many => self.ring.head().claimed(),
-        }
+        let head = self.ring.head();
+        if head.writers() == Writers::One { self.ring.frontier(known).head } else { head.claimed() }
     }
 }
 

@@ -33,7 +33,14 @@ impl Recovery {
     #[cold]
     #[inline(never)]
     pub(super) fn next<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
-        let next = self.next_if_lapped(shared, cursor);
+        let next = if shared.ring.was_never_there(cursor) {
+            // That one alone is lost, or all that is older than a ring: each of those was overwritten, or was
+            // still being written when its slot was needed.
+            let oldest = shared.ring.end(cursor).back(shared.ring.capacity() as u64);
+            Self { resume: oldest.max(cursor.next()), ..self }
+        } else {
+            self.next_if_lapped(shared, cursor)
+        };
         shared.note_lag(next.resume.since(cursor));
         next
     }

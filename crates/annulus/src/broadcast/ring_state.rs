@@ -399,6 +399,7 @@ impl<S: Store> RingState<S> {
         self.ring.head().end().is_some_and(|end| cursor >= end || mutated!("end_overtakes"))
             || (self.publishers.is_zero() || self.ring.head().publisher_is_gone())
                 && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < there)
+                && !self.ring.is_claimed_by_a_process(cursor)
     }
 }
 

@@ -29,6 +29,7 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
         cursor < M::floor(shared.role())
             || admitted && shared.ring.stamp(cursor) >= Stamp::done(cursor)
             || self.is_at_end()
+            || admitted && shared.may_be_closed() && shared.ring.never_comes(cursor)
     }
 
     fn strategy(&self) -> WaitStrategy {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::handle::Handle;
 use super::recovery::Recovery;
+use super::ring_state::RingState;
 use super::{Lossy, Mode, Unstaged};
 use crate::base::hint::unlikely;
 use crate::base::sequence::Sequence;
@@ -19,7 +20,7 @@ use crate::error::{RecvError, TryRecvError};
 use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Copied, Missing, Whole};
+use crate::ring::{Copied, Missing, Store, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};
@@ -518,9 +519,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             Missing::NotYet
         };
         match missing {
-            Missing::NotYet if unlikely(shared.may_be_closed()) && shared.is_drained(cursor) => {
-                Err(Miss::Closed)
-            }
+            Missing::NotYet if unlikely(shared.may_be_closed()) => Err(why_nothing(shared, cursor)),
             Missing::NotYet => Err(Miss::Empty),
             Missing::Overwritten => Err(Miss::Lapped),
         }
@@ -672,6 +671,19 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// with many publishers, the first message that is not claimed.
     pub(crate) fn end(&self) -> Sequence {
         M::end(self.role(), self.shared.ring.end(self.cursor))
+    }
+}
+
+/// What an empty slot means once [`may_be_closed`](RingState::may_be_closed) was true.
+#[cold]
+#[inline(never)]
+fn why_nothing<S: Store>(shared: &RingState<S>, cursor: Sequence) -> Miss {
+    if shared.is_drained(cursor) {
+        Miss::Closed
+    } else if shared.ring.never_comes(cursor) {
+        Miss::Lapped
+    } else {
+        Miss::Empty
     }
 }
 

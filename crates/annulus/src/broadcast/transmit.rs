@@ -1,5 +1,7 @@
 //! Publishers as what one can send into: [`Transmit`](crate::Transmit).
 
+#[cfg(feature = "shm")]
+use super::FellowPublisher;
 use super::slot_access::{claim_by, claim_now};
 use super::{Lossless, Lossy, MpPublisher, Publisher};
 use crate::message::Message;
@@ -21,6 +23,16 @@ transmits! {
 
     // It waits for nobody.
     [T: Message] Publisher<T, Lossy>: T;
+    |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    closed: publisher.is_closed(),
+    task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
+}
+
+#[cfg(feature = "shm")]
+transmits! {
+    // It waits for nobody.
+    [T: Message] FellowPublisher<T>: T;
     |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
     |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
     closed: publisher.is_closed(),

@@ -105,6 +105,19 @@ impl Numbers {
         self.producer.detail.store(detail, Ordering::Relaxed);
     }
 
+    /// As [`begin_at`](Self::begin_at), of memory that has no lane.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn begin_without_lane(&self, detail: u64) {
+        // Relaxed: as above.
+        self.producer.detail.store(detail, Ordering::Relaxed);
+    }
+
+    /// The word that is the tail of a lane, where there is no lane.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn word(&self) -> &AtomicU64 {
+        &self.producer.tail
+    }
+
     /// What the creator said with [`begin_at`](Self::begin_at), if nobody has written there since.
     #[cfg(not(annulus_loom))]
     pub(crate) fn detail(&self) -> u64 {

@@ -34,14 +34,16 @@ impl<T: Message> Copied<T> {
 /// Over memory that other processes have, too.
 #[cfg(feature = "shm")]
 impl<T: Message> Copied<T> {
-    /// From one slot to the next, in bytes; one publisher writes them.
+    /// From one slot to the next, in bytes.
     #[cfg(not(annulus_loom))]
-    pub(crate) const SLOT_BYTES: usize = Slot::<T>::STRIDE * size_of::<u64>();
+    pub(crate) fn slot_bytes(writers: Writers) -> usize {
+        Self::stride(writers) * size_of::<u64>()
+    }
 
     /// The layout of so many slots. `None` if there can't be so many.
     #[cfg(not(annulus_loom))]
-    pub(crate) fn layout(capacity: usize) -> Option<core::alloc::Layout> {
-        Storage::layout(capacity, Slot::<T>::STRIDE)
+    pub(crate) fn layout(writers: Writers, capacity: usize) -> Option<core::alloc::Layout> {
+        Storage::layout(capacity, Self::stride(writers))
     }
 
     /// The slots in this block, which has [such a layout](Self::layout).
@@ -61,6 +63,8 @@ impl<T: Message> Strided for Copied<T> {
         match writers {
             Writers::One => Slot::<T>::STRIDE,
             Writers::Many => Slot::<T>::STRIDE_OF_MANY,
+            #[cfg(feature = "shm")]
+            Writers::Processes => Slot::<T>::STRIDE_OF_PROCESSES,
         }
     }
 }

@@ -24,6 +24,9 @@ pub(crate) enum Writers {
     One,
     /// Any number, which claim theirs.
     Many,
+    /// Any number, of several processes, which claim [slots](super::Claims).
+    #[cfg(feature = "shm")]
+    Processes,
 }
 
 /// The publishers' progress. Of one publisher: never more than the truth, and less by `interval` messages at
@@ -31,7 +34,7 @@ pub(crate) enum Writers {
 #[repr(C, align(128))]
 pub(crate) struct Head {
     /// One publisher: the next sequence to publish, or an earlier one. Many: the next sequence to claim, and
-    /// [`CLOSED`].
+    /// [`CLOSED`]. Of several processes only that: theirs is elsewhere.
     bound: AtomicU64,
     /// One publisher: it takes the slow path for the messages whose number has none of these bits. This is
     /// `interval_mask`, or 0: for all messages.
@@ -73,7 +76,8 @@ impl Head {
         let quarter = (capacity as u64 / 4).clamp(1, 64);
         let interval_mask = (1 << quarter.ilog2()) - 1;
         let slow_path_mask = AtomicU64::new(interval_mask);
-        let bound = AtomicU64::new(first.get());
+        let is_elsewhere = !matches!(writers, Writers::One | Writers::Many);
+        let bound = AtomicU64::new(if is_elsewhere { CLOSED } else { first.get() });
         Self { bound, slow_path_mask, end: End::open(), interval_mask, writers, mirror: None }
     }
 
@@ -174,8 +178,23 @@ impl Head {
     pub(crate) fn claimed(&self) -> Sequence {
         // Relaxed: as in `claim`.
         let bound = self.bound.load(Ordering::Relaxed);
-        let end = if unlikely(bound & CLOSED != 0) { self.end.decided() } else { None };
+        let end = if unlikely(bound & CLOSED != 0) { self.claimed_elsewhere_or_end() } else { None };
         end.unwrap_or(Sequence::new(bound & !CLOSED))
+    }
+
+    #[cold]
+    fn claimed_elsewhere_or_end(&self) -> Option<Sequence> {
+        #[cfg(feature = "shm")]
+        if let Some(claims) = self.claims() {
+            return Some(claims.claimed());
+        }
+        self.end.decided()
+    }
+
+    /// Of a ring that several processes publish to.
+    #[cfg(feature = "shm")]
+    pub(crate) fn claims(&self) -> Option<&super::Claims> {
+        self.mirror.as_ref()?.claims()
     }
 
     /// end.many7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
@@ -185,6 +204,19 @@ impl Head {
         if bound & CLOSED == 0 {
             self.end.begin();
             self.end.settle(Sequence::new(bound));
+        }
+    }
+
+    /// Closes a ring that several processes publish to: for all of them, if this process can write there;
+    /// otherwise for this one.
+    #[cfg(feature = "shm")]
+    pub(super) fn end_of_processes(&self) {
+        let Some(claims) = self.claims() else { return };
+        if claims.is_writable() {
+            claims.close();
+        } else {
+            self.end.begin();
+            self.end.settle(claims.claimed());
         }
     }
 
@@ -221,6 +253,8 @@ impl Head {
         match self.writers {
             Writers::One => !self.end.is_open(),
             Writers::Many => self.claimable().is_none(),
+            #[cfg(feature = "shm")]
+            Writers::Processes => !self.end.is_open() || self.claims().is_some_and(super::Claims::is_closed),
         }
     }
 
@@ -349,6 +383,26 @@ impl Head {
         capacity: usize,
         stamp: impl Fn(Sequence) -> Stamp,
     ) -> Frontier {
+        let waits_for = |sequence: Sequence| {
+            // Acquire: pairs with slot.w4, so the messages before it are seen.
+            match stamp(sequence).state() {
+                State::Never => first.plus(sequence.since(first) % capacity as u64),
+                State::Writing(being_written) => being_written,
+                State::Done(written) => written.plus(capacity as u64),
+            }
+        };
+        self.survey_by(known, first, capacity, waits_for, &stamp)
+    }
+
+    /// The same, where `waits_for` says which message the slot of a claimed one waits for.
+    pub(super) fn survey_by(
+        &self,
+        known: Sequence,
+        first: Sequence,
+        capacity: usize,
+        waits_for: impl Fn(Sequence) -> Sequence,
+        stamp: impl Fn(Sequence) -> Stamp,
+    ) -> Frontier {
         let capacity = capacity as u64;
         // Decision 0029: no count of what is written.
         let claimed = self.claimed().max(known);
@@ -357,12 +411,7 @@ impl Head {
         let mut sequence = known.max(claimed.back(capacity));
         // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
         while sequence < claimed && !mutated!("survey_by_claims") {
-            // Acquire: pairs with slot.w4, so the messages before it are seen.
-            let waits_for = match stamp(sequence).state() {
-                State::Never => first.plus(sequence.since(first) % capacity),
-                State::Writing(being_written) => being_written,
-                State::Done(written) => written.plus(capacity),
-            };
+            let waits_for = waits_for(sequence);
             // One before `known` is not asked about.
             let laps = known.since(waits_for).div_ceil(capacity);
             head = head.min(waits_for.plus(laps * capacity));

@@ -1,5 +1,5 @@
 //! [`Mirror`]: what the ring of one publisher shows to other processes, or sees of another one's: how far the
-//! publisher is, and where the ring ends.
+//! publisher is, and where the ring ends. Of a ring that several processes publish to, all share that.
 //!
 //! The slots of such a ring lie in memory that several processes map, and so does what is [`Shown`]. All else
 //! that a ring has is private to each process: the publisher's, which shows, and the others, which see. Who
@@ -7,71 +7,13 @@
 //! the nearest one that can.
 // Decision 0086: a ring of each process, over the same slots.
 
-#[cfg(not(annulus_loom))]
-use core::mem::offset_of;
+use alloc::sync::Arc;
 use core::ptr::NonNull;
 
-use crate::base::gone::Gone;
+use super::claims::Claims;
+pub(crate) use super::shown::{Seen, Shown};
 use crate::base::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering};
-
-/// What lies in the memory, beside the slots: zero at first.
-#[repr(C, align(128))]
-pub(crate) struct Shown {
-    /// The publisher's next sequence, or an earlier one. Of a small ring it is written with each message.
-    bound: AtomicU64,
-    /// Of a lossless ring: how many slots stay free. Constant.
-    headroom: AtomicU64,
-    /// And for how many subscribers the publisher waits. Constant.
-    seats: AtomicU64,
-    end: ShownEnd,
-}
-
-/// On a line of its own, at which each poll in vain looks.
-#[repr(C, align(128))]
-// Decision 0106: beside the bound, it cost each message of a small ring another transfer of a line.
-struct ShownEnd {
-    /// 0 while the ring is open. Then one more than the first sequence that will never be.
-    word: AtomicU64,
-}
-
-/// Where they are, in bytes from the beginning: bound, headroom, seats, end.
-#[cfg(not(annulus_loom))]
-impl Shown {
-    pub(crate) const OFFSETS: [usize; 4] =
-        [offset_of!(Self, bound), offset_of!(Self, headroom), offset_of!(Self, seats), offset_of!(Self, end)];
-}
-
-impl Shown {
-    /// As memory that is all zero.
-    #[cfg(annulus_loom)]
-    pub(crate) fn zeroed() -> Self {
-        let zero = || AtomicU64::new(0);
-        Self { bound: zero(), headroom: zero(), seats: zero(), end: ShownEnd { word: zero() } }
-    }
-
-    /// Of a lossless ring: how many slots stay free, and how many seats there are. Nobody else has the memory
-    /// yet.
-    #[cfg(not(annulus_loom))]
-    pub(crate) fn begin_lossless(&self, headroom: usize, seats: usize) {
-        // Relaxed, here and below: what hands the memory over to another process orders it.
-        self.headroom.store(headroom as u64, Ordering::Relaxed);
-        self.seats.store(seats as u64, Ordering::Relaxed);
-    }
-
-    /// What the creator said with that.
-    #[cfg(not(annulus_loom))]
-    pub(crate) fn headroom_and_seats(&self) -> (u64, u64) {
-        (self.headroom.load(Ordering::Relaxed), self.seats.load(Ordering::Relaxed))
-    }
-
-    /// Whether the publisher has said that the ring ends.
-    #[cfg(not(annulus_loom))]
-    pub(crate) fn is_over(&self) -> bool {
-        // Acquire: pairs with the Release in `show_end`.
-        self.end.word.load(Ordering::Acquire) != 0
-    }
-}
+use crate::sync::Ordering;
 
 /// A ring, and the other processes that have its slots.
 pub(crate) enum Mirror {
@@ -79,13 +21,8 @@ pub(crate) enum Mirror {
     Shows(NonNull<Shown>),
     /// The publisher is of another process.
     Sees(Seen),
-}
-
-/// What another process shows, and whether it is still there.
-pub(crate) struct Seen {
-    shown: NonNull<Shown>,
-    /// Whether the publisher's process is gone.
-    gone: Gone,
+    /// Several processes publish.
+    Shares(Arc<Claims>),
 }
 
 // SAFETY: the pointers stand for shared borrows of atomics, which live as long as the ring (see `new`).
@@ -112,7 +49,7 @@ impl Mirror {
         shown: NonNull<Shown>,
         is_gone: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self::Sees(Seen { shown, gone: Gone::new(is_gone) })
+        Self::Sees(Seen::new(shown, is_gone))
     }
 
     /// What another process shows.
@@ -120,6 +57,15 @@ impl Mirror {
         match self {
             Self::Shows(_) => None,
             Self::Sees(seen) => Some(seen),
+            Self::Shares(claims) => Some(claims.seen()),
+        }
+    }
+
+    /// Who has claimed what, where several processes publish.
+    pub(super) fn claims(&self) -> Option<&Claims> {
+        match self {
+            Self::Shows(_) | Self::Sees(_) => None,
+            Self::Shares(claims) => Some(claims),
         }
     }
 
@@ -140,30 +86,5 @@ impl Mirror {
             // Release: pairs with the Acquire in `Seen::end`, so the messages before it are seen.
             shown.end.word.store(end.next().get(), Ordering::Release);
         }
-    }
-}
-
-impl Seen {
-    fn shown(&self) -> &Shown {
-        // SAFETY: it lives as long as the ring, and so as this borrow.
-        unsafe { self.shown.as_ref() }
-    }
-
-    /// A sequence that the publisher has reached.
-    pub(super) fn bound(&self) -> Sequence {
-        // Acquire: pairs with the Release in `show_bound`. Who sees the bound sees the stamps before it.
-        Sequence::new(self.shown().bound.load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED)
-    }
-
-    /// The first message that will never be, once the publisher has said so.
-    pub(super) fn end(&self) -> Option<Sequence> {
-        // Acquire: pairs with the Release in `show_end`.
-        let end = self.shown().end.word.load(Ordering::Acquire);
-        (end != 0).then(|| Sequence::new(end - 1))
-    }
-
-    /// Whether the publisher's process is gone. Asks the kernel now and then.
-    pub(super) fn publisher_is_gone(&self) -> bool {
-        self.gone.look()
     }
 }

@@ -2,6 +2,10 @@
 //! a publisher may not overtake. A ring knows nothing of waiting.
 
 mod area;
+#[cfg(feature = "shm")]
+mod claim;
+#[cfg(feature = "shm")]
+mod claims;
 mod copied;
 mod copy;
 mod end;
@@ -22,12 +26,18 @@ mod seats;
 #[cfg(not(feature = "shm"))]
 #[path = "no_seats.rs"]
 mod seats;
+#[cfg(feature = "shm")]
+mod shown;
 mod slot;
 mod slots;
 mod storage;
 mod store;
 
 pub(crate) use area::{Area, Extent, Pen};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use claim::MOST_PLACES;
+#[cfg(feature = "shm")]
+pub(crate) use claims::{Claims, Fellows};
 pub(crate) use copied::Copied;
 pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};

@@ -65,13 +65,13 @@ impl<S: Store> Ring<S> {
         Self { head: self.head.mirrored(mirror), ..self }
     }
 
-    /// The ring of another process's publisher, over the same slots.
+    /// The ring of another process, over the same slots.
     #[cfg(feature = "shm")]
     pub(crate) fn of_another(store: S, capacity: usize, first: Sequence, mirror: Mirror) -> Self
     where
         S: Strided,
     {
-        let writers = Writers::One;
+        let writers = if mirror.claims().is_some() { Writers::Processes } else { Writers::One };
         let head = Head::new(capacity, first, writers).mirrored(mirror);
         Self { store, index: Index::new(capacity), stride: S::stride(writers), first, head }
     }
@@ -147,6 +147,12 @@ impl<S: Store> Ring<S> {
         let frontier = match self.head.writers() {
             Writers::One => self.head.believed(self.head.walk(known, capacity, stamp)),
             Writers::Many => self.head.survey(known, self.first, capacity, stamp),
+            #[cfg(feature = "shm")]
+            Writers::Processes => {
+                let waits_for =
+                    |sequence| self.head.claims().map_or(sequence, |claims| claims.waits_for(sequence));
+                self.head.survey_by(known, self.first, capacity, waits_for, stamp)
+            }
         };
         Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
     }
@@ -154,10 +160,7 @@ impl<S: Store> Ring<S> {
     /// The end of what is published, or about to be: every message whose publication happens before this call
     /// lies before it.
     pub(crate) fn end(&self, known: Sequence) -> Sequence {
-        match self.head.writers() {
-            Writers::One => self.frontier(known).head,
-            Writers::Many => self.head.claimed(),
-        }
+        if self.head.writers() == Writers::One { self.frontier(known).head } else { self.head.claimed() }
     }
 
     /// Begins to close the ring: end.close1 and end.close2, or end.many7. What it does to one publisher is
@@ -166,6 +169,8 @@ impl<S: Store> Ring<S> {
         match self.head.writers() {
             Writers::One => self.head.begin_to_end(),
             Writers::Many => self.head.end_claims(),
+            #[cfg(feature = "shm")]
+            Writers::Processes => self.head.end_of_processes(),
         }
     }
 
@@ -187,6 +192,37 @@ impl<S: Store> Ring<S> {
                 (head > from).then(|| head.back(1))
             }
             Writers::Many => self.head.newest(from, self.capacity(), |sequence| self.stamp(sequence)),
+            // Another process may have written any stamp.
+            #[cfg(feature = "shm")]
+            Writers::Processes => {
+                let stamp = |sequence| self.stamp(sequence).believed();
+                self.head.newest(from, self.capacity(), stamp)
+            }
         }
+    }
+
+    /// Whether message `sequence` was claimed in a ring that several processes publish to, or was passed
+    /// over. Where all of them are gone, it is there now or never.
+    pub(crate) fn is_claimed_by_a_process(&self, sequence: Sequence) -> bool {
+        self.head.writers() != Writers::One && self.head.is_seen() && self.head.claimed() > sequence
+    }
+
+    /// Whether message `sequence`, which is not there, will never be, or is no longer waited for: its
+    /// publisher's process is gone, or was passed over. Asks the kernel now and then.
+    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
+    pub(crate) fn never_comes(&self, sequence: Sequence) -> bool {
+        #[cfg(feature = "shm")]
+        if let Some(claims) = self.head.claims() {
+            return claims.never_comes(sequence);
+        }
+        let _ = sequence;
+        false
+    }
+
+    /// Whether message `sequence`, which no subscriber waits for any more, was never there.
+    pub(crate) fn was_never_there(&self, sequence: Sequence) -> bool {
+        self.head.writers() != Writers::One
+            && self.head.is_seen()
+            && self.stamp(sequence) < Stamp::done(sequence)
     }
 }

@@ -122,6 +122,19 @@ impl<'a, T: Message> Slot<'a, T> {
         // Mutants: `< with <=`: equal is equal.
         if Self::STRIDE < LINE_WORDS / 2 { LINE_WORDS / 2 } else { Self::STRIDE };
 
+    /// The same where several processes write: their [claim](super::claim) is the last word.
+    #[cfg(feature = "shm")]
+    pub(super) const STRIDE_OF_PROCESSES: usize = {
+        let words = Self::WORDS + 1;
+        if words > LINE_WORDS {
+            words.next_multiple_of(LINE_WORDS)
+        } else if words > LINE_WORDS / 2 {
+            LINE_WORDS
+        } else {
+            LINE_WORDS / 2
+        }
+    };
+
     #[inline]
     pub(super) fn new(words: &'a [AtomicU64]) -> Self {
         debug_assert_eq!(words.len(), Self::WORDS);

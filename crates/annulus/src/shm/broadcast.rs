@@ -4,7 +4,6 @@
 //! a seat.
 
 use core::fmt;
-use core::ptr::NonNull;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
@@ -16,21 +15,24 @@ pub use super::mark::Mark;
 pub use crate::broadcast::Awaited;
 
 use super::error::AttachError;
-use super::format::{self, Layout, Payload};
+use super::fellows;
+use super::format::{Layout, Payload};
 use super::invitation::Invitation;
 use super::kind::Kind;
 use super::liveness::PeerState;
+use super::numbers_and_slots::{Extent, damaged, shown};
+use super::places::Table;
 use super::process::ProcessId;
 use super::seat_locks::PageLocks;
 use super::share_error::ShareError;
 use super::sleepers;
-use crate::base::sequence::Sequence;
 use crate::broadcast::{Across, Awaiting, Builder, Publisher, Subscribable, of_another};
 use crate::error::CapacityError;
+use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
-use crate::ring::{Copied, MIN_CAPACITY, Mirror, Seats, Shown};
+use crate::ring::{Copied, MIN_CAPACITY, Mirror, Seats, Writers};
 use crate::sync::mutated;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -102,7 +104,7 @@ pub(super) fn share<T: Pod + Send>(
     let first = builder.first_sequence()?;
     let is_lossless = kind == Kind::Lossless;
     let page = if is_lossless { sleepers::create_with_seats(seats, first) } else { sleepers::create() }?;
-    let slot_bytes = Copied::<T>::SLOT_BYTES;
+    let slot_bytes = Copied::<T>::slot_bytes(Writers::One);
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
     let layout = Layout {
         kind,
@@ -114,7 +116,7 @@ pub(super) fn share<T: Pod + Send>(
         creator: ProcessId::current()?,
         sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
     };
-    let slots = Copied::<T>::layout(capacity).ok_or(too_large)?;
+    let slots = Copied::<T>::layout(Writers::One, capacity).ok_or(too_large)?;
     let slots_offset = layout.slots_offset().ok_or(too_large)?;
     let bytes = slots_offset.checked_add(slots.size()).ok_or(too_large)?;
     let memory =
@@ -154,21 +156,9 @@ fn awaiting(page: Arc<SharedMemory>, seats: usize, sleepers: Remote) -> Option<A
     Some(Awaiting { seats, sleepers })
 }
 
-/// What the publisher shows.
-fn shown(memory: &SharedMemory) -> NonNull<Shown> {
-    const {
-        use format::broadcast::{BOUND, END, HEADROOM, SEATS};
-
-        assert!(size_of::<Shown>() == format::WAKE_OFFSET - format::PRODUCER_OFFSET);
-        format::are_at(&Shown::OFFSETS, &[BOUND, HEADROOM, SEATS, END]);
-    }
-    assert!(memory.len() >= format::LEAST_BYTES);
-    // SAFETY: within the memory (asserted).
-    unsafe { memory.base().add(format::PRODUCER_OFFSET) }.cast()
-}
-
 impl Invitation {
-    /// Maps the ring, read-only, for subscribers that wait by the default [`WaitStrategy`].
+    /// Maps the ring, read-only, for subscribers that wait by the default [`WaitStrategy`]. It may have one
+    /// publisher ([`lossy`]), or [several](crate::shm::mp_broadcast).
     ///
     /// # Errors
     ///
@@ -183,37 +173,34 @@ impl Invitation {
     ///
     /// Those of [`accept`](Self::accept).
     pub fn accept_by<T: Pod + Send>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
-        accept(self, Kind::Lossy, strategy)
+        accept(self, &[Kind::Lossy, Kind::MpLossy], strategy)
     }
 }
 
-/// A ring of this kind, for subscribers that wait by `strategy`.
+/// A ring of one of these kinds, for subscribers that wait by `strategy`.
 pub(super) fn accept<T: Pod + Send>(
     invitation: &Invitation,
-    kind: Kind,
+    kinds: &[Kind],
     strategy: WaitStrategy,
 ) -> Result<Accepted<T>, AttachError> {
     // An opening of its own, because a look at the lock of the publisher's would take that down.
     let ring = lock::reopened(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, true)?;
+    let kind = kinds.iter().copied().find(|&kind| kind == layout.kind).unwrap_or(kinds[0]);
     layout.is_for(kind, &Payload::of::<T>())?;
-    let damaged = |field, value: usize| AttachError::Damaged { field, value: value as u64 };
-    if layout.slot_bytes != Copied::<T>::SLOT_BYTES {
-        return Err(damaged("the slots' size", layout.slot_bytes));
-    }
-    let first = Sequence::new(layout.start);
-    if first > Sequence::LAST_FIRST {
-        return Err(AttachError::Damaged { field: "the first sequence", value: layout.start });
-    }
     let capacity = layout.capacity;
-    let too_many = damaged("the capacity", capacity);
-    let (Some(slots), Some(offset)) = (Copied::<T>::layout(capacity), layout.slots_offset()) else {
-        // Unreached: a header whose sums can be counted has slots that can be
-        return Err(too_many);
-    };
-    let needed = offset.saturating_add(slots.size());
-    if needed > memory.len() {
-        return Err(AttachError::Length { found: memory.len() as u64, needed: needed as u64 });
+    let writers = if kind == Kind::MpLossy { Writers::Processes } else { Writers::One };
+    let Extent { offset, slots, first } = Extent::in_memory::<T>(&layout, writers, &memory)?;
+    let joined = |memory| PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory);
+    if kind == Kind::MpLossy {
+        let table = Table::of(&invitation.sleepers, Arc::new(joined(memory)?), &layout)?;
+        let memory = Arc::clone(&table.memory);
+        let table = Arc::new(table);
+        let across = fellows::seen(&table, &layout, offset, slots);
+        // SAFETY: as below.
+        let subscribable = unsafe { of_another(capacity, 0, first, strategy, across) };
+        let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;
+        return Ok(Accepted { subscribable, memory, start: layout.start, fellows: Some(table) });
     }
     let page = Arc::new(sleepers::attach_anew(&invitation.sleepers)?);
     // SAFETY: it is in the memory, which lives.
@@ -226,7 +213,7 @@ pub(super) fn accept<T: Pod + Send>(
     } else {
         (sleepers::remote(&page), None)
     };
-    let memory = Arc::new(PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?);
+    let memory = Arc::new(joined(memory)?);
     let watched = Arc::clone(&memory);
     let is_gone = move || !lock::is_taken(&*watched).unwrap_or(true);
     let across = Across {
@@ -243,7 +230,7 @@ pub(super) fn accept<T: Pod + Send>(
         CapacityError::Headroom { headroom, .. } => damaged("the headroom", headroom),
         _ => damaged("the capacity", capacity),
     })?;
-    Ok(Accepted { subscribable, memory, start: layout.start })
+    Ok(Accepted { subscribable, memory, start: layout.start, fellows: None })
 }
 
 /// A ring of another process, mapped read-only.
@@ -252,6 +239,8 @@ pub struct Accepted<T> {
     memory: Arc<PlacedMemory>,
     /// The first message.
     start: u64,
+    /// Of several publishers: who is there.
+    fellows: Option<Arc<Table>>,
 }
 
 impl<T: Pod + Send> Accepted<T> {
@@ -283,7 +272,8 @@ impl<T: Pod + Send> Accepted<T> {
         folder::is_same(&*self.memory, &invitation.ring).unwrap_or(false)
     }
 
-    /// Whether the publisher is there. Two system calls.
+    /// Whether the publisher is there, or one of several. Two system calls, or one for each place of a ring
+    /// of several publishers.
     ///
     /// After a receive has returned `Closed`, it tells how the ring has ended: `Dead` if the publisher's
     /// process has ended without a close. All that was published is received before either.
@@ -295,7 +285,11 @@ impl<T: Pod + Send> Accepted<T> {
     #[doc(alias = "PeerDied")]
     pub fn publisher(&self) -> PeerState {
         // Where the lock can't be looked at, the publisher is taken to be alive.
-        let is_alive = lock::is_taken(&*self.memory).unwrap_or(true) || mutated!("shm_lossy_death_unseen");
+        let is_alive = match &self.fellows {
+            Some(fellows) => fellows.taken(None) > 0,
+            None => lock::is_taken(&*self.memory).unwrap_or(true),
+        };
+        let is_alive = is_alive || mutated!("shm_lossy_death_unseen");
         // Last: the end is shown before the lock goes.
         // SAFETY: it is in the memory, which lives as long as this.
         PeerState::told(is_alive, unsafe { shown(&self.memory).as_ref() }.is_over())
@@ -304,7 +298,12 @@ impl<T: Pod + Send> Accepted<T> {
 
 impl<T: Pod + Send> Clone for Accepted<T> {
     fn clone(&self) -> Self {
-        Self { subscribable: self.subscribable.clone(), memory: Arc::clone(&self.memory), start: self.start }
+        Self {
+            subscribable: self.subscribable.clone(),
+            memory: Arc::clone(&self.memory),
+            start: self.start,
+            fellows: self.fellows.clone(),
+        }
     }
 }
 

@@ -112,7 +112,7 @@ impl fmt::Display for AttachError {
                 f,
                 "all {places} places for producers are taken: wait until one leaves, or make the queue with more",
             ),
-            Self::Closed => f.write_str("the queue is closed: nothing can be sent any more"),
+            Self::Closed => f.write_str("it is closed: nothing can be sent any more"),
             Self::Length { found, needed } => {
                 write!(f, "the memory has {found} bytes, and the ring needs {needed}")
             }

@@ -123,7 +123,12 @@ impl Invitation {
     pub fn find(ring: &NamedRing) -> Result<Self, FindError> {
         let fd = ring.open_read_only()?;
         let info = RingInfo::of(&fd)?;
-        let fd = if matches!(info.kind(), Kind::Lossy | Kind::Lossless) { fd } else { ring.open_writable()? };
+        let fd = match info.kind() {
+            Kind::Lossy | Kind::Lossless => fd,
+            // Who may only read it can still subscribe.
+            Kind::MpLossy => ring.open_writable().unwrap_or(fd),
+            _ => ring.open_writable()?,
+        };
         Ok(Self::new(fd, ring.open(info.sleepers(), true)?))
     }
 

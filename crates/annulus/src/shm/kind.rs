@@ -19,12 +19,21 @@ pub enum Kind {
     Bytes = 5,
     /// A broadcast ring of records of any length.
     BroadcastBytes = 6,
+    /// A broadcast ring of several publishers, which never wait.
+    MpLossy = 7,
 }
 
 impl Kind {
     /// All of them.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Spsc, Self::Mpsc, Self::Lossy, Self::Lossless, Self::Bytes, Self::BroadcastBytes];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Spsc,
+        Self::Mpsc,
+        Self::Lossy,
+        Self::Lossless,
+        Self::Bytes,
+        Self::BroadcastBytes,
+        Self::MpLossy,
+    ];
 
     /// Its number in the header.
     pub(super) fn number(self) -> u32 {
@@ -46,6 +55,7 @@ impl fmt::Display for Kind {
             Self::Lossless => "lossless broadcast ring",
             Self::Bytes => "queue of records",
             Self::BroadcastBytes => "broadcast ring of records",
+            Self::MpLossy => "lossy broadcast ring of several publishers",
         })
     }
 }

@@ -30,10 +30,10 @@ use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// How many places a queue may have.
-const MOST_PLACES: usize = 1024;
+pub(super) const MOST_PLACES: usize = crate::ring::MOST_PLACES;
 
 /// What the memory says of the policies (`docs/SHM-FORMAT.md`): the queue ends when all producers are gone.
-const ENDS: u64 = 1;
+pub(super) const ENDS: u64 = 1;
 /// Producers wait for a next consumer.
 const WAITS: u64 = 2;
 
@@ -158,7 +158,7 @@ pub(super) fn join_as_producer<T: Pod + Send>(
 }
 
 /// The first place that nobody has, and its lock; `None` if there is none.
-fn free_place(table: &Table) -> io::Result<Option<(usize, Seat)>> {
+pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, Seat)>> {
     for place in 0..table.count {
         if let Some(seat) = Seat::take(&table.page, byte_of(place), mutated!("shm_place_of_another"))? {
             return Ok(Some((place, seat)));

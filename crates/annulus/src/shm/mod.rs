@@ -94,8 +94,8 @@
 //!
 //! - Linux, with pointers of 64 bits, `/proc`, and `memfd_create`.
 //! - Of the rings there are broadcast rings with one publisher ([`broadcast::lossy`],
-//!   [`broadcast::lossless`]), queues with one producer ([`spsc`], [`bytes`]), and queues with several
-//!   ([`mpsc`]). The format has a number for one other.
+//!   [`broadcast::lossless`]) and with several ([`mp_broadcast`]), queues with one producer ([`spsc`],
+//!   [`bytes`]), and queues with several ([`mpsc`]). The format has a number for one other.
 //! - After a `fork` without `exec`, the child must neither use nor drop the handles of a publisher, of a
 //!   queue, or of a subscriber with a seat: the ring is the same one. The death of the parent is not seen
 //!   before the child has ended. Until then, a lossless publisher waits for a dead parent's seat.
@@ -114,6 +114,8 @@
 //                  where a lossy subscriber stands
 // queue.rs         queues of one lane: spsc.rs, bytes.rs. many.rs: of a lane for each producer, mpsc.rs;
 //                  places.rs says who has which
+// numbers_and_slots.rs  where they are in the memory of a broadcast ring
+// mp_broadcast.rs  rings that several processes publish to: fellows.rs makes and joins them
 // sleepers.rs      the page where threads sleep
 // invitation.rs    what another process needs
 // fd.rs            descriptors through sockets
@@ -129,6 +131,7 @@ pub mod bytes;
 mod directory;
 mod error;
 mod fd;
+mod fellows;
 mod find_error;
 mod fingerprint;
 pub(crate) mod format;
@@ -140,6 +143,7 @@ mod liveness;
 mod lossless;
 mod many;
 mod mark;
+pub mod mp_broadcast;
 pub mod mpsc;
 mod name;
 mod name_error;
@@ -147,6 +151,7 @@ mod name_socket;
 mod named_ring;
 mod named_subscriber;
 mod names;
+mod numbers_and_slots;
 mod places;
 mod process;
 mod published_name;

@@ -8,13 +8,14 @@ use core::fmt;
 use std::sync::Arc;
 
 use super::format;
-use super::queue::{SEAT, numbers, numbers_at};
+use super::queue::{SEAT, numbers_seen_at};
 use crate::lane::{Numbers, PlaceTable};
 use crate::memory::PlacedMemory;
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
 
-/// The places for producers of a queue, as its consumer's process sees them.
+/// The places for producers of a queue, as its consumer's process sees them; or those for publishers of a
+/// [ring](super::mp_broadcast), which are its producers here.
 ///
 /// A [`shm::mpsc`](super::mpsc) queue has as many as it was made with. Each has a ring, and one producer at a
 /// time. It tells how producers have ended: those that have [`joined`](Self::joined) are there, or have
@@ -95,7 +96,8 @@ pub enum WhenNoProducer {
     Close,
 }
 
-/// The places of a queue, as any of its processes has them.
+/// The places of a queue, or of a ring that several processes publish to, as any of its processes has them.
+/// Who can only read the memory only looks.
 pub(super) struct Table {
     pub(super) memory: Arc<PlacedMemory>,
     /// The file with the locks.
@@ -121,11 +123,11 @@ impl PlaceTable for Table {
     }
 
     fn queue(&self) -> &Numbers {
-        numbers(&self.memory)
+        numbers_seen_at(&self.memory, format::PRODUCER_OFFSET)
     }
 
     fn numbers(&self, place: usize) -> &Numbers {
-        numbers_at(&self.memory, format::CELLS_OFFSET + place * format::LANE_CELLS * format::CELL_BYTES)
+        numbers_seen_at(&self.memory, format::CELLS_OFFSET + place * format::LANE_CELLS * format::CELL_BYTES)
     }
 
     fn is_held(&self, place: usize) -> bool {

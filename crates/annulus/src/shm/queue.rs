@@ -274,7 +274,13 @@ pub(super) fn numbers_at(memory: &SharedMemory, offset: usize) -> &Numbers {
         assert!(size_of::<Numbers>() == format::CELLS_OFFSET - format::PRODUCER_OFFSET);
         format::are_at(&Numbers::OFFSETS, &[TAIL, DETAIL, CAME, LEFT, USED, HEAD, JOINED, CLOSED, END]);
     }
-    assert!(memory.is_writable() && offset % 128 == 0);
+    assert!(memory.is_writable());
+    numbers_seen_at(memory, offset)
+}
+
+/// As [`numbers_at`], for a process that may only load them.
+pub(super) fn numbers_seen_at(memory: &SharedMemory, offset: usize) -> &Numbers {
+    assert!(offset % 128 == 0);
     assert!(memory.len().checked_sub(offset).is_some_and(|left| left >= size_of::<Numbers>()));
     // SAFETY: within the memory (asserted), which lives as long as the reference, at a multiple of 128; any
     // bytes are such numbers, and every process accesses them by atomic operations.

@@ -25,7 +25,7 @@ pub enum ShareError {
         /// How many there can be. There must be one at least.
         most: usize,
     },
-    /// A queue can't have places for so many producers.
+    /// A queue can't have places for so many producers, nor a ring for so many publishers.
     Producers {
         /// How many were asked for.
         producers: usize,
@@ -69,7 +69,7 @@ impl fmt::Display for ShareError {
                 write!(f, "a lossless ring can't have {seats} seats: take 1 to {most}")
             }
             Self::Producers { producers, most } => {
-                write!(f, "a queue can't have places for {producers} producers: take 1 to {most}")
+                write!(f, "there can't be places for {producers} producers: take 1 to {most}")
             }
             Self::System(error) => write!(f, "the system refuses the shared memory: {error}"),
         }

@@ -155,6 +155,11 @@ fn word_of_place(place: usize) -> usize {
     page::SEATS + place * page::SEAT_BYTES
 }
 
+/// In the process of one of several publishers: where those sleep who wait for messages.
+pub(super) fn remote_of_fellow(memory: &Arc<SharedMemory>) -> Remote {
+    remote_at(memory, page::WORDS[0], is_asymmetric(memory) && carries_out_barriers())
+}
+
 fn is_asymmetric(memory: &SharedMemory) -> bool {
     // Relaxed: pairs with the store in `create`. Whoever has the page got it after that.
     word_at(memory, page::FENCES).load(Ordering::Relaxed) != 0

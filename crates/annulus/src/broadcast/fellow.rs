@@ -1,0 +1,266 @@
+//! [`FellowPublisher`]: one of several processes that publish to a lossy ring.
+// Decision 0124: a slot is claimed by its owner's name.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::any::Any;
+use core::fmt;
+
+use super::handle::{Handle, Publishing, publisher_of_others};
+use super::ring_state::RingState;
+use crate::Closer;
+use crate::base::sequence::Sequence;
+use crate::error::Refusal;
+use crate::message::Message;
+use crate::observer::observable;
+use crate::ring::{Claims, Copied, Writers};
+use crate::sync::mutated;
+
+/// One of several publishers of a lossy ring between processes.
+///
+/// See [`shm::mp_broadcast`](crate::shm::mp_broadcast) for what it promises, and for an example.
+///
+/// It is the only handle of its place. So it has no clone: join
+/// again for another thread. All subscribers see all messages in one order. The messages of one publisher are
+/// in the order in which it published them.
+#[cfg_attr(annulus_loom, allow(rustdoc::broken_intra_doc_links))]
+pub struct FellowPublisher<T: Message> {
+    // In this order: the place is given up last.
+    leave: Leave,
+    shared: Handle<Copied<T>, Publishing>,
+    claims: Arc<Claims>,
+    /// The place that this one has.
+    place: usize,
+    /// Its next message comes here at the earliest.
+    next: Sequence,
+    /// The lock of the place.
+    _seat: Box<dyn Any + Send + Sync>,
+}
+
+/// Leaves the place, and says whether the ring ends with it.
+type Leave = Box<dyn Fn() -> bool + Send + Sync>;
+
+/// So many messages of a batch are published before sleepers are woken.
+const NOTIFY_EVERY: usize = 64;
+
+impl<T: Message> FellowPublisher<T> {
+    /// Of a ring with these claims, by whoever has just got the lock of `place`.
+    pub(super) fn new(
+        shared: RingState<Copied<T>>,
+        claims: Arc<Claims>,
+        place: usize,
+        leave: Leave,
+        seat: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        // fellow.next13.
+        if claims.finish_for_last_owner(place) {
+            shared.published.notify();
+        }
+        let next = shared.ring.first();
+        Self { leave, shared: publisher_of_others(shared), claims, place, next, _seat: seat }
+    }
+
+    /// Publishes `message` to every subscriber. Waits for nobody; O(`size_of::<T>()`), allocates nothing. It
+    /// repeats a step only if another publisher is faster.
+    ///
+    /// It overwrites the message that came `capacity` messages before. If the process of that one's publisher
+    /// is gone, it asks the kernel, which takes a system call. If that process lives and does not go on with
+    /// its write, this passes over the slot: subscribers count one message more as lagged.
+    ///
+    /// Once somebody has [closed](Self::close) the ring, this drops the message. So it does if each slot of
+    /// the ring belongs to a process that is stopped.
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::mp_broadcast;
+    ///
+    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
+    /// publisher.publish(42);
+    /// assert_eq!(subscriber.recv(), Ok(42));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn publish(&mut self, message: T) {
+        let _ = self.put(&message);
+    }
+
+    /// Publishes the message that `make` returns. `make` runs before anything is claimed. So nobody waits for
+    /// it if it panics or is slow.
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::mp_broadcast;
+    ///
+    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
+    /// publisher.publish_with(|| 6 * 7);
+    /// assert_eq!(subscriber.recv(), Ok(42));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) {
+        self.publish(make());
+    }
+
+    /// Publishes all of `messages`, in order. This is the same as publishing them one by one, but cheaper: it
+    /// looks for sleepers once for up to 64 messages, not for each message. Messages of other publishers may
+    /// come between.
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::mp_broadcast;
+    ///
+    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn publish_batch(&mut self, messages: &[T]) {
+        for part in messages.chunks(NOTIFY_EVERY) {
+            let is_published = part.iter().all(|message| self.write(message).is_ok());
+            self.shared.published.notify();
+            if !is_published {
+                break;
+            }
+        }
+    }
+
+    /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
+    /// are dropped.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_ending()
+    }
+
+    /// Closes the ring for all its publishers, in all processes. Subscribers receive what was published, and
+    /// what another publisher is just writing, then `Closed`. No effect on a closed ring.
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::mp_broadcast;
+    ///
+    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let other = mp_broadcast::publisher::<u64>(&invitation)?;
+    /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
+    /// publisher.publish(1);
+    /// other.close();
+    /// assert!(publisher.is_closed());
+    /// publisher.publish(2);
+    /// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn close(&self) {
+        self.shared.close();
+    }
+
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.shared.closer()
+    }
+
+    /// How many messages all publishers of the ring have published, or are publishing, with those that were
+    /// passed over.
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.shared.ring.head().claimed().since(self.shared.ring.first())
+    }
+
+    /// How many messages the ring holds: the number given to its builder.
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Which place of the ring it has: 0 is the first. See [`Places`](crate::shm::mp_broadcast::Places).
+    #[cfg_attr(annulus_loom, allow(rustdoc::broken_intra_doc_links))]
+    #[must_use]
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// What the memory of the ring's slots is like now. Asks the kernel: see
+    /// [`Placement`](crate::memory::Placement).
+    #[must_use]
+    pub fn placement(&self) -> crate::memory::Placement {
+        self.shared.ring.block().placement()
+    }
+
+    observable! {
+        |handle| stats: handle.shared.stats(),
+        observer: handle.shared.observer()
+    }
+
+    /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.
+    #[inline(always)]
+    pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
+        self.write(message)?;
+        if !mutated!("fellow_wakes_nobody") {
+            self.shared.published.notify();
+        }
+        Ok(())
+    }
+
+    /// As [`put`](Self::put), and wakes nobody.
+    #[inline(always)]
+    fn write(&mut self, message: &T) -> Result<(), Refusal> {
+        let sequence = self.claims.claim(self.place, self.next).ok_or(Refusal::Closed)?;
+        self.next = sequence.next();
+        // SAFETY: the ring is for publishers of several processes, and this one has claimed the message. So
+        // nobody else writes its slot: see `Claims`. (A process that writes there what it must not can mix up
+        // the words of a message, of which any bytes are one: `Copied::over`.)
+        unsafe { self.shared.write(Writers::Processes, sequence, message) }.publish();
+        Ok(())
+    }
+}
+
+/// For models: the process of a publisher ends in the middle of a publish.
+#[cfg(annulus_loom)]
+impl<T: Message> FellowPublisher<T> {
+    /// After it has claimed a message.
+    #[doc(hidden)]
+    pub fn dies_with_a_claim(self) {
+        self.claims.claim(self.place, self.next).unwrap();
+        self.is_killed();
+    }
+
+    /// After it has written a message, and before it says that this is there.
+    #[doc(hidden)]
+    pub fn dies_with_a_half(self, message: &T) {
+        let sequence = self.claims.claim(self.place, self.next).unwrap();
+        // SAFETY: as in `write`.
+        let _ = unsafe { self.shared.write(Writers::Processes, sequence, message) };
+        self.is_killed();
+    }
+
+    /// Its lock is given up, as the kernel does that, and nothing else is done.
+    fn is_killed(mut self) {
+        self.leave = Box::new(|| false);
+    }
+}
+
+impl<T: Message> Drop for FellowPublisher<T> {
+    fn drop(&mut self) {
+        self.claims.decide_if_closed();
+        if (self.leave)() {
+            self.shared.close();
+        }
+    }
+}
+
+impl<T: Message> fmt::Debug for FellowPublisher<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FellowPublisher")
+            .field("place", &self.place)
+            .field("published", &self.published())
+            .field("capacity", &self.capacity())
+            .finish_non_exhaustive()
+    }
+}

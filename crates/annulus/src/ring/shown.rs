@@ -1,0 +1,134 @@
+//! [`Shown`]: the numbers of a broadcast ring that lie in memory of several processes; and [`Seen`]: what a
+//! process sees of them.
+
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
+use core::ptr::NonNull;
+
+use crate::base::gone::Gone;
+use crate::base::sequence::Sequence;
+use crate::sync::{AtomicU64, Ordering};
+
+/// What lies in the memory, beside the slots: zero at first.
+#[repr(C, align(128))]
+pub(crate) struct Shown {
+    /// The publisher's next sequence, or an earlier one. Of a small ring it is written with each message. Of
+    /// a ring that several processes publish to: the next sequence to claim, and whether it is closed.
+    pub(super) bound: AtomicU64,
+    /// Of a lossless ring: how many slots stay free. Constant.
+    headroom: AtomicU64,
+    /// And for how many subscribers the publisher waits. Constant.
+    seats: AtomicU64,
+    pub(super) end: ShownEnd,
+}
+
+/// On a line of its own, at which each poll in vain looks.
+#[repr(C, align(128))]
+// Decision 0106: beside the bound, it cost each message of a small ring another transfer of a line.
+pub(super) struct ShownEnd {
+    /// 0 while the ring is open. Then one more than the first sequence that will never be.
+    pub(super) word: AtomicU64,
+}
+
+/// Where they are, in bytes from the beginning: bound, headroom, seats, end.
+#[cfg(not(annulus_loom))]
+impl Shown {
+    pub(crate) const OFFSETS: [usize; 4] =
+        [offset_of!(Self, bound), offset_of!(Self, headroom), offset_of!(Self, seats), offset_of!(Self, end)];
+}
+
+impl Shown {
+    /// As memory that is all zero.
+    #[cfg(annulus_loom)]
+    pub(crate) fn zeroed() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self { bound: zero(), headroom: zero(), seats: zero(), end: ShownEnd { word: zero() } }
+    }
+
+    /// Of a ring that several processes publish to: where it begins. Nobody else has the memory yet.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn begin_at(&self, first: Sequence) {
+        // Relaxed: as below.
+        self.bound.store(first.get(), Ordering::Relaxed);
+    }
+
+    /// Of a lossless ring: how many slots stay free, and how many seats there are. Nobody else has the memory
+    /// yet.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn begin_lossless(&self, headroom: usize, seats: usize) {
+        // Relaxed, here and below: what hands the memory over to another process orders it.
+        self.headroom.store(headroom as u64, Ordering::Relaxed);
+        self.seats.store(seats as u64, Ordering::Relaxed);
+    }
+
+    /// The next sequence to claim, where several processes publish.
+    pub(super) fn head(&self) -> &AtomicU64 {
+        &self.bound
+    }
+
+    /// fellow.end16: the ring ends before `end`, if nobody has decided otherwise. Returns where it ends.
+    pub(super) fn decide_end(&self, end: Sequence) -> Sequence {
+        // Release: pairs with the Acquire in `Seen::end`. Acquire: what was claimed before the end is seen by
+        // whoever comes second.
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        match self.end.word.compare_exchange(0, end.next().get(), success, failure) {
+            Ok(_) => end,
+            Err(decided) => Sequence::new(decided - 1),
+        }
+    }
+
+    /// What the creator said with that.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn headroom_and_seats(&self) -> (u64, u64) {
+        (self.headroom.load(Ordering::Relaxed), self.seats.load(Ordering::Relaxed))
+    }
+
+    /// Whether the publisher has said that the ring ends.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn is_over(&self) -> bool {
+        // Acquire: pairs with the Release in `show_end`.
+        self.end.word.load(Ordering::Acquire) != 0
+    }
+}
+
+/// What another process shows, and whether it is still there.
+pub(crate) struct Seen {
+    shown: NonNull<Shown>,
+    /// Whether the publisher's process is gone.
+    gone: Gone,
+}
+
+// SAFETY: the pointer stands for a shared borrow of atomics, which live as long as this (see `new`).
+unsafe impl Send for Seen {}
+// SAFETY: as above.
+unsafe impl Sync for Seen {}
+
+impl Seen {
+    /// `shown` lives as long as this. `is_gone` asks the kernel.
+    pub(super) fn new(shown: NonNull<Shown>, is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { shown, gone: Gone::new(is_gone) }
+    }
+
+    pub(super) fn shown(&self) -> &Shown {
+        // SAFETY: it lives as long as the ring, and so as this borrow.
+        unsafe { self.shown.as_ref() }
+    }
+
+    /// A sequence that the publisher has reached.
+    pub(super) fn bound(&self) -> Sequence {
+        // Acquire: pairs with the Release in `show_bound`. Who sees the bound sees the stamps before it.
+        Sequence::new(self.shown().bound.load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED)
+    }
+
+    /// The first message that will never be, once the publisher has said so.
+    pub(super) fn end(&self) -> Option<Sequence> {
+        // Acquire: pairs with the Release in `show_end`.
+        let end = self.shown().end.word.load(Ordering::Acquire);
+        (end != 0).then(|| Sequence::new(end - 1))
+    }
+
+    /// Whether the publisher's process is gone. Asks the kernel now and then.
+    pub(super) fn publisher_is_gone(&self) -> bool {
+        self.gone.look()
+    }
+}

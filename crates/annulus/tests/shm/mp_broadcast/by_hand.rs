@@ -1,0 +1,219 @@
+//! A publisher that takes the steps of the page one by one, and dies or stops after each of them.
+
+use std::time::{Duration, Instant};
+
+use annulus::broadcast::Subscriber;
+use annulus::shm::Invitation;
+use annulus::shm::mp_broadcast::Publisher;
+use annulus::{LossyTryRecvError, WaitStrategy};
+
+use crate::mp_broadcast::{Memory, joined, ring};
+
+/// The steps of a publish, of which the last one is not taken: the message is never there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// It has said which message it is about to claim.
+    Intended,
+    Claimed,
+    HeadMoved,
+    Writing,
+    Written,
+}
+
+const STEPS: [Step; 5] = [Step::Intended, Step::Claimed, Step::HeadMoved, Step::Writing, Step::Written];
+
+/// It has the place of a publisher, whose drop gives up the lock, as its death would.
+struct Hand {
+    publisher: Publisher<u64>,
+    memory: Memory,
+    message: u64,
+}
+
+impl Hand {
+    /// It has come as far as this in the publish of the next message.
+    fn at(step: Step, invitation: &Invitation) -> Self {
+        let publisher = joined::<u64>(invitation);
+        let memory = Memory::of(invitation);
+        let (place, message) = (publisher.place() as u64, memory.word(128));
+        memory.put(512 + 384 * place, message + 1);
+        if step >= Step::Claimed {
+            memory.put(memory.claim_at(message), message << 11 | (place + 1));
+        }
+        if step >= Step::HeadMoved {
+            memory.put(128, message + 1);
+        }
+        if step >= Step::Writing {
+            memory.put(memory.slot(message), 2 * message + 1);
+        }
+        if step >= Step::Written {
+            memory.put(memory.slot(message) + 8, 7_777_777);
+        }
+        Self { publisher, memory, message }
+    }
+
+    fn dies(self) -> u64 {
+        drop(self.publisher);
+        self.message
+    }
+
+    /// It is stopped no more.
+    fn goes_on(&self, value: u64) {
+        self.memory.put(self.memory.slot(self.message) + 8, value);
+        self.memory.put(self.memory.slot(self.message), 2 * self.message + 2);
+    }
+}
+
+/// The next thing that a subscriber receives, or learns. It waits by looking.
+fn next(subscriber: &mut Subscriber<u64>) -> Result<u64, LossyTryRecvError> {
+    let begun = Instant::now();
+    loop {
+        match subscriber.try_recv() {
+            Err(LossyTryRecvError::Empty) => assert!(begun.elapsed() < Duration::from_secs(60), "stuck"),
+            other => return other,
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn lost<T>(skipped: u64) -> Result<T, LossyTryRecvError> {
+    Err(LossyTryRecvError::Lagged { skipped })
+}
+
+/// Nobody waits for the message of a dead publisher: the others publish on over its slot, and each subscriber
+/// loses that message alone, as far as it was claimed.
+#[test]
+fn the_dead_hold_up_nobody() {
+    for step in STEPS {
+        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
+        let [mut here, mut blocked, mut behind] = [(); 3].map(|()| subscribable.subscribe());
+        publisher.publish(100);
+        let dead = Hand::at(step, &invitation).dies();
+        assert_eq!(dead, 1);
+        publisher.publish(101);
+        assert_eq!(next(&mut here), Ok(100));
+        let is_claimed = step >= Step::Claimed;
+        if is_claimed {
+            assert_eq!(next(&mut here), lost(1), "{step:?}");
+        }
+        assert_eq!(next(&mut here), Ok(101), "{step:?}");
+        assert_eq!((here.total_lagged(), here.total_received()), (is_claimed.into(), 2));
+        // One that sleeps learns it, too.
+        let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        assert_eq!((blocked.recv_by(block), blocked.recv_by(block)), (Ok(100), Ok(101)), "{step:?}");
+        assert_eq!(blocked.total_lagged(), is_claimed.into());
+        // Its slot is used in each lap.
+        for number in 102..120 {
+            publisher.publish(number);
+            assert_eq!(next(&mut here), Ok(number), "{step:?}");
+        }
+        assert_eq!((here.total_lagged(), here.cursor()), (is_claimed.into(), publisher.published()));
+        let first = next(&mut behind);
+        assert!(matches!(first, Err(LossyTryRecvError::Lagged { .. })), "{step:?}: {first:?}");
+        assert_eq!(behind.try_iter().collect::<Vec<_>>(), [116, 117, 118, 119]);
+    }
+}
+
+/// The next publisher in the place of a dead one says that its message is lost, and is not taken for it.
+#[test]
+fn the_place_of_the_dead_is_used_again() {
+    for step in STEPS {
+        let (mut publisher, places, invitation) = ring(8, 2).build::<u64>().unwrap();
+        let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+        let dead = Hand::at(step, &invitation).dies();
+        let mut heir = joined::<u64>(&invitation);
+        assert_eq!((heir.place(), places.taken()), (1, 2));
+        let memory = Memory::of(&invitation);
+        let is_claimed = step >= Step::Claimed;
+        assert_eq!(memory.word(memory.claim_at(dead)) & 2047 == 2047, is_claimed, "{step:?}");
+        publisher.publish(1);
+        heir.publish(2);
+        if is_claimed {
+            // At once: nobody asks the kernel.
+            assert_eq!(subscriber.try_recv(), lost(1), "{step:?}");
+        }
+        assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(1), Ok(2)));
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+        // Nobody begins at a message that is lost.
+        let joiner = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+        assert_eq!(joiner.cursor(), publisher.published());
+        assert_eq!(subscriber.total_lagged(), is_claimed.into());
+    }
+}
+
+/// Nobody takes the slot of a publisher that is stopped. The others pass over it in each lap, until it goes
+/// on.
+#[test]
+fn who_is_stopped_holds_up_nobody() {
+    for step in [Step::Claimed, Step::HeadMoved, Step::Writing, Step::Written] {
+        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
+        let [mut here, mut late] = [(); 2].map(|()| subscribable.subscribe());
+        let stopped = Hand::at(step, &invitation);
+        publisher.publish_batch(&[101, 102, 103]);
+        assert_eq!(here.try_recv(), Err(LossyTryRecvError::Empty), "{step:?}: it lives");
+        // Message 4 is passed over.
+        publisher.publish(105);
+        let claim = stopped.memory.word(stopped.memory.claim_at(0));
+        assert_eq!((claim, publisher.published()), (stopped.publisher.place() as u64 + 1, 6), "{step:?}");
+        // With message 1, which was overwritten by 5.
+        assert_eq!(here.try_recv(), lost(2), "{step:?}");
+        assert_eq!((here.try_recv(), here.try_recv()), (Ok(102), Ok(103)));
+        assert_eq!((here.try_recv(), here.try_recv()), (lost(1), Ok(105)), "{step:?}");
+        stopped.goes_on(100);
+        // What it has written is of an earlier lap.
+        publisher.publish_batch(&[106, 107]);
+        assert_eq!(here.try_iter().collect::<Vec<_>>(), [106, 107]);
+        publisher.publish(108);
+        assert_eq!((here.try_recv(), here.total_lagged()), (Ok(108), 3), "{step:?}");
+        assert_eq!(here.cursor(), publisher.published());
+        let left = std::iter::from_fn(|| late.recv_timeout(Duration::ZERO).ok()).collect::<Vec<_>>();
+        assert_eq!(left, [105, 106, 107, 108]);
+        // It is a publisher like any other.
+        let mut stopped = stopped.publisher;
+        stopped.publish(109);
+        assert_eq!(here.try_recv(), Ok(109));
+    }
+}
+
+/// A publisher dies in the middle of a publish, and somebody closes the ring: the end is the same for all.
+#[test]
+fn a_close_beside_the_dead() {
+    for step in STEPS {
+        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
+        let mut subscriber = subscribable.subscribe();
+        publisher.publish(100);
+        Hand::at(step, &invitation).dies();
+        publisher.close();
+        publisher.publish(101);
+        assert_eq!(next(&mut subscriber), Ok(100));
+        if step >= Step::Claimed {
+            assert_eq!(next(&mut subscriber), lost(1), "{step:?}");
+        }
+        assert_eq!(next(&mut subscriber), Err(LossyTryRecvError::Closed), "{step:?}");
+        let end = if step >= Step::Claimed { 2 } else { 1 };
+        assert_eq!((subscriber.cursor(), publisher.published()), (end, end), "{step:?}");
+    }
+}
+
+/// A publisher dies after it has closed the ring, and before it has said where that ends. Who publishes or
+/// leaves says so.
+#[test]
+fn a_close_that_is_not_finished() {
+    for leaves in [true, false] {
+        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+        publisher.publish(100);
+        let memory = Memory::of(&invitation);
+        memory.put(128, 1 << 63 | 1);
+        assert_eq!(subscriber.try_recv(), Ok(100));
+        if leaves {
+            drop(publisher);
+        } else {
+            publisher.publish(101);
+        }
+        assert_eq!(memory.word(256), 2);
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+    }
+}

@@ -1,0 +1,98 @@
+//! Memory in which another process writes what it likes: no crash, no endless loop, no slot but those of the
+//! ring.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use crate::mp_broadcast::{Memory, joined, ring};
+
+const CAPACITY: u64 = 4;
+const PLACES: u64 = 3;
+
+/// Numbers at the edges, claims, and any.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        Just(0),
+        Just(u64::MAX),
+        Just(u64::MAX - 1),
+        Just(1 << 63),
+        Just((1 << 63) - 1),
+        (0..40u64),
+        (0..40u64).prop_map(|number| 1 << 63 | number),
+        (0..40u64, 0..2048u64).prop_map(|(number, owner)| number << 11 | owner),
+        any::<u64>(),
+    ]
+}
+
+/// What is shown, the places, and the slots.
+fn at(memory: &Memory, word: u64) -> u64 {
+    let mut words = vec![128, 136, 160, 256];
+    words.extend((0..PLACES).flat_map(|place| [0, 16, 24].map(|at| 512 + 384 * place + at)));
+    let slots = memory.word(40);
+    words.extend((0..CAPACITY * memory.word(48) / 8).map(|word| slots + 8 * word));
+    words[word as usize % words.len()]
+}
+
+proptest! {
+    #[test]
+    fn any_words(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
+        let (mut own, places, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
+        let mut other = joined::<u64>(&invitation);
+        let ring = invitation.accept::<u64>().unwrap();
+        let mut early = ring.subscribable().subscribe();
+        let memory = Memory::of(&invitation);
+        for (word, number) in writes {
+            memory.put(at(&memory, word), number);
+            let begun = Instant::now();
+            own.publish(1);
+            other.publish_batch(&[2, 3]);
+            let _ = (early.try_recv(), early.len(), early.is_closed(), early.total_lagged());
+            let _ = (early.latest(), early.skip_to_latest(), early.clone().try_iter().take(100).count());
+            let _ = (early.recv_timeout(Duration::ZERO), ring.publisher(), own.stats(), early.stats());
+            let _ = (places.taken(), places.died(), own.published(), format!("{own:?}"));
+            drop(annulus::shm::mp_broadcast::publisher::<u64>(&invitation));
+            drop((ring.subscribable().subscribe(), invitation.accept::<u64>()));
+            early = ring.subscribable().subscribe_from_oldest();
+            prop_assert!(begun.elapsed() < Duration::from_secs(60));
+            // One can count on from there.
+            prop_assert!(early.cursor() <= (1 << 63) - (1 << 31) + 1000, "{}", early.cursor());
+        }
+        own.close();
+    }
+}
+
+/// Another thread scribbles while publishers and subscribers are at work.
+#[test]
+fn scribbles_beside_both_sides() {
+    let (mut own, _, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
+    let mut other = joined::<u64>(&invitation);
+    let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+    let memory = Memory::of(&invitation);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let scribbler = {
+        let is_over = Arc::clone(&is_over);
+        thread::spawn(move || {
+            let mut number: u64 = 1;
+            while !is_over.load(Ordering::Relaxed) {
+                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let value = if number % 3 == 0 { number } else { number >> 58 };
+                memory.put(at(&memory, number >> 40), value);
+            }
+        })
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| (0..2000).for_each(|number| own.publish(number)));
+        scope.spawn(|| (0..2000).for_each(|number| other.publish(number)));
+        scope.spawn(|| {
+            for _ in 0..2000 {
+                let _ = (subscriber.try_recv(), subscriber.len(), subscriber.latest());
+            }
+        });
+    });
+    is_over.store(true, Ordering::Relaxed);
+    scribbler.join().unwrap();
+}

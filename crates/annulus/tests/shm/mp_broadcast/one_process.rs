@@ -1,0 +1,216 @@
+//! Publishers of one process: who joins, who leaves, and the end.
+
+use std::thread;
+
+use annulus::shm::mp_broadcast::{self, WhenNoPublisher};
+use annulus::shm::{AttachError, Kind, PeerState, ShareError};
+use annulus::{LossyTryRecvError, Transmit};
+use proptest::prelude::*;
+
+use crate::mp_broadcast::{Payload, check, joined, payload, ring};
+
+#[test]
+fn places_are_taken_and_given_back() {
+    let (first, places, invitation) = ring(8, 3).build::<u64>().unwrap();
+    let [second, third] = [(); 2].map(|()| joined::<u64>(&invitation));
+    assert_eq!([first.place(), second.place(), third.place()], [0, 1, 2]);
+    let refused = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
+    assert!(matches!(refused, AttachError::NoPlace { places: 3 }), "{refused}");
+    drop(second);
+    assert_eq!((places.taken(), places.joined(), places.died()), (2, 3, 0));
+    assert_eq!(joined::<u64>(&invitation).place(), 1);
+    assert_eq!(invitation.info().unwrap().kind(), Kind::MpLossy);
+    assert!(format!("{first:?}").contains("place: 0"));
+}
+
+#[test]
+fn rings_that_cant_be() {
+    let refused = ring(1, 3).build::<u64>().map(drop).unwrap_err();
+    assert!(matches!(refused, ShareError::Capacity(_)), "{refused}");
+    for places in [0, 1025] {
+        let refused = ring(8, places).build::<u64>().map(drop).unwrap_err();
+        assert!(matches!(refused, ShareError::Producers { most: 1024, .. }), "{refused}");
+    }
+    let (_publisher, _, invitation) = ring(8, 3).build::<u64>().unwrap();
+    let refused = mp_broadcast::publisher::<i64>(&invitation).map(drop).unwrap_err();
+    assert!(matches!(refused, AttachError::Type { .. }), "{refused}");
+    let refused = invitation.accept::<u32>().map(drop).unwrap_err();
+    assert!(matches!(refused, AttachError::PayloadSize { .. }), "{refused}");
+    let refused = invitation.accept_lossless::<u64>().map(drop).unwrap_err();
+    assert!(matches!(refused, AttachError::Kind { found: Kind::MpLossy, .. }), "{refused}");
+}
+
+/// By default it waits for the next ones.
+#[test]
+fn when_nobody_publishes() {
+    for policy in [WhenNoPublisher::WaitForNext, WhenNoPublisher::Close] {
+        let builder = ring(8, 2).when_no_publisher(policy);
+        let (mut first, _, invitation) = builder.build::<u64>().unwrap();
+        let ring = invitation.accept::<u64>().unwrap();
+        let mut subscriber = ring.subscribable().subscribe();
+        let mut second = joined::<u64>(&invitation);
+        first.publish(1);
+        drop(first);
+        second.publish(2);
+        assert_eq!(ring.publisher(), PeerState::Alive);
+        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Ok(2)));
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+        drop(second);
+        if policy == WhenNoPublisher::Close {
+            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+            assert_eq!(ring.publisher(), PeerState::Closed);
+            let refused = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
+            assert!(matches!(refused, AttachError::Closed), "{refused}");
+        } else {
+            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+            assert_eq!(ring.publisher(), PeerState::Dead);
+            let mut next = joined::<u64>(&invitation);
+            next.publish(3);
+            assert_eq!(subscriber.recv(), Ok(3));
+        }
+    }
+}
+
+/// A subscriber's process closes it for itself only.
+#[test]
+fn a_subscriber_closes_its_own_ring() {
+    let (mut publisher, _, invitation) = ring(8, 2).build::<u64>().unwrap();
+    let [near, far] = [(); 2].map(|()| invitation.accept::<u64>().unwrap());
+    let [mut here, mut there] = [&near, &far].map(|ring| ring.subscribable().subscribe());
+    publisher.publish(1);
+    near.subscribable().closer().close();
+    publisher.publish(2);
+    assert!(publisher.send(3).is_ok() && !publisher.is_closed());
+    // What is there, and then it has ended.
+    assert_eq!(here.iter().collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(there.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    publisher.closer().close();
+    assert!(publisher.send(4).is_err());
+    assert_eq!(there.recv().ok(), None);
+}
+
+/// Publishers of several threads, small rings, and readers: whole messages, in the order of each publisher.
+#[test]
+fn publishers_beside_each_other() {
+    const MESSAGES: u64 = 20_000;
+    for capacity in [2, 3, 64, 1 << 12] {
+        let (first, _, invitation) = ring(capacity, 4).build::<Payload>().unwrap();
+        let mut publishers = vec![first];
+        publishers.extend((0..2).map(|_| joined::<Payload>(&invitation)));
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                let mut subscriber = invitation.accept::<Payload>().unwrap().subscribable().subscribe();
+                thread::spawn(move || {
+                    let mut next = [0; 3];
+                    while let Ok(message) = subscriber.recv() {
+                        check(&message);
+                        let next = &mut next[message[0] as usize];
+                        assert!(message[1] >= *next, "it comes twice, or late");
+                        *next = message[1] + 1;
+                    }
+                    assert_eq!(subscriber.total_received() + subscriber.total_lagged(), subscriber.cursor());
+                    subscriber.cursor()
+                })
+            })
+            .collect();
+        thread::scope(|scope| {
+            for (sender, publisher) in (0..).zip(&mut publishers) {
+                scope.spawn(move || {
+                    for number in 0..MESSAGES / 2 {
+                        publisher.publish(payload(sender, 2 * number));
+                        publisher.publish_batch(&[payload(sender, 2 * number + 1)]);
+                    }
+                });
+            }
+        });
+        let end = publishers[0].published();
+        assert!(end >= 3 * MESSAGES, "each has a number of its own");
+        publishers[0].close();
+        assert!(readers.into_iter().all(|reader| reader.join().unwrap() == end));
+        // Of the last lap nothing is missing but what was passed over.
+        let mut late = invitation.accept::<Payload>().unwrap().subscribable().subscribe_from_oldest();
+        let mut last = [None; 3];
+        for message in &mut late {
+            let last = &mut last[message[0] as usize];
+            assert!(last.is_none_or(|last| message[1] == last + 1), "one is missing");
+            *last = Some(message[1]);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Play {
+    Join,
+    Leave(usize),
+    Publish(usize, u8),
+    Receive,
+    Subscribe,
+}
+
+fn play() -> impl Strategy<Value = Play> {
+    prop_oneof![
+        2 => Just(Play::Join),
+        1 => (0..3usize).prop_map(Play::Leave),
+        6 => (0..3usize, 1..4u8).prop_map(|(who, count)| Play::Publish(who, count)),
+        5 => Just(Play::Receive),
+        1 => Just(Play::Subscribe),
+    ]
+}
+
+proptest! {
+    /// One thread: every number is known.
+    #[test]
+    fn any_plays(
+        plays in prop::collection::vec(play(), 0..60),
+        capacity in 2..6usize,
+        first in prop_oneof![Just(0), Just(1), Just((1 << 53) - 3), Just((1 << 63) - (1 << 32))],
+    ) {
+        let builder = annulus::broadcast::Builder::new(capacity).first(first);
+        let builder = mp_broadcast::Builder::new(builder).publishers(3);
+        let (publisher, places, invitation) = builder.build::<u64>().unwrap();
+        let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
+        let mut publishers = vec![publisher];
+        let mut subscriber = subscribable.subscribe_from_oldest();
+        let mut published = 0;
+        for play in plays {
+            match play {
+                Play::Join => publishers.extend(mp_broadcast::publisher::<u64>(&invitation).ok()),
+                Play::Leave(who) if who < publishers.len() => drop(publishers.swap_remove(who)),
+                Play::Publish(who, count) if who < publishers.len() => {
+                    let batch: Vec<u64> = (published..published + u64::from(count)).collect();
+                    publishers[who].publish_batch(&batch);
+                    published += u64::from(count);
+                }
+                Play::Receive => {
+                    let at = subscriber.cursor() - first;
+                    let expected = if at + (capacity as u64) < published {
+                        None
+                    } else if at < published {
+                        Some(Ok(at))
+                    } else {
+                        Some(Err(LossyTryRecvError::Empty))
+                    };
+                    let received = subscriber.try_recv();
+                    if let Some(expected) = expected {
+                        prop_assert_eq!(received, expected);
+                    } else {
+                        let is_lag = matches!(received, Err(LossyTryRecvError::Lagged { .. }));
+                        prop_assert!(is_lag, "{:?}", received);
+                    }
+                }
+                Play::Subscribe => {
+                    prop_assert_eq!(subscribable.subscribe().cursor() - first, published);
+                    subscriber = subscribable.subscribe_from_oldest();
+                    let oldest = published.saturating_sub(capacity as u64);
+                    prop_assert_eq!(subscriber.cursor() - first, oldest);
+                    prop_assert_eq!(subscriber.len() as u64, published - oldest);
+                }
+                _ => {}
+            }
+            prop_assert_eq!(places.taken(), publishers.len());
+            if let Some(publisher) = publishers.first() {
+                prop_assert_eq!(publisher.published(), published);
+            }
+        }
+    }
+}
