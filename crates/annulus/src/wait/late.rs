@@ -61,6 +61,7 @@ fn nap_and_register() {
         thread::sleep(Duration::from_millis(nap));
         let wakers = {
             let mut naps = lock();
+            // Unreached: nobody asks during a nap, which is as other tests wait
             if naps.wakers.is_empty() {
                 naps.napping = 0;
                 return;

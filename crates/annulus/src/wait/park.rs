@@ -288,6 +288,7 @@ mod tests {
             assert_eq!(parking.asleep(), 0);
         });
         parking.wait_while(&word, 8, None);
+        parking.wait_while(&word, 7, Some(std::time::Instant::now()));
         assert_eq!(parking.wake(&word, 1), 0);
     }
 }
