@@ -49,12 +49,7 @@ impl Child {
     /// By `SIGSTOP`. It stands still when this returns.
     #[allow(dead_code, reason = "not every test stops one")]
     pub(crate) fn stop(&self) {
-        self.signal(rustix::process::Signal::STOP);
-        let stat = format!("/proc/{}/stat", self.process.id());
-        // Behind its name, which may have anything in it.
-        while !std::fs::read_to_string(&stat).unwrap().rsplit(')').next().unwrap().starts_with(" T") {
-            std::thread::yield_now();
-        }
+        stop(&self.process);
     }
 
     /// By `SIGKILL`.
@@ -85,4 +80,14 @@ impl Drop for Child {
 pub(crate) fn role() -> Option<(String, UnixStream)> {
     let (Ok(role), Some(path)) = (env::var(ROLE), env::var_os(SOCKET)) else { return None };
     Some((role, UnixStream::connect(PathBuf::from(path)).unwrap()))
+}
+
+/// Stops a child by `SIGSTOP`. All of its threads stand still when this returns: the kernel says so once the
+/// last one does.
+pub(crate) fn stop(child: &std::process::Child) {
+    use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+    let pid = Pid::from_child(child);
+    kill_process(pid, Signal::STOP).unwrap();
+    let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().expect("it waits");
+    assert!(status.stopped(), "{status:?}");
 }

@@ -89,6 +89,11 @@ impl Child {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
+    /// By `SIGSTOP`. It stands still when this returns.
+    pub(crate) fn stop(&self) {
+        crate::process::stop(&self.process);
+    }
+
     /// By `SIGKILL`. It stays a zombie until this is dropped.
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();

@@ -57,8 +57,7 @@ fn a_process_that_is_stopped_is_alive() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
     assert_eq!(child.ask("publish a"), "published");
-    child.signal(Signal::STOP);
-    thread::sleep(Duration::from_millis(50));
+    child.stop();
     let found = directory.find("a").unwrap();
     assert_eq!(found.state(), PeerState::Alive);
     assert_eq!(text(found.open_read_only().unwrap()), "a");

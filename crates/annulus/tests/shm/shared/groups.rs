@@ -182,7 +182,7 @@ fn what_a_killed_one_left_is_replaced_by_another_user() {
 fn one_that_is_stopped_does_not_answer() {
     let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
     assert_eq!(one.ask("publish a"), "published");
-    one.signal(Signal::STOP);
+    one.stop();
     let begun = Instant::now();
     let said = other.ask("read a");
     assert!(said.contains("has not answered"), "{said}");
