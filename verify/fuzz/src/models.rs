@@ -19,14 +19,14 @@ pub(crate) mod lossless;
 pub(crate) mod lossy;
 #[path = "../../../crates/annulus/tests/conformance/model/lossy_stages.rs"]
 pub(crate) mod lossy_stages;
+#[path = "../../../crates/annulus/tests/queues/queue/model/many_consumers.rs"]
+pub(crate) mod many_consumers;
 #[path = "../../../crates/annulus/tests/queues/queue/model/one_consumer.rs"]
 pub(crate) mod one_consumer;
 #[path = "../../../crates/annulus/tests/queues/queue/model/ordered.rs"]
 pub(crate) mod ordered;
 #[path = "../../../crates/annulus/tests/models/pool.rs"]
 pub(crate) mod pool;
-#[path = "../../../crates/annulus/tests/queues/queue/model/shared.rs"]
-pub(crate) mod shared;
 #[path = "../../../crates/annulus/tests/conformance/model/stages.rs"]
 pub(crate) mod stages;
 #[path = "../../../crates/annulus/tests/queues/queue/model/step.rs"]

@@ -6,7 +6,8 @@ use annulus::{mpmc, mpsc, spmc, spsc};
 use crate::case::Case;
 use crate::models::dice::Dice;
 use crate::models::{
-    fair, groups, lossless, lossy, lossy_stages, one_consumer, ordered, pool, rings, shared, stages, step,
+    fair, groups, lossless, lossy, lossy_stages, many_consumers, one_consumer, ordered, pool, rings, stages,
+    step,
 };
 
 /// Lossy rings: one publisher, or many.
@@ -81,15 +82,15 @@ pub fn queues(bytes: &[u8]) {
 }
 
 /// Queues with many consumers: a ring for each producer, or one ring for all.
-pub fn shared_queues(bytes: &[u8]) {
+pub fn many_consumers(bytes: &[u8]) {
     let Some(case) = Case::<step::Turn>::of(bytes) else { return };
     let (capacity, first) = (case.capacity(1), case.first());
     match case.kind(3) {
-        0 => shared::run::<spmc::Spmc>(|_| None, |_| 1, capacity, first, case.steps),
+        0 => many_consumers::run::<spmc::Spmc>(|_| None, |_| 1, capacity, first, case.steps),
         1 => {
             let (join, rings) =
                 (|producer: &mpmc::Producer<_>| producer.register().ok(), mpmc::Consumer::rings);
-            shared::run::<mpmc::Mpmc>(join, rings, capacity, first, case.steps);
+            many_consumers::run::<mpmc::Mpmc>(join, rings, capacity, first, case.steps);
         }
         _ => ordered::run(capacity, first, case.steps),
     }

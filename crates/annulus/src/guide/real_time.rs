@@ -38,7 +38,7 @@
 //!
 //! # Nobody sleeps at the ring
 //!
-//! If the other side sleeps in the ring (in `recv` or `send` with [`Block`](crate::WaitStrategy::Block), in a
+//! If the other side sleeps in the ring (in `recv` or `send` with `Block`, in a
 //! task, in a `select!`, at a descriptor), then the next message wakes it. That is a system call, or the code
 //! of the waker. It does not wait, but the kernel's part of it has no bound that this library knows. The same
 //! holds in the other direction: a `try_recv` that frees a slot wakes a sender that sleeps for room.
@@ -120,7 +120,7 @@
 //!
 //! - `send`, `recv`, `publish` of a lossless ring, and all others that wait. (`recv` on a strategy that spins
 //!   makes no system call, but it waits.)
-//! - A borrow or a send of [`watch`](crate::watch): the value has a lock. The `latest` of a lossy ring has
+//! - A borrow or a send of `watch`: the value has a lock. The `latest` of a lossy ring has
 //!   none.
 //! - Names: a [`bus`](crate::bus) looks up topics, and a ring with a name is in a list with a lock, at which
 //!   it is made and dropped. Its messages take no lock.
@@ -130,7 +130,7 @@
 //!
 //! # Before the thread starts
 //!
-//! - [`prepare`](crate::prepare()) registers the process for the barriers of the other threads' sleeps.
+//! - `prepare` registers the process for the barriers of the other threads' sleeps.
 //!   Without it the first sleeper of the process does so, on a thread of the library. It is not for the
 //!   real-time thread itself, whose verbs above ask for none; it keeps the others' first sleeps, and closes,
 //!   from taking milliseconds. Call it first in `main`.

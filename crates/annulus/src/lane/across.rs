@@ -2,7 +2,7 @@
 //!
 //! Each process has a lane of its own, and in it what only its side knows. The numbers that both use lie in
 //! [`Numbers`], in the memory that both map and write to. The order of all accesses is that of a
-//! [lane](super::lane), and so are the partners of each.
+//! [lane](super::one_to_one), and so are the partners of each.
 //!
 //! Nothing there is taken for granted. A tail, a head or an end that can't be is taken for "nothing there"
 //! (`OneToOne::believed`), and a position is counted on by this process alone. So whatever another process

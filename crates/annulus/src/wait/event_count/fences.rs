@@ -2,7 +2,7 @@
 //!
 //! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
 //! message. So each event begins with bit 1: its wakers have full fences, and whoever sleeps, or
-//! [flags](EventCount::set_flag) something, has one and calls nobody. After [`YOUTH`] looks of wakers in a
+//! flags something (`wait/flag.rs`), has one and calls nobody. After `YOUTH` looks of wakers in a
 //! row that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then
 //! on. Each look at the bit is a look at the word that has what it is about, so coherence decides:
 //!
