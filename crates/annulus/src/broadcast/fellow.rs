@@ -228,7 +228,7 @@ impl<T: Message> FellowPublisher<T> {
     #[doc(hidden)]
     pub fn dies_with_a_claim(self) {
         self.claims.claim(self.place, self.next).unwrap();
-        self.is_killed();
+        self.dies();
     }
 
     /// After it has written a message, and before it says that this is there.
@@ -237,11 +237,11 @@ impl<T: Message> FellowPublisher<T> {
         let sequence = self.claims.claim(self.place, self.next).unwrap();
         // SAFETY: as in `write`.
         let _ = unsafe { self.shared.write(Writers::Processes, sequence, message) };
-        self.is_killed();
+        self.dies();
     }
 
     /// Its lock is given up, as the kernel does that, and nothing else is done.
-    fn is_killed(mut self) {
+    fn dies(mut self) {
         self.leave = Box::new(|| false);
     }
 }
