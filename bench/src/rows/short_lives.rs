@@ -208,13 +208,13 @@ struct Flume;
 struct Crossbeam;
 struct Tokio;
 
-library!(Ours: shared, ordered::channel, oneshot, oneshot::channel());
-library!(ByRings: shared, ordered::channel, shared, ordered::channel(1));
+library!(Ours: ordered, ordered::channel, oneshot, oneshot::channel());
+library!(ByRings: ordered, ordered::channel, ordered, ordered::channel(1));
 library!(Flume: flume, flume::bounded, flume, flume::bounded(1));
 library!(Crossbeam: crossbeam_channel, crossbeam_channel::bounded, crossbeam_channel, crossbeam_channel::bounded(1));
 
 task_library!(
-    Ours: shared, ordered::channel, send_async, |from| from.recv_async().await.ok(),
+    Ours: ordered, ordered::channel, send_async, |from| from.recv_async().await.ok(),
     oneshot, oneshot::channel(), |reply| reply.recv_async().await
 );
 task_library!(
