@@ -133,7 +133,7 @@ impl<S: Store> RingState<S> {
         self.look_first.load(Ordering::Relaxed) && !mutated!("claims_unseen")
     }
 
-    /// Somebody has to wait for the slot of `ordered`, so from now on publishers [look
+    /// Somebody has to wait for the slot of `claimed`, so from now on publishers [look
     /// first](Self::looks_first).
     pub(super) fn look_first(&self, claimed: Sequence) {
         if !self.look_first.load(Ordering::Relaxed) {
@@ -142,7 +142,7 @@ impl<S: Store> RingState<S> {
         }
     }
 
-    /// They do so no more, if `ordered`, which somebody claimed after a look, comes `claims` or more after
+    /// They do so no more, if `claimed`, which somebody claimed after a look, comes `claims` or more after
     /// that sequence.
     pub(super) fn look_no_more(&self, claimed: Sequence, claims: u64) {
         let since = self.look_first_since.load(Ordering::Relaxed);

@@ -364,7 +364,7 @@ impl<S: Strided> Wait for AwaitClaim<'_, S> {
     }
 }
 
-/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `ordered`.
+/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `claimed`.
 /// Without a strategy for an argument for the same reason as [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]

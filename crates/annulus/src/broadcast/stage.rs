@@ -116,7 +116,7 @@ pub(crate) struct StageProgress(Arc<Progress>);
 /// processed it.
 ///
 /// [`Subscriber::after_barrier`] gives one barrier to several subscribers. A stage that is dropped no longer
-/// counts.
+/// counts, nor does what it lost.
 ///
 /// ```
 /// use annulus::broadcast::DependencyBarrier;

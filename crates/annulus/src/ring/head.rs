@@ -147,7 +147,7 @@ impl Head {
         None
     }
 
-    /// claim.take1, if nobody else has claimed since [`ordered`](Self::claimed) returned `first`.
+    /// claim.take1, if nobody else has claimed since [`claimed`](Self::claimed) returned `first`.
     #[inline]
     pub(crate) fn claim_at(&self, first: Sequence, count: u64) -> bool {
         if mutated!("claim_whoever_was_faster") {
@@ -515,7 +515,7 @@ mod tests {
         assert_eq!(frontier, Frontier { head: Sequence::new(25), oldest: Sequence::new(18) });
     }
 
-    /// Of eight slots from message 0 on, `ordered` claimed, with these stamps.
+    /// Of eight slots from message 0 on, `claimed` claimed, with these stamps.
     fn many(claimed: u64) -> Head {
         let head = Head::new(8, Sequence::FIRST, Writers::Many);
         head.claim(claimed);

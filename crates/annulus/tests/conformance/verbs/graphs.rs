@@ -30,32 +30,36 @@ const MESSAGES: u64 = if cfg!(miri) {
 /// the ring must order it.
 type Handled = Arc<AtomicU64>;
 
+/// What a stage received and lost; and the stage. Whoever follows one that is gone need not pass over what
+/// that one lost.
+type Ended = ((u64, u64), Box<dyn Send>);
+
 /// A stage that hands each message, with its sequence, to a function. What it passes over it reports.
 trait Runs: Sized + Send + 'static {
-    fn run(self, handle: impl FnMut(u64) + Send + 'static) -> JoinHandle<(u64, u64)>;
+    fn run(self, handle: impl FnMut(u64) + Send + 'static) -> JoinHandle<Ended>;
 }
 
 impl<M: Unstaged> Runs for Subscriber<u64, Staged<M>>
 where
     Subscriber<u64, Staged<M>>: Send,
 {
-    fn run(mut self, mut handle: impl FnMut(u64) + Send + 'static) -> JoinHandle<(u64, u64)> {
+    fn run(mut self, mut handle: impl FnMut(u64) + Send + 'static) -> JoinHandle<Ended> {
         thread::spawn(move || {
             while self.recv().is_ok() {
                 handle(self.cursor() - 1);
             }
-            (self.total_received(), self.total_lagged())
+            ((self.total_received(), self.total_lagged()), Box::new(self) as Box<dyn Send>)
         })
     }
 }
 
 impl Runs for EventSubscriber<Vec<u64>, Staged<Lossless>> {
-    fn run(mut self, mut handle: impl FnMut(u64) + Send + 'static) -> JoinHandle<(u64, u64)> {
+    fn run(mut self, mut handle: impl FnMut(u64) + Send + 'static) -> JoinHandle<Ended> {
         thread::spawn(move || {
             loop {
                 let sequence = self.cursor();
                 if self.process(|_| handle(sequence)).is_err() {
-                    return (self.total_received(), 0);
+                    return ((self.total_received(), 0), Box::new(self) as Box<dyn Send>);
                 }
             }
         })
@@ -63,7 +67,7 @@ impl Runs for EventSubscriber<Vec<u64>, Staged<Lossless>> {
 }
 
 /// Runs `stage`, which must see only what all `before` have handled; returns what it has handled.
-fn start(stage: impl Runs, before: &[&Handled]) -> (Handled, JoinHandle<(u64, u64)>) {
+fn start(stage: impl Runs, before: &[&Handled]) -> (Handled, JoinHandle<Ended>) {
     let handled = Handled::default();
     let before: Vec<Handled> = before.iter().map(|&before| Arc::clone(before)).collect();
     let thread = stage.run({
@@ -95,7 +99,8 @@ macro_rules! graph {
         let (printed, print) = start(print, &[&parsed, &audited]);
         let (_, reply) = start(reply, &[&stored, &printed, &parsed, &audited]);
         $publish;
-        [parse, audit, store, print, reply].map(|thread| thread.join().unwrap())
+        let ended = [parse, audit, store, print, reply].map(|thread| thread.join().unwrap());
+        ended.map(|(numbers, _stage)| numbers)
     }};
 }
 
