@@ -6,7 +6,11 @@
 #[cfg(unix)]
 use std::thread;
 #[cfg(target_os = "linux")]
-use std::{process::exit, time::Duration};
+use std::{
+    process::exit,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 #[cfg(unix)]
 use signal_hook::{consts, iterator};
@@ -105,6 +109,19 @@ impl Signals {
             end(outcome);
         })
     }
+}
+
+/// What the first signal says, once it has come: for a subcommand that looks now and then.
+///
+/// # Errors
+///
+/// The system refuses to tell of signals, or there is no thread for it.
+#[cfg(target_os = "linux")]
+pub(crate) fn first_signal() -> Result<Arc<OnceLock<Outcome>>, Failure> {
+    let first = Arc::new(OnceLock::new());
+    let told = Arc::clone(&first);
+    Signals::watch()?.then(move |outcome| _ = told.set(outcome))?;
+    Ok(first)
 }
 
 /// Whether the process began with SIGHUP ignored. (Where the system does not tell, SIGHUP is left as it is.)

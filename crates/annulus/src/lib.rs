@@ -53,8 +53,8 @@
 //! thread that receives from any of these rings and calls a handler, and `affinity` keeps threads on cores of
 //! their own. The [guide] helps to choose, and says what follows from the choice.
 //!
-//! Between processes (Linux, feature `shm`) there are both kinds of broadcast ring for one writer, and queues
-//! from one producer, or from several, to one consumer: see the module `shm`.
+//! Between processes (Linux, feature `shm`) there are both kinds of broadcast ring for one writer, lossy ones
+//! for several, and queues from one producer, or from several, to one consumer: see the module `shm`.
 //!
 //! # What holds for every ring
 //!

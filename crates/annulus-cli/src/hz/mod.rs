@@ -13,7 +13,6 @@ mod arguments;
 mod cadence;
 mod report;
 
-use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use annulus::shm::{Kind, PeerState};
@@ -22,7 +21,7 @@ pub(crate) use arguments::Arguments;
 
 use crate::measure::now_ns;
 use crate::outcome::{Failure, Outcome};
-use crate::signals::Signals;
+use crate::signals::first_signal;
 use crate::text::quoted;
 use crate::{output, rings};
 use cadence::Cadence;
@@ -37,11 +36,7 @@ const ASKED_EACH: u64 = 1_024;
 ///
 /// There is no such ring, or its messages can't be counted.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = Arc::new(OnceLock::new());
-    let told = Arc::clone(&stopped);
-    Signals::watch()?.then(move |outcome| {
-        let _ = told.set(outcome);
-    })?;
+    let stopped = first_signal()?;
     let name = &arguments.name;
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let kind = observer.info().kind();

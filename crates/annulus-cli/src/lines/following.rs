@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use annulus::shm::{Directory, FindError, NamedSubscriber, PeerState, ProcessId, Received};
@@ -14,7 +13,7 @@ use super::printing::{SHOWN_EACH, ended, print};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings;
-use crate::signals::Signals;
+use crate::signals::first_signal;
 use crate::text::{counted, grouped, quoted};
 
 /// A change of publishers, as JSON.
@@ -33,11 +32,7 @@ const MOST_PIECES: u32 = 1 << 20;
 
 /// Prints all lines of all publishers, up to `--count` or a signal.
 pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
-    let stopped = Arc::new(OnceLock::new());
-    let told = Arc::clone(&stopped);
-    Signals::watch()?.then(move |outcome| {
-        let _ = told.set(outcome);
-    })?;
+    let stopped = first_signal()?;
     let name = &arguments.name;
     let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
     let subscriber = NamedSubscriber::<Piece>::new(&directory, name).map_err(|error| failed(&error))?;

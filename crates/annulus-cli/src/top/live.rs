@@ -1,7 +1,7 @@
 //! The terminal, until the user quits: samples, keys, and what becomes of them.
 
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
@@ -13,7 +13,7 @@ use super::rows::rows;
 use super::view::{View, Wish};
 use crate::outcome::{Failure, Outcome};
 use crate::rings::sampler::Sampler;
-use crate::signals::Signals;
+use crate::signals::first_signal;
 
 /// A signal is noticed after this at the latest.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -22,9 +22,7 @@ const FIRST_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Shows the rings in the terminal.
 pub(super) fn run(sampler: Sampler, interval: Duration) -> Result<Outcome, Failure> {
-    let stopped = Arc::new(OnceLock::new());
-    let told = Arc::clone(&stopped);
-    Signals::watch()?.then(move |outcome| _ = told.set(outcome))?;
+    let stopped = first_signal()?;
     // (Before the terminal is changed, which may fail half-way. A panic restores it by ratatui's hook.)
     let restored = Restored;
     let ended = ratatui::try_init().and_then(|mut terminal| show(&mut terminal, sampler, interval, &stopped));

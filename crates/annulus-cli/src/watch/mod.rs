@@ -15,7 +15,6 @@ mod follower;
 mod shown;
 
 use std::io::{self, Write};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -27,7 +26,7 @@ pub(crate) use fields::{Fields, Known, Value};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings;
-use crate::signals::Signals;
+use crate::signals::first_signal;
 use crate::text::quoted;
 use follower::{Follower, Next};
 use shown::Shown;
@@ -41,11 +40,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 ///
 /// There is no such ring, or it is no broadcast ring.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let stopped = Arc::new(OnceLock::new());
-    let told = Arc::clone(&stopped);
-    Signals::watch()?.then(move |outcome| {
-        let _ = told.set(outcome);
-    })?;
+    let stopped = first_signal()?;
     let name = &arguments.name;
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let info = observer.info();
