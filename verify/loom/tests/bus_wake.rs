@@ -60,10 +60,13 @@ fn the_end_of_a_topic_wakes() {
     check_up_to(2, || {
         let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
         let publisher = bus.publisher("a");
+        // Keeps the ring until both have let go of it, for the same reason as above.
+        let ring = bus.subscribable("a");
         let mut matching = bus.subscribe_matching("*").unwrap();
         drop(bus);
         let reader = thread::spawn(move || (matching.recv().is_err(), matching));
         drop(publisher);
         assert!(reader.join().unwrap().0);
+        drop(ring);
     });
 }
