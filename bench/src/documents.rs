@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{index, landing, page};
+use crate::report::{index, landing, page, scaling};
 use crate::results::{self, Results};
 
 const FOLDER: &str = "docs/benchmarks";
@@ -17,10 +17,19 @@ pub fn write(root: &Path, results: &Results) -> Result<(), String> {
     put(&folder.join(format!("{name}.md")), page::page(results))?;
     let all = all(root)?;
     put(&folder.join("README.md"), index::page(&all))?;
-    put(&folder.join("speed.svg"), landing::picture(&all[0]))?;
+    for (name, picture) in pictures(&all) {
+        put(&folder.join(name), picture)?;
+    }
     let path = root.join("README.md");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     put(&path, landing::with_figures(&text, &all)?)
+}
+
+/// Each of the newest results that have its rows.
+pub fn pictures(all: &[Results]) -> impl Iterator<Item = (&'static str, String)> {
+    let speed = landing::picture(all).map(|picture| ("speed.svg", picture));
+    let many_cores = all.iter().find_map(scaling::picture).map(|picture| ("many-cores.svg", picture));
+    speed.into_iter().chain(many_cores)
 }
 
 /// The results of all processors, the newest first.

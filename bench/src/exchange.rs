@@ -273,18 +273,18 @@ fn run<A: Pace, S: Source, R: Sink, const P: usize, const C: usize>(
     let (main, done) = (thread::current(), AtomicUsize::new(0));
     thread::scope(|scope| {
         let (clock, meet, main, done) = (&clock, &meet, &main, &done);
-        let mut number = 0;
+        let (mut producing, mut consuming) = (0.., 0..);
         let producers = producers.map(|source| {
-            let who = number;
-            number += 1;
+            let who = producing.next().expect("numbers do not end");
             scope.spawn(move || {
-                plan.placement.place_producer(who, plan.cores);
+                plan.placement.place_producer(who, C, plan.cores);
                 produce::<A, S, P>(source, who as u64, clock, meet)
             })
         });
         let consumers = consumers.map(|sink| {
+            let who = consuming.next().expect("numbers do not end");
             scope.spawn(move || {
-                plan.placement.place_consumer(plan.cores);
+                plan.placement.place_consumer(who, plan.cores);
                 let received = consume::<A, R, P>(sink, clock, meet);
                 done.fetch_add(1, Ordering::Relaxed);
                 main.unpark();
@@ -427,7 +427,7 @@ mod tests {
 
     fn sample<A: Pace>(forgets: Option<u64>, repeats: Option<u64>, placement: Placement) -> Sample {
         let row = Row { span: Duration::from_millis(10), placement, ..Row::new("", "", 4, 0) };
-        let plan = row.plan(Cores::first_two().unwrap());
+        let plan = row.plan(Cores::all().unwrap());
         exchange::<A, _, _, 2, 1>(&plan, Reach::OneConsumer, || {
             let (sender, receiver) = mpsc::sync_channel(4);
             (copies(sender).map(|sender| Faulty { sender, forgets, repeats, count: 0 }), [receiver])
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn what_it_took_is_found_in_each_placement() {
-        for placement in Placement::QUIET.into_iter().chain([Placement::BusyMachine]) {
+        for placement in Placement::QUIET.into_iter().chain([Placement::BusyMachine, Placement::OwnCores]) {
             let sample = sample::<Stream>(None, None, placement);
             assert!(sample.ns > 0.0 && sample.cpu_ns.is_some_and(|ns| ns > 0.0), "{}", placement.name());
             assert!(sample.latencies.is_empty());

@@ -7,7 +7,7 @@ use crate::cores::Cores;
 /// Processor time since the machine, or this process, began, in ticks of the kernel's.
 #[derive(Clone, Copy)]
 struct Ticks {
-    /// Of both cores.
+    /// Of all the cores.
     busy: u64,
     idle: u64,
     /// Of this process, and of those that it started and that ended.
@@ -25,7 +25,7 @@ impl Load {
         Self { cores, begun: Ticks::now(cores) }
     }
 
-    /// The part of both cores' time that went to others than this program: to other programs, to the kernel
+    /// The part of the cores' time that went to others than this program: to other programs, to the kernel
     /// for them, or to other guests of a host (which a guest sees as stolen). From 0 to 1; 0 where the kernel
     /// does not say.
     pub fn others(&self) -> f64 {
@@ -45,7 +45,7 @@ impl Ticks {
 
     fn parse(stat: &str, own: &str, cores: Cores) -> Option<Self> {
         let (mut busy, mut idle) = (0, 0);
-        for &core in &[cores.here, cores.there][..cores.count()] {
+        for core in cores.iter() {
             let name = format!("cpu{core} ");
             let line = stat.lines().find_map(|line| line.strip_prefix(&name))?;
             let ticks =
@@ -74,23 +74,22 @@ impl Ticks {
 mod tests {
     use super::*;
 
-    const CORES: Cores = Cores { here: 0, there: 2 };
-
     #[test]
     fn others_are_what_is_neither_idle_nor_ours() {
+        let cores = "0,2".parse().unwrap();
         let stat = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 10 1 2 500 5 1 1 3 0 0\ncpu1 7 7 7 7 7 7 7 7 7 7\ncpu2 20 0 0 400 0 0 0 0 0 0\n";
         let own = "42 (a (strange) name) S 1 1 1 0 -1 4194304 80 0 0 0 3 4 5 6 20 0 1 0 99 5000 800";
-        let ticks = Ticks::parse(stat, own, CORES).unwrap();
+        let ticks = Ticks::parse(stat, own, cores).unwrap();
         assert_eq!((ticks.busy, ticks.idle, ticks.own), (38, 905, 18));
         let later = Ticks { busy: 138, idle: 905, own: 68 };
         assert_eq!(later.others_since(ticks), 0.5);
         assert_eq!(ticks.others_since(ticks), 0.0);
-        assert!(Ticks::parse("cpu0 1 2 3\n", own, CORES).is_none());
+        assert!(Ticks::parse("cpu0 1 2 3\n", own, cores).is_none());
     }
 
     #[test]
     fn this_machine_says_what_it_does() {
-        let cores = Cores::first_two().unwrap();
+        let cores = Cores::all().unwrap();
         assert!(Ticks::now(cores).is_some());
         assert!((0.0..=1.0).contains(&Load::begin(cores).others()));
     }

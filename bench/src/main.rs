@@ -92,7 +92,7 @@ struct Arguments {
     /// Only rows whose name contains this.
     #[arg(long, value_name = "SUBSTRING", default_value = "")]
     only: String,
-    /// Two cores to run on, as "0,1"; otherwise the first two that may be used.
+    /// Cores to run on, as "0,1", of which most rows use the first two; otherwise all that may be used.
     #[arg(long)]
     cores: Option<Cores>,
     /// Where to write the report for people.
@@ -149,7 +149,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let results = match &arguments.from {
         Some(path) => results::read(path)?,
         None => {
-            let cores = arguments.cores.map_or_else(Cores::first_two, Cores::check)?;
+            let cores = arguments.cores.map_or_else(Cores::all, Cores::check)?;
             if let Some(name) = &arguments.round {
                 let order = if arguments.backward { Order::Backward } else { Order::Forward };
                 let span = arguments.span_ms.map(Duration::from_millis);
@@ -181,15 +181,20 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     let all = rows.len();
     rows.retain(|row| row.cores() <= cores.count());
     if rows.len() < all {
-        eprintln!("{} of {all} rows need two cores, and there is one", all - rows.len());
+        eprintln!(
+            "{} of {all} rows need more cores than the {} that there are",
+            all - rows.len(),
+            cores.count()
+        );
     }
     if rows.is_empty() {
-        return Err("nothing is left to measure on one core".to_owned());
+        return Err("no row is left that so few cores are enough for".to_owned());
     }
     rows::left_out().iter().for_each(|why| eprintln!("{why}"));
     if !stamps::are_reliable() {
         eprintln!("no one-way latencies: the time stamp counter of this machine is not invariant");
     }
+    let cores = cores.first(rows.iter().map(Row::cores).max().unwrap_or(1).max(2));
     let load = Load::begin(cores);
     let measured = measure::measure(&rows, rounds, cores)?;
     let others = load.others();

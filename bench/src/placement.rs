@@ -10,6 +10,8 @@ pub enum Placement {
     OneBeside,
     Unpinned,
     BusyMachine,
+    /// As many cores as threads.
+    OwnCores,
 }
 
 impl Placement {
@@ -24,6 +26,7 @@ impl Placement {
             Self::OneBeside => "one producer beside",
             Self::Unpinned => "unpinned",
             Self::BusyMachine => "busy machine",
+            Self::OwnCores => "own cores",
         }
     }
 
@@ -37,6 +40,7 @@ impl Placement {
             Self::BusyMachine => {
                 "the scheduler moves the threads between the two cores, and a program that spins has its part of them"
             }
+            Self::OwnCores => "each thread on a core of its own",
         }
     }
 
@@ -45,29 +49,32 @@ impl Placement {
         self != Self::OneBeside || producers > 1
     }
 
-    /// Cores without which it is another placement.
-    pub fn cores(self) -> usize {
+    /// Cores without which it is another placement, with so many threads.
+    pub fn cores(self, threads: usize) -> usize {
         match self {
+            Self::OwnCores => threads,
             Self::Apart | Self::OneBeside => 2,
             Self::SameCore | Self::Unpinned | Self::BusyMachine => 1,
         }
     }
 
-    /// Puts the calling thread, producer `number`, where it belongs.
-    pub fn place_producer(self, number: usize, cores: Cores) {
+    /// Puts the calling thread, producer `number` beside so many consumers, where it belongs.
+    pub fn place_producer(self, number: usize, consumers: usize, cores: Cores) {
         match self {
             Self::Apart => pin(cores.there),
             Self::SameCore => pin(cores.here),
             Self::OneBeside => pin(if number == 0 { cores.here } else { cores.there }),
             Self::Unpinned | Self::BusyMachine => unpin(cores),
+            Self::OwnCores => pin(cores.number(consumers + number)),
         }
     }
 
-    /// Puts the calling thread, a consumer, where it belongs.
-    pub fn place_consumer(self, cores: Cores) {
+    /// Puts the calling thread, consumer `number`, where it belongs.
+    pub fn place_consumer(self, number: usize, cores: Cores) {
         match self {
             Self::Apart | Self::SameCore | Self::OneBeside => pin(cores.here),
             Self::Unpinned | Self::BusyMachine => unpin(cores),
+            Self::OwnCores => pin(cores.number(number)),
         }
     }
 }

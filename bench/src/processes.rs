@@ -227,7 +227,7 @@ pub mod tests {
     }
 
     fn start<W: Work>() -> (Child, u32) {
-        let cores = Cores::first_two().unwrap();
+        let cores = Cores::all().unwrap();
         let (span, placement) = (Duration::ZERO, Placement::Apart);
         let child = Child::start::<W>(&Plan { capacity: 1, messages: 1, span, cores, placement }, 1);
         let number = child.hear();

@@ -15,13 +15,13 @@ use crate::row::{Group, Kind, Limits, Place, Placed, Row, Sample, Target};
 pub struct Results {
     pub machine: Machine,
     pub contenders: Vec<Package>,
-    /// The two cores, as "0 and 1".
+    /// Those that rows ran on, as "0 and 1".
     pub cores: String,
     /// How many rounds were asked for.
     pub rounds: usize,
-    /// The part of the two cores' time that other programs, or other guests of the host, had meanwhile.
+    /// The part of their time that other programs, or other guests of the host, had meanwhile.
     pub others: f64,
-    /// The raw ping-pong between the two cores over the whole run, in nanoseconds a round trip.
+    /// The raw ping-pong between the first two over the whole run, in nanoseconds a round trip.
     pub ping_pong_ns: Option<Quartiles>,
     pub rows: Vec<RowResult>,
 }
@@ -167,7 +167,7 @@ impl RowResult {
             messages: row.messages,
             span_ms: (!row.span.is_zero()).then_some(row.span.as_millis() as u64),
             threads: row.threads,
-            oversubscribed: row.threads > cores,
+            oversubscribed: row.oversubscribes(cores),
             place: row.place.clone(),
             placed: row.placed.clone(),
             ping_pong_ns: Quartiles::of(rounds.probes()),
@@ -188,6 +188,12 @@ impl RowResult {
         rivals
             .filter_map(|ratio| Some((ratio, ratio.ratio?)))
             .max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
+    }
+
+    /// Ours, and the rival that took the least time beside us.
+    pub fn beside_the_best_rival(&self) -> Option<(&EntryResult, &EntryResult)> {
+        let (best, _) = self.best_rival()?;
+        Some((self.ours(), self.entries.iter().find(|entry| entry.name == best.against)?))
     }
 
     /// What the limits say, where there are some.

@@ -156,7 +156,6 @@ pub fn ours(row: &Row) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cores::Cores;
     use crate::row::Entry;
     use std::cell::RefCell;
 
@@ -213,7 +212,7 @@ mod tests {
             Entry { name: "b", kind: Kind::Rival, run: |_| sample('b', 6.0) },
         ];
         ORDER.with_borrow_mut(String::clear);
-        let plan = row.plan(Cores { here: 0, there: 1 });
+        let plan = row.plan("0,1".parse().unwrap());
         let round = Round::run(&row, &plan, order, || sample('p', 100.0).ns);
         (round, ORDER.with_borrow(String::clone))
     }

@@ -109,6 +109,7 @@ pub enum Group {
     NowAndThen,
     BusyMachine,
     Sleepers,
+    ManyCores,
     Processes,
 }
 
@@ -203,9 +204,14 @@ impl Row {
         self.cores() > 1
     }
 
+    /// Whether its threads are more than the cores that it has of so many.
+    pub fn oversubscribes(&self, cores: usize) -> bool {
+        self.threads > if self.placement == Placement::OwnCores { cores } else { cores.min(2) }
+    }
+
     /// Cores without which it can't be what it says.
     pub fn cores(&self) -> usize {
-        if self.threads > 1 { self.placement.cores() } else { 1 }
+        if self.threads > 1 { self.placement.cores(self.threads) } else { 1 }
     }
 
     pub fn entries(mut self, entries: impl IntoIterator<Item = Entry>) -> Self {

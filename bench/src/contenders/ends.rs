@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Look, Looking, Publisher, Reader, Receiver, Sender, Subscriber};
-use crate::exchange::{Sink, Source, copies};
+use crate::exchange::{Sink, Source};
 
 /// An end of a queue, by verbs that wait.
 pub struct Queued<H>(pub H);
@@ -114,20 +114,20 @@ pub struct LossySource<H> {
     ended: Arc<AtomicUsize>,
 }
 
-/// The subscriber of a lossy ring with so many publishers, which spins.
+/// A subscriber of a lossy ring with so many publishers, which spins.
 pub struct LossySink<H, const P: usize> {
     subscriber: H,
     ended: Arc<AtomicUsize>,
 }
 
 /// The ends of a lossy ring.
-pub fn lossy_ends<H: Clone, S, const P: usize>(
-    publisher: H,
-    subscriber: S,
-) -> ([LossySource<H>; P], LossySink<S, P>) {
+pub fn lossy_ends<H, S, const P: usize, const C: usize>(
+    publishers: [H; P],
+    subscribers: [S; C],
+) -> ([LossySource<H>; P], [LossySink<S, P>; C]) {
     let ended = Arc::new(AtomicUsize::new(0));
-    let publishers = copies(publisher).map(|publisher| LossySource { publisher, ended: ended.clone() });
-    (publishers, LossySink { subscriber, ended })
+    let publishers = publishers.map(|publisher| LossySource { publisher, ended: ended.clone() });
+    (publishers, subscribers.map(|subscriber| LossySink { subscriber, ended: ended.clone() }))
 }
 
 impl<H: Publisher<u64>> Source for LossySource<H> {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use maud::{Markup, PreEscaped, html};
 
 use super::{none, short};
-use crate::results::{EntryResult, Results, RowResult};
+use crate::results::{Results, RowResult};
 
 const BEGIN: &str = "<!-- figures: written by bench/, from docs/benchmarks/*.json -->\n";
 const END: &str = "<!-- end of figures -->\n";
@@ -30,7 +30,12 @@ const OF_TABLE: usize = 6;
 /// `readme` with these figures in the place of those it has.
 pub fn with_figures(readme: &str, all: &[Results]) -> Result<String, String> {
     let Range { start, end } = place(readme)?;
-    Ok([&readme[..start], &table(all), &readme[end..]].concat())
+    Ok([&readme[..start], &table(&shown(all)), &readme[end..]].concat())
+}
+
+/// Those that have one of the rows: a run may be of others.
+fn shown(all: &[Results]) -> Vec<&Results> {
+    all.iter().filter(|results| ROWS.iter().any(|(row, _)| pair(results, row).is_some())).collect()
 }
 
 fn place(readme: &str) -> Result<Range<usize>, String> {
@@ -49,14 +54,12 @@ struct Pair<'a> {
 
 fn pair<'a>(results: &'a Results, row: &str) -> Option<Pair<'a>> {
     let row: &RowResult = results.rows.iter().find(|known| known.name == row)?;
-    let (best, _) = row.best_rival()?;
-    let median = |entry: &EntryResult| Some(entry.ns?.median);
-    let rival = row.entries.iter().find(|entry| entry.name == best.against)?;
-    Some(Pair { ours: median(row.ours())?, rival: median(rival)?, name: &rival.name })
+    let (ours, rival) = row.beside_the_best_rival()?;
+    Some(Pair { ours: ours.ns?.median, rival: rival.ns?.median, name: &rival.name })
 }
 
 /// Nanoseconds of both, the shorter time in bold, a column for each processor.
-fn table(all: &[Results]) -> String {
+fn table(all: &[&Results]) -> String {
     let mut text = String::from("\n| ns for each message: annulus, best rival |");
     all.iter().for_each(|results| _ = write!(text, " {} |", results.machine.name()));
     text += &format!("\n| --- |{}\n", " --- |".repeat(all.len()));
@@ -88,8 +91,10 @@ const LONGEST: f64 = 300.0;
 const TOP: usize = 54;
 const LINE: usize = 44;
 
-/// An SVG that needs nothing else, in light and dark. The longer bar of each row has the same length.
-pub fn picture(results: &Results) -> String {
+/// Of the newest results that have such rows: an SVG that needs nothing else, in light and dark. The longer bar of
+/// each row has the same length.
+pub fn picture(all: &[Results]) -> Option<String> {
+    let results = *shown(all).first()?;
     let rows = ROWS.iter().filter_map(|(row, words)| Some((*words, pair(results, row)?)));
     let rows: Vec<(&str, Pair)> = rows.collect();
     let height = TOP + LINE * rows.len() + 10;
@@ -103,7 +108,7 @@ pub fn picture(results: &Results) -> String {
             @for (number, (words, pair)) in rows.iter().enumerate() { (line(TOP + LINE * number, words, pair)) }
         }
     };
-    picture.into_string() + "\n"
+    Some(picture.into_string() + "\n")
 }
 
 fn line(top: usize, words: &str, Pair { ours, rival, name }: &Pair) -> Markup {
@@ -134,14 +139,14 @@ mod tests {
 
     #[test]
     fn a_cell_has_both_times_and_a_row_that_was_not_measured_has_none() {
-        let text = table(&[one()]);
+        let text = table(&[&one()]);
         assert!(text.contains(&format!("| {} | **1.50**, 3.00 (a rival) |\n", ROWS[0].1)), "{text}");
         assert!(text.contains(&format!("| {} | – |\n", ROWS[1].1)), "{text}");
     }
 
     #[test]
     fn the_longer_bar_has_the_whole_length() {
-        let text = picture(&one());
+        let text = picture(&[one()]).unwrap();
         assert!(text.contains("width=\"150.0\"") && text.contains("width=\"300.0\""), "{text}");
     }
 
@@ -150,7 +155,7 @@ mod tests {
         let all = [one()];
         let readme = format!("before\n{BEGIN}old\n{END}after\n");
         let written = with_figures(&readme, &all).unwrap();
-        assert_eq!(written, format!("before\n{BEGIN}{}{END}after\n", table(&all)));
+        assert_eq!(written, format!("before\n{BEGIN}{}{END}after\n", table(&shown(&all))));
         assert_eq!(with_figures(&written, &all).unwrap(), written);
         assert!(with_figures("nothing", &all).unwrap_err().contains("figures"));
     }
@@ -168,11 +173,14 @@ mod tests {
             assert!(read(&name) == page::page(results), "{name} {again}");
         }
         assert!(read("docs/benchmarks/README.md") == index::page(&all), "the index {again}");
-        assert!(read("docs/benchmarks/speed.svg") == picture(&all[0]), "the picture {again}");
+        for (name, picture) in crate::documents::pictures(&all) {
+            assert!(read(&format!("docs/benchmarks/{name}")) == picture, "{name} {again}");
+        }
         let readme = read("README.md");
         assert!(with_figures(&readme, &all).unwrap() == readme, "README.md {again}");
+        let newest = shown(&all)[0];
         for (name, _) in ROWS {
-            assert!(all[0].rows.iter().any(|row| row.name == name), "no row is named {name}");
+            assert!(newest.rows.iter().any(|row| row.name == name), "no row is named {name}");
         }
     }
 }

@@ -6,6 +6,7 @@
 //! index    docs/benchmarks/README.md: which processors there are
 //! summary  its tables, of all processors
 //! landing  the picture and the table of the README
+//! scaling  the picture of many cores
 //! table    the table that is printed, and that the page has
 //! ```
 //!
@@ -15,6 +16,7 @@ pub mod html;
 pub mod index;
 pub mod landing;
 pub mod page;
+pub mod scaling;
 pub mod summary;
 pub mod table;
 
@@ -47,6 +49,7 @@ impl Group {
             Self::NowAndThen => "Now and then, by placement",
             Self::BusyMachine => "Beside a busy program",
             Self::Sleepers => "Sleepers",
+            Self::ManyCores => "Many cores",
             Self::Processes => "Between processes",
         }
     }

@@ -18,6 +18,7 @@ mod latency;
 mod live;
 mod lossless;
 mod made;
+mod many_cores;
 mod many_publishers;
 mod newest;
 mod notifier;
@@ -38,6 +39,7 @@ mod quote;
 mod replies;
 mod round_trip;
 mod select;
+mod shapes;
 mod short_lives;
 mod statistics;
 mod stream;
@@ -89,6 +91,7 @@ pub fn all() -> Vec<Row> {
     of(Group::NowAndThen, placement::now_and_then());
     of(Group::BusyMachine, placement::beside_a_busy_program());
     of(Group::Sleepers, placement::sleepers());
+    of(Group::ManyCores, many_cores::rows());
     of(Group::Processes, between::rows());
     rows
 }
@@ -118,7 +121,7 @@ mod tests {
     /// Few messages, with all the checks.
     #[test]
     fn every_entry_of_every_row_runs() {
-        let cores = Cores::first_two().unwrap();
+        let cores = Cores::all().unwrap();
         crate::cores::pin(cores.here);
         for row in all() {
             let plan = Plan {

@@ -152,7 +152,7 @@ mod tests {
     fn a_consumer_that_spins_takes_a_core_and_one_that_sleeps_leaves_it() {
         let rows = rows();
         let [row, beside, ..] = &rows[..] else { panic!("there are two at least") };
-        let plan = row.plan(Cores::first_two().unwrap());
+        let plan = row.plan(Cores::all().unwrap());
         let cpu_ns = |strategy| alone(&plan, strategy).cpu_ns.unwrap();
         holds_once(|| (2.0 * cpu_ns(WaitStrategy::block()), cpu_ns(WaitStrategy::BusySpin)));
         let plan = beside.plan(plan.cores);
