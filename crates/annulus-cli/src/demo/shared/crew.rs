@@ -174,7 +174,7 @@ impl<'a> Crew<'a> {
         };
         let (mut socket, theirs) = UnixStream::pair().map_err(failed)?;
         let process = Command::new(env::current_exe().map_err(failed)?)
-            .args(["demo", &format!("--shared={}", self.meeting.name), "--part", name, "--directory"])
+            .args(["demo", "--part", name, &format!("--shared={}", self.meeting.name), "--directory"])
             .arg(self.meeting.directory.path())
             .args(self.meeting.feed_arguments.iter().filter(|_| node == Node::Feed))
             // Ctrl-C in a terminal is for the feed alone.

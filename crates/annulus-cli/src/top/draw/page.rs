@@ -20,12 +20,15 @@ use crate::top::waits::{AXIS, BARS, Waits};
 const CURVE_LINES: u16 = 6;
 /// A picture of waits has at least this much room for the curve beside it.
 const CURVE_COLUMNS_MIN: u16 = 20;
-/// Between the two.
-const GAP: u16 = 3;
+/// The names of facts take so many columns.
+const NAMES: usize = 11;
+/// Between the two, where the axis has its title.
+const GAP: u16 = 10;
+const AXIS_TITLE: &str = "  behind: ";
 
 /// What is known of the ring, its curve, and its readers.
 pub(super) fn page(frame: &mut Frame<'_>, area: Rect, scene: &Scene<'_>, row: &Row<'_>) {
-    let above = above(scene, row);
+    let above = above(scene, row, area.width.into());
     let readers = readers(row.ring, area.width.into());
     let (lines_above, lines_below) = (above.len() as u16, readers.len() as u16);
     // The readers matter more than the height of the curve.
@@ -43,12 +46,8 @@ pub(super) fn page(frame: &mut Frame<'_>, area: Rect, scene: &Scene<'_>, row: &R
     let room = area.width.saturating_sub(BARS as u16 + GAP);
     match waits.filter(|_| room >= CURVE_COLUMNS_MIN && curve > 1) {
         Some(waits) => {
-            let areas = Layout::horizontal([
-                Constraint::Length(room),
-                Constraint::Length(GAP),
-                Constraint::Length(BARS as u16),
-            ]);
-            let [rates_area, _, waits_area] = areas.areas(curve_area);
+            let areas = Layout::horizontal([Constraint::Length(room), Constraint::Fill(1)]);
+            let [rates_area, waits_area] = areas.areas(curve_area);
             draw_rates(frame, rates_area, &row.rates);
             draw_waits(frame, waits_area, waits);
         }
@@ -70,12 +69,13 @@ fn draw_rates(frame: &mut Frame<'_>, area: Rect, rates: &[f64]) {
 /// How often each wait was seen, above an axis.
 fn draw_waits(frame: &mut Frame<'_>, area: Rect, waits: &Waits) {
     let [bars, axis] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(area);
+    let [_, bars] = Layout::horizontal([Constraint::Length(GAP), Constraint::Fill(1)]).areas(bars);
     frame.render_widget(Sparkline::default().data(waits.bars()), bars);
-    frame.render_widget(Line::from(AXIS).dim(), axis);
+    frame.render_widget(Line::from(format!("{AXIS_TITLE}{AXIS}")).dim(), axis);
 }
 
 /// What is known of the ring, a line each.
-fn above(scene: &Scene<'_>, row: &Row<'_>) -> Vec<Line<'static>> {
+fn above(scene: &Scene<'_>, row: &Row<'_>, room: usize) -> Vec<Line<'static>> {
     let state = row.ring.state;
     let title = vec![
         Span::raw(row.name.clone()).bold(),
@@ -84,8 +84,9 @@ fn above(scene: &Scene<'_>, row: &Row<'_>) -> Vec<Line<'static>> {
         Span::styled(state.to_string(), of_state(state)),
     ];
     let facts = facts(row, scene.history).into_iter().map(|fact| {
-        let name = Span::raw(fit(fact.name, 11, false)).dim();
-        Line::from(vec![name, Span::styled(fact.text, of_tone(fact.tone))])
+        let name = Span::raw(fit(fact.name, NAMES, false)).dim();
+        let text = fit(&fact.text, room.saturating_sub(NAMES), false);
+        Line::from(vec![name, Span::styled(text, of_tone(fact.tone))])
     });
     iter::once(Line::from(title)).chain(facts).collect()
 }
@@ -109,7 +110,7 @@ fn readers(ring: &Ring, room: usize) -> Vec<Line<'static>> {
     let gap = if room >= 100 { "   " } else { "  " };
     let line = |cells: &[&str]| {
         let fitted = columns.iter().map(|&column| fit(cells[column], widest(column), TITLES[column].1));
-        fitted.collect::<Vec<_>>().join(gap)
+        fit(fitted.collect::<Vec<_>>().join(gap).trim_end(), room, false)
     };
     let titles = line(&TITLES.map(|(title, _)| title));
     let mut lines = vec![Line::styled(titles, palette::TITLES)];
