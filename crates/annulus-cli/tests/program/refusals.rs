@@ -37,8 +37,8 @@ fn ring() -> Vec<u8> {
     bytes
 }
 
-/// What a subcommand does with the name of a ring. Each that has a directory of names is here: the tests ask the
-/// program for its subcommands.
+/// What a subcommand does with the name of a ring. Each that has a directory of names is here: the tests ask
+/// the program for its subcommands.
 enum Use {
     /// It looks at that ring, or joins it.
     One(&'static [&'static str]),
