@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use annulus::shm::Directory;
 use clap::{Args, ValueEnum};
 
 use crate::numbers::{count, size, whole_in};
@@ -80,7 +81,7 @@ pub(crate) struct SubscribeArguments {
     #[arg(long, value_name = "LINES", value_parser = lines)]
     pub(super) count: Option<u64>,
 
-    /// If there is no such ring, wait for it
+    /// If there is no such ring, wait for it, and begin with its first line
     #[arg(long)]
     pub(super) wait: bool,
 
@@ -101,6 +102,14 @@ pub(crate) struct SubscribeArguments {
     /// with `process`, its number, and `change`: `began`, `ended`, or `died`.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+impl SubscribeArguments {
+    /// Where to begin. All lines come after a subscriber that comes before the ring: for that one, the next line
+    /// is the first one.
+    pub(super) fn begin(&self, directory: &Directory) -> From {
+        if self.wait && directory.find(&self.name).is_err() { From::Oldest } else { self.from }
+    }
 }
 
 /// How many lines: there may be none.
@@ -134,7 +143,7 @@ EXIT CODES:
 const SUBSCRIBE_EXAMPLES: &str = "\
 EXAMPLES:
   annulus sub log --wait
-      from the next line on; also if the publisher comes later
+      from the next line on; from the first one, if the publisher comes later
   annulus sub quotes --from oldest --count 10
       the ten oldest lines that are there
   annulus sub log --wait --follow

@@ -44,15 +44,12 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     let told = Arc::clone(&stop);
     Signals::watch()?.then(move |outcome| told.stop(outcome))?;
     let name = &arguments.name;
-    let named = if arguments.wait {
-        rings::open_or_make(&arguments.directory)?.wait_for(name, None)
-    } else {
-        rings::open(&arguments.directory)?.find(name)
-    };
+    let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
+    let from = arguments.begin(&directory);
+    let named = if arguments.wait { directory.wait_for(name, None) } else { directory.find(name) };
     let named = named.map_err(|error| failed(&error))?;
     let invitation = Invitation::find(&named).map_err(|error| rings::unusable(name, &error))?;
     let info = invitation.info().map_err(|error| failed(&error))?;
-    let from = arguments.from;
     let (is_over, publisher) = if info.kind() == Kind::Lossless {
         let ring = invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, &error))?;
         stop.look();

@@ -54,7 +54,7 @@ fn header(columns: &[(Column, usize)], gap: usize, view: &View) -> Line<'static>
 /// One thing about one ring.
 fn cell(row: &Row<'_>, column: Column, width: usize) -> Span<'static> {
     if column == Column::Curve {
-        return Span::raw(curve(&row.rates, width));
+        return Span::raw(curve(&row.rates, width)).dim();
     }
     let text = fit(&column.text(row), width, column.is_right());
     let style = match column {
