@@ -11,8 +11,9 @@ use crate::rings::{DirectoryOption, SEATS};
 /// Publishes lines of text to a ring between processes, from which `annulus sub` prints them.
 ///
 /// The ring is a lossy one: the publisher waits for nobody, and a subscriber that falls behind by more than
-/// the ring holds loses lines, and says so. With --lossless the publisher waits for the slowest subscriber,
-/// and nothing is lost.
+/// the ring holds loses lines, and says so. It is there for a quarter of a second at least, so that those who
+/// wait for it (`annulus sub --wait`) find it, however short the input is. With --lossless the publisher
+/// waits for the slowest subscriber, and nothing is lost.
 #[derive(Args)]
 #[command(after_help = PUBLISH_EXAMPLES)]
 pub(crate) struct PublishArguments {
@@ -105,8 +106,7 @@ pub(crate) struct SubscribeArguments {
 }
 
 impl SubscribeArguments {
-    /// Where to begin. All lines come after a subscriber that comes before the ring: for that one, the next line
-    /// is the first one.
+    /// Where to begin. For a subscriber that comes before the ring, the next line is the first one.
     pub(super) fn begin(&self, directory: &Directory) -> From {
         if self.wait && directory.find(&self.name).is_err() { From::Oldest } else { self.from }
     }

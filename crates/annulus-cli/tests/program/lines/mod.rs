@@ -90,6 +90,16 @@ fn who_waits_for_a_publisher_misses_nothing() {
     names.assert_empty();
 }
 
+/// Those who wait for a ring come a moment after its name: a short input does not take it away before.
+#[test]
+fn a_ring_is_there_for_a_quarter_of_a_second_at_least() {
+    let names = Names::new("short");
+    let begun = std::time::Instant::now();
+    let output = names.command("pub", &["quotes"]).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success() && begun.elapsed() >= std::time::Duration::from_millis(250));
+    names.assert_empty();
+}
+
 #[test]
 fn a_publisher_that_is_killed_is_told_from_one_that_ends() {
     let names = Names::new("killed");
