@@ -109,7 +109,7 @@ impl Meeting {
         let crew = Crew::start(self, plan, lent, gauges)?;
         let victim = crew.victim()?;
         let shutdown = &self.stopping.shutdown;
-        if M::LOSSLESS {
+        if graph.is_lossless() {
             // So that the feed stops also where it waits for a process that does not go on. (Not before all
             // have joined: the first ones would see the end and go, and their queue would close.)
             shutdown.attach(publisher.closer());
