@@ -30,14 +30,22 @@ EXAMPLES:
   annulus completions bash >~/.local/share/bash-completion/completions/annulus
       for each new shell
   source <(annulus completions zsh)
-      for this one";
+      for this one
+
+EXIT CODES:
+  0    it is printed
+  2    there is no such shell";
 
 const MAN_EXAMPLES: &str = "\
 EXAMPLES:
   annulus man demo | man -l -
       to read it
   annulus man >/usr/local/share/man/man1/annulus.1
-      to install it";
+      to install it
+
+EXIT CODES:
+  0    it is printed
+  2    there is no such subcommand";
 
 /// `annulus completions`, of this `program`.
 pub(crate) fn completions(

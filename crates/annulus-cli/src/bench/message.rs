@@ -67,6 +67,12 @@ impl<const WORDS: usize> Fields for Load<WORDS>
 where
     Self: Pod,
 {
+    const IS_TIMED: bool = true;
+
+    fn sent_ns(&self) -> Option<u64> {
+        self.checked().filter(|(.., mark)| mark.is_timed).map(|(_, sent_ns, _)| sent_ns)
+    }
+
     fn fields(&self) -> Vec<(String, Value)> {
         let Some((number, sent_ns, mark)) = self.checked() else {
             return vec![("corrupt".into(), true.into())];

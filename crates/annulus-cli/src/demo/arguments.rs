@@ -1,5 +1,7 @@
 //! The arguments of `annulus demo`.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -8,7 +10,7 @@ use clap::Args;
 
 use super::describe::Form;
 use super::feed::Feed;
-use super::graph::Graph;
+use super::graph::{Graph, Node};
 use super::order::Names;
 use super::order_file::failure;
 use super::place::Place;
@@ -17,7 +19,7 @@ use crate::numbers::{advice, count, rate, whole_in};
 use crate::outcome::Failure;
 #[cfg(target_os = "linux")]
 use crate::rings::DirectoryOption;
-use crate::text::printable;
+use crate::text::{printable, quoted};
 
 /// The most slots that a ring gets unasked: 64 MiB of quotes.
 const DEFAULT_CAPACITY_MAX: u64 = 1_048_576;
@@ -30,6 +32,9 @@ const SHARED_SUBSCRIBERS_MAX: usize = 64;
 
 /// The most strategies: each has a ring of orders, and a histogram.
 const STRATEGIES_MAX: usize = 64;
+
+/// Who is killed unasked.
+const FIRST: &str = "subscriber-1";
 
 /// The strategies that run unasked.
 const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
@@ -136,11 +141,22 @@ pub(crate) struct Arguments {
     /// gateway. `annulus ls` and `annulus top` show the rings meanwhile; where a process is named, these are
     /// `subscriber-1` and so on, and `gateway`. If another process has one of the names, the error says
     /// which. If one of the demo's processes dies, the error says which, the others are ended, and there is
-    /// no report. At the end the names are free again.
+    /// no report (--kill has one). At the end the names are free again.
     ///
     /// A second signal ends all processes at once.
     #[arg(long, value_name = "NAME")]
     pub(super) shared: Option<String>,
+
+    /// Kill one of the processes in the middle of the run, with SIGKILL: see what is lost then
+    ///
+    /// NAME is `feed`, `gateway`, or a subscriber such as `subscriber-2`; without it, the first subscriber,
+    /// which runs strategies. It dies when a half of the quotes is published. All others go on, and the
+    /// report says what was lost with it: a subscriber's account, and the orders that its strategies had not
+    /// placed (with --lossless it says how many); the gateway's account, and the orders that it could not
+    /// receive any more; the quotes that the feed had not published. The check is that nothing else was lost.
+    /// It runs once. If the gateway is killed, --output is not written.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = FIRST, requires = "shared")]
+    kill: Option<String>,
 
     /// The directory of the names [default: `$XDG_RUNTIME_DIR/annulus`, or /dev/shm/annulus-UID]
     #[arg(long, value_name = "PATH", requires = "shared")]
@@ -177,6 +193,11 @@ pub(crate) struct Arguments {
     /// says how many messages it `published` and how many `messages_per_s`. (If the demo is stopped before
     /// that, `paced` and these latencies are null.) Beside each latency, `flooded_latency_ns` or
     /// `flooded_tick_to_order_ns` is that of the run at full speed; these keys are not there with --rate.
+    ///
+    /// With --kill, `killed` is an object with the keys `name`, `pid`, `after` (how many quotes were
+    /// published by then), and what was lost: `quotes_unpublished` with the feed; `quotes_taken` and
+    /// `orders_unplaced` with a subscriber (null without --lossless); `orders_placed`, `orders_received`,
+    /// `orders_queued` and `orders_refused` with the gateway. What that process would have told is null.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -197,6 +218,8 @@ EXAMPLES:
       a short ring: whoever is slow loses quotes, and the accounts still hold
   annulus demo --shared market --lossless
       each part a process of its own; `annulus top` shows their rings
+  annulus demo --shared market --lossless --kill gateway
+      one of them is killed in the middle: what is lost then, and that nothing else is
   annulus demo --json | jq '.tick_to_order_ns.p99'
       for programs
   annulus demo --subscribers 3 --describe
@@ -302,6 +325,38 @@ impl Arguments {
     #[cfg(target_os = "linux")]
     pub(super) fn directory(&self) -> DirectoryOption {
         DirectoryOption::new(self.directory.clone())
+    }
+
+    /// Which process of this graph is to be killed.
+    ///
+    /// # Errors
+    ///
+    /// There is none of that name.
+    pub(super) fn kill(&self, graph: &Graph) -> Result<Option<Node>, Failure> {
+        let Some(name) = &self.kill else { return Ok(None) };
+        let nodes = graph.nodes().into_iter().filter(|&node| node != Node::Output);
+        let nodes: Vec<_> = nodes.map(|node| (node, graph.name(node))).collect();
+        if let Some(&(node, _)) = nodes.iter().find(|(_, called)| called == name) {
+            return Ok(Some(node));
+        }
+        let names: Vec<_> = nodes.iter().map(|(_, name)| *name).collect();
+        Err(Failure::new(format!(
+            "--kill: {} is no process of this demo: it must be one of {}",
+            quoted(name),
+            names.join(", ")
+        )))
+    }
+
+    /// What another process is to be told so that its [`feed`](Self::feed) is the same.
+    #[cfg(target_os = "linux")]
+    pub(super) fn feed_arguments(&self) -> Vec<OsString> {
+        let [seed, messages] = [self.seed, self.messages].map(|number| OsString::from(number.to_string()));
+        if self.input.is_empty() {
+            return vec!["--seed".into(), seed, "--messages".into(), messages];
+        }
+        let inputs = self.input.iter().flat_map(|path| ["--input".into(), path.into()]);
+        let repeat = self.repeat.iter().flat_map(|times| ["--repeat".into(), times.to_string().into()]);
+        inputs.chain(repeat).collect()
     }
 
     /// How many subscribers to start.

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::killed::Killed;
 use super::report::{Report, Trade};
 use super::subscriber::Receipt;
 use crate::measure::Latency;
@@ -66,11 +67,8 @@ impl Findings {
             ok: self.faults().next().is_none(),
             subscribers: (0..run.receipts.len())
                 .map(|place| {
-                    Subscriber::of(
-                        &run.receipts[place],
-                        paced_report.map(|run| &run.receipts[place]),
-                        is_flooded,
-                    )
+                    let paced = paced_report.and_then(|run| run.receipts[place].as_ref());
+                    Subscriber::of(run.receipts[place].as_ref(), paced, is_flooded)
                 })
                 .collect(),
             lossless: run.lossless,
@@ -81,6 +79,7 @@ impl Findings {
             strategies: (0..run.trades.len())
                 .map(|place| Strategy::of(run, place, paced_report.map(|run| &run.trades[place]), is_flooded))
                 .collect(),
+            killed: run.killed.as_ref(),
         };
         let json = serde_json::to_string(&object).expect("numbers, names and lists have a form in JSON");
         json + "\n"
@@ -90,21 +89,24 @@ impl Findings {
 /// The shape of [`Findings::to_json`]. Programs rely on its keys.
 ///
 /// A key that begins with `flooded` is of a run at full speed, and left out if there was none. The other
-/// latencies are of the run at an even pace, and null if there was none.
+/// latencies are of the run at an even pace, and null if there was none. What a process would have told that
+/// was killed is null, too.
 #[derive(Serialize)]
-struct Object {
+struct Object<'a> {
     published: u64,
     elapsed_s: f64,
     messages_per_s: f64,
     ok: bool,
     subscribers: Vec<Subscriber>,
     lossless: bool,
-    orders: u64,
+    orders: Option<u64>,
     paced: Option<Paced>,
     tick_to_order_ns: Option<Latency>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flooded_tick_to_order_ns: Option<Latency>,
     strategies: Vec<Strategy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    killed: Option<&'a Killed>,
 }
 
 /// What latencies are of, in [`Object`].
@@ -117,20 +119,21 @@ struct Paced {
 /// A subscriber in [`Object`].
 #[derive(Serialize)]
 struct Subscriber {
-    received: u64,
-    lost: u64,
+    received: Option<u64>,
+    lost: Option<u64>,
     latency_ns: Option<Latency>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flooded_latency_ns: Option<Latency>,
 }
 
 impl Subscriber {
-    fn of(receipt: &Receipt, paced: Option<&Receipt>, is_flooded: bool) -> Self {
+    fn of(receipt: Option<&Receipt>, paced: Option<&Receipt>, is_flooded: bool) -> Self {
+        let latency = |receipt: &Receipt| Latency::of(&receipt.latency_ns);
         Self {
-            received: receipt.ledger.received,
-            lost: receipt.ledger.lost,
-            latency_ns: paced.map(|receipt| Latency::of(&receipt.latency_ns)),
-            flooded_latency_ns: is_flooded.then(|| Latency::of(&receipt.latency_ns)),
+            received: receipt.map(|receipt| receipt.ledger.received),
+            lost: receipt.map(|receipt| receipt.ledger.lost),
+            latency_ns: paced.map(latency),
+            flooded_latency_ns: receipt.filter(|_| is_flooded).map(latency),
         }
     }
 }
@@ -141,9 +144,9 @@ struct Strategy {
     name: String,
     /// From 1.
     subscriber: usize,
-    received: u64,
-    lost: u64,
-    orders: u64,
+    received: Option<u64>,
+    lost: Option<u64>,
+    orders: Option<u64>,
     tick_to_order_ns: Option<Latency>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flooded_tick_to_order_ns: Option<Latency>,
@@ -152,15 +155,16 @@ struct Strategy {
 impl Strategy {
     fn of(run: &Report, place: usize, paced: Option<&Trade>, is_flooded: bool) -> Self {
         let trade = &run.trades[place];
-        let ledger = &run.receipts[trade.subscriber].ledger;
+        let ledger = run.receipts[trade.subscriber].as_ref().map(|receipt| &receipt.ledger);
+        let latency = |trade: &Trade| trade.account.as_ref().map(|account| Latency::of(&account.latency_ns));
         Self {
             name: trade.windows.to_string(),
             subscriber: trade.subscriber + 1,
-            received: ledger.received,
-            lost: ledger.lost,
-            orders: trade.account.orders,
-            tick_to_order_ns: paced.map(|trade| Latency::of(&trade.account.latency_ns)),
-            flooded_tick_to_order_ns: is_flooded.then(|| Latency::of(&trade.account.latency_ns)),
+            received: ledger.map(|ledger| ledger.received),
+            lost: ledger.map(|ledger| ledger.lost),
+            orders: trade.account.as_ref().map(|account| account.orders),
+            tick_to_order_ns: paced.and_then(latency),
+            flooded_tick_to_order_ns: Some(trade).filter(|_| is_flooded).and_then(latency),
         }
     }
 }

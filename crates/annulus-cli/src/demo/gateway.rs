@@ -45,6 +45,11 @@ impl Account {
         Self { orders: 0, latency_ns: latencies(), next: 0, disordered: 0 }
     }
 
+    /// One more than the number of the quote that the latest order answers; 0 before the first order.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Enters `order`, received at `now_ns`.
     #[inline]
     pub(super) fn enter(&mut self, order: &Order, now_ns: u64) {

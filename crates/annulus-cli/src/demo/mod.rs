@@ -33,7 +33,7 @@
 //!   stopping    how a signal ends it
 //!   progress    the bar
 //!   quote       the message              clock    its time stamps                   ring   lossy or lossless
-//! report      what a run came to
+//! report      what a run came to               killed   a process that was killed, and what was lost
 //! findings    what both runs came to, and JSON
 //! table       the report for people
 //! ```
@@ -47,6 +47,7 @@ mod findings;
 mod gateway;
 mod graph;
 mod input;
+mod killed;
 mod line;
 mod order;
 mod order_file;
@@ -79,7 +80,8 @@ use crate::outcome::{Failure, Outcome};
 use crate::output;
 use draft::DraftName;
 use findings::{Calm, Findings};
-use graph::Graph;
+use graph::{Graph, Node};
+use killed::Killed;
 use order_file::OrderFile;
 use report::Report;
 use ring::{Ends, Ring};
@@ -102,7 +104,7 @@ const CALM_QUOTES: u64 = 10_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     #[cfg(target_os = "linux")]
     if let Some(part) = &arguments.part {
-        return shared::play(part, &arguments.directory());
+        return shared::play(part, arguments);
     }
     arguments.check()?;
     let feed = arguments.feed()?;
@@ -120,23 +122,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         output::print(&describe::render(&graph, form))?;
         return Ok(Outcome::Passed);
     }
+    let kill = arguments.kill(&graph)?;
     let plan =
         Plan { feed: &feed, quotes: feed.total, graph: &graph, schedule: arguments.rate.map(Schedule::new) };
     // No signal leaves a draft: they are watched for before there is one. What waits for the other end of a
     // pipe has come before, and any signal ends it.
     let (output, draft) = (arguments.output()?, DraftName::default());
-    let cast = Cast::new(arguments, &draft)?;
+    let cast = Cast::new(arguments, kill, &draft)?;
     let begin = |(path, place)| OrderFile::create(path, place, arguments.names(&feed.symbols), &draft);
     let mut file = output.map(begin).transpose()?;
     let report = cast.run(&plan, file.as_mut())?;
     let outcome = report.outcome();
     match file {
+        Some(file) if report.killed.as_ref().is_some_and(Killed::is_gateway) => {
+            output::say(format_args!("{}: not written, as the gateway was killed", file.name()));
+        }
         Some(file) if outcome != Outcome::Failed => file.complete()?,
         Some(file) => output::complain(format_args!("{}: not written, as the check failed", file.name())),
         None => {}
     }
     let mut findings = Findings { run: report, rate: arguments.rate, calm: None };
-    if arguments.rate.is_none() && outcome == Outcome::Passed {
+    if arguments.rate.is_none() && kill.is_none() && outcome == Outcome::Passed {
         let schedule = Some(Schedule::new(CALM_PER_S));
         let plan = Plan { quotes: feed.total.min(CALM_QUOTES), schedule, ..plan };
         let report = cast.run(&plan, None)?;
@@ -155,6 +161,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             capacity: graph.quotes.slots,
             ring: graph.quotes.name.clone(),
             stopped_by: cast.stopped_as().stopped_by(),
+            kill: kill.map(|node| graph.name(node)),
             output: graph.output.clone(),
         };
         output::print(&table::render(&findings, &setting, output::room()))?;
@@ -176,14 +183,14 @@ enum Cast {
 
 impl Cast {
     /// As the user asked for. A second signal removes the `draft` and ends the program at once.
-    fn new(arguments: &Arguments, draft: &DraftName) -> Result<Self, Failure> {
+    fn new(arguments: &Arguments, kill: Option<Node>, draft: &DraftName) -> Result<Self, Failure> {
         let draft = draft.clone();
         match &arguments.shared {
             None => Stopping::watch(move || draft.remove_for_good()).map(Self::Threads),
             #[cfg(target_os = "linux")]
-            Some(name) => shared::Meeting::new(name, &arguments.directory(), draft).map(Self::Processes),
+            Some(name) => shared::Meeting::new(name, arguments, kill, draft).map(Self::Processes),
             #[cfg(not(target_os = "linux"))]
-            Some(_) => unreachable!("the check refuses it"),
+            Some(_) => unreachable!("the check refuses it (and so is {kill:?})"),
         }
     }
 

@@ -89,9 +89,15 @@ impl Quote {
     }
 }
 
-/// For `annulus watch`.
+/// For `annulus watch` and `annulus top`.
 #[cfg(target_os = "linux")]
 impl crate::watch::Fields for Quote {
+    const IS_TIMED: bool = true;
+
+    fn sent_ns(&self) -> Option<u64> {
+        self.is_intact().then_some(self.sent_ns)
+    }
+
     fn fields(&self) -> Vec<(String, crate::watch::Value)> {
         vec![
             ("sequence".into(), self.sequence.into()),

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::gateway::Account;
+use super::killed::Killed;
 use super::strategy::Windows;
 use super::subscriber::Receipt;
 use crate::measure::latencies;
@@ -19,12 +20,14 @@ pub(super) struct Report {
     pub(super) published: u64,
     /// From the first message's publication until the last subscriber had received everything.
     pub(super) elapsed_ns: u64,
-    /// Of each subscriber.
-    pub(super) receipts: Vec<Receipt>,
+    /// Of each subscriber that was not killed.
+    pub(super) receipts: Vec<Option<Receipt>>,
     /// Of each strategy.
     pub(super) trades: Vec<Trade>,
     /// Orders that came to the gateway and are of no strategy, or for no symbol.
     pub(super) strays: u64,
+    /// Who was killed, because the user wanted to see that.
+    pub(super) killed: Option<Killed>,
 }
 
 /// What one strategy did.
@@ -33,23 +36,27 @@ pub(super) struct Trade {
     pub(super) windows: Windows,
     /// The place of its subscriber in [`Report::receipts`].
     pub(super) subscriber: usize,
-    /// How many orders it placed.
-    pub(super) placed: u64,
-    /// What the gateway received of it.
-    pub(super) account: Account,
+    /// How many orders it placed. If its subscriber was killed: how many it must have placed, or `None` if
+    /// nobody knows.
+    pub(super) placed: Option<u64>,
+    /// What the gateway received of it, unless that was killed.
+    pub(super) account: Option<Account>,
 }
 
 impl Trade {
     /// What is wrong with it.
     fn faults(&self) -> impl Iterator<Item = String> {
-        let Account { orders, disordered, .. } = self.account;
-        let missing = (orders != self.placed).then(|| {
-            let [orders, placed] = [orders, self.placed].map(grouped);
-            format!("it placed {placed} orders, and the gateway received {orders}")
-        });
-        let disordered = (disordered > 0)
-            .then(|| format!("{} came to the gateway twice or out of order", counted(disordered, "order")));
-        missing.into_iter().chain(disordered)
+        let account = self.account.iter();
+        account.flat_map(|&Account { orders, disordered, .. }| {
+            let missing = self.placed.filter(|&placed| orders != placed).map(|placed| {
+                let [orders, placed] = [orders, placed].map(grouped);
+                format!("it placed {placed} orders, and the gateway received {orders}")
+            });
+            let disordered = (disordered > 0).then(|| {
+                format!("{} came to the gateway twice or out of order", counted(disordered, "order"))
+            });
+            missing.into_iter().chain(disordered)
+        })
     }
 }
 
@@ -57,27 +64,28 @@ impl Report {
     /// All that the check finds: who it is about, and what is wrong.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
         let of_subscribers = (1..).zip(&self.receipts).flat_map(|(number, receipt)| {
-            let faults = receipt.ledger.faults(self.published);
-            faults.into_iter().map(move |fault| format!("subscriber {number}: {fault}"))
+            let faults = receipt.iter().flat_map(|receipt| receipt.ledger.faults(self.published));
+            faults.map(move |fault| format!("subscriber {number}: {fault}"))
         });
         let of_strategies = self.trades.iter().flat_map(|trade| {
             trade.faults().map(move |fault| format!("strategy {}: {fault}", trade.windows))
         });
         let strays = (self.strays > 0)
             .then(|| format!("{} came to the gateway from nobody", counted(self.strays, "order")));
-        of_subscribers.chain(of_strategies).chain(strays)
+        let of_killed = self.killed.as_ref().and_then(Killed::fault);
+        of_subscribers.chain(of_strategies).chain(strays).chain(of_killed)
     }
 
-    /// How many orders the gateway received.
-    pub(super) fn orders(&self) -> u64 {
-        self.trades.iter().map(|trade| trade.account.orders).sum()
+    /// How many orders the gateway received, unless it was killed.
+    pub(super) fn orders(&self) -> Option<u64> {
+        self.trades.iter().map(|trade| trade.account.as_ref().map(|account| account.orders)).sum()
     }
 
     /// From a quote's publication to the reception of the order that answers it, over all strategies.
     pub(super) fn tick_to_order_ns(&self) -> Histogram<u64> {
         let mut all = latencies();
-        for trade in &self.trades {
-            all.add(&trade.account.latency_ns).expect("all histograms have the same bounds");
+        for account in self.trades.iter().filter_map(|trade| trade.account.as_ref()) {
+            all.add(&account.latency_ns).expect("all histograms have the same bounds");
         }
         all
     }
@@ -87,7 +95,7 @@ impl Report {
         if self.faults().next().is_some() {
             Outcome::Failed
         } else if self.published < self.total {
-            Outcome::Interrupted
+            self.killed.as_ref().map_or(Outcome::Interrupted, Killed::outcome)
         } else {
             Outcome::Passed
         }
@@ -124,15 +132,21 @@ pub(super) mod tests {
         for sequence in 0..published {
             account.enter(&order(0, sequence, 0), 2_500);
         }
-        let trade = Trade { windows: windows("5/20"), subscriber: 0, placed: published, account };
+        let trade = Trade {
+            windows: windows("5/20"),
+            subscriber: 0,
+            placed: Some(published),
+            account: Some(account),
+        };
         Report {
             lossless: false,
             total: published,
             published,
             elapsed_ns: 2_000_000,
-            receipts: vec![receipt],
+            receipts: vec![Some(receipt)],
             trades: vec![trade],
             strays: 0,
+            killed: None,
         }
     }
 
@@ -150,9 +164,9 @@ pub(super) mod tests {
     #[test]
     fn an_order_that_is_missing_or_comes_twice_is_a_fault() {
         let mut report = report(2_000);
-        report.trades[0].placed += 1;
-        report.trades[0].account.enter(&order(0, 5, 0), 0);
-        report.trades[0].account.enter(&order(0, 5, 0), 0);
+        let trade = &mut report.trades[0];
+        trade.placed = Some(2_001);
+        (0..2).for_each(|_| trade.account.as_mut().unwrap().enter(&order(0, 5, 0), 0));
         report.strays = 1;
         let faults: Vec<String> = report.faults().collect();
         assert_eq!(

@@ -10,9 +10,6 @@ pub(super) type Ends<M> = (Publisher<Quote, M>, Subscribable<Quote, M>);
 
 /// What the demo does with a ring of either mode.
 pub(super) trait Ring: Mode + Sized {
-    /// Whether the publisher waits for the slowest subscriber.
-    const LOSSLESS: bool;
-
     /// A ring of so many slots.
     ///
     /// # Errors
@@ -28,8 +25,6 @@ pub(super) trait Ring: Mode + Sized {
 }
 
 impl Ring for Lossy {
-    const LOSSLESS: bool = false;
-
     fn make(capacity: usize) -> Result<Ends<Self>, CapacityError> {
         Builder::new(capacity).lossy()
     }
@@ -46,8 +41,6 @@ impl Ring for Lossy {
 }
 
 impl Ring for Lossless {
-    const LOSSLESS: bool = true;
-
     fn make(capacity: usize) -> Result<Ends<Self>, CapacityError> {
         Builder::new(capacity).lossless()
     }

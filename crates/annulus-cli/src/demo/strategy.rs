@@ -57,9 +57,7 @@ fn window(text: &str) -> Option<u16> {
 /// A strategy at work. Its orders go to a thread or to a process, by the kind of the queue.
 pub(super) struct Strategy<K: AnyKind> {
     index: u16,
-    windows: Windows,
-    /// By symbol.
-    crosses: Vec<Cross>,
+    decisions: Decisions,
     orders: Producer<Order, K>,
     /// How many orders it has placed.
     placed: u64,
@@ -68,18 +66,14 @@ pub(super) struct Strategy<K: AnyKind> {
 impl<K: AnyKind> Strategy<K> {
     /// The strategy with this index, for so many `symbols`, which sends to `orders`.
     pub(super) fn new(index: u16, windows: Windows, symbols: usize, orders: Producer<Order, K>) -> Self {
-        let crosses = (0..symbols).map(|_| Cross::default()).collect();
-        Self { index, windows, crosses, orders, placed: 0 }
+        Self { index, decisions: Decisions::new(windows, symbols), orders, placed: 0 }
     }
 
     /// Takes in `quote` and sends an order if there is one to send, waiting while the gateway is behind. The
     /// quote's symbol is one of those that the strategy was made for.
     #[inline]
     pub(super) fn react(&mut self, quote: &Quote) {
-        let Some((side, averages)) = self.crosses[quote.symbol as usize].next(self.windows, twice_mid(quote))
-        else {
-            return;
-        };
+        let Some((side, averages)) = self.decisions.next(quote.symbol, quote.bid, quote.ask) else { return };
         let order = Order {
             sequence: quote.sequence,
             sent_ns: quote.sent_ns,
@@ -104,10 +98,30 @@ impl<K: AnyKind> Strategy<K> {
     }
 }
 
+/// What a strategy makes of quotes: when it orders, and on which side.
+pub(super) struct Decisions {
+    windows: Windows,
+    /// By symbol.
+    crosses: Vec<Cross>,
+}
+
+impl Decisions {
+    /// Of no quote yet, for so many `symbols`.
+    pub(super) fn new(windows: Windows, symbols: usize) -> Self {
+        Self { windows, crosses: (0..symbols).map(|_| Cross::default()).collect() }
+    }
+
+    /// Takes in the next quote, of one of these symbols, and says whether it is answered with an order.
+    #[inline]
+    pub(super) fn next(&mut self, symbol: u32, bid: f64, ask: f64) -> Option<(Side, Averages)> {
+        self.crosses[symbol as usize].next(self.windows, twice_mid(bid, ask))
+    }
+}
+
 /// Bid + ask, in units: twice the price between them.
 #[inline]
-fn twice_mid(quote: &Quote) -> u64 {
-    units(quote.bid).saturating_add(units(quote.ask))
+fn twice_mid(bid: f64, ask: f64) -> u64 {
+    units(bid).saturating_add(units(ask))
 }
 
 /// `price` in units: exact for prices of up to 8 decimals and 15 digits, else rounded. (What is no
@@ -250,12 +264,12 @@ pub(super) mod tests {
             assert_eq!(units(price), expected, "{price}");
         }
         // Twice the highest price is counted to the last unit.
-        let twice_most = twice_mid(&Quote::new(tick(0, *PRICES.end(), *PRICES.end()), 0, 0));
+        let twice_most = twice_mid(*PRICES.end(), *PRICES.end());
         assert_eq!(u128::from(twice_most), 2 * 90_000_000_000 * u128::from(UNITS_PER_ONE));
         assert_eq!(units(*PRICES.start()), 1);
         let mut cross = Cross::default();
         for price in [1.0, f64::MAX, f64::MAX, 1.0, 1.0] {
-            let _ = cross.next(windows("1/2"), twice_mid(&Quote::new(tick(0, price, price), 0, 0)));
+            let _ = cross.next(windows("1/2"), twice_mid(price, price));
         }
         assert_eq!(cross.above, Some(false));
     }

@@ -1,6 +1,7 @@
 //! The report for people.
 
 use super::findings::Findings;
+use super::killed::Killed;
 use super::report::Report;
 use super::statistics::Statistics;
 use super::subscriber::Receipt;
@@ -12,6 +13,10 @@ use crate::text::{counted, duration, grouped, quoted};
 
 /// The most decimals that a price is shown with.
 const DECIMALS_MAX: usize = 8;
+
+/// In the place of what a process would have told.
+const KILLED: &str = "killed";
+const NONE: &str = "–";
 
 /// What a person wants to know of a run beside its report.
 pub(super) struct Setting<'a> {
@@ -25,6 +30,8 @@ pub(super) struct Setting<'a> {
     pub(super) ring: Option<String>,
     /// What has stopped the feed, if it was stopped.
     pub(super) stopped_by: &'static str,
+    /// Which process was to be killed.
+    pub(super) kill: Option<&'a str>,
     /// Where the orders were written to.
     pub(super) output: Option<String>,
 }
@@ -71,14 +78,19 @@ pub(super) fn render(findings: &Findings, setting: &Setting<'_>, room: usize) ->
         page.table(&trades(paced));
         page.gap();
     }
-    let (number, receipt) = exemplar(&run.receipts);
-    let whole =
-        if receipt.ledger.lost == 0 { "every quote" } else { "what it received: every subscriber lost some" };
-    page.say(format!("{} as subscriber {number} saw it (of {whole}):", painted(TITLE, "The market")));
-    page.table(&market(setting.symbols, &receipt.statistics));
-    page.gap();
-    if let Some(output) = setting.output.as_ref().filter(|_| run.outcome() != Outcome::Failed) {
-        page.say(format!("Wrote {} to {output}.", counted(run.orders(), "order")));
+    if let Some((number, receipt)) = exemplar(&run.receipts) {
+        let is_whole = receipt.ledger.lost == 0;
+        let whole = if is_whole { "every quote" } else { "what it received: every subscriber lost some" };
+        page.say(format!("{} as subscriber {number} saw it (of {whole}):", painted(TITLE, "The market")));
+        page.table(&market(setting.symbols, &receipt.statistics));
+        page.gap();
+    }
+    let written = setting.output.as_ref().filter(|_| run.outcome() != Outcome::Failed);
+    if let Some((output, orders)) = written.zip(run.orders()) {
+        page.say(format!("Wrote {} to {output}.", counted(orders, "order")));
+    }
+    if let Some(killed) = &run.killed {
+        killed.tell(&mut page, run.total);
     }
     for line in remarks(findings, setting).into_iter().chain(verdict(findings)) {
         page.say(line);
@@ -91,19 +103,30 @@ pub(super) fn render(findings: &Findings, setting: &Setting<'_>, room: usize) ->
 fn receipts(report: &Report) -> Table {
     let mut table = Table::framed(&["subscriber", "received", "lost", "orders"].map(Column::number));
     for (number, receipt) in (1..).zip(&report.receipts) {
-        let orders = receipt.placed.iter().map(|&(_, count)| count).sum();
-        table.row([number, receipt.ledger.received, receipt.ledger.lost, orders].map(grouped));
+        table.row(match receipt {
+            Some(Receipt { ledger, placed, .. }) => {
+                let orders = placed.iter().map(|&(_, count)| count).sum();
+                [number, ledger.received, ledger.lost, orders].map(grouped)
+            }
+            None => [grouped(number), KILLED.into(), NONE.into(), NONE.into()],
+        });
     }
     table
 }
 
 /// One line a subscriber.
-fn latencies(receipts: &[Receipt]) -> Table {
+fn latencies(receipts: &[Option<Receipt>]) -> Table {
     let counts = ["subscriber", "received", "lost"].map(Column::number);
     let mut table = Table::framed(&[&counts[..], &LATENCY_COLUMNS].concat());
     for (number, receipt) in (1..).zip(receipts) {
-        let counts = [number, receipt.ledger.received, receipt.ledger.lost].map(grouped);
-        table.row(counts.into_iter().chain(percentiles(&receipt.latency_ns)));
+        let row: Vec<_> = match receipt {
+            Some(Receipt { ledger, latency_ns, .. }) => {
+                let counts = [number, ledger.received, ledger.lost].map(grouped);
+                counts.into_iter().chain(percentiles(latency_ns)).collect()
+            }
+            None => [grouped(number), KILLED.into()].into_iter().chain([NONE; 6].map(String::from)).collect(),
+        };
+        table.row(row);
     }
     table
 }
@@ -118,20 +141,25 @@ fn trades(report: &Report) -> Table {
     ];
     let mut table = Table::framed(&[&counts[..], &LATENCY_COLUMNS].concat());
     for trade in &report.trades {
-        let (number, account) = (trade.subscriber as u64 + 1, &trade.account);
-        let counts = [number, report.receipts[trade.subscriber].ledger.lost, account.orders].map(grouped);
+        let or_none = |number: Option<u64>| number.map_or_else(|| NONE.into(), grouped);
+        let lost = report.receipts[trade.subscriber].as_ref().map(|receipt| receipt.ledger.lost);
+        let orders = trade.account.as_ref().map(|account| account.orders);
+        let counts = [Some(trade.subscriber as u64 + 1), lost, orders].map(or_none);
         let row = std::iter::once(trade.windows.to_string()).chain(counts);
-        table.row(row.chain(percentiles(&account.latency_ns)));
+        let latencies = trade.account.as_ref().map(|account| percentiles(&account.latency_ns));
+        table.row(row.chain(latencies.unwrap_or_else(|| [NONE; 5].map(String::from))));
     }
-    let all = ["all".into(), String::new(), String::new(), grouped(report.orders())];
+    let orders = report.orders().map_or_else(|| NONE.into(), grouped);
+    let all = ["all".into(), String::new(), String::new(), orders];
     table.row(all.into_iter().chain(percentiles(&report.tick_to_order_ns())));
     table
 }
 
 /// The subscriber whose statistics are shown: the first that lost nothing, else the first; and its number.
-fn exemplar(receipts: &[Receipt]) -> (usize, &Receipt) {
-    let place = receipts.iter().position(|receipt| receipt.ledger.lost == 0).unwrap_or(0);
-    (place + 1, &receipts[place])
+/// None if all were killed.
+fn exemplar(receipts: &[Option<Receipt>]) -> Option<(usize, &Receipt)> {
+    let all = || (1..).zip(receipts).filter_map(|(number, receipt)| Some((number, receipt.as_ref()?)));
+    all().find(|(_, receipt)| receipt.ledger.lost == 0).or_else(|| all().next())
 }
 
 /// One line a symbol.
@@ -185,7 +213,7 @@ fn throughput(report: &Report, rate: Option<f64>, setting: &Setting<'_>) -> Stri
 /// What may surprise in the figures.
 fn remarks(findings: &Findings, setting: &Setting<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
-    if findings.run.receipts.iter().any(|receipt| receipt.ledger.lost > 0) {
+    if findings.run.receipts.iter().flatten().any(|receipt| receipt.ledger.lost > 0) {
         let slots = counted(setting.capacity as u64, "slot");
         remarks.push(format!(
             "Lost quotes were overwritten unread: the publisher never waits. \
@@ -198,14 +226,21 @@ fn remarks(findings: &Findings, setting: &Setting<'_>) -> Vec<String> {
             setting.stopped_by,
             counted(calm.report.published, "quote")
         )),
+        None if findings.run.killed.is_some() && findings.rate.is_none() => {
+            remarks.push("There are no latencies: at full speed each is the wait behind other quotes. --rate has them.".into());
+        }
         None if findings.rate.is_none() => remarks.push(
             "There are no latencies: these are measured in a calm ring, after the run at full speed.".into(),
         ),
         _ => {}
     }
+    if let (Some(name), None) = (setting.kill, &findings.run.killed) {
+        remarks.push(format!("{name} was not killed: the feed was stopped before it came to the middle."));
+    }
     if let Some((paced, _)) = findings.paced() {
-        let samples = paced.receipts.iter().map(|receipt| &receipt.latency_ns);
-        let mut samples = samples.chain(paced.trades.iter().map(|trade| &trade.account.latency_ns));
+        let samples = paced.receipts.iter().flatten().map(|receipt| &receipt.latency_ns);
+        let accounts = paced.trades.iter().filter_map(|trade| trade.account.as_ref());
+        let mut samples = samples.chain(accounts.map(|account| &account.latency_ns));
         if samples.any(|latency_ns| percentiles(latency_ns).contains(&"–".into())) {
             remarks.push(TOO_FEW.into());
         }
@@ -217,11 +252,10 @@ fn remarks(findings: &Findings, setting: &Setting<'_>) -> Vec<String> {
 fn verdict(findings: &Findings) -> Vec<String> {
     let mut faults = findings.faults().map(|fault| format!("  {fault}")).peekable();
     if faults.peek().is_none() {
-        vec![format!(
-            "{} received + lost = published, every order reached the gateway, and nothing came twice, out of \
-             order or corrupted.",
-            painted(GOOD, "Check passed:")
-        )]
+        let all = "received + lost = published, every order reached the gateway, and nothing came twice, out of \
+             order or corrupted.";
+        let holds = findings.run.killed.as_ref().map_or(all, Killed::verdict);
+        vec![format!("{} {holds}", painted(GOOD, "Check passed:"))]
     } else {
         [painted(BAD, "Check FAILED:")].into_iter().chain(faults).collect()
     }
@@ -245,6 +279,7 @@ mod tests {
             capacity: 16,
             ring: None,
             stopped_by: "Ctrl-C",
+            kill: None,
             output: Some("orders.csv".into()),
         }
     }
@@ -314,7 +349,7 @@ mod tests {
 │          1 ┆    1,234 ┆    0 ┆     20 │
 └────────────┴──────────┴──────┴────────┘";
         let mut report = report(1_234);
-        report.receipts[0].placed = vec![(0, 15), (1, 5)];
+        report.receipts[0].as_mut().unwrap().placed = vec![(0, 15), (1, 5)];
         assert_eq!(lines(&receipts(&report)), expected);
     }
 
@@ -393,13 +428,13 @@ mod tests {
     #[test]
     fn statistics_are_of_the_first_subscriber_that_lost_nothing() {
         let mut report = report(10);
-        report.receipts[0].ledger.close(3);
-        assert_eq!(exemplar(&report.receipts).0, 1);
+        report.receipts[0].as_mut().unwrap().ledger.close(3);
+        assert_eq!(exemplar(&report.receipts).unwrap().0, 1);
         report.receipts.extend(self::report(10).receipts);
-        assert_eq!(exemplar(&report.receipts).0, 2);
+        assert_eq!(exemplar(&report.receipts).unwrap().0, 2);
 
         let mut report = self::report(10);
-        report.receipts[0].ledger.close(3);
+        report.receipts[0].as_mut().unwrap().ledger.close(3);
         let text = rendered(report);
         assert!(
             text.contains("as subscriber 1 saw it (of what it received: every subscriber lost some):"),

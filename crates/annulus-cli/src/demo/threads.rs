@@ -13,9 +13,10 @@ use super::gateway::{self, Books};
 use super::graph::{GATEWAY, Graph, Subscriber};
 use super::order::Order;
 use super::order_file::OrderFile;
+use super::publisher::publish;
 use super::report::Report;
 use super::ring::{Ends, Ring};
-use super::session::{Plan, lead};
+use super::session::{Accounts, Plan, lead};
 use super::strategy::Strategy;
 use super::subscriber::{Receipt, follow};
 use crate::measure::Gauges;
@@ -36,7 +37,7 @@ pub(super) fn run<M: Ring>(
     file: Option<&mut OrderFile>,
     shutdown: &Shutdown,
 ) -> Result<Report, Failure> {
-    let &Plan { feed, graph, .. } = plan;
+    let &Plan { feed, quotes, graph, schedule } = plan;
     let (clock, gauges) = (Clock::start(), Gauges::new(graph.subscribers.len()));
     let (clock, gauges) = (&clock, &gauges);
     thread::scope(|scope| {
@@ -69,8 +70,11 @@ pub(super) fn run<M: Ring>(
         drop(starting);
         // An error by design: all senders are gone.
         let _ = started.recv();
-        lead(plan, publisher, clock, gauges, shutdown, || {
-            Ok((handles.into_iter().map(result).collect(), result(gateway)))
+        lead(plan, gauges, || {
+            let ticks = feed.ticks(quotes);
+            let publication = publish(publisher, ticks, schedule, clock, shutdown, &gauges.published);
+            let receipts = handles.into_iter().map(|handle| Some(result(handle))).collect();
+            Ok((publication, Accounts { receipts, books: Some(result(gateway)), killed: None }))
         })
     })
 }

@@ -11,8 +11,12 @@ use crate::rings::DirectoryOption;
 /// their jitter.
 ///
 /// A gap is the time between two messages. The jitter of a gap is how much longer or shorter it is than the
-/// median. It maps the ring read-only, takes no seat, and knows nothing of the type of the messages. While it
-/// looks it keeps one CPU busy. Messages that come between two looks share the time between these.
+/// median. It maps the ring read-only, takes no seat, and knows nothing of the type of the messages.
+///
+/// It looks a thousand times a second at how many messages the ring says were published, and sleeps in
+/// between. So the count and the rate are exact, however fast the messages come. Messages that come between
+/// two looks share the time between these: with --spin it does not sleep, so that gaps of less than a
+/// millisecond are told apart.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,6 +36,10 @@ pub(crate) struct Arguments {
     #[arg(value_parser = count)]
     pub(super) count: u64,
 
+    /// Look again and again without sleeping, which keeps one CPU busy
+    #[arg(long)]
+    pub(super) spin: bool,
+
     /// Print the report as one JSON object.
     ///
     /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `name`; `state` at the end
@@ -46,6 +54,8 @@ const EXAMPLES: &str = "\
 EXAMPLES:
   annulus hz quotes
       for five seconds
+  annulus hz quotes --spin
+      the gaps between messages that come each few microseconds
   annulus hz quotes --seconds 60 --json | jq .jitter_ns.p99
       for programs
 

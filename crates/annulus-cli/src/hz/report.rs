@@ -28,6 +28,9 @@ pub(super) struct Report {
     gaps: u64,
     #[serde(skip)]
     elapsed_ns: u64,
+    /// Whether it slept between two looks.
+    #[serde(skip)]
+    pub(super) sleeps: bool,
 }
 
 impl Report {
@@ -48,6 +51,7 @@ impl Report {
             look_ns: elapsed_ns / cadence.looks().max(1),
             gaps,
             elapsed_ns,
+            sleeps: false,
         }
     }
 
@@ -73,7 +77,9 @@ impl Report {
                 table.row([(*title).into()].into_iter().chain(cells.clone()));
             }
             page.table(&table);
-            page.say(format!("It looked each {}: no gap is told more exactly.", duration(self.look_ns)));
+            let look = duration(self.look_ns);
+            let advice = if self.sleeps { " (--spin keeps a CPU busy, and looks more often.)" } else { "" };
+            page.say(format!("It looked each {look}: no gap is told more exactly.{advice}"));
             if rows.iter().any(|(_, cells)| cells.contains(&"–".into())) {
                 page.say(TOO_FEW);
             }
@@ -110,6 +116,10 @@ A percentile is left out (–) where fewer than ten messages took longer than th
 The ring is closed.
 ";
         assert_eq!(plain(&report.to_text(usize::MAX)), expected);
+        let sleeps = Report { sleeps: true, ..report };
+        let advice = "exactly. (--spin keeps a CPU busy, and looks more often.)\n";
+        assert!(plain(&sleeps.to_text(usize::MAX)).contains(advice));
+        let report = Report::new("quotes", &cadence, 1_001_000_000, PeerState::Closed);
         let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
         assert_eq!(json["jitter_ns"]["max"], 0);
         assert_eq!((&json["messages"], &json["state"]), (&1_001.into(), &"closed".into()));

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use annulus::shm::Directory;
 use clap::{Args, ValueEnum};
 
 use crate::numbers::{count, size, whole_in};
@@ -10,8 +11,9 @@ use crate::rings::{DirectoryOption, SEATS};
 /// Publishes lines of text to a ring between processes, from which `annulus sub` prints them.
 ///
 /// The ring is a lossy one: the publisher waits for nobody, and a subscriber that falls behind by more than
-/// the ring holds loses lines, and says so. With --lossless the publisher waits for the slowest subscriber,
-/// and nothing is lost.
+/// the ring holds loses lines, and says so. It is there for a quarter of a second at least, so that those who
+/// wait for it (`annulus sub --wait`) find it, however short the input is. With --lossless the publisher
+/// waits for the slowest subscriber, and nothing is lost.
 #[derive(Args)]
 #[command(after_help = PUBLISH_EXAMPLES)]
 pub(crate) struct PublishArguments {
@@ -80,7 +82,7 @@ pub(crate) struct SubscribeArguments {
     #[arg(long, value_name = "LINES", value_parser = lines)]
     pub(super) count: Option<u64>,
 
-    /// If there is no such ring, wait for it
+    /// If there is no such ring, wait for it, and begin with its first line
     #[arg(long)]
     pub(super) wait: bool,
 
@@ -101,6 +103,13 @@ pub(crate) struct SubscribeArguments {
     /// with `process`, its number, and `change`: `began`, `ended`, or `died`.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+impl SubscribeArguments {
+    /// Where to begin. For a subscriber that comes before the ring, the next line is the first one.
+    pub(super) fn begin(&self, directory: &Directory) -> From {
+        if self.wait && directory.find(&self.name).is_err() { From::Oldest } else { self.from }
+    }
 }
 
 /// How many lines: there may be none.
@@ -134,7 +143,7 @@ EXIT CODES:
 const SUBSCRIBE_EXAMPLES: &str = "\
 EXAMPLES:
   annulus sub log --wait
-      from the next line on; also if the publisher comes later
+      from the next line on; from the first one, if the publisher comes later
   annulus sub quotes --from oldest --count 10
       the ten oldest lines that are there
   annulus sub log --wait --follow

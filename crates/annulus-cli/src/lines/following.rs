@@ -35,6 +35,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     let stopped = first_signal()?;
     let name = &arguments.name;
     let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
+    let from = arguments.begin(&directory);
     let subscriber = NamedSubscriber::<Piece>::new(&directory, name).map_err(|error| failed(&error))?;
     let mut subscriber = subscriber.begin_with_oldest();
     let mut first = None;
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     let mut lines = Lines::all();
     let (mut printed, mut lost, mut publishers, mut unshown) = (0, 0, 0_u64, 0);
     // Of the pieces that are passed over, because they were there before: how many, and the last one.
-    let mut skipped = (arguments.from == From::Newest).then_some((0, None));
+    let mut skipped = (from == From::Newest).then_some((0, None));
     let mut left_to_print = MOST_PIECES;
     while arguments.count.is_none_or(|count| printed < count) && left_to_print > 0 {
         let is_stopped = stopped.get().is_some();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Mode, Subscriber};
 use annulus::shm::broadcast::Mark;
-use annulus::shm::{AttachError, Invitation, Kind, PeerState};
+use annulus::shm::{AttachError, FindError, Invitation, Kind, NameError, PeerState};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
@@ -44,15 +44,17 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     let told = Arc::clone(&stop);
     Signals::watch()?.then(move |outcome| told.stop(outcome))?;
     let name = &arguments.name;
-    let named = if arguments.wait {
-        rings::open_or_make(&arguments.directory)?.wait_for(name, None)
-    } else {
-        rings::open(&arguments.directory)?.find(name)
+    let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
+    let from = arguments.begin(&directory);
+    let invitation = loop {
+        let named = if arguments.wait { directory.wait_for(name, None) } else { directory.find(name) };
+        match Invitation::find(&named.map_err(|error| failed(&error))?) {
+            // It was there, and has gone: the next one of that name will do.
+            Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) if arguments.wait => {}
+            found => break found.map_err(|error| rings::unusable(name, &error))?,
+        }
     };
-    let named = named.map_err(|error| failed(&error))?;
-    let invitation = Invitation::find(&named).map_err(|error| rings::unusable(name, &error))?;
     let info = invitation.info().map_err(|error| failed(&error))?;
-    let from = arguments.from;
     let (is_over, publisher) = if info.kind() == Kind::Lossless {
         let ring = invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, &error))?;
         stop.look();

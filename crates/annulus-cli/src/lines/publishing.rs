@@ -17,6 +17,10 @@ use crate::rings::{self, Ring};
 use crate::signals::Signals;
 use crate::text::{counted, grouped, quoted};
 
+/// A lossy ring is there for so long at least. A process that waits for the name comes a moment after it: if
+/// all lines were published by then, and the name gone, it would find nothing.
+const LEAST: Duration = Duration::from_millis(250);
+
 /// Publishes all lines of the input.
 pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     if arguments.lossless { run_in::<Lossless>(arguments) } else { run_in::<Lossy>(arguments) }
@@ -38,6 +42,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     let directory = rings::open_or_make(&arguments.directory)?;
     let (mut publisher, invitation) = M::make::<Piece>(arguments.capacity).map_err(|error| failed(&error))?;
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
+    let begun = Instant::now();
     // A signal ends the ring and takes the name back, so that subscribers see a close and no death.
     let name = Arc::new(Mutex::new(Some(name)));
     let (closer, to_be_dropped) = (publisher.closer(), Arc::clone(&name));
@@ -62,6 +67,9 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
                 thread::park();
             }
         }
+    }
+    if !M::LOSSLESS {
+        thread::sleep(LEAST.saturating_sub(begun.elapsed()));
     }
     publisher.close();
     drop(name.lock().unwrap_or_else(PoisonError::into_inner).take());

@@ -9,7 +9,8 @@ use super::sample::{Process, Reader};
 use super::sampler;
 use crate::outcome::Failure;
 use crate::page::Page;
-use crate::text::{counted, grouped, printable};
+use crate::text::{counted, duration, grouped, printable};
+use crate::watch::clock;
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -42,6 +43,7 @@ pub(crate) struct ReaderInfo {
     state: Option<String>,
     position: Option<u64>,
     lag: Option<u64>,
+    behind_ns: Option<u64>,
     pid: Option<u32>,
     command: Option<String>,
 }
@@ -53,6 +55,7 @@ impl ReaderInfo {
             state: reader.seat.map(|seat| seat.state.to_string()),
             position: reader.position(),
             lag: reader.lag(),
+            behind_ns: reader.behind_ns,
             pid: reader.process.as_ref().map(|process| process.pid),
             command: reader.process.as_ref().and_then(|process| process.command.clone()),
         }
@@ -64,7 +67,9 @@ impl ReaderInfo {
         parts.extend(self.state.clone());
         match self.position.zip(self.lag) {
             Some((position, lag)) => {
-                parts.extend([format!("at {}", grouped(position)), format!("{} behind", grouped(lag))]);
+                let since = self.behind_ns.filter(|&ns| ns > 0).map(|ns| format!(" ({})", duration(ns)));
+                let behind = format!("{} behind{}", grouped(lag), since.unwrap_or_default());
+                parts.extend([format!("at {}", grouped(position)), behind]);
             }
             None => parts.push("does not say where it is".into()),
         }
@@ -86,7 +91,8 @@ impl Info {
         let (named, observer) = super::observe(directory, name)?;
         let (info, numbers, pid) = (observer.info(), observer.numbers(), named.process().pid());
         let publisher = Process { pid, command: None };
-        let readers = sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now());
+        let readers =
+            sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now(), clock(info));
         Ok(Self {
             schema: SCHEMA,
             name: name.into(),

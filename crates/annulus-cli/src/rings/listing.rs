@@ -5,7 +5,7 @@ use std::fs;
 use annulus::shm::PeerState;
 use serde::Serialize;
 
-use super::sample::{Reader, Ring, Sample};
+use super::sample::{Ring, Sample};
 use crate::page::{BAD, Page};
 use crate::table::{Cell, Column, Table};
 use crate::text::{counted, grouped, printable};
@@ -92,7 +92,7 @@ impl Listing {
 impl Row {
     fn of(ring: Ring) -> Self {
         let (header, numbers) = (ring.header, ring.numbers);
-        let dead = ring.readers.iter().filter(|reader| is_dead(reader)).count();
+        let dead = ring.readers.iter().filter(|reader| reader.is_dead()).count();
         let pid = ring.process.as_ref().map(|process| process.pid);
         Self {
             command: pid.filter(|_| ring.state == PeerState::Alive).and_then(command),
@@ -131,11 +131,6 @@ impl Row {
             },
         ]
     }
-}
-
-/// Whether its process has died and left its seat.
-fn is_dead(reader: &Reader) -> bool {
-    reader.seat.is_some_and(|seat| seat.state == PeerState::Dead)
 }
 
 /// What a process calls itself.

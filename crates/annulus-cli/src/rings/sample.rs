@@ -28,6 +28,8 @@ pub(crate) struct Ring {
     pub(crate) numbers: Option<Numbers>,
     /// Those with seats first.
     pub(crate) readers: Vec<Reader>,
+    /// Whether its messages carry the time when they were published.
+    pub(crate) is_timed: bool,
     /// Of the type of its messages.
     pub(crate) fingerprint: Option<Fingerprint>,
     /// Why the header is not known.
@@ -66,6 +68,9 @@ pub(crate) struct Reader {
     /// Where it says that it stands, if it has no seat.
     pub(crate) mark: Option<Mark>,
     pub(crate) process: Option<Process>,
+    /// How long ago the message was published that it takes next, in nanoseconds; 0 if there is none. Known
+    /// where messages carry their time.
+    pub(crate) behind_ns: Option<u64>,
 }
 
 /// Where a reader is.
@@ -94,6 +99,11 @@ impl Mark {
 }
 
 impl Reader {
+    /// Whether its process has died and left its seat.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.seat.is_some_and(|seat| seat.state == PeerState::Dead)
+    }
+
     /// How far it is behind, if that is known.
     pub(crate) fn lag(&self) -> Option<u64> {
         self.seat.map(|seat| seat.lag).or(self.mark.map(|mark| mark.lag))
@@ -127,7 +137,7 @@ impl Ring {
 
     /// A reader that nobody waits for any more.
     pub(crate) fn has_dead_reader(&self) -> bool {
-        self.readers.iter().any(|reader| reader.seat.is_some_and(|seat| seat.state == PeerState::Dead))
+        self.readers.iter().any(Reader::is_dead)
     }
 }
 
@@ -162,6 +172,7 @@ pub(crate) mod tests {
             seat: Some(Seat { number, state: PeerState::Alive, position: published - lag, lag }),
             mark: None,
             process: Some(process(200 + number as u32, &format!("reader-{number} of {name}"))),
+            behind_ns: None,
         };
         Ring {
             name: name.into(),
@@ -171,6 +182,7 @@ pub(crate) mod tests {
             header: Some(Header { kind: Kind::Lossless, capacity: 1024, payload_bytes: 56, slot_bytes: 64 }),
             numbers: Some(Numbers { published, pending: lags.iter().copied().max() }),
             readers: (0..).zip(lags).map(reader).collect(),
+            is_timed: false,
             fingerprint: None,
             trouble: None,
         }
@@ -180,7 +192,12 @@ pub(crate) mod tests {
     pub(crate) fn lossy(name: &str, published: u64) -> Ring {
         let mut ring = ring(name, published, &[]);
         ring.header = ring.header.map(|header| Header { kind: Kind::Lossy, capacity: 65_536, ..header });
-        ring.readers = vec![Reader { seat: None, mark: None, process: Some(process(300, "annulus sub")) }];
+        ring.readers = vec![Reader {
+            seat: None,
+            mark: None,
+            process: Some(process(300, "annulus sub")),
+            behind_ns: None,
+        }];
         ring
     }
 
@@ -193,6 +210,16 @@ pub(crate) mod tests {
             numbers: None,
             ..ring(name, 0, &[])
         }
+    }
+
+    /// A lossless ring whose messages carry their time, with readers that are so far behind.
+    pub(crate) fn timed(name: &str, published: u64, lags: &[(u64, u64)]) -> Ring {
+        let mut ring = ring(name, published, &lags.iter().map(|(lag, _)| *lag).collect::<Vec<_>>());
+        ring.is_timed = true;
+        for (reader, &(_, behind_ns)) in ring.readers.iter_mut().zip(lags) {
+            reader.behind_ns = Some(behind_ns);
+        }
+        ring
     }
 
     pub(crate) fn process(pid: u32, command: &str) -> Process {

@@ -12,7 +12,9 @@ use annulus::shm::{Directory, Entry, NamedRing, PeerState, ProcessId, RingNumber
 use super::DirectoryOption;
 use super::processes::{Processes, process};
 use super::sample::{Header, Mark, Numbers, Process, Reader, Ring, Sample, Seat};
+use crate::measure::now_ns;
 use crate::outcome::Failure;
+use crate::watch::{SentNs, clock};
 
 const PROC: &str = "/proc";
 
@@ -30,6 +32,8 @@ struct Watched {
     /// Until the process is gone, and nobody else has the memory: it is not kept for this program.
     observer: Option<RingObserver>,
     header: Header,
+    /// How to learn when a message was published, if these say so.
+    clock: Option<SentNs>,
     /// What it said last.
     state: PeerState,
     numbers: Option<Numbers>,
@@ -55,6 +59,17 @@ impl Sampler {
             Err(trouble) => (Vec::new(), Some(trouble)),
         };
         Sample { at: Instant::now(), directory, rings, trouble }
+    }
+
+    /// How far those readers of a ring are behind in time now that have seats, in nanoseconds. Nothing else
+    /// is looked at, so it can be asked often.
+    pub(crate) fn behind_ns(&self, name: &str) -> Vec<u64> {
+        let watched = self.watched.get(name);
+        let parts = watched.and_then(|watched| Some((watched.observer.as_ref()?, watched.clock?)));
+        let Some((observer, clock)) = parts else { return Vec::new() };
+        let readers = observer.numbers().map(|numbers| numbers.readers).unwrap_or_default();
+        let alive = readers.iter().filter(|reader| reader.state == PeerState::Alive);
+        alive.filter_map(|reader| behind_ns(observer, clock, reader.position, reader.lag)).collect()
     }
 
     fn rings(&mut self) -> Result<Vec<Ring>, String> {
@@ -92,7 +107,9 @@ impl Sampler {
         self.next_identity += 1;
         let identity = self.next_identity;
         let state = PeerState::Alive;
-        let watched = Watched { named, identity, observer: Some(observer), header, state, numbers: None };
+        let clock = clock(info);
+        let observer = Some(observer);
+        let watched = Watched { named, identity, observer, header, clock, state, numbers: None };
         self.watched.insert(entry.name.clone(), watched);
         Ok(())
     }
@@ -109,6 +126,7 @@ impl Sampler {
             header: None,
             numbers: None,
             readers: Vec::new(),
+            is_timed: false,
             fingerprint: entry.fingerprint,
             trouble,
         };
@@ -128,7 +146,8 @@ impl Watched {
             self.numbers = numbers
                 .as_ref()
                 .map(|numbers| Numbers { published: numbers.published, pending: numbers.pending });
-            ring.readers = readers(observer, numbers.as_ref(), ring.process.as_ref(), processes);
+            let publisher = ring.process.as_ref();
+            ring.readers = readers(observer, numbers.as_ref(), publisher, processes, self.clock);
         }
         if ring.state == PeerState::Alive {
             ring.state = self.state;
@@ -137,18 +156,20 @@ impl Watched {
             self.observer = None;
         }
         ring.identity = self.identity;
+        ring.is_timed = self.clock.is_some();
         ring.header = Some(self.header);
         ring.numbers = self.numbers;
     }
 }
 
 /// Who receives: those that have seats, and then all others that have the ring but its publisher and who only
-/// looks.
+/// looks. The `clock` is that of messages which carry their time.
 pub(super) fn readers(
     observer: &RingObserver,
     numbers: Option<&RingNumbers>,
     publisher: Option<&Process>,
     processes: &Processes,
+    clock: Option<SentNs>,
 ) -> Vec<Reader> {
     let seats = numbers.map(|numbers| &*numbers.readers).unwrap_or_default();
     let published = numbers.map_or(0, |numbers| numbers.published);
@@ -157,7 +178,7 @@ pub(super) fn readers(
     let with_seat = seats.iter().map(|reader| {
         let number = reader.seat as u64;
         let seat = Seat { number, state: reader.state, position: reader.position, lag: reader.lag };
-        Reader { seat: Some(seat), mark: None, process: owner(number).map(known) }
+        Reader { seat: Some(seat), mark: None, process: owner(number).map(known), behind_ns: None }
     });
     let mut readers: Vec<_> = with_seat.collect();
     let mut shown: Vec<_> = readers.iter().filter_map(|reader| Some(reader.process.as_ref()?.pid)).collect();
@@ -170,9 +191,30 @@ pub(super) fn readers(
         let shown = file.map(|file| processes.positions(file, pid)).unwrap_or_default();
         let marks = shown.iter().map(|&position| Some(Mark::shown(position, published)));
         let marks: Vec<_> = if shown.is_empty() { vec![None] } else { marks.collect() };
-        marks.into_iter().map(move |mark| Reader { seat: None, mark, process: Some(known(pid)) })
+        marks.into_iter().map(move |mark| Reader {
+            seat: None,
+            mark,
+            process: Some(known(pid)),
+            behind_ns: None,
+        })
     }));
+    for reader in &mut readers {
+        let both = reader.position().zip(reader.lag()).zip(clock);
+        reader.behind_ns =
+            both.and_then(|((position, lag), clock)| behind_ns(observer, clock, position, lag));
+    }
     readers
+}
+
+/// How long ago the message was published that a reader takes next which has this position and this lag, if
+/// that message can still be read.
+fn behind_ns(observer: &RingObserver, clock: SentNs, position: u64, lag: u64) -> Option<u64> {
+    if lag == 0 {
+        return Some(0);
+    }
+    let mut bytes = Vec::new();
+    let sent_ns = observer.read(position, &mut bytes).then(|| clock(&bytes))??;
+    Some(now_ns().saturating_sub(sent_ns))
 }
 
 fn known(pid: u32) -> Process {

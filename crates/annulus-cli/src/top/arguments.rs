@@ -15,9 +15,17 @@ use crate::rings::DirectoryOption;
 /// The subscribers of a lossy ring write nothing into it. How far they are behind is known of those that say
 /// so, as `annulus sub` does with each 64th message and before it waits. Of the others it is known that they
 /// have the ring.
+///
+/// The page of a ring has its readers and the curve of its rate. Where its messages carry the time when they
+/// were published, as those of `annulus demo --shared` and of the second part of `annulus bench` do, it also
+/// says how far each reader is behind in time: how long ago the message was published that it takes next. A
+/// hundred looks a second at those with a seat make a histogram of it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
+    /// Begin with the page of this ring; where standard output is no terminal, print that page
+    pub(super) name: Option<String>,
+
     #[command(flatten)]
     pub(super) directory: DirectoryOption,
 
@@ -29,10 +37,11 @@ pub(crate) struct Arguments {
     ///
     /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `directory`; and `rings`,
     /// a list of objects with the keys `name`, `state` (`alive`, `closed` or `dead`), `pid`, `command`,
-    /// `kind`, `capacity`, `payload_bytes`, `published`, `published_per_second`, `pending`, `readers` and
-    /// `error`. The readers are objects with the keys `seat` (null for a process that has the ring but no
-    /// seat), `state`, `position`, `lag`, `pid` and `command`. A queue of records counts words of 8 bytes.
-    /// What is not known is null.
+    /// `kind`, `capacity`, `payload_bytes`, `published`, `published_per_second`, `pending`, `readers`,
+    /// `behind_ns` and `error`. The readers are objects with the keys `seat` (null for a process that has the
+    /// ring but no seat), `state`, `position`, `lag`, `behind_ns`, `pid` and `command`. A queue of records
+    /// counts words of 8 bytes. The `behind_ns` of a ring is of all looks at its readers, an object with the
+    /// keys `p50`, `p90`, `p99`, `p99_9` and `max`. What is not known is null.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -57,12 +66,14 @@ KEYS:
 EXAMPLES:
   annulus top
       all rings of this user
+  annulus top market-quotes
+      one of them: its readers, how far they are behind, its rate
   annulus top --json | jq '.rings[] | select(.pending == .capacity) | .name'
       the rings that are full
 
 EXIT CODES:
   0    the user has quit; or one table is printed
-  2    the directory or the terminal can't be used
+  2    the directory or the terminal can't be used; or there is no ring of that name
   130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP";
 
 #[cfg(test)]

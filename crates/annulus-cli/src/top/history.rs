@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
+use super::waits::Waits;
 use crate::rings::sample::{Ring, Sample};
 
 /// So many rates are kept of each ring. No curve is wider.
@@ -19,6 +20,7 @@ struct Trace {
     identity: u64,
     last: Option<(Instant, u64)>,
     rates: VecDeque<f64>,
+    waits: Waits,
 }
 
 impl History {
@@ -27,14 +29,36 @@ impl History {
         let mut traces = HashMap::new();
         for ring in &sample.rings {
             let before = self.traces.remove(&ring.name).filter(|trace| trace.identity == ring.identity);
-            let new = Trace { identity: ring.identity, last: None, rates: VecDeque::new() };
+            let new = Trace {
+                identity: ring.identity,
+                last: None,
+                rates: VecDeque::new(),
+                waits: Waits::default(),
+            };
             let mut trace = before.unwrap_or(new);
             if let Some(numbers) = ring.numbers {
                 trace.add(sample.at, numbers.published);
             }
+            // A dead one takes nothing any more.
+            let alive = ring.readers.iter().filter(|reader| !reader.is_dead());
+            alive.filter_map(|reader| reader.behind_ns).for_each(|ns| trace.waits.add(ns));
             traces.insert(ring.name.clone(), trace);
         }
         self.traces = traces;
+    }
+
+    /// Goes on with what was seen of a ring between two samples: how far its readers are behind, in time.
+    pub(super) fn add_waits(&mut self, name: &str, behind_ns: Vec<u64>) {
+        if let Some(trace) = self.traces.get_mut(name) {
+            for ns in behind_ns {
+                trace.waits.add(ns);
+            }
+        }
+    }
+
+    /// How far its readers were behind in time, if its messages carry theirs.
+    pub(super) fn waits(&self, ring: &Ring) -> Option<&Waits> {
+        self.traces.get(&ring.name).filter(|_| ring.is_timed).map(|trace| &trace.waits)
     }
 
     /// The newest rate; `None` before the second sample.
@@ -70,7 +94,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::rings::sample::tests::{dead, ring, sample};
+    use crate::rings::sample::tests::{dead, ring, sample, timed};
 
     #[test]
     fn a_rate_is_what_came_between_two_samples() {
@@ -94,6 +118,18 @@ mod tests {
         now.rings[0].identity = 2;
         history.add(&now);
         assert!(history.rates(&now.rings[0]).is_empty());
+    }
+
+    #[test]
+    fn waits_are_of_all_looks_at_all_readers() {
+        let mut history = History::default();
+        let now = sample(vec![timed("a", 100, &[(0, 0), (7, 5_000)]), ring("b", 9, &[3])]);
+        history.add(&now);
+        history.add_waits("a", vec![6_000, 0]);
+        history.add_waits("gone", vec![1]);
+        let waits = history.waits(&now.rings[0]).unwrap();
+        assert_eq!((waits.looks(), waits.none()), (4, 2));
+        assert!(history.waits(&now.rings[1]).is_none(), "its messages carry no time");
     }
 
     #[test]

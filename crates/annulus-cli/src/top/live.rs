@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
+use super::LOOK_INTERVAL;
+use super::arguments::Arguments;
 use super::draw::{Scene, draw};
 use super::history::History;
 use super::rows::rows;
 use super::view::{View, Wish};
 use crate::outcome::{Failure, Outcome};
+use crate::rings::sample::Sample;
 use crate::rings::sampler::Sampler;
 use crate::signals::first_signal;
 
@@ -21,11 +24,12 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const FIRST_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Shows the rings in the terminal.
-pub(super) fn run(sampler: Sampler, interval: Duration) -> Result<Outcome, Failure> {
+pub(super) fn run(sampler: Sampler, first: Sample, arguments: &Arguments) -> Result<Outcome, Failure> {
     let stopped = first_signal()?;
     // (Before the terminal is changed, which may fail half-way. A panic restores it by ratatui's hook.)
     let restored = Restored;
-    let ended = ratatui::try_init().and_then(|mut terminal| show(&mut terminal, sampler, interval, &stopped));
+    let ended =
+        ratatui::try_init().and_then(|mut terminal| show(&mut terminal, sampler, first, arguments, &stopped));
     drop(restored);
     ended.map_err(|error| Failure::new(format!("the terminal can't be used: {error}")))
 }
@@ -43,12 +47,14 @@ impl Drop for Restored {
 fn show(
     terminal: &mut DefaultTerminal,
     mut sampler: Sampler,
-    interval: Duration,
+    first: Sample,
+    arguments: &Arguments,
     stopped: &OnceLock<Outcome>,
 ) -> io::Result<Outcome> {
-    let mut view = View::default();
+    let interval = arguments.interval;
+    let mut view = View::of(arguments.name.clone());
     let mut history = History::default();
-    let mut sample = sampler.sample();
+    let mut sample = first;
     history.add(&sample);
     let mut due = Instant::now() + interval.min(FIRST_INTERVAL);
     let mut is_new = true;
@@ -61,12 +67,17 @@ fn show(
             terminal.draw(|frame| draw(frame, &scene))?;
         }
         let left = due.saturating_duration_since(Instant::now());
+        let patience = if view.page().is_some() { LOOK_INTERVAL } else { PATIENCE };
         is_new = left.is_zero();
         if is_new {
             sample = sampler.sample();
             history.add(&sample);
             due = Instant::now() + interval;
-        } else if event::poll(left.min(PATIENCE))? {
+        } else if !event::poll(left.min(patience))? {
+            if let Some(name) = view.page() {
+                history.add_waits(name, sampler.behind_ns(name));
+            }
+        } else {
             is_new = true;
             match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => {

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::history::History;
+use super::waits::Waits;
+use crate::measure::Latency;
 use crate::rings::ReaderInfo;
 use crate::rings::sample::{Process, Ring, Sample};
 
@@ -30,6 +32,7 @@ struct RingReport<'a> {
     published_per_second: Option<f64>,
     pending: Option<u64>,
     readers: Vec<ReaderInfo>,
+    behind_ns: Option<Latency>,
     error: Option<&'a str>,
 }
 
@@ -53,6 +56,7 @@ fn of_ring<'a>(ring: &'a Ring, history: &History) -> RingReport<'a> {
         published_per_second: history.rate(ring),
         pending: ring.numbers.and_then(|numbers| numbers.pending),
         readers: ring.readers.iter().map(ReaderInfo::of).collect(),
+        behind_ns: history.waits(ring).and_then(Waits::percentiles),
         error: ring.trouble.as_deref(),
     }
 }

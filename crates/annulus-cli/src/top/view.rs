@@ -66,6 +66,16 @@ pub(super) enum Wish {
 const PAGE: usize = 10;
 
 impl View {
+    /// The page of a ring, or the table.
+    pub(super) fn of(name: Option<String>) -> Self {
+        Self { is_page: name.is_some(), chosen: name, ..Self::default() }
+    }
+
+    /// The name of the ring whose page is shown.
+    pub(super) fn page(&self) -> Option<&str> {
+        self.chosen.as_deref().filter(|_| self.is_page)
+    }
+
     /// A key was pressed, while these rings were shown in this order.
     pub(super) fn press(&mut self, key: KeyEvent, shown: &[String]) -> Wish {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);

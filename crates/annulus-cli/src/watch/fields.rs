@@ -2,7 +2,7 @@
 //!
 //! A ring says what its messages are by a fingerprint of their type.
 
-use annulus::shm::Fingerprint;
+use annulus::shm::{Fingerprint, Kind, RingInfo};
 use bytemuck::Pod;
 
 use crate::bench::fields_of_loads;
@@ -14,32 +14,70 @@ pub(crate) type Value = serde_json::Value;
 
 /// A message whose fields are known.
 pub(crate) trait Fields: Pod {
+    /// Whether such a message may carry the time when it was published.
+    const IS_TIMED: bool = false;
+
     /// Their names, in order, and what they hold.
     fn fields(&self) -> Vec<(String, Value)>;
+
+    /// That time, by the clock that all processes share ([`now_ns`](crate::measure::now_ns())), if it is
+    /// whole and has one.
+    fn sent_ns(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// The fields of a message that lies in these bytes.
 pub(crate) type Decode = fn(&[u8]) -> Vec<(String, Value)>;
 
+/// When the message was published that lies in these bytes.
+pub(crate) type SentNs = fn(&[u8]) -> Option<u64>;
+
 /// A type, and how it is decoded.
 pub(crate) struct Known {
     fingerprint: Fingerprint,
+    bytes: usize,
     decode: Decode,
+    sent_ns: Option<SentNs>,
 }
 
 impl Known {
     pub(crate) fn of<T: Fields>() -> Self {
         let decode = |bytes: &[u8]| bytemuck::pod_read_unaligned::<T>(bytes).fields();
-        Self { fingerprint: Fingerprint::of::<T>(), decode }
+        let sent_ns = |bytes: &[u8]| bytemuck::pod_read_unaligned::<T>(bytes).sent_ns();
+        Self {
+            fingerprint: Fingerprint::of::<T>(),
+            bytes: size_of::<T>(),
+            decode,
+            sent_ns: T::IS_TIMED.then_some(sent_ns),
+        }
     }
 }
 
 /// How messages of this type are decoded, if it is known.
-pub(super) fn decoder(fingerprint: Fingerprint) -> Option<Decode> {
+pub(super) fn decoder(info: RingInfo) -> Option<Decode> {
+    known(info).map(|known| known.decode)
+}
+
+/// How to learn when messages of this type were published, if they say so.
+pub(crate) fn clock(info: RingInfo) -> Option<SentNs> {
+    // (Only messages of broadcast rings can be looked at.)
+    let is_broadcast = matches!(info.kind(), Kind::Lossy | Kind::Lossless);
+    known(info).filter(|_| is_broadcast)?.sent_ns
+}
+
+/// What is known of the messages of such a ring. (Another process may have written any size beside the
+/// fingerprint of a type.)
+fn known(info: RingInfo) -> Option<Known> {
+    let (fingerprint, bytes) = (info.fingerprint(), info.payload_bytes());
+    find(fingerprint).filter(|known| known.bytes == bytes)
+}
+
+fn find(fingerprint: Fingerprint) -> Option<Known> {
     let mut known = vec![Known::of::<Quote>(), Known::of::<Piece>()];
     known.extend(fields_of_loads());
     add_numbers(&mut known);
-    known.into_iter().find(|known| known.fingerprint == fingerprint).map(|known| known.decode)
+    known.into_iter().find(|known| known.fingerprint == fingerprint)
 }
 
 /// Says what is in a number, and in arrays of it.
@@ -87,12 +125,19 @@ mod tests {
 
     #[test]
     fn numbers_are_known() {
-        let decode = decoder(Fingerprint::of::<[i16; 3]>()).unwrap();
+        let decode = find(Fingerprint::of::<[i16; 3]>()).unwrap().decode;
         let expected = [("0", -1), ("1", 2), ("2", 3)].map(|(name, value)| (name.into(), Value::from(value)));
         assert_eq!(decode(bytemuck::bytes_of(&[-1_i16, 2, 3])), expected);
-        let decode = decoder(Fingerprint::of::<f64>()).unwrap();
+        let decode = find(Fingerprint::of::<f64>()).unwrap().decode;
         assert_eq!(decode(&0.5_f64.to_ne_bytes()), [("value".into(), Value::from(0.5))]);
-        assert!(decoder(Fingerprint::of::<[u64; 17]>()).is_none());
-        assert!(decoder(Fingerprint::named::<u64>("another")).is_none());
+        assert!(find(Fingerprint::of::<[u64; 17]>()).is_none());
+        assert!(find(Fingerprint::named::<u64>("another")).is_none());
+    }
+
+    #[test]
+    fn some_messages_carry_their_time() {
+        let timed = |fingerprint| find(fingerprint).unwrap().sent_ns.is_some();
+        assert!(timed(Fingerprint::of::<Quote>()) && !timed(Fingerprint::of::<u64>()));
+        assert!(fields_of_loads().iter().all(|known| known.sent_ns.is_some()));
     }
 }

@@ -32,6 +32,34 @@ fn it_counts_messages_of_any_type() {
     }
 }
 
+/// A sleep is never too short, so there are no more looks than this.
+#[test]
+fn it_sleeps_between_two_looks_and_counts_all() {
+    let names = Names::new("hz-sleeps");
+    let directory = Directory::open(&names.path).unwrap();
+    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
+    let _name = invitation.publish(&directory, "quotes").unwrap();
+    let report = |arguments: &[&str]| -> Value {
+        let output = names.command("hz", &[&["quotes", "--json"], arguments].concat()).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert!(report(&["--seconds", "0.2"])["look_ns"].as_u64().unwrap() >= 990_000);
+    assert!(report(&["--seconds", "0.2", "--spin"])["look_ns"].as_u64().unwrap() > 0);
+    // A thousand in a moment, of which the ring keeps 64.
+    let mut child = Running(
+        names.command("hz", &["quotes", "--count", "1000", "--seconds", "600", "--json"]).spawn().unwrap(),
+    );
+    let mut published = 0;
+    while child.0.try_wait().unwrap().is_none() {
+        (0..1_000).for_each(|number| publisher.publish(number));
+        published += 1_000;
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let report: Value = serde_json::from_slice(&child.end().0).unwrap();
+    let messages = report["messages"].as_u64().unwrap();
+    assert!((1_000..=published).contains(&messages), "{report}");
+}
+
 #[test]
 fn it_ends_with_the_ring() {
     let names = Names::new("hz-ends");

@@ -2,10 +2,20 @@
 
 use std::process::{Command, Output};
 
-use crate::support::annulus;
+use crate::support::{annulus, help, subcommands};
 
-/// Those of every system.
-const SUBCOMMANDS: [&str; 4] = ["demo", "doctor", "completions", "man"];
+/// The options of a subcommand, by its help: those that begin a line.
+fn options(subcommand: &str) -> Vec<String> {
+    let help = help(subcommand);
+    let words = help.lines().filter_map(|line| {
+        let line = line.trim_start();
+        // (`-h, --help`)
+        let option =
+            line.split_once(", ").filter(|(short, _)| short.len() == 2).map_or(line, |(_, long)| long);
+        option.strip_prefix("--")?.split([' ', '=', '[']).next().map(String::from)
+    });
+    words.collect()
+}
 
 #[track_caller]
 fn printed(command: &mut Command) -> String {
@@ -18,21 +28,39 @@ fn printed(command: &mut Command) -> String {
 fn each_shell_is_told_all_subcommands() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = printed(annulus("completions").arg(shell));
-        for word in SUBCOMMANDS.into_iter().chain(["lossless"]) {
-            assert!(script.contains(word), "{shell}: {word} is not in\n{script}");
+        for name in subcommands() {
+            for word in options(&name).into_iter().chain([name]) {
+                assert!(script.contains(&word), "{shell}: {word} is not in\n{script}");
+            }
         }
     }
     let output = annulus("completions").arg("abacus").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// Scripts rely on them.
+#[test]
+fn each_subcommand_says_its_exit_codes() {
+    for name in subcommands() {
+        let help = help(&name);
+        let (_, codes) =
+            help.split_once("EXIT CODES:\n").unwrap_or_else(|| panic!("{name} has none:\n{help}"));
+        assert!(codes.starts_with("  0    ") && codes.contains("\n  2    "), "{name}:\n{codes}");
+    }
+}
+
 #[test]
 fn each_subcommand_has_a_page() {
     let all = printed(&mut annulus("man"));
-    for name in SUBCOMMANDS {
+    for name in subcommands() {
         assert!(all.contains(&format!("annulus\\-{name}(1)")), "{name} is not in\n{all}");
-        let page = printed(annulus("man").arg(name));
+        let page = printed(annulus("man").arg(&name));
         assert!(page.contains(&format!(".TH annulus-{name} 1")), "{page}");
+        let options = options(&name);
+        assert!(options.contains(&"help".into()), "{name}: {options:?}");
+        for option in options {
+            assert!(page.contains(&option.replace('-', "\\-")), "{name}: {option} is not in\n{page}");
+        }
     }
     assert!(!printed(annulus("man").arg("demo")).contains("\\-\\-part"), "it is for the program itself");
     let output = annulus("man").arg("abacus").output().unwrap();

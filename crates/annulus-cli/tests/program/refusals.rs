@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, PermissionsExt, chown};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 
 use annulus::broadcast::Builder;
 use annulus::shm::{Directory, Fingerprint, PublishedName, broadcast, recv_fd};
@@ -13,6 +14,7 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_sea
 
 use crate::names::Names;
 use crate::running::Running;
+use crate::support;
 
 /// Memory as that of a ring, with these bytes.
 fn memory(bytes: &[u8]) -> File {
@@ -35,24 +37,74 @@ fn ring() -> Vec<u8> {
     bytes
 }
 
-/// What a command says of a name that it refuses.
+/// What a subcommand does with the name of a ring. Each that has a directory of names is here: the tests ask
+/// the program for its subcommands.
+enum Use {
+    /// It looks at that ring, or joins it.
+    One(&'static [&'static str]),
+    /// The same, but it waits for a publisher where none is there.
+    Awaits(&'static [&'static str]),
+    /// It shows whatever is left of the ring.
+    Shows(&'static [&'static str]),
+    /// It gives that name to a ring of its own, after this.
+    Gives(&'static [&'static str], &'static str),
+    /// It removes the name.
+    Removes,
+    /// It shows all rings.
+    All,
+}
+
+fn use_of(subcommand: &str) -> Vec<Use> {
+    match subcommand {
+        "info" | "sub" | "watch" | "hz" => vec![Use::One(&[])],
+        "bench" => vec![Use::Awaits(&["--subscribe"]), Use::Gives(&[], "")],
+        "top" => vec![Use::All, Use::Shows(&["--interval", "0.1"])],
+        "ls" => vec![Use::All],
+        "rm" => vec![Use::Removes],
+        "pub" => vec![Use::Gives(&[], "")],
+        "demo" => vec![Use::Gives(&["--messages", "5", "--shared"], "-quotes")],
+        other => {
+            panic!("{other} works with rings that have names: say in this test how it is to refuse them")
+        }
+    }
+}
+
+/// The subcommands that have a directory of names, by what the program says of itself.
+fn subcommands() -> Vec<String> {
+    let mut all = support::subcommands();
+    all.retain(|name| support::help(name).contains("--directory"));
+    all
+}
+
+/// What a command says that refuses something: one line, which names it.
 #[track_caller]
-fn refusal(names: &Names, subcommand: &str, name: &str) -> String {
-    let output = names.command(subcommand, &[name]).output().unwrap();
+fn refusal(command: &mut Command, name: &str) -> String {
+    let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{subcommand} {name}: {said}");
-    assert!(output.stdout.is_empty(), "{subcommand} {name}");
-    assert_eq!(said.lines().count(), 1, "{subcommand} {name}: {said}");
-    assert!(said.starts_with("error: ") && said.contains(name), "{subcommand} {name}: {said}");
+    println!("{said}");
+    assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+    assert!(output.stdout.is_empty(), "{command:?}");
+    assert_eq!(said.lines().count(), 1, "{command:?}: {said}");
+    assert!(said.starts_with("error: ") && said.contains(name), "{command:?}: {said}");
     said
 }
+
+/// Names that nobody can use, and what is said of each.
+const UNFIT: [(&str, &str); 7] = [
+    ("nobody", "there is no ring"),
+    ("a/b", "a/b"),
+    ("dead", "dead"),
+    ("damaged", "damaged"),
+    ("newer", "version 7"),
+    ("no-ring", "ring"),
+    ("required", "4"),
+];
 
 #[test]
 fn each_command_says_in_one_line_why_it_cannot_use_a_ring() {
     let names = Names::new("refusals");
     let directory = Directory::open(&names.path).unwrap();
-    let mut publisher =
-        Running(names.command("pub", &["dead"]).stdin(std::process::Stdio::piped()).spawn().unwrap());
+    let mut publisher = Running(names.command("pub", &["dead"]).stdin(Stdio::piped()).spawn().unwrap());
     publisher.says("publishing");
     publisher.kill();
     fs::write(names.path.join("damaged.ring"), "what?").unwrap();
@@ -62,40 +114,75 @@ fn each_command_says_in_one_line_why_it_cannot_use_a_ring() {
         let file = memory(&bytes);
         (directory.publish(name, file.as_fd(), Fingerprint::of::<u64>()).unwrap(), file)
     };
-    let _rings = [publish("newer", 12, 7), publish("no-ring", 0, b'X'), publish("required", 20, 4)];
-    for (name, expected) in [
-        ("nobody", "there is no ring"),
-        ("a/b", "a/b"),
-        ("dead", "dead"),
-        ("damaged", "damaged"),
-        ("newer", "version 7"),
-        ("no-ring", "ring"),
-        ("required", "4"),
-    ] {
-        for subcommand in ["info", "sub", "watch", "hz"] {
-            let said = refusal(&names, subcommand, name);
-            println!("{subcommand} {said}");
-            assert!(said.contains(expected), "{subcommand} {name}: {said}");
+    let mut rings = vec![publish("newer", 12, 7), publish("no-ring", 0, b'X'), publish("required", 20, 4)];
+    rings.push(publish("taken-quotes", 12, 7));
+    let me = std::process::id().to_string();
+    for subcommand in subcommands() {
+        for way in use_of(&subcommand) {
+            let command =
+                |arguments: &[&str], name: &str| names.command(&subcommand, &[arguments, &[name]].concat());
+            let refused = |arguments: &[&str], is_refused: &dyn Fn(&str) -> bool| {
+                for (name, expected) in UNFIT.into_iter().filter(|(name, _)| is_refused(name)) {
+                    let said = refusal(&mut command(arguments, name), name);
+                    assert!(said.contains(expected), "{subcommand} {name}: {said}");
+                }
+            };
+            match way {
+                Use::One(arguments) => refused(arguments, &|_| true),
+                // The next publisher takes the place of what a dead one left.
+                Use::Awaits(arguments) => {
+                    refused(arguments, &|name| !["nobody", "dead", "damaged"].contains(&name));
+                }
+                Use::Shows(arguments) => refused(arguments, &|name| !["dead", "damaged"].contains(&name)),
+                Use::Gives(arguments, suffix) => {
+                    for name in ["a/b", ""] {
+                        refusal(&mut command(arguments, name), &format!("{name:?}"));
+                    }
+                    let name = if suffix.is_empty() { "newer" } else { "taken" };
+                    let said = refusal(&mut command(arguments, name), &format!("{name}{suffix}"));
+                    assert!(said.contains(&me), "{subcommand}: {said}");
+                }
+                Use::Removes => {
+                    for (name, expected) in
+                        [("nobody", "there is no ring"), ("a/b", "a/b"), ("newer", "--force")]
+                    {
+                        let said = refusal(&mut command(&[], name), name);
+                        assert!(said.contains(expected), "{subcommand} {name}: {said}");
+                    }
+                }
+                // These, too, and what is wrong with each.
+                Use::All => {
+                    let output = names.command(&subcommand, &[]).output().unwrap();
+                    let shown = String::from_utf8(output.stdout).unwrap();
+                    println!("{subcommand}\n{shown}");
+                    assert_eq!(output.status.code(), Some(0), "{shown}");
+                    for words in ["\nnewer: ", "version 7", "\nno-ring: ", "\nrequired: ", "dead "] {
+                        assert!(shown.contains(words), "{words} is not in\n{shown}");
+                    }
+                }
+            }
         }
     }
-    for (name, expected) in [("nobody", "there is no ring"), ("a/b", "a/b"), ("newer", "--force")] {
-        let said = refusal(&names, "rm", name);
-        println!("rm {said}");
-        assert!(said.contains(expected), "rm {name}: {said}");
-    }
-    let said = refusal(&names, "pub", "newer");
-    println!("pub {said}");
-    assert!(said.contains(&std::process::id().to_string()), "{said}");
-    // Those that show all rings show these, too, and what is wrong with each.
-    for subcommand in ["ls", "top"] {
-        let output = names.command(subcommand, &[]).output().unwrap();
-        let shown = String::from_utf8(output.stdout).unwrap();
-        println!("{subcommand}\n{shown}");
-        assert_eq!(output.status.code(), Some(0), "{shown}");
-        for words in ["\nnewer: ", "version 7", "\nno-ring: ", "\nrequired: ", "dead "] {
-            assert!(shown.contains(words), "{words} is not in\n{shown}");
+}
+
+/// A directory that the user has named, and that is not there: who makes a ring makes it, too.
+#[test]
+fn a_directory_that_is_not_there_is_refused() {
+    let names = Names::new("no-directory");
+    let path = names.path.to_str().unwrap();
+    for subcommand in subcommands() {
+        for way in use_of(&subcommand) {
+            let arguments = match way {
+                Use::One(arguments) | Use::Shows(arguments) => [arguments, &["quotes"]].concat(),
+                Use::Removes => vec!["quotes"],
+                Use::All => vec![],
+                Use::Awaits(_) | Use::Gives(..) => continue,
+            };
+            let said = refusal(&mut names.command(&subcommand, &arguments), path);
+            assert!(said.contains("there is no directory"), "{subcommand}: {said}");
         }
     }
+    assert!(!names.path.exists());
 }
 
 /// A directory of another user is refused by all; what is wrong is said in one line.
@@ -107,7 +194,7 @@ fn another_users_rings_are_refused() {
     fs::set_permissions(&names.path, Permissions::from_mode(0o700)).unwrap();
     fs::set_permissions(&names.folder.0, Permissions::from_mode(0o755)).unwrap();
     let mut command = names.command("pub", &["quotes"]);
-    command.uid(OWNER).gid(OWNER).stdin(std::process::Stdio::piped());
+    command.uid(OWNER).gid(OWNER).stdin(Stdio::piped());
     let publisher = chown(&names.path, Some(OWNER), Some(OWNER)).ok().and_then(|()| command.spawn().ok());
     let Some(publisher) = publisher else {
         eprintln!("skipped: only root makes processes of other users, and they must reach the program");
@@ -115,18 +202,18 @@ fn another_users_rings_are_refused() {
     };
     let mut publisher = Running(publisher);
     publisher.says("publishing");
-    for (subcommand, arguments) in [
-        ("info", &["quotes"][..]),
-        ("sub", &["quotes"]),
-        ("watch", &["quotes"]),
-        ("hz", &["quotes"]),
-        ("pub", &["mine"]),
-    ] {
-        let mut command = names.command(subcommand, arguments);
-        let output = command.uid(60_002).gid(60_002).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        println!("{subcommand} {said}");
-        assert_eq!(output.status.code(), Some(2), "{subcommand}: {said}");
-        assert!(said.starts_with("error: ") && said.lines().count() == 1, "{subcommand}: {said}");
+    for subcommand in subcommands() {
+        for way in use_of(&subcommand) {
+            let arguments = match way {
+                Use::One(arguments) | Use::Awaits(arguments) | Use::Shows(arguments) => {
+                    [arguments, &["quotes"]].concat()
+                }
+                Use::Gives(arguments, _) => [arguments, &["mine"]].concat(),
+                Use::Removes => vec!["quotes"],
+                Use::All => vec![],
+            };
+            let mut command = names.command(&subcommand, &arguments);
+            refusal(command.uid(60_002).gid(60_002), names.path.to_str().unwrap());
+        }
     }
 }

@@ -109,6 +109,13 @@ pub(crate) fn shows_position(child: &Running) -> bool {
     })
 }
 
+/// Whether a process watches a folder, as one does that waits for a name.
+pub(crate) fn watches_folder(child: &Running) -> bool {
+    let files = std::fs::read_dir(format!("/proc/{}/fd", child.0.id())).into_iter().flatten().flatten();
+    let mut links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    links.any(|to| to.to_string_lossy() == "anon_inode:inotify")
+}
+
 /// Whether something can be read there within a millisecond.
 pub(crate) fn readable(pipe: &impl std::os::fd::AsFd) -> bool {
     let mut polled = [rustix::event::PollFd::new(pipe, rustix::event::PollFlags::IN)];

@@ -59,6 +59,29 @@ pub(crate) fn annulus(subcommand: &str) -> Command {
     command
 }
 
+/// All subcommands, by what the program says of itself.
+pub(crate) fn subcommands() -> Vec<String> {
+    let help = said(annulus("help"));
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let all = list.lines().take_while(|line| line.starts_with("  "));
+    // (What a command is goes on in the next lines, further to the right.)
+    let all = all.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let all: Vec<_> = all.filter(|&name| name != "help").map(String::from).collect();
+    assert!(all.len() >= 4, "{all:?} of\n{help}");
+    all
+}
+
+/// What a subcommand says of itself.
+pub(crate) fn help(subcommand: &str) -> String {
+    let mut command = annulus(subcommand);
+    command.arg("--help");
+    said(command)
+}
+
+fn said(mut command: Command) -> String {
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
 /// Signals end the program, unless it says what else is to come of them: also where the tests run under
 /// `nohup`.
 #[cfg(target_os = "linux")]

@@ -4,6 +4,9 @@
 //! They meet at rings by name. The feed gives its ring of quotes a name, the gateway its queue of orders; a
 //! subscriber finds both. What each does then is what its thread does in one process (decision 0112).
 //!
+//! Only where the user wants to see the feed killed it is a process of its own, beside the user's, which then
+//! reports.
+//!
 //! The feed has a socket to each of the others. Through it they are told what to do, and tell that they have
 //! joined, and what they have received. The end of a socket is the end of the process at its other side: so
 //! the feed learns of a death, and no process goes on without the feed.
@@ -14,6 +17,7 @@
 //! part         the others' side
 //! word         what they tell each other
 //! ring         the ring of quotes, lossy or lossless
+//! victim       the one that `--kill` ends, and what the rings say of it
 //! given_name   a name, which two threads may take back
 //! ```
 
@@ -22,6 +26,7 @@ mod given_name;
 mod meeting;
 mod part;
 mod ring;
+mod victim;
 mod word;
 
 pub(super) use meeting::Meeting;

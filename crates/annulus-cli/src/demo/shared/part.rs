@@ -1,4 +1,4 @@
-//! A subscriber or the gateway, as a process.
+//! A subscriber, the gateway, or a feed that is to be killed, as a process.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -6,11 +6,12 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::exit;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use annulus::Shutdown;
 use annulus::broadcast::{Lossless, Lossy};
 use annulus::shm::mpsc::{Builder, ManyAcross, WhenNoProducer, producer};
 use annulus::shm::{Directory, Invitation};
@@ -19,15 +20,17 @@ use super::failed;
 use super::given_name::GivenName;
 use super::ring::SharedRing;
 use super::word::{Job, Role, Word};
+use crate::demo::arguments::Arguments;
 use crate::demo::clock::Clock;
 use crate::demo::gateway::{self, Books};
 use crate::demo::order::{Names, Order};
 use crate::demo::order_file::OrderWriter;
+use crate::demo::publisher::publish;
 use crate::demo::strategy::Strategy;
 use crate::demo::subscriber::{Receipt, follow};
-use crate::measure::Gauge;
+use crate::measure::{Gauge, Schedule};
 use crate::outcome::{Failure, Outcome};
-use crate::rings::{self, DirectoryOption};
+use crate::rings;
 use crate::signals::Signals;
 
 /// How often a subscriber says how far it is.
@@ -39,7 +42,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// # Errors
 ///
 /// No feed is there.
-pub(in crate::demo) fn play(part: &str, directory: &DirectoryOption) -> Result<Outcome, Failure> {
+pub(in crate::demo) fn play(part: &str, arguments: &Arguments) -> Result<Outcome, Failure> {
     // Held: a service manager, say, tells all processes of the demo, and the feed ends the rings.
     let _held = Signals::watch()?;
     if let Ok(name) = CString::new(part) {
@@ -47,8 +50,14 @@ pub(in crate::demo) fn play(part: &str, directory: &DirectoryOption) -> Result<O
         let _ = rustix::thread::set_name(&name);
     }
     let name = GivenName::default();
-    let (feed, job) = Feed::meet(&name)?;
-    let played = rings::open_or_make(directory).and_then(|directory| match job.role {
+    let (feed, job, begins) = Feed::meet(&name)?;
+    let played = rings::open_or_make(&arguments.directory()).and_then(|directory| match job.role {
+        Role::Feed { lossless: true, .. } => {
+            publish_half::<Lossless>(&job, arguments, &directory, (&feed, begins), &name)
+        }
+        Role::Feed { lossless: false, .. } => {
+            publish_half::<Lossy>(&job, arguments, &directory, (&feed, begins), &name)
+        }
         Role::Gateway { slots, writes } => gateway(&job, slots, writes, &directory, &feed, &name),
         Role::Subscriber { lossless: true, .. } => subscriber::<Lossless>(&job, &directory, &feed),
         Role::Subscriber { lossless: false, .. } => subscriber::<Lossy>(&job, &directory, &feed),
@@ -60,6 +69,40 @@ pub(in crate::demo) fn play(part: &str, directory: &DirectoryOption) -> Result<O
     };
     feed.tell(&word);
     Ok(outcome)
+}
+
+/// Publishes the first half of the quotes, and waits to be killed.
+fn publish_half<M: SharedRing>(
+    job: &Job,
+    arguments: &Arguments,
+    directory: &Directory,
+    (feed, begins): (&Feed, Receiver<()>),
+    name: &GivenName,
+) -> Result<Word, Failure> {
+    let Role::Feed { slots, subscribers, quotes, rate, .. } = job.role else {
+        return Err(Failure::new("it is no feed"));
+    };
+    let source = arguments.feed()?;
+    let (publisher, invitation) =
+        M::share(slots, subscribers).map_err(|error| Failure::new(format!("--capacity {slots}: {error}")))?;
+    name.give(&invitation, directory, &job.quotes)?;
+    feed.tell(&Word::Joined);
+    // (Without it this process ends.)
+    let _ = begins.recv();
+    let start_ns = Clock::System.now_ns();
+    let middle = quotes / 2;
+    let ticks = (0..).zip(source.ticks(quotes)).map(|(number, tick)| {
+        if number == middle {
+            feed.tell(&Word::Middle { start_ns });
+            loop {
+                thread::park();
+            }
+        }
+        tick
+    });
+    let gauge = Gauge::default();
+    publish(publisher, ticks, rate.map(Schedule::new), &Clock::System, &Shutdown::new(), &gauge);
+    Err(Failure::new("it has come to its end"))
 }
 
 /// Receives all orders.
@@ -131,8 +174,9 @@ fn subscriber<M: SharedRing>(job: &Job, directory: &Directory, feed: &Feed) -> R
 struct Feed(Mutex<UnixStream>);
 
 impl Feed {
-    /// Hears what it wants. If it ends, this process ends, too, and takes its `name` back.
-    fn meet(name: &GivenName) -> Result<(Self, Job), Failure> {
+    /// Hears what it wants; and, if this is to publish, when. If it ends, this process ends, too, and takes
+    /// its `name` back.
+    fn meet(name: &GivenName) -> Result<(Self, Job, Receiver<()>), Failure> {
         let failed = |error: &dyn std::fmt::Display| {
             Failure::new(format!("--part is for processes that `annulus demo --shared` starts: {error}"))
         };
@@ -143,14 +187,16 @@ impl Feed {
         let job = serde_json::from_str(&line).map_err(|error| failed(&error))?;
         let told = heard.get_ref().try_clone().map_err(|error| failed(&error))?;
         let name = name.clone();
+        let (begin, begins) = mpsc::channel();
         let watch = move || {
-            // (It says nothing more.)
-            let _ = heard.read(&mut [0]);
+            while let Ok(1) = heard.read(&mut [0]) {
+                let _ = begin.send(());
+            }
             name.take_back_for_good();
             exit(Outcome::Failed.code().into());
         };
         thread::Builder::new().name("feed".into()).spawn(watch).map_err(|error| failed(&error))?;
-        Ok((Self(Mutex::new(told)), job))
+        Ok((Self(Mutex::new(told)), job, begins))
     }
 
     /// Tells it something. If it is not there, this process is about to end.

@@ -23,6 +23,8 @@ pub(super) struct Job {
 /// Who it is.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Role {
+    /// It makes the ring, publishes the first half of so many quotes, and waits to be killed.
+    Feed { slots: usize, subscribers: usize, lossless: bool, quotes: u64, rate: Option<f64> },
     Gateway {
         /// How far a strategy may be ahead of it.
         slots: usize,
@@ -44,8 +46,10 @@ pub(super) enum Role {
 pub(super) enum Word {
     /// It has found its rings: the feed may begin.
     Joined,
-    /// So many quotes are behind it.
+    /// So many quotes are behind it, or published.
     Passed(u64),
+    /// A feed has published a half of its quotes, the first one at that time. The last that it says.
+    Middle { start_ns: u64 },
     /// An order can't be written: the feed is to stop.
     CannotWrite,
     /// What a subscriber received. The last that it says.

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 
 use crate::names::Names;
-use crate::running::{Running, has_thread, mapped, readable};
+use crate::running::{Running, has_thread, mapped, readable, watches_folder};
 use annulus::shm::{Directory, PeerState};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -56,6 +56,47 @@ fn two_subscribers_print_it_byte_for_byte() {
         assert_eq!((said.as_str(), code), ("", 0));
         assert!(printed == text, "{} of {} bytes", printed.len(), text.len());
     }
+    names.assert_empty();
+}
+
+/// For who comes before the publisher, the next line is the first one, also without an option that says so.
+#[test]
+fn who_waits_for_a_publisher_misses_nothing() {
+    let names = Names::new("waits");
+    let text = odd_lines();
+    for follows in [false, true] {
+        let arguments = ["quotes", "--wait", "--follow", "--count", "301"];
+        let arguments = if follows { &arguments[..] } else { &arguments[..2] };
+        let first = Running(names.command("sub", arguments).spawn().unwrap());
+        // It has looked for the ring before it watches the directory.
+        while !watches_folder(&first) {
+            std::thread::yield_now();
+        }
+        let mut publisher = names.publisher(&text, &[]);
+        let printed = if follows {
+            first.end()
+        } else {
+            while !mapped(&first) {
+                std::thread::yield_now();
+            }
+            assert_eq!(publisher.interrupt(), 130);
+            first.end()
+        };
+        assert!(printed.0 == text && printed.2 == 0, "{} bytes; {}", printed.0.len(), printed.1);
+        if follows {
+            publisher.interrupt();
+        }
+    }
+    names.assert_empty();
+}
+
+/// Those who wait for a ring come a moment after its name: a short input does not take it away before.
+#[test]
+fn a_ring_is_there_for_a_quarter_of_a_second_at_least() {
+    let names = Names::new("short");
+    let begun = std::time::Instant::now();
+    let output = names.command("pub", &["quotes"]).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success() && begun.elapsed() >= std::time::Duration::from_millis(250));
     names.assert_empty();
 }
 

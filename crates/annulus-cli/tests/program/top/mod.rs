@@ -1,6 +1,8 @@
 //! `annulus top` as its users see it: piped, as JSON, and in a terminal.
 #![allow(clippy::disallowed_types, reason = "a test")]
 
+mod disturbs;
+mod one;
 mod terminal;
 
 use std::fs::{self, File};

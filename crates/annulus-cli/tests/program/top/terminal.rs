@@ -35,6 +35,10 @@ struct Terminal {
 
 impl Terminal {
     fn new(names: &Names, columns: u16, lines: u16) -> Self {
+        Self::with(names, &["--interval", "0.2"], columns, lines)
+    }
+
+    fn with(names: &Names, arguments: &[&str], columns: u16, lines: u16) -> Self {
         let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&keys).unwrap();
         unlockpt(&keys).unwrap();
@@ -43,7 +47,7 @@ impl Terminal {
             File::from(open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap());
         let keys = File::from(keys);
         resize(&keys, columns, lines);
-        let mut command = names.command("top", &["--interval", "0.2"]);
+        let mut command = names.command("top", arguments);
         let end = || Stdio::from(device.try_clone().unwrap());
         command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm-256color");
         let program = Running(command.spawn().unwrap());
@@ -123,6 +127,22 @@ fn it_is_live_and_leaves_the_terminal_as_it_was() {
     resize(&terminal.keys, 20, 3);
     terminal.program.signal(Signal::WINCH);
     terminal.shows("ticks");
+    terminal.press("q");
+    assert_eq!(terminal.ends(), 0);
+}
+
+/// The page of the ring that is named, and from there the table.
+#[test]
+fn a_name_begins_with_the_page() {
+    let names = Names::new("named");
+    let directory = Directory::open(&names.path).unwrap();
+    let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(1024)).unwrap();
+    let _name = invitation.publish(&directory, "ticks").unwrap();
+    let mut terminal = Terminal::with(&names, &["ticks", "--interval", "0.2"], 80, 24);
+    let page = terminal.shows("Esc");
+    assert!(page.contains("broadcast") && !page.contains("NAME"), "{page:?}");
+    terminal.press("\x1b");
+    assert!(terminal.shows("Enter").contains("NAME"));
     terminal.press("q");
     assert_eq!(terminal.ends(), 0);
 }

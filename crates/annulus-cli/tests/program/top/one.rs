@@ -1,0 +1,65 @@
+//! `annulus top NAME`: the page of one ring.
+
+use annulus::broadcast::Builder;
+use annulus::shm::{Directory, broadcast};
+use serde_json::Value;
+
+use super::{publisher, top};
+use crate::names::Names;
+use crate::running::Running;
+
+/// Quotes carry their time.
+#[test]
+fn a_ring_with_times_says_how_far_its_readers_are_behind() {
+    let names = Names::new("one");
+    let arguments = ["--shared", "market", "--rate", "2000", "--messages", "10000000", "--lossless"];
+    let demo = Running(names.command("demo", &arguments).args(["--subscribers", "2"]).spawn().unwrap());
+    let report = loop {
+        let (said, _, code) = top(&names, &["market-quotes", "--interval", "0.3", "--json"]);
+        let report: Value = serde_json::from_str(&said).unwrap_or_default();
+        let ring = &report["rings"][0];
+        if code == 0 && ring["published"].as_u64() > Some(0) && ring["readers"].as_array().unwrap().len() == 2
+        {
+            break report;
+        }
+    };
+    let rings = report["rings"].as_array().unwrap();
+    assert_eq!((rings.len(), &rings[0]["name"]), (1, &"market-quotes".into()));
+    assert!(rings[0]["behind_ns"]["max"].is_u64() && rings[0]["behind_ns"]["p50"].is_u64(), "{report}");
+    let behind = |reader: &Value| reader["behind_ns"].is_u64() || reader["lag"].as_u64() > Some(0);
+    assert!(rings[0]["readers"].as_array().unwrap().iter().all(behind), "{report}");
+    let (page, complaint, code) = top(&names, &["market-quotes", "--interval", "0.3"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    assert!(page.starts_with("market-quotes, a lossless broadcast ring, alive\nprocess    "), "{page}");
+    let titles = "SEAT STATE POSITION LAG BEHIND PROCESS";
+    let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.lines().any(|line| squeezed(line) == titles), "{page}");
+    assert!(page.contains("\nHow long the message had waited that a reader takes next, in "), "{page}");
+    drop(demo);
+}
+
+#[test]
+fn a_ring_without_times_has_a_page_too() {
+    let names = Names::new("plain");
+    let directory = Directory::open(&names.path).unwrap();
+    let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let _name = invitation.publish(&directory, "ticks").unwrap();
+    let (page, complaint, code) = top(&names, &["ticks", "--interval", "0.1"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    assert!(page.ends_with("waiting    nobody is waited for\nNo other process has it.\n"), "{page}");
+    let report: Value =
+        serde_json::from_str(&top(&names, &["ticks", "--interval", "0.1", "--json"]).0).unwrap();
+    assert!(report["rings"][0]["behind_ns"].is_null(), "{report}");
+}
+
+#[test]
+fn what_a_dead_process_left_has_a_page_and_a_name_of_nobody_has_none() {
+    let names = Names::new("gone");
+    let mut dead = publisher(&names, "dead");
+    dead.kill();
+    let (page, _, code) = top(&names, &["dead", "--interval", "0.1"]);
+    assert_eq!((page, code), (format!("dead, dead\nprocess    {} –\n", dead.0.id()), 0));
+    let (said, complaint, code) = top(&names, &["nobody"]);
+    assert_eq!((said.as_str(), code), ("", 2));
+    assert_eq!(complaint, "error: there is no ring \"nobody\"\n");
+}
