@@ -1,0 +1,163 @@
+//! The sending end of a queue.
+
+const c = @import("c");
+const message = @import("message.zig");
+const status = @import("status.zig");
+const Closer = @import("closer.zig").Closer;
+const Kind = @import("queue.zig").Kind;
+const Stats = @import("stats.zig").Stats;
+
+/// The sending end of a queue. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and don't
+/// copy it: a copy is the same producer.
+pub fn Producer(comptime kind: Kind, comptime T: type) type {
+    message.check(T, kind.manyConsumers());
+    return struct {
+        const Self = @This();
+
+        raw: ?*c.annulus_producer,
+
+        /// Sends a copy of the message, if there is room. Never waits.
+        ///
+        /// `error.Full`: there is no room now. `error.Closed`: nobody is left to receive, or somebody closed the queue.
+        /// Misuse while a reservation is open.
+        pub fn trySend(self: *Self, value: T) error{ Full, Closed }!void {
+            return status.check(error{ Full, Closed }, c.annulus_producer_try_send(self.raw, @ptrCast(&value), @sizeOf(T)));
+        }
+
+        /// As `trySend`, but waits while there is no room, in the way of the options.
+        ///
+        /// `error.Closed`: the queue is closed, or was closed while this waited.
+        pub fn send(self: *Self, value: T) error{Closed}!void {
+            return status.check(error{Closed}, c.annulus_producer_send(self.raw, @ptrCast(&value), @sizeOf(T)));
+        }
+
+        /// As `send`, but gives up after so many nanoseconds. With 0 it still sends if there is room.
+        ///
+        /// `error.Timeout`: no room came in time.
+        pub fn sendTimeout(self: *Self, value: T, timeout_ns: u64) error{ Timeout, Closed }!void {
+            const code = c.annulus_producer_send_timeout(self.raw, @ptrCast(&value), @sizeOf(T), timeout_ns);
+            return status.check(error{ Timeout, Closed }, code);
+        }
+
+        /// Sends copies of as many of the messages as there is room for, from the first on, and returns how many: at least 1,
+        /// or 0 if there are none to send. Never waits.
+        ///
+        /// `error.Full`: there is room for none of them. `error.Closed`, misuse: as `trySend`.
+        pub fn trySendBatch(self: *Self, values: []const T) error{ Full, Closed }!usize {
+            if (values.len == 0) return 0;
+            var sent: usize = 0;
+            const code = c.annulus_producer_try_send_batch(self.raw, @ptrCast(values.ptr), values.len, @sizeOf(T), &sent);
+            try status.check(error{ Full, Closed }, code);
+            return sent;
+        }
+
+        /// Reserves up to `most` messages in the ring, to be written there: at least 1, and fewer than `most` if fewer are free,
+        /// or if the end of the ring comes first. Never waits. Only in `spsc` and `mpsc`.
+        ///
+        /// The slots are the caller's until `commit`, which sends them. Their values are not defined before.
+        ///
+        /// `error.Full`: none is free. `error.Closed`: as `trySend`. It is misuse to reserve 0, or twice.
+        pub fn tryReserve(self: *Self, most: usize) error{ Full, Closed }![]T {
+            checkInPlace();
+            var slots: Slots = .{};
+            const code = c.annulus_producer_try_reserve(self.raw, most, &slots.first, &slots.count);
+            try status.check(error{ Full, Closed }, code);
+            return slots.slice();
+        }
+
+        /// As `tryReserve`, but waits while no slot is free. It waits for one slot, not for `most` of them.
+        pub fn reserve(self: *Self, most: usize) error{Closed}![]T {
+            checkInPlace();
+            var slots: Slots = .{};
+            const code = c.annulus_producer_reserve(self.raw, most, c.ANNULUS_FOREVER, &slots.first, &slots.count);
+            try status.check(error{Closed}, code);
+            return slots.slice();
+        }
+
+        /// As `reserve`, but gives up after so many nanoseconds.
+        ///
+        /// `error.Timeout`: no slot became free in time.
+        pub fn reserveTimeout(self: *Self, most: usize, timeout_ns: u64) error{ Timeout, Closed }![]T {
+            checkInPlace();
+            var slots: Slots = .{};
+            const code = c.annulus_producer_reserve(self.raw, most, timeout_ns, &slots.first, &slots.count);
+            try status.check(error{ Timeout, Closed }, code);
+            return slots.slice();
+        }
+
+        /// Sends the first `count` messages of the reservation, all at once, and ends it. The others are not sent. With 0 it sends
+        /// nothing. The slots are no longer the caller's.
+        ///
+        /// `error.Closed`: nothing is sent. It is misuse to commit more than was reserved.
+        pub fn commit(self: *Self, count: usize) error{Closed}!void {
+            checkInPlace();
+            return status.check(error{Closed}, c.annulus_producer_commit(self.raw, count));
+        }
+
+        /// Makes another producer of the same queue, which the caller owns. Only in `mpsc`, `mpmc` and `ordered`.
+        ///
+        /// The thread that uses this one may call it; another thread may use the new one.
+        ///
+        /// `error.Closed`: the queue is closed. `error.OutOfMemory`: there is no memory for its ring.
+        pub fn clone(self: *const Self) error{ Closed, OutOfMemory }!Self {
+            if (comptime !kind.manyProducers()) @compileError("a queue of one producer: use annulus.mpsc, mpmc or ordered");
+            var another: ?*c.annulus_producer = null;
+            try status.check(error{ Closed, OutOfMemory }, c.annulus_producer_clone(self.raw, &another));
+            return .{ .raw = another };
+        }
+
+        /// How many messages wait: in `mpsc` in this one's ring, else in the queue. It may have changed when this returns.
+        pub fn len(self: *const Self) usize {
+            return c.annulus_producer_len(self.raw);
+        }
+
+        /// How many messages the queue holds, or this one's ring in it: exactly what was asked for.
+        pub fn capacity(self: *const Self) usize {
+            return c.annulus_producer_capacity(self.raw);
+        }
+
+        /// Closes the queue for all its producers, and wakes all threads that wait. Consumers receive what was sent before, and then
+        /// `error.Closed`. No effect on a closed queue. The handle stays, and is to be freed.
+        pub fn close(self: *Self) void {
+            status.expect(c.annulus_producer_close(self.raw));
+        }
+
+        /// Whether the queue is closed: every send fails from now on. True after `deinit`.
+        pub fn isClosed(self: *const Self) bool {
+            return c.annulus_producer_is_closed(self.raw);
+        }
+
+        /// What closes the queue from any thread. The caller owns it.
+        pub fn closer(self: *const Self) Closer {
+            return .of(self.raw, c.annulus_producer_closer);
+        }
+
+        /// The numbers of the queue. It allocates; the queue goes on meanwhile.
+        pub fn stats(self: *const Self) Stats {
+            return .of(self.raw, c.annulus_producer_stats);
+        }
+
+        /// Frees the producer. With the last producer the queue closes; consumers receive what was sent before. A reservation ends,
+        /// and nothing of it is sent. No effect the second time.
+        pub fn deinit(self: *Self) void {
+            status.expect(c.annulus_producer_free(self.raw));
+            self.raw = null;
+        }
+
+        /// What a reservation stores.
+        const Slots = struct {
+            first: ?*anyopaque = null,
+            count: usize = 0,
+
+            fn slice(slots: Slots) []T {
+                const first: [*]T = @ptrCast(@alignCast(slots.first.?));
+                return first[0..slots.count];
+            }
+        };
+
+        fn checkInPlace() void {
+            if (comptime kind.manyConsumers()) @compileError("a queue of many consumers has no reservations: use annulus.spsc or mpsc");
+            message.checkInPlace(T);
+        }
+    };
+}
