@@ -11,6 +11,9 @@ mod hang;
 
 const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
 
+/// With the sanitizers of the C compiler, if `ANNULUS_SANITIZE` is set (`ci/asan`).
+const SANITIZED: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
 /// What programs are compiled as.
 struct Language {
     name: &'static str,
@@ -133,7 +136,8 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
         let name = source.file_stem().unwrap().to_str().unwrap();
         let program = scratch.join(name);
         let mut compile = Command::new(compiler);
-        compile.args(STRICT).args(*flags).arg("-I").arg(folder().join("include")).arg(&source);
+        compile.args(STRICT).args(env::var_os("ANNULUS_SANITIZE").iter().flat_map(|_| SANITIZED));
+        compile.args(*flags).arg("-I").arg(folder().join("include")).arg(&source);
         // `-x` holds for the files behind it, too.
         compile.args(["-x", "none"]).args(&link).arg("-o").arg(&program);
         if !run(&mut compile) || !run(&mut Command::new(&program)) {

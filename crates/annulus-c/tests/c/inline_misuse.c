@@ -125,6 +125,7 @@ static void rings(void) {
     WORKS(annulus_lossy_publisher_end(&out));
     WORKS(annulus_lossy_publisher_end(&out));
     RETURNS(ANNULUS_INVALID, annulus_lossy_publish(&out, NUMBER));
+    RETURNS(ANNULUS_INVALID, annulus_lossy_publish(&out, &number, 0));
     WORKS(annulus_publisher_publish(publisher, NUMBER));
     WORKS(annulus_lossy_try_recv(&in, NUMBER));
     WORKS(annulus_lossy_subscriber_end(&in));
