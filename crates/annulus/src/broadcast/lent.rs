@@ -40,6 +40,7 @@ pub struct LentSubscriber {
     pub over: NonNull<u8>,
 }
 
+#[doc(hidden)]
 impl<T: Message> Publisher<T> {
     /// What a publication needs.
     #[must_use]
@@ -73,6 +74,7 @@ impl<T: Message> Publisher<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Message> Subscriber<T> {
     /// What a receive needs.
     #[must_use]

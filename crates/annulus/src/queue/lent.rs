@@ -35,6 +35,7 @@ impl Lent {
     pub const SLOW: u32 = EventCount::SLOW_BITS;
 }
 
+#[doc(hidden)]
 impl<T: Send> spsc::Producer<T> {
     /// What a send needs. The slots come from a reservation.
     #[must_use]
@@ -72,6 +73,7 @@ impl<T: Send> spsc::Producer<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Send> spsc::Consumer<T> {
     /// What a receive needs. The messages come from [`peek_many`](super::Consumer::peek_many).
     #[must_use]
