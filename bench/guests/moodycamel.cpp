@@ -1,76 +1,10 @@
 // Moodycamel's queues at the same work as the rows of `../src/rows`: the same messages, each of them checked, the same warm-up, the same cores.
-//
-// Usage: moodycamel WORK CAPACITY WARM_UP MESSAGES HERE THERE. The receivers run on core HERE or THERE as in the row; prints {"ns": nanoseconds a message}.
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <pthread.h>
-#include <thread>
-#include <vector>
+#include "guest.hpp"
 
 #include <concurrentqueue/blockingconcurrentqueue.h>
 #include <readerwriterqueue/readerwritercircularbuffer.h>
 #include <readerwriterqueue/readerwriterqueue.h>
-
-using Clock = std::chrono::steady_clock;
-using Message = std::uint64_t;
-
-static void require(bool holds, const char *what) {
-    if (holds) return;
-    std::fprintf(stderr, "moodycamel: %s\n", what);
-    std::_Exit(1);
-}
-
-static void pin(int core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    require(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0, "can't stay on a core");
-}
-
-static Message mix(Message sequence) { return sequence * 0x9E3779B97F4A7C15u + 0x55u; }
-
-static inline void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb");
-#endif
-}
-
-struct Plan {
-    std::size_t capacity;
-    Message warm_up, messages;
-    int here, there;
-};
-
-static double ns_each(Clock::time_point begun, Message count) {
-    return std::chrono::duration<double, std::nano>(Clock::now() - begun).count() / double(count);
-}
-
-// From this core to the other, through `send(message)` and `receive(message)`, which say whether they could.
-template <class Send, class Receive> static double stream(const Plan &plan, Send send, Receive receive) {
-    const Message total = plan.warm_up + plan.messages;
-    std::thread receiver([&] {
-        pin(plan.there);
-        for (Message i = 0; i < total; i++) {
-            Message message;
-            while (!receive(message)) relax();
-            require(message == mix(i), "a message is not that of its sequence");
-        }
-    });
-    Clock::time_point begun;
-    for (Message i = 0; i < total; i++) {
-        if (i == plan.warm_up) begun = Clock::now();
-        while (!send(mix(i))) relax();
-    }
-    receiver.join();
-    return ns_each(begun, plan.messages);
-}
 
 static double one_tried(const Plan &plan) {
     moodycamel::ReaderWriterQueue<Message> queue(plan.capacity);
@@ -177,17 +111,13 @@ static double exchange(const Plan &plan, unsigned each) {
     return ns;
 }
 
-int main(int count, char **arguments) {
-    require(count == 7, "six arguments are needed");
-    const char *work = arguments[1];
-    Plan plan{std::strtoull(arguments[2], nullptr, 10), std::strtoull(arguments[3], nullptr, 10),
-              std::strtoull(arguments[4], nullptr, 10), std::atoi(arguments[5]), std::atoi(arguments[6])};
-    pin(plan.here);
-    double ns = 0;
-    if (!std::strcmp(work, "one-tried")) ns = one_tried(plan);
-    else if (!std::strcmp(work, "one-waiting")) ns = one_waiting(plan);
-    else if (!std::strncmp(work, "many-", 5)) ns = many(plan, unsigned(std::atoi(work + 5)));
-    else if (!std::strncmp(work, "exchange-", 9)) ns = exchange(plan, unsigned(std::atoi(work + 9)));
-    else require(false, "no such work");
-    std::printf("{\"ns\": %.4f}\n", ns);
+static double work(const char *work, const Plan &plan) {
+    if (!std::strcmp(work, "one-tried")) return one_tried(plan);
+    if (!std::strcmp(work, "one-waiting")) return one_waiting(plan);
+    if (!std::strncmp(work, "many-", 5)) return many(plan, unsigned(std::atoi(work + 5)));
+    if (!std::strncmp(work, "exchange-", 9)) return exchange(plan, unsigned(std::atoi(work + 9)));
+    require(false, "no such work");
+    return 0;
 }
+
+int main(int count, char **arguments) { return guest(count, arguments, work); }

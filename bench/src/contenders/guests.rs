@@ -1,9 +1,10 @@
-//! Rivals in other languages: programs of their own (`guests/`), which do the work of a row and say how long
-//! it took.
+//! Rivals in other languages, and annulus from C++: programs of their own (`guests/`), which do the work of a
+//! row and say how long it took.
 //!
 //! They are compiled where they are missing or older than their source. Where that can't be done, a line on
 //! stderr says why, once, and rows are without them.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -25,6 +26,20 @@ pub struct Moodycamel;
 /// The Disruptor of LMAX, in Java.
 pub struct Lmax;
 
+/// Annulus from C++, by the functions of `annulus_inline.h`.
+pub struct Inline;
+
+/// Annulus from C, by calls of the library.
+pub struct Calls;
+
+impl Named for Inline {
+    const NAME: &'static str = "annulus, C++ inline";
+}
+
+impl Named for Calls {
+    const NAME: &'static str = "annulus, C by calls";
+}
+
 impl Named for Moodycamel {
     const NAME: &'static str = "moodycamel, C++";
 }
@@ -38,11 +53,32 @@ const JAR_FROM: &str = "https://repo1.maven.org/maven2/com/lmax/disruptor/4.0.0/
 const JAR_SHA256: &str = "c2ba80841541272bc815bcadab910d2d716aa563eca15762450ab4c889440505";
 
 pub trait Guest: Named {
+    const KIND: Kind;
+
     /// Whether there is such a program; it is made at the first question.
     fn is_there() -> bool;
 }
 
+impl Guest for Inline {
+    const KIND: Kind = Kind::Other;
+
+    fn is_there() -> bool {
+        static MADE: OnceLock<bool> = OnceLock::new();
+        *MADE.get_or_init(|| tried("annulus", "annulus from C and C++", "g++", make_annulus))
+    }
+}
+
+impl Guest for Calls {
+    const KIND: Kind = Kind::Other;
+
+    fn is_there() -> bool {
+        Inline::is_there()
+    }
+}
+
 impl Guest for Moodycamel {
+    const KIND: Kind = Kind::Rival;
+
     fn is_there() -> bool {
         static MADE: OnceLock<bool> = OnceLock::new();
         const NEEDS: &str = "g++, libconcurrentqueue-dev and libreaderwriterqueue-dev";
@@ -51,6 +87,8 @@ impl Guest for Moodycamel {
 }
 
 impl Guest for Lmax {
+    const KIND: Kind = Kind::Rival;
+
     fn is_there() -> bool {
         static MADE: OnceLock<bool> = OnceLock::new();
         const NEEDS: &str = "a JDK, and curl with a network the first time";
@@ -94,6 +132,14 @@ fn is_up_to_date(made: &Path, source: &Path) -> bool {
     matches!((changed(made), changed(source)), (Ok(made), Ok(source)) if made >= source)
 }
 
+/// The same for a program that has all that lies in a folder.
+fn is_up_to_date_with(made: &Path, folder: &Path) -> bool {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files
+        .map(|file| file.path())
+        .all(|path| if path.is_dir() { is_up_to_date_with(made, &path) } else { is_up_to_date(made, &path) })
+}
+
 /// Runs it to its end; the first line of what it complains of, where it fails.
 fn succeed(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
@@ -106,19 +152,46 @@ fn succeed(command: &mut Command) -> Result<String, String> {
 }
 
 fn make_moodycamel() -> Result<(), String> {
-    let (source, made) = (source("moodycamel.cpp"), made("moodycamel"));
-    if is_up_to_date(&made, &source) {
+    let (program, parts) = (made("moodycamel"), ["moodycamel.cpp", "guest.hpp"].map(source));
+    if parts.iter().all(|part| is_up_to_date(&program, part)) {
         return Ok(());
     }
-    // Under another name until it is whole: somebody else may be about to do the same.
-    let new = made.with_extension(format!("{}", std::process::id()));
+    compile(&program, &["-std=c++17".as_ref(), parts[0].as_os_str()])
+}
+
+fn make_annulus() -> Result<(), String> {
+    let (program, parts) = (made("annulus"), ["annulus.cpp", "guest.hpp"].map(source));
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let folders = ["annulus/src", "annulus-c/src", "annulus-c/include"].map(|folder| crates.join(folder));
+    if parts.iter().all(|part| is_up_to_date(&program, part))
+        && folders.iter().all(|folder| is_up_to_date_with(&program, folder))
+    {
+        return Ok(());
+    }
+    let built = made("annulus-c");
     succeed(
-        Command::new("g++")
-            .args(["-std=c++17", "-O3", "-pthread", "-Wall", "-Wextra", "-o"])
-            .arg(&new)
-            .arg(source),
+        Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args(["build", "--release", "-p", "annulus-c", "--target-dir"])
+            .arg(&built)
+            .arg("--manifest-path")
+            .arg(crates.join("annulus-c/Cargo.toml")),
     )?;
-    fs::rename(new, made).map_err(|error| error.to_string())
+    let library = built.join("release/libannulus_c.a");
+    let include = ["-std=c++20".as_ref(), "-I".as_ref(), folders[2].as_os_str()];
+    compile(
+        &program,
+        &[&include[..], &[parts[0].as_os_str(), library.as_os_str(), "-ldl".as_ref(), "-lm".as_ref()]]
+            .concat(),
+    )
+}
+
+/// Compiles a guest.
+fn compile(program: &Path, arguments: &[&OsStr]) -> Result<(), String> {
+    // Under another name until it is whole: somebody else may be about to do the same.
+    let new = program.with_extension(format!("{}", std::process::id()));
+    let mut compiler = Command::new("g++");
+    succeed(compiler.args(["-O3", "-pthread", "-Wall", "-Wextra", "-o"]).arg(&new).args(arguments))?;
+    fs::rename(new, program).map_err(|error| error.to_string())
 }
 
 fn make_lmax() -> Result<(), String> {
@@ -159,14 +232,23 @@ fn parse(line: &str) -> Sample {
 
 /// An entry of a row, if there is such a program.
 pub fn entry<G: Guest>(run: fn(&Plan) -> Sample) -> Option<Entry> {
-    G::is_there().then_some(Entry { name: G::NAME, kind: Kind::Rival, run })
+    G::is_there().then_some(Entry { name: G::NAME, kind: G::KIND, run })
 }
 
 /// Has moodycamel's queues do `work`.
 pub fn run_moodycamel(work: &str, plan: &Plan) -> Sample {
+    run_compiled("moodycamel", work, plan)
+}
+
+/// Has annulus do `work`, from C++.
+pub fn run_annulus(work: &str, plan: &Plan) -> Sample {
+    run_compiled("annulus", work, plan)
+}
+
+fn run_compiled(program: &str, work: &str, plan: &Plan) -> Sample {
     let numbers =
         [plan.capacity as u64, LIVE_WARM_UP, plan.messages, plan.cores.here as u64, plan.cores.there as u64];
-    let mut command = Command::new(made("moodycamel"));
+    let mut command = Command::new(made(program));
     let command = command.arg(work).args(numbers.map(|number| number.to_string()));
     parse(&on_both(plan.cores, || succeed(command)).unwrap_or_else(|error| panic!("{work}: {error}")))
 }

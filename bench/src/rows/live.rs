@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::entries::contenders;
+use crate::contenders::guests::{self, Inline};
 use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::cores::pin;
 use crate::floor;
@@ -23,6 +24,7 @@ pub fn row() -> Row {
     )
     .on_two_cores()
     .entries(contenders!(publish: Annulus, PhotonRing, Tokio))
+    .entries(guests::entry::<Inline>(|plan| guests::run_annulus("live", plan)))
     .floor("handing lines over", floor::hand_lines_over)
     .target(PhotonRing::NAME, 0.35)
 }

@@ -7,6 +7,7 @@
 use std::time::Instant;
 
 use super::entries::contenders;
+use crate::contenders::guests::{self, Inline};
 use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::floor;
 use crate::messages::mix;
@@ -19,6 +20,7 @@ pub fn rows() -> [Row; 3] {
     [
         Row::new("publish alone", "u64, a subscriber attached but idle", CAPACITY, 4_000_000)
             .entries(contenders!(publish: Annulus, PhotonRing, Tokio))
+            .entries(guests::entry::<Inline>(|plan| guests::run_annulus("publish", plan)))
             .floor("storing 16-byte slots", floor::store_slots)
             .target(PhotonRing::NAME, 0.45),
         Row::new(
@@ -28,6 +30,7 @@ pub fn rows() -> [Row; 3] {
             2_000_000,
         )
         .entries(contenders!(publish_and_receive: Annulus, PhotonRing, Tokio))
+        .entries(guests::entry::<Inline>(|plan| guests::run_annulus("publish-and-receive", plan)))
         .target(PhotonRing::NAME, 0.70)
         .aim(0.60),
         Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 2_000_000)

@@ -3,7 +3,7 @@
 //! Each row has its loops in a module of its own.
 
 use super::entries::contenders;
-use crate::contenders::guests::{self, Moodycamel};
+use crate::contenders::guests::{self, Calls, Inline, Moodycamel};
 use crate::contenders::{
     AnnulusCopied, AnnulusInPlace, AnnulusQueue, AnnulusTried, Crossbeam, CrossbeamTried, Kanal, KanalTried,
     Named, Rtrb, RtrbCopied, RtrbInPlace, StdSync,
@@ -23,6 +23,8 @@ pub fn rows() -> [Row; 4] {
         row("queue, one by one, tried", "u64, sent and received on two cores by verbs that return at once, in a loop")
             .entries(contenders!(tried: AnnulusTried, Rtrb, CrossbeamTried, KanalTried))
             .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("one-tried", plan)))
+            .entries(guests::entry::<Inline>(|plan| guests::run_annulus("one-tried", plan)))
+            .entries(guests::entry::<Calls>(|plan| guests::run_annulus("one-tried-by-calls", plan)))
             .floor(EVERY_LINE, floor::hand_every_line_over)
             .target(Rtrb::NAME, 1.0),
         row(
@@ -31,6 +33,7 @@ pub fn rows() -> [Row; 4] {
         )
         .entries(contenders!(waiting: AnnulusQueue, Rtrb, Crossbeam, Kanal, StdSync))
         .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("one-waiting", plan)))
+        .entries(guests::entry::<Inline>(|plan| guests::run_annulus("one-waiting", plan)))
         .target(Rtrb::NAME, 0.90),
         row(
             "queue, batches of 64, copied",
@@ -43,6 +46,7 @@ pub fn rows() -> [Row; 4] {
             "the same, written to slots that were reserved, and read where they lie",
         )
         .entries(contenders!(in_place: AnnulusInPlace, RtrbInPlace))
+        .entries(guests::entry::<Inline>(|plan| guests::run_annulus("in-place", plan)))
         .floor(EVERY_LINE, floor::hand_every_line_over_in_batches)
         .target(Rtrb::NAME, 0.90),
     ]

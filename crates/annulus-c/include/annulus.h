@@ -108,6 +108,27 @@
 #define ANNULUS_MP_LOSSLESS 14
 
 /**
+ * The version of the views and of the rules of annulus_inline.h. A library takes no other.
+ */
+#define ANNULUS_VIEW_VERSION 1
+
+/**
+ * In the words wakes: the other side may sleep, or a fence is needed to tell.
+ */
+#define ANNULUS_WAKES 83
+
+/**
+ * In the words closes: the queue is closed.
+ */
+#define ANNULUS_CLOSES 4
+
+/**
+ * Messages of up to so many bytes are always copied by annulus_inline.h; larger ones by the library, where
+ * that has vectors for it.
+ */
+#define ANNULUS_INLINE_MAX 128
+
+/**
  * The size of the largest class, in bytes.
  */
 #define ANNULUS_MESSAGE_MAX 4096
@@ -176,6 +197,10 @@ enum annulus_status
      * freed; nothing else is promised of it.
      */
     ANNULUS_PANICKED = 12,
+    /**
+     * The handle has a view, which has to be ended first.
+     */
+    ANNULUS_VIEWED = 13,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -323,6 +348,193 @@ typedef struct annulus_stats {
      */
     bool closed;
 } annulus_stats;
+
+/**
+ * A view of the producer of an ANNULUS_SPSC queue: what annulus_inline.h needs to send without a call.
+ * The library fills it, and the functions of annulus_inline.h change it; a program does neither. It lies
+ * where the program wants it, and may be copied; the copy that was used last is the view.
+ *
+ * Message numbers count words of 8 bytes, and wrap.
+ */
+typedef struct annulus_spsc_producer {
+    /**
+     * The number of the next word.
+     */
+    uint64_t tail;
+    /**
+     * Words before this number are free, and lie beside each other.
+     */
+    uint64_t stop;
+    /**
+     * Where word 0 would lie: word n lies at this address + 8 n, modulo 2^64 (2^32).
+     */
+    size_t origin;
+    /**
+     * Where tail is stored (release) when messages are written.
+     */
+    uint64_t *own;
+    /**
+     * ANNULUS_WAKES of this tell, after that store, whether to call the library.
+     */
+    const uint32_t *wakes;
+    /**
+     * ANNULUS_CLOSES of this tells whether the queue is closed.
+     */
+    const uint32_t *closes;
+    /**
+     * From one message to the next, in words.
+     */
+    size_t stride;
+    /**
+     * The size of a message.
+     */
+    size_t message_size;
+    /**
+     * Whose view it is.
+     */
+    struct annulus_producer *producer;
+} annulus_spsc_producer;
+
+/**
+ * A view of the consumer of an ANNULUS_SPSC queue, as annulus_spsc_producer.
+ */
+typedef struct annulus_spsc_consumer {
+    /**
+     * The number of the next word.
+     */
+    uint64_t head;
+    /**
+     * Words before this number are there, and lie beside each other.
+     */
+    uint64_t stop;
+    /**
+     * Where word 0 would lie.
+     */
+    size_t origin;
+    /**
+     * Where head is stored (release) when messages are read.
+     */
+    uint64_t *own;
+    /**
+     * Where the producer stores how far it is.
+     */
+    const uint64_t *other;
+    /**
+     * ANNULUS_WAKES of this tell, after the store to own, whether to call the library.
+     */
+    const uint32_t *wakes;
+    /**
+     * ANNULUS_CLOSES of this tells whether the queue is closed.
+     */
+    const uint32_t *closes;
+    /**
+     * From one message to the next, in words.
+     */
+    size_t stride;
+    /**
+     * The size of a message.
+     */
+    size_t message_size;
+    /**
+     * Whose view it is.
+     */
+    struct annulus_consumer *consumer;
+} annulus_spsc_consumer;
+
+/**
+ * A view of the publisher of an ANNULUS_LOSSY ring: what annulus_inline.h needs to publish without a
+ * call. The library fills it, and the functions of annulus_inline.h change it; a program does neither. It
+ * lies where the program wants it, and may be copied; the copy that was used last is the view.
+ */
+typedef struct annulus_lossy_publisher {
+    /**
+     * The number of the next message.
+     */
+    uint64_t next;
+    /**
+     * Its slot: the stamp, and payload_at words behind it the message.
+     */
+    uint64_t *slot;
+    /**
+     * The first slot.
+     */
+    uint64_t *begin;
+    /**
+     * Behind the last slot, where the first one comes again.
+     */
+    uint64_t *stop;
+    /**
+     * A message whose number has none of these bits is noted in bound, or, where they are 0, published by
+     * the library.
+     */
+    const uint64_t *slow_mask;
+    /**
+     * How far the publisher says it is.
+     */
+    uint64_t *bound;
+    /**
+     * ANNULUS_WAKES of this tell, after each message, whether to call the library.
+     */
+    const uint32_t *wakes;
+    /**
+     * From one slot to the next, in words.
+     */
+    size_t stride;
+    /**
+     * Where a message lies in its slot, in words. Other than 1: the library copies it.
+     */
+    size_t payload_at;
+    /**
+     * The size of a message.
+     */
+    size_t message_size;
+    /**
+     * Whose view it is.
+     */
+    struct annulus_publisher *publisher;
+} annulus_lossy_publisher;
+
+/**
+ * A view of a subscriber of an ANNULUS_LOSSY ring, as annulus_lossy_publisher.
+ */
+typedef struct annulus_lossy_subscriber {
+    /**
+     * The number of the next message.
+     */
+    uint64_t next;
+    /**
+     * Its slot: the stamp, and payload_at words behind it the message.
+     */
+    const uint64_t *slot;
+    /**
+     * The first slot.
+     */
+    const uint64_t *begin;
+    /**
+     * Behind the last slot, where the first one comes again.
+     */
+    const uint64_t *stop;
+    /**
+     * Not 0 once nothing comes any more.
+     */
+    const uint8_t *over;
+    /**
+     * From one slot to the next, in words.
+     */
+    size_t stride;
+    /**
+     * Where a message lies in its slot, in words. Other than 1: the library copies it.
+     */
+    size_t payload_at;
+    /**
+     * The size of a message.
+     */
+    size_t message_size;
+    /**
+     * Whose view it is.
+     */
+    struct annulus_subscriber *subscriber;
+} annulus_lossy_subscriber;
 
 #ifdef __cplusplus
 extern "C" {
@@ -770,7 +982,7 @@ annulus_status annulus_publisher_closer(const struct annulus_publisher *publishe
  * before. Null is no error, and has no effect.
  *
  * The thread that uses the publisher may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
- * or is a handle of another type: then nothing is freed.
+ * or is a handle of another type, ANNULUS_VIEWED if it has a view: then nothing is freed.
  */
 annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
 
@@ -983,6 +1195,168 @@ annulus_status annulus_publisher_stats(const struct annulus_publisher *publisher
  */
 annulus_status annulus_subscriber_stats(const struct annulus_subscriber *subscriber,
                                         struct annulus_stats *stats);
+
+/**
+ * Makes a view of a producer, for annulus_inline.h: version is ANNULUS_VIEW_VERSION. Until
+ * annulus_producer_view_end the producer is used through the view only: its own functions that send,
+ * reserve, commit or free return ANNULUS_VIEWED; the others work.
+ *
+ * The thread that uses the producer may call this, and uses the view; both may move to another thread.
+ * Returns ANNULUS_UNSUPPORTED (another kind of queue, or another version), ANNULUS_VIEWED (it has a view
+ * already), ANNULUS_RESERVED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *view is as one that was
+ * ended.
+ */
+annulus_status annulus_producer_view(struct annulus_producer *producer,
+                                     uint32_t version,
+                                     struct annulus_spsc_producer *view);
+
+/**
+ * For annulus_inline.h: looks for free slots, and waits for one for timeout_ns nanoseconds at most; with
+ * 0 it does not wait, ANNULUS_FOREVER is no limit.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_FULL (with 0), ANNULUS_TIMEOUT,
+ * ANNULUS_CLOSED, ANNULUS_INVALID (the view was ended), ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_producer_view_look(struct annulus_spsc_producer *view, uint64_t timeout_ns);
+
+/**
+ * For annulus_inline.h: the last words words were sent, and a look at wakes has found that there is
+ * more to do.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_CLOSED if the queue was closed meanwhile:
+ * then these are not sent. ANNULUS_INVALID (the view was ended), ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_producer_view_settle(struct annulus_spsc_producer *view, size_t words);
+
+/**
+ * Ends a view: the producer sends by its own functions again. A view that is null or was ended is no error.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_producer_view_end(struct annulus_spsc_producer *view);
+
+/**
+ * Makes a view of a consumer, for annulus_inline.h, as annulus_producer_view: until
+ * annulus_consumer_view_end the consumer's own functions that receive, read, advance, arm or free return
+ * ANNULUS_VIEWED. Its descriptor, if it has one, is disarmed.
+ *
+ * The thread that uses the consumer may call this, and uses the view; both may move to another thread.
+ * Returns ANNULUS_UNSUPPORTED (another kind of queue, or another version), ANNULUS_VIEWED (it has a view
+ * already), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *view is as one that was ended.
+ */
+annulus_status annulus_consumer_view(struct annulus_consumer *consumer,
+                                     uint32_t version,
+                                     struct annulus_spsc_consumer *view);
+
+/**
+ * For annulus_inline.h: looks for messages, and waits for one for timeout_ns nanoseconds at most; with 0
+ * it does not wait, ANNULUS_FOREVER is no limit.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_EMPTY (with 0), ANNULUS_TIMEOUT,
+ * ANNULUS_CLOSED (every message was received), ANNULUS_INVALID (the view was ended),
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_consumer_view_look(struct annulus_spsc_consumer *view, uint64_t timeout_ns);
+
+/**
+ * For annulus_inline.h: messages were taken, and a look at wakes has found that there is more to do.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_INVALID (the view was ended),
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_consumer_view_wake(struct annulus_spsc_consumer *view);
+
+/**
+ * Ends a view: the consumer receives by its own functions again. A view that is null or was ended is no
+ * error.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_consumer_view_end(struct annulus_spsc_consumer *view);
+
+/**
+ * Makes a view of a publisher, for annulus_inline.h: version is ANNULUS_VIEW_VERSION. Until
+ * annulus_publisher_view_end the publisher is used through the view only: its own functions that publish
+ * or free return ANNULUS_VIEWED; the others work.
+ *
+ * The thread that uses the publisher may call this, and uses the view; both may move to another thread.
+ * Returns ANNULUS_UNSUPPORTED (another kind of ring, or another version), ANNULUS_VIEWED (it has a view
+ * already), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *view is as one that was ended.
+ */
+annulus_status annulus_publisher_view(struct annulus_publisher *publisher,
+                                      uint32_t version,
+                                      struct annulus_lossy_publisher *view);
+
+/**
+ * For annulus_inline.h: message next is announced and written, and slow_mask is 0. Publishes it.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_CLOSED: then it is not published.
+ * ANNULUS_INVALID (the view was ended), ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_publisher_view_settle(struct annulus_lossy_publisher *view);
+
+/**
+ * For annulus_inline.h: messages before next were published, and a look at wakes has found that there
+ * is more to do.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_INVALID (the view was ended),
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_publisher_view_wake(struct annulus_lossy_publisher *view);
+
+/**
+ * As annulus_publisher_publish, through a view: for messages that are too large to be copied inline.
+ *
+ * The thread that uses the view may call this. Returns as annulus_publisher_publish, and ANNULUS_INVALID
+ * also if the view was ended.
+ */
+annulus_status annulus_publisher_view_publish(struct annulus_lossy_publisher *view,
+                                              const void *message,
+                                              size_t size);
+
+/**
+ * Ends a view: the publisher publishes by its own functions again. A view that is null or was ended is no
+ * error.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_publisher_view_end(struct annulus_lossy_publisher *view);
+
+/**
+ * Makes a view of a subscriber, for annulus_inline.h, as annulus_publisher_view: until
+ * annulus_subscriber_view_end the subscriber's own functions that receive, arm or free return
+ * ANNULUS_VIEWED, and those that count its messages know those up to the last call of the library. Its
+ * descriptor, if it has one, is disarmed.
+ *
+ * The thread that uses the subscriber may call this, and uses the view; both may move to another thread.
+ * Returns ANNULUS_UNSUPPORTED (another kind of ring, or another version), ANNULUS_VIEWED (it has a view
+ * already), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *view is as one that was ended.
+ */
+annulus_status annulus_subscriber_view(struct annulus_subscriber *subscriber,
+                                       uint32_t version,
+                                       struct annulus_lossy_subscriber *view);
+
+/**
+ * For annulus_inline.h: receives the next message by the library, as annulus_subscriber_recv_timeout;
+ * with 0 it does not wait, ANNULUS_FOREVER is no limit. After a lag it goes on with a message that is
+ * there.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_EMPTY (with 0), ANNULUS_TIMEOUT,
+ * ANNULUS_CLOSED, ANNULUS_WRONG_SIZE, ANNULUS_INVALID (also if the view was ended),
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_subscriber_view_recv(struct annulus_lossy_subscriber *view,
+                                            void *message,
+                                            size_t size,
+                                            uint64_t timeout_ns);
+
+/**
+ * Ends a view: the subscriber receives by its own functions again. A view that is null or was ended is no
+ * error.
+ *
+ * The thread that uses the view may call this. Returns ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_subscriber_view_end(struct annulus_lossy_subscriber *view);
 
 #ifdef __cplusplus
 }  // extern "C"

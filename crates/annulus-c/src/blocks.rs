@@ -11,14 +11,15 @@
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use annulus::queue::{self, InPlace, Kind};
+use annulus::queue::{self, InPlace, Kind, Lent};
+use annulus::spsc::Spsc;
 use annulus::{RecvTimeoutError, SendTimeoutError};
 
 use crate::notified::Notified;
 use crate::options::{Options, Patience};
 use crate::status::annulus_status::{
     self, ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_RESERVED,
-    ANNULUS_TIMEOUT,
+    ANNULUS_TIMEOUT, ANNULUS_VIEWED,
 };
 use crate::status::{Done, of_capacity};
 
@@ -104,10 +105,13 @@ pub(crate) fn channel<K: Kind + InPlace>(options: Options) -> Done<(Producer<K>,
     Ok((Producer { words: producer, layout, reserved: 0 }, consumer))
 }
 
+/// So many messages are reserved, or shown, by a handle that is lent to a view.
+const LENT: usize = usize::MAX;
+
 pub(crate) struct Producer<K: Kind + InPlace> {
     pub(crate) words: queue::Producer<Word, K>,
     layout: Layout,
-    /// So many messages are reserved.
+    /// So many messages are reserved; [`LENT`] while a view has this end.
     reserved: usize,
 }
 
@@ -125,7 +129,7 @@ impl<K: Kind + InPlace> Producer<K> {
         patience: Patience,
     ) -> Done<(queue::Reservation<'_, Word, K>, Layout)> {
         if self.reserved != 0 {
-            return Err(ANNULUS_RESERVED);
+            return Err(if self.reserved == LENT { ANNULUS_VIEWED } else { ANNULUS_RESERVED });
         }
         if most == 0 {
             return Err(ANNULUS_INVALID);
@@ -194,6 +198,9 @@ impl<K: Kind + InPlace> Producer<K> {
 
     /// Sends the first `count` messages that were reserved.
     pub(crate) fn commit(&mut self, count: usize) -> Done {
+        if self.reserved == LENT {
+            return Err(ANNULUS_VIEWED);
+        }
         if count > self.reserved {
             return Err(ANNULUS_INVALID);
         }
@@ -213,16 +220,84 @@ impl<K: Kind + InPlace> Producer<K> {
         self.words.len() / self.layout.stride
     }
 
+    pub(crate) fn message_size(&self) -> usize {
+        self.layout.size
+    }
+
     /// From one message to the next, in bytes.
     pub(crate) fn stride_bytes(&self) -> usize {
         self.layout.stride * WORD
     }
 }
 
+/// What a view needs of an end: all that lies beside each other, from the next message on.
+pub(crate) struct Beside {
+    pub(crate) start: *const u8,
+    pub(crate) words: usize,
+}
+
+impl Producer<Spsc> {
+    /// Lends this end to a view.
+    pub(crate) fn lend(&mut self) -> Done<Lent> {
+        match self.reserved {
+            0 => self.reserved = LENT,
+            LENT => return Err(ANNULUS_VIEWED),
+            _ => return Err(ANNULUS_RESERVED),
+        }
+        Ok(self.words.lend())
+    }
+
+    /// This end, which is lent.
+    pub(crate) fn lent(&mut self) -> Done<&mut Self> {
+        if self.is_lent() { Ok(self) } else { Err(ANNULUS_INVALID) }
+    }
+
+    pub(crate) fn is_lent(&self) -> bool {
+        self.reserved == LENT
+    }
+
+    /// Free slots beside each other, of at least one message, for a view that has used up what it had.
+    ///
+    /// # Safety
+    ///
+    /// As of `take_back` of the Rust library, here and below: the view has sent what it was shown only.
+    pub(crate) unsafe fn look(&mut self, patience: Patience) -> Done<Beside> {
+        // SAFETY: the caller's promise.
+        unsafe { self.take_back() };
+        let result = self.reservation(usize::MAX, patience).map(|(mut reservation, _)| {
+            let slots = reservation.as_uninit();
+            Beside { start: slots.as_ptr().cast(), words: slots.len() }
+        });
+        self.reserved = LENT;
+        result.map_err(|status| self.refused(status))
+    }
+
+    /// The last `words` words were sent past this end, and there is more to do for them.
+    ///
+    /// # Safety
+    ///
+    /// As of [`look`](Self::look).
+    pub(crate) unsafe fn settle(&mut self, words: usize) -> Done {
+        // SAFETY: the caller's promise.
+        if unsafe { self.words.settle(words) } { Ok(()) } else { Err(ANNULUS_CLOSED) }
+    }
+
+    /// Ends the view.
+    ///
+    /// # Safety
+    ///
+    /// As of [`look`](Self::look).
+    pub(crate) unsafe fn take_back(&mut self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.words.take_back() };
+        self.reserved = 0;
+    }
+}
+
 pub(crate) struct Consumer<K: Kind + InPlace> {
     pub(crate) words: Notified<queue::Consumer<Word, K>>,
     layout: Layout,
-    /// So many messages were shown.
+    /// So many messages were shown; [`LENT`] while a view has this end.
     shown: usize,
 }
 
@@ -233,6 +308,9 @@ impl<K: Kind + InPlace> Consumer<K> {
     fn look(&mut self, most: usize, patience: Patience) -> Done<(*const Word, usize)> {
         if most == 0 {
             return Err(ANNULUS_INVALID);
+        }
+        if self.shown == LENT {
+            return Err(ANNULUS_VIEWED);
         }
         self.shown = 0;
         let (most, stride) = (self.layout.words(most), self.layout.stride);
@@ -272,6 +350,9 @@ impl<K: Kind + InPlace> Consumer<K> {
 
     /// Gives the first `count` messages that were shown back to the producer.
     pub(crate) fn advance(&mut self, count: usize) -> Done {
+        if self.shown == LENT {
+            return Err(ANNULUS_VIEWED);
+        }
         if count > self.shown {
             return Err(ANNULUS_INVALID);
         }
@@ -281,12 +362,74 @@ impl<K: Kind + InPlace> Consumer<K> {
     }
 
     pub(crate) fn len(&mut self) -> usize {
-        self.words.receiver().len() / self.layout.stride
+        self.words.look().len() / self.layout.stride
+    }
+
+    pub(crate) fn arm(&mut self) -> Done<bool> {
+        if self.shown == LENT { Err(ANNULUS_VIEWED) } else { self.words.arm() }
+    }
+
+    pub(crate) fn message_size(&self) -> usize {
+        self.layout.size
     }
 
     /// From one message to the next, in bytes.
     pub(crate) fn stride_bytes(&self) -> usize {
         self.layout.stride * WORD
+    }
+}
+
+impl Consumer<Spsc> {
+    /// Lends this end to a view.
+    pub(crate) fn lend(&mut self) -> Done<Lent> {
+        if self.is_lent() {
+            return Err(ANNULUS_VIEWED);
+        }
+        self.shown = LENT;
+        Ok(self.words.receiver().lend())
+    }
+
+    /// This end, which is lent.
+    pub(crate) fn lent(&mut self) -> Done<&mut Self> {
+        if self.is_lent() { Ok(self) } else { Err(ANNULUS_INVALID) }
+    }
+
+    pub(crate) fn is_lent(&self) -> bool {
+        self.shown == LENT
+    }
+
+    /// Messages that lie beside each other, at least one, for a view that has taken what it had.
+    ///
+    /// # Safety
+    ///
+    /// As of `take_back` of the Rust library, here and below: the view has taken what it was shown only.
+    pub(crate) unsafe fn show(&mut self, patience: Patience) -> Done<Beside> {
+        // SAFETY: the caller's promise.
+        unsafe { self.take_back() };
+        let result = self.look(usize::MAX, patience);
+        self.shown = LENT;
+        result.map(|(start, words)| Beside { start: start.cast(), words })
+    }
+
+    /// Wakes whoever waits for what the view has taken.
+    ///
+    /// # Safety
+    ///
+    /// As of [`show`](Self::show).
+    pub(crate) unsafe fn wake(&mut self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.words.receiver().take_back() };
+    }
+
+    /// Ends the view.
+    ///
+    /// # Safety
+    ///
+    /// As of [`show`](Self::show).
+    pub(crate) unsafe fn take_back(&mut self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.wake() };
+        self.shown = 0;
     }
 }
 

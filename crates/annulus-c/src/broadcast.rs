@@ -45,7 +45,7 @@ trait Subscribes: Send + Sync {
 
 /// For each mode, because the library says for each what a subscriber is.
 macro_rules! subscribes {
-    ($Mode:ty) => {
+    ($Mode:ty, $lends:expr) => {
         impl<const WORDS: usize> Subscribes for (broadcast::Subscribable<Block<WORDS>, $Mode>, usize) {
             fn subscribe(&self, from_oldest: bool) -> Box<dyn Get> {
                 let (subscribable, size) = self;
@@ -56,23 +56,24 @@ macro_rules! subscribes {
                     lagged: subscriber.total_lagged(),
                     pending: subscriber.len(),
                 };
-                Box::new(Receiving { handle: Notified::Not(subscriber), size: *size, join: alone, counts })
+                let handle = Notified::Not(subscriber);
+                Box::new(Receiving { handle, size: *size, join: alone, counts, lends: $lends })
             }
         }
     };
 }
-subscribes!(Lossy);
-subscribes!(Lossless);
+subscribes!(Lossy, Some(|subscriber| subscriber));
+subscribes!(Lossless, None);
 
 /// The publisher of a ring that the builder makes by this verb, and what makes its subscribers.
 macro_rules! ring {
-    ($options:expr, $WORDS:ident, $make:ident, $join:expr) => {
+    ($options:expr, $WORDS:ident, $make:ident, $join:expr, $lends:expr) => {
         builder($options).$make::<Block<$WORDS>>().map_err(of_capacity).map(|(publisher, subscribable)| {
             let ring = Ring::of($options, publisher.closer(), publisher.observer());
             let size = $options.message_size;
-            let sending = Sending { handle: publisher, size, join: $join };
+            let sending = Sending { handle: publisher, size, join: $join, lends: $lends };
             let subscribes: Box<dyn Subscribes> = Box::new((subscribable, size));
-            let publisher = Publisher { end: Box::new(sending), ring: ring.clone() };
+            let publisher = Publisher { end: Box::new(sending), ring: ring.clone(), is_lent: false };
             (publisher, Subscribable { subscribes, ring })
         })
     };
@@ -111,13 +112,15 @@ pub unsafe extern "C" fn annulus_broadcast_new(
         let options = unsafe { annulus_options::checked(options) }?;
         let size = options.message_size;
         let (publishes, subscribes) = match kind {
-            ANNULUS_LOSSY => classes!(size, WORDS => ring!(options, WORDS, lossy, alone)),
-            ANNULUS_LOSSLESS => classes!(size, WORDS => ring!(options, WORDS, lossless, alone)),
+            ANNULUS_LOSSY => {
+                classes!(size, WORDS => ring!(options, WORDS, lossy, alone, Some(|publisher| publisher)))
+            }
+            ANNULUS_LOSSLESS => classes!(size, WORDS => ring!(options, WORDS, lossless, alone, None)),
             ANNULUS_MP_LOSSY => {
-                classes!(size, WORDS => ring!(options, WORDS, mp_lossy, |one| Ok(one.clone())))
+                classes!(size, WORDS => ring!(options, WORDS, mp_lossy, |one| Ok(one.clone()), None))
             }
             ANNULUS_MP_LOSSLESS => {
-                classes!(size, WORDS => ring!(options, WORDS, mp_lossless, |one| Ok(one.clone())))
+                classes!(size, WORDS => ring!(options, WORDS, mp_lossless, |one| Ok(one.clone()), None))
             }
             _ => Err(ANNULUS_INVALID),
         }?;
@@ -155,7 +158,7 @@ pub unsafe extern "C" fn annulus_subscribable_subscribe(
         // SAFETY: the caller's promise.
         let subscribable = unsafe { shared_object::<Subscribable>(subscribable) }?;
         let end = subscribable.subscribes.subscribe(from_oldest);
-        *subscriber = Subscriber { end, ring: subscribable.ring.clone() }.hand_out();
+        *subscriber = Subscriber { end, ring: subscribable.ring.clone(), is_lent: false }.hand_out();
         Ok(())
     })
 }

@@ -7,7 +7,7 @@ use annulus::mpsc::Mpsc;
 use annulus::spsc::Spsc;
 
 use crate::blocks;
-use crate::handle::{Handle, handle, handle_place, object, place, take};
+use crate::handle::{Handle, handle, handle_place, object, place, take_unless};
 use crate::options::Patience;
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
@@ -115,6 +115,10 @@ impl Consumer {
         }
     }
 
+    fn is_lent(&self) -> bool {
+        matches!(&self.end, ConsumerEnd::Spsc(end) if end.is_lent())
+    }
+
     fn stride_bytes(&self) -> usize {
         match &self.end {
             ConsumerEnd::Spsc(end) => end.stride_bytes(),
@@ -133,8 +137,8 @@ impl Consumer {
 
     fn arm(&mut self) -> Done<bool> {
         match &mut self.end {
-            ConsumerEnd::Spsc(end) => end.words.arm(),
-            ConsumerEnd::Mpsc(end) => end.words.arm(),
+            ConsumerEnd::Spsc(end) => end.arm(),
+            ConsumerEnd::Mpsc(end) => end.arm(),
             ConsumerEnd::Typed(end) => end.arm(),
         }
     }
@@ -439,5 +443,5 @@ pub unsafe extern "C" fn annulus_consumer_is_closed(consumer: *const annulus_con
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_free(consumer: *mut annulus_consumer) -> annulus_status {
     // SAFETY: the caller's promise.
-    guarded(|| unsafe { take::<Consumer>(consumer) }.map(drop))
+    guarded(|| unsafe { take_unless(consumer, Consumer::is_lent) }.map(drop))
 }

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::status::Done;
-use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE};
+use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE, ANNULUS_VIEWED};
 
 /// As the bits of a pointer that the generation takes.
 const GENERATIONS: u32 = 128;
@@ -128,6 +128,19 @@ pub(crate) unsafe fn shared_object<'a, H: Handle + Sync>(handle: *const H::Opaqu
 ///
 /// As of [`object`].
 pub(crate) unsafe fn take<H: Handle>(handle: *mut H::Opaque) -> Done<Option<H>> {
+    // SAFETY: the caller's promise.
+    unsafe { take_unless(handle, |_| false) }
+}
+
+/// As [`take`], but not an object that has a view.
+///
+/// # Safety
+///
+/// As of [`object`].
+pub(crate) unsafe fn take_unless<H: Handle>(
+    handle: *mut H::Opaque,
+    has_view: impl FnOnce(&H) -> bool,
+) -> Done<Option<H>> {
     if handle.is_null() {
         return Ok(None);
     }
@@ -135,7 +148,13 @@ pub(crate) unsafe fn take<H: Handle>(handle: *mut H::Opaque) -> Done<Option<H>> 
     // SAFETY: the caller's promise.
     let cell = unsafe { cell_of::<H>(handle) }?;
     // SAFETY: cells live for ever; the tag says that an object is there.
-    let (tag, object) = unsafe { (&cell.as_ref().tag, (*cell.as_ref().object.get()).assume_init_read()) };
+    let (tag, object) = unsafe { (&cell.as_ref().tag, &*cell.as_ref().object.get()) };
+    // SAFETY: as above.
+    if has_view(unsafe { object.assume_init_ref() }) {
+        return Err(ANNULUS_VIEWED);
+    }
+    // SAFETY: as above, and from now on it is there no more.
+    let object = unsafe { object.assume_init_read() };
     // Under the lock, so two threads can't free one object.
     tag.store((tag.load(Ordering::Relaxed) + 1) % GENERATIONS, Ordering::Relaxed);
     free.push_back(cell);

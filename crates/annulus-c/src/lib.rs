@@ -11,6 +11,7 @@
 //! broadcast   how broadcast rings are made       publisher, subscriber   their verbs
 //! closer      the end, from any thread           pool        buffers of one size
 //! stats       the numbers of a ring              notified    file descriptors that tell of messages
+//! spsc_view, lossy_view      what a program needs to send and receive without a call
 //! blocks      messages of a size that is known when the ring is made, used in place
 //! typed       the same, claimed one by one
 //! ```
@@ -38,6 +39,10 @@ mod pool;
 
 mod stats;
 
+mod spsc_view;
+
+mod lossy_view;
+
 // What it is made of.
 mod blocks;
 mod handle;
@@ -48,11 +53,13 @@ mod typed;
 pub use broadcast::*;
 pub use closer::*;
 pub use consumer::*;
+pub use lossy_view::*;
 pub use options::*;
 pub use pool::*;
 pub use producer::*;
 pub use publisher::*;
 pub use queue::*;
+pub use spsc_view::*;
 pub use stats::*;
 pub use status::*;
 pub use subscriber::*;

@@ -6,7 +6,7 @@ use annulus::mpsc::Mpsc;
 use annulus::spsc::Spsc;
 
 use crate::blocks;
-use crate::handle::{Handle, handle, handle_place, object, place, take};
+use crate::handle::{Handle, handle, handle_place, object, place, take_unless};
 use crate::options::Patience;
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
@@ -114,6 +114,10 @@ impl Producer {
             ProducerEnd::Mpsc(end) => end.len(),
             ProducerEnd::Typed(_) => self.ring.pending(),
         }
+    }
+
+    fn is_lent(&self) -> bool {
+        matches!(&self.end, ProducerEnd::Spsc(end) if end.is_lent())
     }
 
     fn stride_bytes(&self) -> usize {
@@ -410,5 +414,5 @@ pub unsafe extern "C" fn annulus_producer_is_closed(producer: *const annulus_pro
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_free(producer: *mut annulus_producer) -> annulus_status {
     // SAFETY: the caller's promise.
-    guarded(|| unsafe { take::<Producer>(producer) }.map(drop))
+    guarded(|| unsafe { take_unless(producer, Producer::is_lent) }.map(drop))
 }

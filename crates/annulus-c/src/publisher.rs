@@ -3,10 +3,11 @@
 use core::ffi::c_void;
 
 use crate::closer::annulus_closer;
-use crate::handle::{Handle, handle, handle_place, object, take};
+use crate::handle::{Handle, handle, handle_place, object, take_unless};
 use crate::options::Patience;
 use crate::ring::Ring;
-use crate::status::{Done, annulus_status, guarded, guarded_or};
+use crate::status::annulus_status::{self, ANNULUS_VIEWED};
+use crate::status::{Done, guarded, guarded_or};
 use crate::typed::Put;
 
 /// The sending end of a broadcast ring. One thread at a time uses it; it may move to another thread.
@@ -21,6 +22,8 @@ handle!(annulus_publisher = 4: Publisher);
 pub(crate) struct Publisher {
     pub(crate) end: Box<dyn Put>,
     pub(crate) ring: Ring,
+    /// Whether a view has it.
+    pub(crate) is_lent: bool,
 }
 
 impl Publisher {
@@ -29,6 +32,9 @@ impl Publisher {
     /// So many bytes lie at `message` as `size` says.
     unsafe fn publish(&mut self, message: *const u8, size: usize, patience: Patience) -> Done {
         self.ring.takes(message, size)?;
+        if self.is_lent {
+            return Err(ANNULUS_VIEWED);
+        }
         // SAFETY: the caller's promise, and `size` is that of a message.
         unsafe { self.end.put(message, patience) }
     }
@@ -114,7 +120,8 @@ pub unsafe extern "C" fn annulus_publisher_clone(
         let another = unsafe { handle_place(another) }?;
         // SAFETY: the caller's promise.
         let publisher = unsafe { object::<Publisher>(publisher) }?;
-        *another = Publisher { end: publisher.end.another()?, ring: publisher.ring.clone() }.hand_out();
+        let (end, ring) = (publisher.end.another()?, publisher.ring.clone());
+        *another = Publisher { end, ring, is_lent: false }.hand_out();
         Ok(())
     })
 }
@@ -190,7 +197,7 @@ pub unsafe extern "C" fn annulus_publisher_closer(
 /// before. Null is no error, and has no effect.
 ///
 /// The thread that uses the publisher may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before,
-/// or is a handle of another type: then nothing is freed.
+/// or is a handle of another type, `ANNULUS_VIEWED` if it has a view: then nothing is freed.
 ///
 /// # Safety
 ///
@@ -198,5 +205,5 @@ pub unsafe extern "C" fn annulus_publisher_closer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_free(publisher: *mut annulus_publisher) -> annulus_status {
     // SAFETY: the caller's promise.
-    guarded(|| unsafe { take::<Publisher>(publisher) }.map(drop))
+    guarded(|| unsafe { take_unless::<Publisher>(publisher, |publisher| publisher.is_lent) }.map(drop))
 }

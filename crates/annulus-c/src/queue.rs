@@ -107,9 +107,14 @@ fn typed<K: Kind, const WORDS: usize>(
     let (producer, consumer) = builder.build::<Block<WORDS>>().map_err(of_capacity)?;
     let size = options.message_size;
     let ring = Ring::of(options, producer.closer(), producer.observer());
-    let sending = Sending { handle: producer, size, join };
-    let receiving =
-        Receiving { handle: Notified::Not(consumer), size, join: divide, counts: |_| Counts::default() };
+    let sending = Sending { handle: producer, size, join, lends: None };
+    let receiving = Receiving {
+        handle: Notified::Not(consumer),
+        size,
+        join: divide,
+        counts: |_| Counts::default(),
+        lends: None,
+    };
     let producer = Producer { end: ProducerEnd::Typed(Box::new(sending)), ring: ring.clone() };
     Ok((producer, Consumer { end: ConsumerEnd::Typed(Box::new(receiving)), ring }))
 }
@@ -121,10 +126,15 @@ fn ordered<const WORDS: usize>(options: Options) -> Done<(Producer, Consumer)> {
     let (sender, receiver) = builder.build::<Block<WORDS>>().map_err(of_capacity)?;
     let size = options.message_size;
     let ring = Ring::of(options, sender.closer(), sender.observer());
-    let sending = Sending { handle: sender, size, join: |sender| Ok(sender.clone()) };
+    let sending = Sending { handle: sender, size, join: |sender| Ok(sender.clone()), lends: None };
     let handle = Notified::Not(receiver);
-    let receiving =
-        Receiving { handle, size, join: |receiver| Ok(receiver.clone()), counts: |_| Counts::default() };
+    let receiving = Receiving {
+        handle,
+        size,
+        join: |receiver| Ok(receiver.clone()),
+        counts: |_| Counts::default(),
+        lends: None,
+    };
     let producer = Producer { end: ProducerEnd::Typed(Box::new(sending)), ring: ring.clone() };
     Ok((producer, Consumer { end: ConsumerEnd::Typed(Box::new(receiving)), ring }))
 }

@@ -41,12 +41,14 @@ pub enum annulus_status {
     /// A fault in the library: it panicked, and wrote why to the standard error output. The handle may be
     /// freed; nothing else is promised of it.
     ANNULUS_PANICKED = 12,
+    /// The handle has a view, which has to be ended first.
+    ANNULUS_VIEWED = 13,
 }
 
 use annulus_status::{
     ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_NOT_A_HANDLE,
     ANNULUS_OK, ANNULUS_PANICKED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED,
-    ANNULUS_WRONG_SIZE,
+    ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
 };
 
 /// The version of the interface that this header describes. It grows when a program that was compiled with
@@ -60,7 +62,7 @@ pub extern "C" fn annulus_abi_version() -> u32 {
     ANNULUS_ABI_VERSION
 }
 
-const TEXTS: [(annulus_status, &CStr); 13] = [
+const TEXTS: [(annulus_status, &CStr); 14] = [
     (ANNULUS_OK, c"done"),
     (ANNULUS_EMPTY, c"nothing is there now"),
     (ANNULUS_FULL, c"the ring has no room now"),
@@ -74,6 +76,7 @@ const TEXTS: [(annulus_status, &CStr); 13] = [
     (ANNULUS_RESERVED, c"the producer has a reservation that is not committed"),
     (ANNULUS_SYSTEM, c"the system refused it"),
     (ANNULUS_PANICKED, c"the library panicked"),
+    (ANNULUS_VIEWED, c"the handle has a view that is not ended"),
 ];
 
 /// What a status means, in English. The text is constant, and never null; for a number that is no status it

@@ -2,10 +2,11 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::handle::{handle, object, place, take};
+use crate::handle::{handle, object, place, take_unless};
 use crate::options::Patience;
 use crate::ring::Ring;
-use crate::status::{Done, annulus_status, guarded, guarded_or};
+use crate::status::annulus_status::{self, ANNULUS_VIEWED};
+use crate::status::{Done, guarded, guarded_or};
 use crate::typed::Get;
 
 /// A receiving end of a broadcast ring. One thread at a time uses it; it may move to another thread.
@@ -20,14 +21,19 @@ handle!(annulus_subscriber = 6: Subscriber);
 pub(crate) struct Subscriber {
     pub(crate) end: Box<dyn Get>,
     pub(crate) ring: Ring,
+    /// Whether a view has it.
+    pub(crate) is_lent: bool,
 }
 
 impl Subscriber {
     /// # Safety
     ///
     /// There is room for so many bytes at `message` as `size` says.
-    unsafe fn recv(&mut self, message: *mut u8, size: usize, patience: Patience) -> Done {
+    pub(crate) unsafe fn recv(&mut self, message: *mut u8, size: usize, patience: Patience) -> Done {
         self.ring.takes(message, size)?;
+        if self.is_lent {
+            return Err(ANNULUS_VIEWED);
+        }
         // SAFETY: the caller's promise, and `size` is that of a message.
         unsafe { self.end.get(message, patience) }
     }
@@ -178,7 +184,8 @@ pub unsafe extern "C" fn annulus_subscriber_arm(
         // SAFETY: the caller's promise.
         let ready = unsafe { place(ready) }?.write(true);
         // SAFETY: the caller's promise.
-        *ready = unsafe { object::<Subscriber>(subscriber) }?.end.arm()?;
+        let subscriber = unsafe { object::<Subscriber>(subscriber) }?;
+        *ready = if subscriber.is_lent { Err(ANNULUS_VIEWED) } else { subscriber.end.arm() }?;
         Ok(())
     })
 }
@@ -208,5 +215,5 @@ pub unsafe extern "C" fn annulus_subscriber_is_closed(subscriber: *const annulus
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_free(subscriber: *mut annulus_subscriber) -> annulus_status {
     // SAFETY: the caller's promise.
-    guarded(|| unsafe { take::<Subscriber>(subscriber) }.map(drop))
+    guarded(|| unsafe { take_unless::<Subscriber>(subscriber, |subscriber| subscriber.is_lent) }.map(drop))
 }

@@ -9,6 +9,7 @@
 
 use core::ptr;
 
+use annulus::broadcast::{self, LentPublisher, LentSubscriber};
 use annulus::{Receive, RecvTimeoutError, SendTimeoutError, Transmit, TryRecvError, TrySendError};
 
 use crate::blocks::WORD;
@@ -56,6 +57,9 @@ pub(crate) trait Put: Send {
 
     /// Another one for the same ring.
     fn another(&self) -> Done<Box<dyn Put>>;
+
+    /// What a view of it needs.
+    fn lends(&mut self) -> Done<&mut dyn LendsPublisher>;
 }
 
 /// What receives messages of one size.
@@ -69,6 +73,9 @@ pub(crate) trait Get: Send {
 
     /// Another one for the same ring.
     fn another(&self) -> Done<Box<dyn Get>>;
+
+    /// What a view of it needs. It disarms the descriptor.
+    fn lends(&mut self) -> Done<&mut dyn LendsSubscriber>;
 
     fn fd(&mut self) -> Done<i32>;
 
@@ -95,6 +102,60 @@ pub(crate) struct Sending<S> {
     pub(crate) size: usize,
     /// How others join.
     pub(crate) join: Join<S>,
+    /// What a view of it needs.
+    pub(crate) lends: Option<fn(&mut S) -> &mut dyn LendsPublisher>,
+}
+
+/// The publisher of a ring of which views are made.
+pub(crate) trait LendsPublisher {
+    fn lend(&self) -> LentPublisher;
+
+    /// # Safety
+    ///
+    /// As of the function of that name in the Rust library, here and below.
+    unsafe fn take_back(&mut self, next: u64);
+
+    /// # Safety
+    ///
+    /// As above.
+    unsafe fn settle(&mut self, next: u64) -> bool;
+}
+
+/// The subscriber of such a ring.
+pub(crate) trait LendsSubscriber {
+    fn lend(&self) -> LentSubscriber;
+
+    /// # Safety
+    ///
+    /// As above.
+    unsafe fn take_back(&mut self, next: u64);
+}
+
+impl<const WORDS: usize> LendsPublisher for broadcast::Publisher<Block<WORDS>> {
+    fn lend(&self) -> LentPublisher {
+        self.lend()
+    }
+
+    unsafe fn take_back(&mut self, next: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { self.take_back(next) };
+    }
+
+    unsafe fn settle(&mut self, next: u64) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.settle(next) }
+    }
+}
+
+impl<const WORDS: usize> LendsSubscriber for broadcast::Subscriber<Block<WORDS>> {
+    fn lend(&self) -> LentSubscriber {
+        self.lend()
+    }
+
+    unsafe fn take_back(&mut self, next: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { self.take_back(next) };
+    }
 }
 
 /// A receiving handle.
@@ -104,6 +165,8 @@ pub(crate) struct Receiving<R: Receive + 'static> {
     /// How others join.
     pub(crate) join: Join<R>,
     pub(crate) counts: fn(&R) -> Counts,
+    /// What a view of it needs.
+    pub(crate) lends: Option<fn(&mut R) -> &mut dyn LendsSubscriber>,
 }
 
 /// What nobody can join.
@@ -132,6 +195,10 @@ impl<S: Transmit<Item = Block<WORDS>> + 'static, const WORDS: usize> Put for Sen
     fn another(&self) -> Done<Box<dyn Put>> {
         Ok(Box::new(Self { handle: (self.join)(&self.handle)?, ..*self }))
     }
+
+    fn lends(&mut self) -> Done<&mut dyn LendsPublisher> {
+        self.lends.map(|lends| lends(&mut self.handle)).ok_or(ANNULUS_UNSUPPORTED)
+    }
 }
 
 impl<R: Receive<Item = Block<WORDS>> + 'static, const WORDS: usize> Get for Receiving<R> {
@@ -156,6 +223,10 @@ impl<R: Receive<Item = Block<WORDS>> + 'static, const WORDS: usize> Get for Rece
     fn another(&self) -> Done<Box<dyn Get>> {
         let handle = Notified::Not((self.join)(self.handle.look())?);
         Ok(Box::new(Self { handle, ..*self }))
+    }
+
+    fn lends(&mut self) -> Done<&mut dyn LendsSubscriber> {
+        self.lends.map(|lends| lends(self.handle.receiver())).ok_or(ANNULUS_UNSUPPORTED)
     }
 
     fn fd(&mut self) -> Done<i32> {

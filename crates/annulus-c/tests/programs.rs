@@ -11,9 +11,41 @@ mod hang;
 
 const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
 
-/// What a program is compiled as: the compilers, those that have to be there first.
-const C11: (&str, &[&str], &[&str]) = ("c11", &["-x", "c", "-std=c11", "-D_GNU_SOURCE"], &["cc", "clang"]);
-const CPP20: (&str, &[&str], &[&str]) = ("c++20", &["-x", "c++", "-std=c++20"], &["c++", "clang++"]);
+/// With the sanitizers of the C compiler, if `ANNULUS_SANITIZE` is set (`ci/asan`).
+const SANITIZED: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// What programs are compiled as.
+struct Language {
+    name: &'static str,
+    flags: &'static [&'static str],
+    /// Those that have to be there first.
+    compilers: &'static [&'static str],
+    /// How the names of programs in it end.
+    sources: &'static [&'static str],
+}
+
+const C11: Language = Language {
+    name: "c11",
+    flags: &["-x", "c", "-std=c11", "-D_GNU_SOURCE"],
+    compilers: &["cc", "clang"],
+    sources: &["c"],
+};
+
+/// C++ compiles the programs in C, too. None of them asks for exceptions or types at run time.
+const CPP20: Language = Language {
+    name: "c++20",
+    flags: &["-x", "c++", "-std=c++20", "-fno-exceptions", "-fno-rtti"],
+    compilers: &["c++", "clang++"],
+    sources: &["c", "cpp"],
+};
+
+/// As programs are compiled that say nothing of that.
+const CPP20_WHOLE: Language = Language {
+    name: "c++20-whole",
+    flags: &["-x", "c++", "-std=c++20"],
+    compilers: &["c++"],
+    sources: &["cpp"],
+};
 
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -74,11 +106,12 @@ impl Linked {
 }
 
 /// The programs in the README, each in a file of its own.
-fn of_the_readme(scratch: &Path) -> Vec<PathBuf> {
+fn of_the_readme(scratch: &Path, ending: &str) -> Vec<PathBuf> {
     let readme = fs::read_to_string(folder().join("README.md")).unwrap();
-    let blocks = readme.split("```c\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let begin = format!("```{ending}\n");
+    let blocks = readme.split(&begin).skip(1).map(|block| block.split("```").next().unwrap());
     let programs = blocks.enumerate().map(|(number, block)| {
-        let path = scratch.join(format!("readme_{number}.c"));
+        let path = scratch.join(format!("readme_{number}.{ending}"));
         fs::write(&path, block).unwrap();
         path
     });
@@ -86,38 +119,41 @@ fn of_the_readme(scratch: &Path) -> Vec<PathBuf> {
 }
 
 /// Compiles all programs by one compiler, and runs them.
-fn compile_and_run(language: &str, flags: &[&str], compiler: &str, linked: Linked) {
-    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("annulus-c-{language}-{compiler}"));
+fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
+    let Language { name: of, flags, sources, .. } = language;
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("annulus-c-{of}-{compiler}"));
     fs::create_dir_all(scratch).unwrap();
     let programs = fs::read_dir(folder().join("tests/c")).unwrap().map(|entry| entry.unwrap().path());
-    let mut programs: Vec<_> =
-        programs.filter(|path| path.extension().is_some_and(|extension| extension == "c")).collect();
+    let mut programs: Vec<_> = programs
+        .filter(|path| sources.iter().any(|&ending| path.extension().is_some_and(|found| found == ending)))
+        .collect();
     programs.sort();
-    programs.extend(of_the_readme(scratch));
-    assert!(programs.len() > 3, "where are they?");
+    programs.extend(sources.iter().flat_map(|ending| of_the_readme(scratch, ending)));
+    assert!(!programs.is_empty(), "where are they?");
     let link = linked.arguments(scratch);
     let mut failed = Vec::new();
     for source in programs {
         let name = source.file_stem().unwrap().to_str().unwrap();
         let program = scratch.join(name);
         let mut compile = Command::new(compiler);
-        compile.args(STRICT).args(flags).arg("-I").arg(folder().join("include")).arg(&source);
+        compile.args(STRICT).args(env::var_os("ANNULUS_SANITIZE").iter().flat_map(|_| SANITIZED));
+        compile.args(*flags).arg("-I").arg(folder().join("include")).arg(&source);
         // `-x` holds for the files behind it, too.
         compile.args(["-x", "none"]).args(&link).arg("-o").arg(&program);
         if !run(&mut compile) || !run(&mut Command::new(&program)) {
             failed.push(name.to_owned());
         }
     }
-    assert!(failed.is_empty(), "{compiler} as {language}: {failed:?}");
+    assert!(failed.is_empty(), "{compiler} as {of}: {failed:?}");
     fs::remove_dir_all(scratch).unwrap();
 }
 
-fn with_all((language, flags, compilers): (&str, &[&str], &[&str]), linked: Linked) {
-    for compiler in compilers {
+fn with_all(language: &Language, linked: Linked) {
+    for compiler in language.compilers {
         if is_there(compiler) {
-            compile_and_run(language, flags, compiler, linked);
+            compile_and_run(language, compiler, linked);
         } else {
-            println!("skipped: {language} by {compiler}, which is not there");
+            println!("skipped: {} by {compiler}, which is not there", language.name);
         }
     }
 }
@@ -126,12 +162,43 @@ fn with_all((language, flags, compilers): (&str, &[&str], &[&str]), linked: Link
 fn programs_in_c() {
     // Rust's own linker is `cc`.
     assert!(is_there("cc"));
-    with_all(C11, Linked::Statically);
+    with_all(&C11, Linked::Statically);
 }
 
 #[test]
 fn programs_in_cpp() {
-    with_all(CPP20, Linked::Shared);
+    with_all(&CPP20, Linked::Shared);
+}
+
+#[test]
+fn programs_in_cpp_with_exceptions() {
+    with_all(&CPP20_WHOLE, Linked::Statically);
+}
+
+/// What is no message does not compile, and the compiler says why.
+#[test]
+fn what_is_not_trivially_copyable_is_no_message() {
+    if !is_there("c++") {
+        println!("skipped: there is no c++");
+        return;
+    }
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-no-message");
+    fs::create_dir_all(scratch).unwrap();
+    let source = scratch.join("no_message.cpp");
+    for (message, is_one) in [("int", true), ("std::string", false), ("std::unique_ptr<int>", false)] {
+        let program = format!(
+            "#include <annulus.hpp>\n#include <memory>\n#include <string>\n\
+             int main() {{ return annulus::spsc::channel<{message}>({{.capacity = 1}}).error(); }}\n"
+        );
+        fs::write(&source, program).unwrap();
+        let mut compile = Command::new("c++");
+        compile.args(["-std=c++20", "-fsyntax-only", "-I"]).arg(folder().join("include")).arg(&source);
+        let output = compile.output().unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), is_one, "{message}: {complaint}");
+        assert!(is_one || complaint.contains("it has to be trivially copyable"), "{message}: {complaint}");
+    }
+    fs::remove_dir_all(scratch).unwrap();
 }
 
 /// Installs into a folder, and returns it.
@@ -154,6 +221,9 @@ fn an_installed_library_is_found() {
     }
     let staged = installed("/opt/annulus");
     let lib = staged.join("opt/annulus/lib");
+    for header in ["annulus.h", "annulus_inline.h", "annulus.hpp"] {
+        assert!(staged.join("opt/annulus/include").join(header).exists(), "{header}");
+    }
     for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {
         assert!(fs::metadata(lib.join(file)).is_ok_and(|file| file.len() > 0), "{file}");
     }
@@ -184,6 +254,7 @@ fn an_installed_library_is_found() {
         for way in ["annulus", "static"] {
             assert!(run(&mut Command::new(build.join(format!("quick_start_{way}")))));
         }
+        assert!(run(&mut Command::new(build.join("typed"))));
     } else {
         println!("skipped: there is no cmake");
     }

@@ -40,6 +40,8 @@ mod fellow;
 mod group;
 mod handle;
 mod iter;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+mod lent;
 mod lossless;
 mod lossy;
 mod mode;
@@ -75,6 +77,10 @@ pub use channel::{lossless, lossy, mp_lossless, mp_lossy};
 pub use fellow::FellowPublisher;
 pub use group::SubscriberGroup;
 pub use iter::{IntoIter, Iter, TryIter};
+// For the C library.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[doc(hidden)]
+pub use lent::{LentPublisher, LentSubscriber};
 #[cfg(feature = "shm")]
 pub use mode::Awaited;
 pub use mode::{Lossless, Lossy, Mode, Unstaged};

@@ -364,6 +364,12 @@ impl<S: Store> RingState<S> {
         self.over.load(Ordering::Relaxed)
     }
 
+    /// The word of [`may_be_closed`](Self::may_be_closed), for code in another language.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(super) fn over_word(&self) -> core::ptr::NonNull<u8> {
+        core::ptr::NonNull::from(&self.over).cast()
+    }
+
     /// Whether all publishers are gone, or somebody has closed the ring.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {

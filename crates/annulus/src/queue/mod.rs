@@ -37,6 +37,8 @@ mod handing;
 mod iter;
 mod kind;
 mod latency_sampler;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+mod lent;
 pub mod mpmc;
 pub mod mpsc;
 mod node;
@@ -79,6 +81,10 @@ pub use builder::Builder;
 pub use consumer::Consumer;
 pub use iter::{IntoIter, Iter, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, Kind, ManyConsumers};
+// For the C library.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[doc(hidden)]
+pub use lent::Lent;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use plan::Plan;
 pub use producer::Producer;

@@ -223,6 +223,13 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         }
     }
 
+    /// Goes on at the head, which somebody else has stored for this end ([lent](super::lent)), and wakes
+    /// whoever waits for the slots before it.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(super) fn take_back(&mut self) {
+        self.pass(self.lane().head().since(self.head.number) as usize);
+    }
+
     /// Up to `most` of the known messages that lie beside each other.
     #[inline]
     pub(super) fn readable(&mut self, most: usize) -> &[T] {

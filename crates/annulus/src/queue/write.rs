@@ -87,7 +87,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     }
 
     #[inline(always)]
-    fn lane(&self) -> &OneToOne<T, C> {
+    pub(super) fn lane(&self) -> &OneToOne<T, C> {
         &self.node.lane
     }
 
@@ -163,6 +163,15 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
             }
         }
         is_sent
+    }
+
+    /// Goes on `back` messages before the tail, which somebody else has stored for this end
+    /// ([lent](super::lent)). Ends the run.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(super) fn take_back(&mut self, back: usize) {
+        let count = self.lane().tail().since(self.tail.number) as usize - back;
+        self.tail = self.tail.forward(count, self.lane().cells());
+        self.stop = self.tail.number;
     }
 
     /// How many messages of the run are left.
@@ -380,6 +389,20 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         // SAFETY: the caller wrote them; the lane ends before them (`publish`), so nobody else looks at them.
         unsafe { drop_unsent(&self.node, self.tail, count) };
         0
+    }
+}
+
+#[cfg(all(feature = "std", not(annulus_loom)))]
+impl<T: Send> WriteEnd<T> {
+    /// lane.send4 of the next `count` messages, for which somebody else has taken lane.send3. Whether they
+    /// are sent.
+    ///
+    /// # Safety
+    ///
+    /// They were written.
+    pub(super) unsafe fn publish_again(&mut self, count: usize) -> bool {
+        // The same tail once more, which is no harm.
+        self.publish(count)
     }
 }
 

@@ -103,6 +103,13 @@ impl<T: Message> Slots<Copied<T>> {
         Slot::new(unsafe { core::slice::from_raw_parts(self.start.as_ptr().add(first), Slot::<T>::WORDS) })
     }
 
+    /// Where they lie, in a ring of this `capacity`, for code in another language.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn lend(self, capacity: usize) -> super::LentSlots {
+        let payload_at = slot::payload_at(size_of::<T::Wire>());
+        super::LentSlots { start: self.start.cast(), capacity, stride: self.stride, payload_at }
+    }
+
     /// Writes message `sequence`, for the caller to publish: slot.w1 to slot.w3 of `docs/ORDERING.md`.
     ///
     /// # Safety

@@ -278,6 +278,14 @@ impl Head {
         false
     }
 
+    /// The words of end.send4 and head.pass1, for a publisher in another language.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn lend(&self) -> super::LentHead {
+        use core::ptr::NonNull;
+        let (mask, bound) = (NonNull::from(&self.slow_path_mask), NonNull::from(&self.bound));
+        super::LentHead { slow_path_mask: mask.cast(), bound: bound.cast() }
+    }
+
     /// head.pass1: notes, once in `interval` messages, that all before `sequence` have been published.
     pub(crate) fn note(&self, sequence: Sequence) {
         if sequence.get() & self.interval_mask == 0 {

@@ -11,6 +11,8 @@ mod copy;
 mod end;
 mod gate;
 mod head;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+mod lent;
 #[cfg(feature = "shm")]
 mod mirror;
 #[cfg(not(feature = "shm"))]
@@ -41,6 +43,8 @@ pub(crate) use claims::{Claims, Fellows};
 pub(crate) use copied::Copied;
 pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};
+#[cfg(all(feature = "std", not(annulus_loom)))]
+pub(crate) use lent::{LentHead, LentSlots};
 #[cfg(feature = "shm")]
 pub(crate) use mirror::{Mirror, Shown};
 pub(crate) use owned::Owned;

@@ -246,6 +246,12 @@ impl Written<'_> {
 pub(crate) struct WithoutSlot(Stamp);
 
 impl WithoutSlot {
+    /// Of message `sequence`, which somebody else has written.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn of(sequence: Sequence) -> Self {
+        Self(Stamp::done(sequence))
+    }
+
     /// Which message it is.
     pub(crate) fn sequence(&self) -> Sequence {
         // (The bug mixes up the two stamps.)

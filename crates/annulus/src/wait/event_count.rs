@@ -129,6 +129,8 @@ const FENCED: u32 = 32;
 /// Threads of other processes may sleep elsewhere.
 const ELSEWHERE: u32 = 64;
 const WAKE_UP: u32 = 128;
+/// Whether a waker has more to do than one look.
+const SLOW: u32 = SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE;
 
 /// So many looks of wakers in a row that find nobody end the youth of an event. Together they cost about as
 /// much as one heavy fence.
@@ -143,6 +145,14 @@ impl HasFlags for EventCount {
 }
 
 impl EventCount {
+    /// What a waker in another language looks for in the word, as
+    /// [`may_have_sleepers`](Self::may_have_sleepers).
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) const SLOW_BITS: u32 = SLOW;
+    /// The same of [`Flag::Closed`].
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) const CLOSED_BIT: u32 = Flag::Closed as u32;
+
     pub(crate) fn new() -> Self {
         Self::counting(None)
     }
@@ -218,7 +228,7 @@ impl EventCount {
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self) -> bool {
         // Mutants: `| with ^`: no bit is in both.
-        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE | Flag::Closed as u32)
+        !self.is_clear_of(SLOW | Flag::Closed as u32)
     }
 
     /// As [`needs_slow_path`](Self::needs_slow_path), of an event whose sleepers may be of other processes:
@@ -250,7 +260,7 @@ impl EventCount {
     #[inline(always)]
     pub(crate) fn may_have_sleepers(&self) -> bool {
         // Mutants: `| with ^`: no bit is in both.
-        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE)
+        !self.is_clear_of(SLOW)
     }
 
     /// event.wake3 by itself, after a fence of the caller's.

@@ -8,8 +8,10 @@ use annulus_c::annulus_status::*;
 use annulus_c::*;
 
 #[cfg(target_os = "linux")]
-#[path = "../../annulus/tests/support/hang.rs"]
+#[path = "../../../annulus/tests/support/hang.rs"]
 mod hang;
+
+mod views;
 
 /// The same numbers each time (xorshift).
 struct Dice(u64);
@@ -42,10 +44,15 @@ struct Program {
     subscribables: Vec<*mut annulus_subscribable>,
     subscribers: Vec<*mut annulus_subscriber>,
     pools: Vec<*mut annulus_pool>,
+    /// Views that are not ended.
+    senders: Vec<annulus_spsc_producer>,
+    receivers: Vec<annulus_spsc_consumer>,
+    publishes: Vec<annulus_lossy_publisher>,
+    receives: Vec<annulus_lossy_subscriber>,
     /// Handles of buffers, of whichever pool.
     buffers: Vec<u32>,
     bytes: Vec<u8>,
-    found: [u32; 13],
+    found: [u32; 14],
 }
 
 impl Program {
@@ -307,7 +314,8 @@ impl Program {
     }
 
     /// Frees each that was not freed; then each is told to be none.
-    fn end(&self) {
+    fn end(&mut self) {
+        self.end_views();
         macro_rules! all {
             ($($handles:ident $free:ident;)*) => {$(
                 for &handle in &self.$handles {
@@ -378,7 +386,7 @@ impl Program {
 #[test]
 fn any_call_gives_a_status() {
     let rounds = if cfg!(miri) { 20 } else { 400 };
-    let mut all = [0; 13];
+    let mut all = [0; 14];
     for seed in 1..=rounds {
         let mut program = Program {
             dice: Dice(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed)),
@@ -389,9 +397,13 @@ fn any_call_gives_a_status() {
             subscribables: vec![ptr::null_mut()],
             subscribers: vec![ptr::null_mut()],
             pools: vec![ptr::null_mut()],
+            senders: Vec::new(),
+            receivers: Vec::new(),
+            publishes: Vec::new(),
+            receives: Vec::new(),
             buffers: Vec::new(),
             bytes: vec![1; ROOM],
-            found: [0; 13],
+            found: [0; 14],
         };
         for _ in 0..10 {
             program.make();
@@ -404,7 +416,8 @@ fn any_call_gives_a_status() {
                 5..=8 => program.receive(),
                 9..=11 => program.others(),
                 12..=16 => program.broadcast(),
-                17 | 18 => program.pool(),
+                17 => program.pool(),
+                18 => program.views(),
                 _ => program.stats(),
             }
         }
@@ -428,7 +441,7 @@ fn each_status_has_a_text() {
         // SAFETY: the text is constant.
         unsafe { CStr::from_ptr(annulus_strerror(status)) }.to_str().unwrap()
     };
-    let texts: std::collections::HashSet<_> = (-1..13).map(text).collect();
-    assert_eq!(texts.len(), 14, "no two are the same: {texts:?}");
-    assert_eq!(text(13), text(-1));
+    let texts: std::collections::HashSet<_> = (-1..14).map(text).collect();
+    assert_eq!(texts.len(), 15, "no two are the same: {texts:?}");
+    assert_eq!(text(14), text(-1));
 }

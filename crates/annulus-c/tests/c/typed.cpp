@@ -1,0 +1,210 @@
+// annulus.hpp: typed channels of all kinds, handles that are moved and free themselves, results.
+#include <annulus.hpp>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+
+struct order {
+    std::uint64_t number;
+    double price;
+};
+
+// A message without a default constructor, of a size that is no multiple of 8.
+struct odd {
+    explicit odd(int of) : bytes{static_cast<char>(of), 1, 2} {}
+    char bytes[3];
+};
+
+static_assert(annulus::is_message<order> && annulus::is_message<odd> && annulus::is_message<std::array<int, 3>>);
+static_assert(!annulus::is_message<std::vector<int>> && !annulus::is_message<std::unique_ptr<int>>);
+
+template <class T>
+inline constexpr bool is_move_only = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>
+    && !std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T>;
+static_assert(is_move_only<annulus::spsc::sender<order>> && is_move_only<annulus::spsc::receiver<order>>);
+static_assert(is_move_only<annulus::lossy::publisher<order>> && is_move_only<annulus::lossy::subscriber<order>>);
+static_assert(is_move_only<annulus::mpsc::sender<order>> && is_move_only<annulus::lossless::subscribable<order>>);
+static_assert(is_move_only<annulus::pool::buffer> && is_move_only<annulus::closer>);
+// What is received costs no more than itself.
+static_assert(std::is_trivially_copyable_v<annulus::result<order>> && sizeof(annulus::result<order>) == sizeof(order) + 8);
+
+static void spsc() {
+    auto channel = annulus::spsc::channel<order>({.capacity = 64});
+    CHECK(channel && channel.error() == ANNULUS_OK);
+    auto &[sender, receiver] = *channel;
+    CHECK(sender.capacity() == 64 && receiver.capacity() == 64);
+    std::thread thread([sender = std::move(sender)]() mutable {
+        auto own = std::move(sender);
+        for (std::uint64_t number = 0; number < 10000;) {
+            if (number % 2 == 0) {
+                WORKS(own.send({number, 0.5}));
+                number++;
+                continue;
+            }
+            auto slots = own.reserve(5);
+            CHECK(slots && !slots->empty());
+            std::size_t count = 0;
+            for (auto &slot : *slots) {
+                if (number == 10000) break;
+                slot = {number++, 0.5};
+                count++;
+            }
+            WORKS(own.commit(count));
+        }
+    });
+    std::uint64_t next = 0;
+    for (;;) {
+        if (next % 3 == 0) {
+            auto there = receiver.wait_readable();
+            if (!there) break;
+            for (const order &order : *there) CHECK(order.number == next++ && order.price == 0.5);
+            WORKS(receiver.advance(there->size()));
+        } else {
+            auto order = receiver.recv();
+            if (!order) break;
+            CHECK(order->number == next++);
+        }
+    }
+    CHECK(next == 10000 && receiver.is_closed());
+    thread.join();
+    CHECK(receiver.try_recv().error() == ANNULUS_CLOSED);
+    CHECK(receiver.recv_for(std::chrono::milliseconds(1)).error() == ANNULUS_CLOSED);
+}
+
+static void statuses() {
+    auto channel = annulus::spsc::channel<odd>({.capacity = 1, .flags = ANNULUS_STATISTICS});
+    auto [sender, receiver] = std::move(*channel);
+    CHECK(receiver.try_recv().error() == ANNULUS_EMPTY);
+    CHECK(receiver.recv_for(std::chrono::microseconds(1)).error() == ANNULUS_TIMEOUT);
+    CHECK(receiver.recv_for({}).error() == ANNULUS_TIMEOUT);
+    WORKS(sender.try_send(odd(5)));
+    RETURNS(ANNULUS_FULL, sender.try_send(odd(6)));
+    RETURNS(ANNULUS_TIMEOUT, sender.send_for(odd(6), std::chrono::microseconds(1)));
+    RETURNS(ANNULUS_TIMEOUT, sender.send_for(odd(6), {}));
+    CHECK(sender.size() == 1 && receiver.size() == 1 && sender.stats()->published == 1);
+    CHECK(receiver.try_recv().value_or(odd(9)).bytes[0] == 5 && receiver.try_recv().value_or(odd(9)).bytes[0] == 9);
+    auto closer = sender.closer();
+    WORKS(closer->close());
+    RETURNS(ANNULUS_CLOSED, sender.send(odd(6)));
+    CHECK(annulus::spsc::channel<odd>({.capacity = 0}).error() == ANNULUS_INVALID);
+    CHECK(std::strlen(annulus::message_of(ANNULUS_CLOSED)) > 0);
+
+    // Who was moved from does nothing, and says so; who is moved to frees what it had.
+    auto moved = std::move(receiver);
+    CHECK(receiver.try_recv().error() == ANNULUS_INVALID);
+    auto other = annulus::spsc::channel<odd>({.capacity = 1});
+    moved = std::move(other->second);
+    WORKS(other->first.try_send(odd(7)));
+    CHECK(moved.try_recv()->bytes[0] == 7);
+    moved = std::move(receiver);
+    CHECK(other->first.is_closed());
+    RETURNS(ANNULUS_CLOSED, other->first.try_send(odd(7)));
+}
+
+static void lossy() {
+    auto ring = annulus::lossy::channel<order>({.capacity = 8});
+    auto [publisher, subscribable] = std::move(*ring);
+    auto subscriber = subscribable.subscribe();
+    CHECK(subscriber->try_recv().error() == ANNULUS_EMPTY);
+    for (std::uint64_t number = 0; number < 20; number++) WORKS(publisher.publish({number, 1.5}));
+    auto oldest = subscribable.subscribe_from_oldest();
+    CHECK((*subscriber->recv()).number == 12 && subscriber->lagged() == 12);
+    auto moved = std::move(*subscriber);
+    CHECK(moved.try_recv()->number == 13 && moved.recv_for(std::chrono::seconds(100))->number == 14);
+    CHECK(oldest->try_recv()->number == 12 && oldest->lagged() == 0);
+    { auto last = std::move(publisher); }
+    std::uint64_t next = 15;
+    while (auto order = moved.recv()) CHECK(order->number == next++);
+    CHECK(next == 20 && moved.is_closed());
+    RETURNS(ANNULUS_INVALID, publisher.publish({}));
+}
+
+template <class Channel> static void queue_of(Channel made, int senders, int receivers) {
+    CHECK(made);
+    auto &[sender, receiver] = *made;
+    WORKS(sender.try_send(7));
+    CHECK(receiver.try_recv().value() == 7 && receiver.try_recv().error() == ANNULUS_EMPTY);
+    auto another = sender.clone();
+    CHECK(another.has_value() == (senders > 1));
+    if (another) WORKS(another->send(8));
+    else WORKS(sender.send(8));
+    auto divided = receiver.clone();
+    CHECK(divided.has_value() == (receivers > 1));
+    CHECK((divided ? *divided : receiver).recv_for(std::chrono::seconds(100)).value() == 8);
+    const std::array<int, 3> some = {1, 2, 3};
+    CHECK(*sender.try_send_batch(some) == 3);
+    std::array<int, 4> back = {};
+    std::size_t received = 0;
+    while (received < 3) received += *receiver.try_recv_batch(std::span(back).subspan(received));
+    CHECK(back[0] + back[1] + back[2] == 6);
+    WORKS(sender.close());
+    CHECK(receiver.recv().error() == ANNULUS_CLOSED);
+}
+
+template <class Channel> static void ring_of(Channel made) {
+    auto &[publisher, subscribable] = *made;
+    auto subscriber = subscribable.subscribe();
+    WORKS(publisher.publish(7));
+    WORKS(publisher.publish_for(8, std::chrono::seconds(100)));
+    WORKS(publisher.try_publish(9));
+    CHECK(subscriber->recv().value() == 7 && subscriber->try_recv().value() == 8 && subscriber->size() == 1);
+    CHECK(subscriber->recv_for(std::chrono::seconds(100)).value() == 9 && subscriber->received() == 3);
+    CHECK(subscriber->lagged() == 0 && publisher.capacity() == 8);
+    WORKS(publisher.close());
+    CHECK(subscriber->recv().error() == ANNULUS_CLOSED);
+}
+
+// Blocks of bytes, of a size that the program knows when it runs.
+static void untyped() {
+    auto queue = annulus::queue(ANNULUS_MPSC, {.capacity = 4}, 12);
+    auto &[producer, consumer] = *queue;
+    std::array<std::byte, 12> message{};
+    message[11] = std::byte{5};
+    WORKS(producer.send(message));
+    RETURNS(ANNULUS_WRONG_SIZE, producer.try_send(std::span(message).first(4)));
+    auto slots = producer.try_reserve(2, 12);
+    CHECK(slots->count == 2 && slots->stride == 16);
+    for (std::size_t index = 0; index < 2; index++) std::memcpy((*slots)[index].data(), message.data(), 12);
+    WORKS(producer.commit(2));
+    auto there = consumer.readable(12);
+    CHECK(there->count == 3 && (*there)[2].size() == 12 && (*there)[2][11] == std::byte{5});
+    WORKS(consumer.advance(2));
+    message = {};
+    WORKS(consumer.recv(message));
+    CHECK(message[11] == std::byte{5} && consumer.arm().error() == ANNULUS_INVALID);
+}
+
+static void pool() {
+    auto pool = annulus::pool::make(100, 2);
+    {
+        auto buffer = pool->alloc();
+        CHECK(buffer->bytes().size() == 100 && pool->available() == 1);
+        buffer->bytes()[99] = std::byte{3};
+        const std::uint32_t number = std::move(*buffer).pass();
+        auto redeemed = pool->redeem(number);
+        CHECK(redeemed->bytes()[99] == std::byte{3} && pool->redeem(number).error() == ANNULUS_NOT_A_HANDLE);
+        auto last = pool->alloc();
+        CHECK(pool->alloc().error() == ANNULUS_EMPTY);
+        *last = std::move(*redeemed);
+        CHECK(pool->available() == 1);
+    }
+    CHECK(pool->available() == 2);
+}
+
+int main() {
+    spsc();
+    statuses();
+    lossy();
+    queue_of(annulus::mpsc::channel<int>({.capacity = 8}), 2, 1);
+    queue_of(annulus::spmc::channel<int>({.capacity = 8}), 1, 2);
+    queue_of(annulus::mpmc::channel<int>({.capacity = 8}), 2, 2);
+    queue_of(annulus::ordered::channel<int>({.capacity = 8}), 2, 2);
+    ring_of(annulus::lossless::channel<int>({.capacity = 8}));
+    ring_of(annulus::mp_lossy::channel<int>({.capacity = 8}));
+    ring_of(annulus::mp_lossless::channel<int>({.capacity = 8}));
+    untyped();
+    pool();
+}
