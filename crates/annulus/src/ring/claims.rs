@@ -40,6 +40,9 @@
 //! mix up words of two, of which any bytes are one. Each loop has a bound.
 // Decision 0124: a slot is claimed by its owner's name, and the kernel says who is gone.
 
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests;
+
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
@@ -157,11 +160,7 @@ impl Claims {
     /// fellow.claim1, fellow.look9: the sequence behind all that were claimed, or passed over.
     pub(super) fn claimed(&self) -> Sequence {
         // Acquire: pairs with fellow.head7 and fellow.pass8. Who sees the head sees the claims before it.
-        let head = self.head().load(Ordering::Acquire);
-        let claimed = believed(head & !CLOSED);
-        let end = if unlikely(head & CLOSED != 0) { self.seen.end() } else { None };
-        // One more than the head, if the end is behind a message for which that was not moved on.
-        end.map_or(claimed, |end| end.clamp(claimed, claimed.next()))
+        behind_claims(self.head().load(Ordering::Acquire), || self.seen.end())
     }
 
     /// Whether somebody has closed the ring.
@@ -382,6 +381,15 @@ impl Claims {
     fn lap_after(&self, sequence: Sequence) -> Sequence {
         sequence.plus(self.index.capacity() as u64)
     }
+}
+
+/// The sequence behind all that were claimed, or passed over, as the word of the head and the end say it.
+#[inline]
+pub(crate) fn behind_claims(head: u64, end: impl FnOnce() -> Option<Sequence>) -> Sequence {
+    let claimed = believed(head & !CLOSED);
+    let end = if unlikely(head & CLOSED != 0) { end() } else { None };
+    // One more than the head, if the end is behind a message for which that was not moved on.
+    end.map_or(claimed, |end| end.clamp(claimed, claimed.next()))
 }
 
 /// No number is believed that is too large to count on from.
