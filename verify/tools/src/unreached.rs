@@ -1,7 +1,5 @@
 //! Lines of the library's protocols that no test reached, in a report of llvm-cov.
 
-use std::collections::HashSet;
-
 use crate::source::Line;
 use crate::tree::Tree;
 
@@ -16,7 +14,7 @@ const EXCUSE: &str = "Unreached: ";
 pub(crate) fn lines(tree: &Tree, lcov: &str) -> (Vec<String>, usize) {
     let (mut found, mut excused) = (Vec::new(), 0);
     let mut path = "";
-    let tests = files_of_tests(tree);
+    let tests = tree.files_of_tests();
     let mut excuses: Vec<Option<bool>> = Vec::new();
     for line in lcov.lines() {
         if let Some(file) = line.strip_prefix("SF:") {
@@ -38,21 +36,6 @@ pub(crate) fn lines(tree: &Tree, lcov: &str) -> (Vec<String>, usize) {
         }
     }
     (found, excused)
-}
-
-/// The files of modules that are there for tests only: the line `mod name;` is part of a test.
-fn files_of_tests(tree: &Tree) -> HashSet<String> {
-    let of_file = |(path, lines): (&str, &[Line])| {
-        let (folder, file) = path.rsplit_once('/').unwrap_or_default();
-        let folder = match file {
-            "lib.rs" | "mod.rs" => folder.to_owned(),
-            _ => path.trim_end_matches(".rs").to_owned(),
-        };
-        let tests = lines.iter().filter(|line| line.is_test);
-        let modules = tests.filter_map(|line| line.code.strip_prefix("mod ")?.strip_suffix(';'));
-        modules.map(|module| format!("{folder}/{module}.rs")).collect::<Vec<_>>()
-    };
-    tree.rust().flat_map(of_file).collect()
 }
 
 /// Of each line: `None` if nobody has to reach it, otherwise whether it is excused.

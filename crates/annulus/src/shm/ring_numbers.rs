@@ -20,9 +20,8 @@ pub struct RingNumbers {
     /// with those that are being written, and those that were passed over.
     pub published: u64,
     /// How many messages wait. In a queue: those that are not received yet. In a lossless ring: how far the
-    /// slowest subscriber that has a seat is behind. `None` if nothing tells: in a lossy ring, of one publisher
-    /// or of several, because its subscribers write nothing that others could read, and in a lossless one
-    /// while nobody has a seat.
+    /// slowest subscriber that has a seat is behind. `None` if nothing tells: in a lossy ring, because its
+    /// subscribers write nothing that others could read, and in a lossless one while nobody has a seat.
     pub pending: Option<u64>,
     /// The readers that can be seen: the consumer of a queue, if one has ever come; the subscribers of a
     /// lossless ring that have a seat. Subscribers of a lossy ring can't be seen.

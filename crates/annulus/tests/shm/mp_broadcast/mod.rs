@@ -9,7 +9,7 @@
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
 
-mod by_hand;
+pub(crate) mod by_hand;
 mod child;
 mod hostile;
 mod observer;
