@@ -45,11 +45,14 @@ macro_rules! verbs {
     })*) => {
         $(impl<$($($parameters)*)?> $handle {
             $(
+                // Unreached: as it says
                 #[doc(hidden)]
                 #[allow(clippy::unused_self, clippy::needless_pass_by_value, reason = "nobody can call it")]
                 pub fn $verb$(<$($generics)*>)?($($arguments)*) -> $output
+                // Unreached: as above
                 where
                     // It depends on a lifetime only so that the compiler asks at each call, and not here.
+                    // Unreached: as above
                     for<'call> &'call Self: $needed,
                 {
                     unreachable!("nobody can call it")

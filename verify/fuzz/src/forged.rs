@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Builder, Mode, Subscriber};
 use annulus::shm::{
-    AttachError, Invitation, WhenConsumerDies, broadcast, bytes, mpsc, recv_fd, send_fd, spsc,
+    AttachError, Invitation, WhenConsumerDies, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
 };
 use rustix::fs::{FlockOperation, MemfdFlags, SealFlags, fcntl_add_seals, flock, memfd_create};
 
@@ -45,7 +45,7 @@ type Attach = fn(&Invitation) -> Option<Verbs>;
 type Verbs = Box<dyn FnMut(u8)>;
 
 /// As good rings have them, and who attaches to such a ring.
-static GOOD: LazyLock<[(Files, Attach); 7]> = LazyLock::new(|| {
+static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
     let builder = Builder::new(SLOTS);
     let queue = {
         let builder = annulus::spsc::Builder::new(SLOTS);
@@ -90,6 +90,12 @@ static GOOD: LazyLock<[(Files, Attach); 7]> = LazyLock::new(|| {
         // Whoever has the places, and the consumer, are dead where this is found.
         read(&invitation)
     };
+    let fellows = {
+        let (mut own, _, invitation) = fellows().build::<u64>().unwrap();
+        let mut other = mp_broadcast::publisher::<u64>(&invitation).unwrap();
+        (0..9).for_each(|number| if number % 2 == 0 { own.publish(number) } else { other.publish(number) });
+        read(&invitation)
+    };
     [
         (queue, queue_verbs),
         (records, record_verbs),
@@ -98,6 +104,7 @@ static GOOD: LazyLock<[(Files, Attach); 7]> = LazyLock::new(|| {
         (lossless, lossless_verbs::<u64>),
         (large_lossless, lossless_verbs::<Large>),
         (several, several_verbs),
+        (fellows, fellow_verbs),
     ]
 });
 
@@ -106,6 +113,13 @@ pub(crate) fn several() -> mpsc::Builder {
     mpsc::Builder::new(annulus::mpsc::Builder::new(SLOTS))
         .producers(PLACES)
         .when_no_producer(mpsc::WhenNoProducer::Close)
+}
+
+/// A lossy ring of several publishers, which ends when all of them are gone.
+pub(crate) fn fellows() -> mp_broadcast::Builder {
+    mp_broadcast::Builder::new(Builder::new(SLOTS))
+        .publishers(PLACES)
+        .when_no_publisher(mp_broadcast::WhenNoPublisher::Close)
 }
 
 /// The files of an invitation.
@@ -129,7 +143,9 @@ fn read(invitation: &Invitation) -> Files {
 /// and the word. If two bytes are left, one of the files is cut off before anybody has it.
 pub(crate) fn forged(bytes: &[u8]) {
     let [which, before, bytes @ ..] = bytes else { return };
-    let (good, attach) = &GOOD[usize::from(which % 64) % GOOD.len()];
+    // (The last one came later. The cases that are kept mean what they meant before.)
+    let last = GOOD.len() - 1;
+    let (good, attach) = &GOOD[if which % 64 == 63 { last } else { usize::from(which % 64) % last }];
     let (changes, rest) = bytes.as_chunks::<10>();
     let cut = |file: &'static [u8], is_page: u8| match *rest {
         [words, page] if page % 2 == is_page => &file[..file.len().min(8 * usize::from(words))],
@@ -217,6 +233,66 @@ fn several_verbs(invitation: &Invitation) -> Option<Verbs> {
         return None;
     }
     Some(Box::new(move |verb| queue.verb(&invitation, verb)))
+}
+
+fn fellow_verbs(invitation: &Invitation) -> Option<Verbs> {
+    let mut fellows = Fellows::new(invitation);
+    let invitation = again(invitation);
+    fellows.verb(&invitation, 0);
+    if fellows.seen.is_none() && fellows.publishers[0].is_none() {
+        return None;
+    }
+    Some(Box::new(move |verb| fellows.verb(&invitation, verb)))
+}
+
+/// What this process has of a ring of several publishers.
+pub(crate) struct Fellows {
+    seen: Option<(broadcast::Accepted<u64>, Subscriber<u64>)>,
+    publishers: [Option<mp_broadcast::Publisher<u64>>; PLACES],
+}
+
+impl Fellows {
+    pub(crate) fn new(invitation: &Invitation) -> Self {
+        let seen = told(invitation.accept::<u64>()).map(|ring| {
+            let subscriber = ring.subscribable().subscribe();
+            (ring, subscriber)
+        });
+        Self { seen, publishers: [const { None }; PLACES] }
+    }
+
+    /// One verb of each side.
+    pub(crate) fn verb(&mut self, invitation: &Invitation, verb: u8) {
+        let who = usize::from(verb / 16) % PLACES;
+        match (verb % 16, &mut self.publishers[who], &mut self.seen) {
+            // Whoever had been there leaves, and another one joins, if it can.
+            (0, publisher, _) => {
+                *publisher = None;
+                *publisher = told(mp_broadcast::publisher(invitation));
+            }
+            (1, publisher, _) => *publisher = None,
+            (2 | 3, Some(publisher), _) => publisher.publish(1),
+            (4, Some(publisher), _) => publisher.publish_batch(&[2; 20]),
+            (5, Some(publisher), _) => {
+                assert!(publisher.place() < PLACES && publisher.capacity() == SLOTS);
+                _ = (publisher.published(), publisher.is_closed(), publisher.stats());
+            }
+            // Not often: it ends there.
+            (6, Some(publisher), _) if verb > 112 => publisher.close(),
+            (7, _, seen) => *seen = Self::new(invitation).seen,
+            (8, _, Some((ring, subscriber))) => *subscriber = ring.subscribable().subscribe_from_oldest(),
+            (9, _, Some((_, subscriber))) => drop(subscriber.latest()),
+            (10, _, Some((_, subscriber))) => _ = subscriber.skip_to_latest(),
+            (11, _, Some((_, subscriber))) => drop(subscriber.recv_timeout(Duration::ZERO)),
+            (12, _, Some((ring, subscriber))) => {
+                *subscriber = subscriber.clone();
+                _ = (ring.publisher(), ring.subscribable().is_closed());
+            }
+            (_, _, Some((_, subscriber))) => common(subscriber, verb),
+            _ => {}
+        }
+        let cursor = self.seen.as_ref().map_or(0, |(_, subscriber)| subscriber.cursor());
+        assert!(cursor < LAST_CURSOR, "{cursor}");
+    }
 }
 
 /// The same invitation once more.

@@ -65,7 +65,6 @@ fn check(tree: &Tree) -> Report {
     glossary::check(tree, &list, &mut report);
     length::check(tree, &mut report);
     circles::check(tree, &list, &mut report);
-    unreached::check(tree, &mut report);
     list.unused(&mut report);
     report
 }

@@ -1,7 +1,7 @@
 //! The project's files, in memory.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -65,6 +65,21 @@ impl Tree {
         files.map(|(path, file)| {
             (path.as_str(), file.lines.get_or_init(|| source::lines(&file.text)).as_slice())
         })
+    }
+
+    /// The files of modules that are there for tests only: the line `mod name;` is part of a test.
+    pub(crate) fn files_of_tests(&self) -> BTreeSet<String> {
+        let of_file = |(path, lines): (&str, &[Line])| {
+            let (folder, file) = path.rsplit_once('/').unwrap_or_default();
+            let folder = match file {
+                "lib.rs" | "mod.rs" => folder.to_owned(),
+                _ => path.trim_end_matches(".rs").to_owned(),
+            };
+            let tests = lines.iter().filter(|line| line.is_test);
+            let modules = tests.filter_map(|line| line.code.strip_prefix("mod ")?.strip_suffix(';'));
+            modules.map(|module| format!("{folder}/{module}.rs")).collect::<Vec<_>>()
+        };
+        self.rust().flat_map(of_file).collect()
     }
 
     /// The text of a file; nothing where there is none.

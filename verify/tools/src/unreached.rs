@@ -1,44 +1,25 @@
 //! Lines of the library's protocols that no test reached, in a report of llvm-cov.
 
-use crate::Report;
 use crate::source::Line;
 use crate::tree::Tree;
 
 const CODE: &str = "crates/annulus/src/";
 
-/// The files that are looked at, but for `TESTS`. Others are for one system, or for the compiler.
-const LOOKED_AT: &str = "base/ lane/ ring/ broadcast/ queue/ wait/ pool/ event_loop/ bus/ topology/ select/ \
-    affinity/ memory/ stats/ shm/ receive/ transmit/ observer/";
-
-/// A file of tests, which says so in another one.
-const TESTS: &str = "shm/read_by_others.rs";
-
 /// What a comment begins with that excuses the code behind it: one line, or, where a block begins in that
 /// line, all of the block. The reason follows.
 const EXCUSE: &str = "Unreached: ";
-
-/// What is looked at is there.
-pub(crate) fn check(tree: &Tree, report: &mut Report) {
-    for start in LOOKED_AT.split(' ').chain([TESTS]) {
-        let start = format!("{CODE}{start}");
-        if !tree.files().any(|(path, _)| path.starts_with(&start)) {
-            report.errors.push(format!("verify/tools/src/unreached.rs: no file is {start}, nor below it"));
-        }
-    }
-}
 
 /// What no test reached, in the format of lcov: the lines that nothing excuses, and how many are excused.
 /// Lines without a letter, unit tests, what says `unreachable!`, and what a seeded bug does are passed over.
 pub(crate) fn lines(tree: &Tree, lcov: &str) -> (Vec<String>, usize) {
     let (mut found, mut excused) = (Vec::new(), 0);
     let mut path = "";
+    let tests = tree.files_of_tests();
     let mut excuses: Vec<Option<bool>> = Vec::new();
     for line in lcov.lines() {
         if let Some(file) = line.strip_prefix("SF:") {
             path = file.find(CODE).map_or("", |at| &file[at..]);
-            let file = path.strip_prefix(CODE).unwrap_or_default();
-            let is_looked_at = LOOKED_AT.split(' ').any(|start| file.starts_with(start));
-            let lines = tree.rust().find(|(file, _)| is_looked_at && *file == path && !path.ends_with(TESTS));
+            let lines = tree.rust().find(|(file, _)| *file == path && !tests.contains(path));
             excuses = lines.map_or_else(Vec::new, |(_, lines)| kinds(lines));
         }
         let Some((number, "0")) = line.strip_prefix("DA:").and_then(|line| line.split_once(',')) else {
@@ -99,19 +80,8 @@ fn end_of_block(lines: &[Line], first: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, lines};
-    use crate::Report;
+    use super::lines;
     use crate::tree::Tree;
-
-    /// Files that were moved would not be looked at any more.
-    #[test]
-    fn what_is_looked_at_is_there() {
-        let (mut tree, mut report) = (Tree::default(), Report::default());
-        tree.write("crates/annulus/src/ring/a.rs", String::new());
-        check(&tree, &mut report);
-        let says = |part: &str| report.errors.iter().any(|error| error.contains(part));
-        assert!(says("src/lane/,") && says("src/shm/read_by_others.rs,") && !says("src/ring/,"));
-    }
 
     #[test]
     fn an_excuse_is_for_a_line_or_a_block() {
@@ -119,13 +89,32 @@ mod tests {
         let text = "fn first() {\n    // Unreached: luck\n    one();\n    two();\n}\n// Unreached: luck\n#[cold]\nfn second(\n\
             ) {\n    one();\n}\nfn third() {\n    if mutated!(\"bug\") {\n        one();\n    }\n}\n";
         tree.write("crates/annulus/src/ring/a.rs", text.to_owned());
-        let lcov = |from: &str| {
-            let counts: Vec<String> = (1..=16).map(|number| format!("DA:{number},0")).collect();
-            format!("SF:/there/crates/annulus/src/{from}\n{}", counts.join("\n"))
-        };
-        let (found, excused) = lines(&tree, &lcov("ring/a.rs"));
+        let (found, excused) = lines(&tree, &lcov("ring/a.rs", 16));
         let numbers: Vec<_> = found.iter().filter_map(|line| line.split(':').nth(1)).collect();
         assert_eq!((numbers, excused), (vec!["1", "4", "12", "13"], 4));
-        assert_eq!(lines(&tree, &lcov("os/a.rs")), (Vec::new(), 0));
+    }
+
+    /// Of any folder, and not of tests, whether a line or a file of its own.
+    #[test]
+    fn all_files_but_those_of_tests_are_looked_at() {
+        let mut tree = Tree::default();
+        let mut write =
+            |path: &str, text: &str| tree.write(&format!("crates/annulus/src/{path}"), text.to_owned());
+        write("lib.rs", "mod any;\n#[cfg(all(test, not(miri)))]\nmod checks;\n");
+        write("any/mod.rs", "mod new;\n#[cfg(test)]\nmod checks;\n");
+        write("any/new.rs", "fn one() {}\n#[cfg(test)]\nmod tests {}\n#[cfg(test)]\nmod more;\n");
+        for tests in ["checks.rs", "any/checks.rs", "any/new/more.rs"] {
+            write(tests, "fn one() {}\n");
+        }
+        let all = ["any/new.rs", "checks.rs", "any/checks.rs", "any/new/more.rs", "../tests/hang.rs"];
+        let report: String = all.map(|file| lcov(file, 3)).concat();
+        let (found, excused) = lines(&tree, &report);
+        assert_eq!((found, excused), (vec!["crates/annulus/src/any/new.rs:1: fn one() {}".to_owned()], 0));
+    }
+
+    /// So many lines of a file, which nothing reached.
+    fn lcov(file: &str, count: usize) -> String {
+        let counts: String = (1..=count).map(|number| format!("DA:{number},0\n")).collect();
+        format!("SF:/there/crates/annulus/src/{file}\n{counts}")
     }
 }

@@ -95,3 +95,22 @@ impl HandleCount {
         count == 0 || (count == 1 && mutated!("handles_gone_with_the_first"))
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// Handles come and go as before, and count as before; but nobody seals it again.
+    #[test]
+    fn a_count_is_sealed_once() {
+        let count = HandleCount::new();
+        assert_eq!(count.seal(Some(2)), Err(Some(1)));
+        assert!(!count.is_sealed());
+        assert_eq!(count.seal(Some(1)), Ok(()));
+        assert_eq!((count.seal(Some(1)), count.seal(None)), (Err(None), Err(None)));
+        count.add();
+        assert_eq!((count.count(), count.is_sealed()), (2, true));
+        assert!(!count.remove() && count.remove());
+        assert!(count.is_zero());
+    }
+}

@@ -123,6 +123,7 @@ impl<V> Versions<V> {
             let link = self.cell(seen.top()).link.load(Ordering::Relaxed);
             match self.free.pop(seen, link) {
                 Ok(()) => return seen.top(),
+                // Unreached: another thread takes a cell at the same moment; loom bus
                 Err(now) => seen = now,
             }
         }
@@ -136,6 +137,7 @@ impl<V> Versions<V> {
             self.cell(index).link.store(seen.top(), Ordering::Relaxed);
             match self.free.push(seen, index) {
                 Ok(()) => return,
+                // Unreached: another thread frees a cell at the same moment; loom bus
                 Err(now) => seen = now,
             }
         }
@@ -245,6 +247,7 @@ impl<V> Borrowed<'_, V> {
                     }
                     return Ok(());
                 }
+                // Unreached: a reader borrows it at the same moment; loom bus
                 Err(now) => word = now,
             }
         }

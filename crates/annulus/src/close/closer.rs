@@ -18,6 +18,7 @@ pub(crate) trait Close: Send + Sync {
     }
 
     /// `told` is told of the end of the queue.
+    // Unreached: an output of a pipeline is a queue of several lanes, which has its own
     #[cfg(all(feature = "std", not(annulus_loom)))]
     fn tell(&self, _told: Arc<dyn Told>) {}
 }

@@ -293,6 +293,7 @@ impl State {
             match self.top.compare_exchange_weak(top, node, Ordering::Release, Ordering::Acquire) {
                 // It is the stack's now.
                 Ok(_) => return,
+                // Unreached: another thread attaches a ring at the same moment; loom shutdown
                 Err(now) => top = now,
             }
         }

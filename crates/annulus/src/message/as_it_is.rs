@@ -47,10 +47,12 @@ where
 {
     type Wire = ();
 
+    // Unreached: as it says, here and below
     fn wire(&self) -> &() {
         unreachable!("no type has this implementation")
     }
 
+    // Unreached: as above
     unsafe fn from_wire(_: *const ()) -> T {
         unreachable!("no type has this implementation")
     }

@@ -103,6 +103,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     }
 
     /// The word whose change is the other side's last word.
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     pub(super) fn word(&self) -> &AtomicU64 {
         &self.block().state
     }

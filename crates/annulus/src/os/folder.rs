@@ -68,7 +68,7 @@ impl Folder {
                 }
                 Ok(folder)
             }
-            // Somebody else was faster.
+            // Unreached: somebody else was faster: two processes have to meet there
             Err(Errno::EXIST) => Ok(Self(open(path)?)),
             Err(error) => Err(error.into()),
         }
@@ -163,6 +163,7 @@ impl Folder {
             let socket = self.place(DRAFT)?;
             let status = fstat(&socket)?;
             if FileType::from_raw_mode(status.st_mode) != FileType::Socket || status.st_uid != user() {
+                // Unreached: somebody puts another file in its place at the same moment
                 return Err(Errno::EXIST.into());
             }
             self.give_to_group(&socket, mode)?;
@@ -176,6 +177,7 @@ impl Folder {
             Ok(renameat(&self.0, DRAFT, &self.0, name)?)
         })();
         if placed.is_err() {
+            // Unreached: as above, or the system has no memory for a name
             _ = self.remove(DRAFT);
         }
         placed.map(|()| listener)
@@ -207,6 +209,7 @@ impl Folder {
         let group = Gid::from_raw(fstat(&self.0)?.st_gid);
         match chownat(file, "", None, Some(group), AtFlags::EMPTY_PATH) {
             Ok(()) | Err(Errno::PERM) => Ok(()),
+            // Unreached: a file system that can't be written to: where it could, a moment before
             Err(error) => Err(error.into()),
         }
     }

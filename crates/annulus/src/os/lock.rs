@@ -50,6 +50,7 @@ pub(crate) fn take_byte(file: impl AsFd, byte: usize) -> io::Result<bool> {
     match lock_byte(file, byte, libc::F_WRLCK) {
         Ok(()) => Ok(true),
         Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
+        // Unreached: the system has no memory for a lock
         Err(error) => Err(error),
     }
 }
@@ -65,6 +66,7 @@ pub(crate) fn is_byte_taken(file: impl AsFd, byte: usize) -> io::Result<bool> {
     // SAFETY: it reads the lock and writes to it. Both sides know it by the same type.
     let told = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
     if told != 0 {
+        // Unreached: a kernel without such locks (before Linux 3.15)
         return Err(io::Error::last_os_error());
     }
     Ok(i64::from(lock.l_type) != i64::from(libc::F_UNLCK))
@@ -97,6 +99,7 @@ fn lock(file: impl AsFd, operation: FlockOperation) -> io::Result<bool> {
     match retry_on_intr(|| flock(file.as_fd(), operation)) {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK) => Ok(false),
+        // Unreached: the system has no memory for a lock
         Err(error) => Err(error.into()),
     }
 }

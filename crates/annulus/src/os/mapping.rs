@@ -163,8 +163,9 @@ impl Pages {
     pub(crate) fn populate(&self) -> Result<(), Code> {
         // SAFETY: its own pages; the advice changes no byte.
         match unsafe { madvise(self.start.as_ptr().cast(), self.bytes, Advice::LinuxPopulateWrite) } {
-            // Before Linux 5.14.
+            // Unreached: before Linux 5.14, here and below
             Err(Errno::INVAL) if self.may_miss => self.have_each_written(),
+            // Unreached: as above
             Err(Errno::INVAL) => {
                 for byte in (0..self.bytes).step_by(page_bytes()) {
                     // SAFETY: within the mapping, which nobody uses yet, and which is zero.

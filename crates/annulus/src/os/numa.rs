@@ -51,6 +51,7 @@ pub(crate) fn elsewhere(pages: &Pages, wanted: usize) -> Result<Option<usize>, C
         // SAFETY: it moves nothing, because it names no nodes; there is room for an answer for each page.
         let told = unsafe { libc::syscall(libc::SYS_move_pages, 0, count, list, to, nodes.as_mut_ptr(), 0) };
         if told != 0 {
+            // Unreached: a system that forbids to ask
             return Err(last_error());
         }
         for &node in &nodes[..count] {
@@ -58,6 +59,7 @@ pub(crate) fn elsewhere(pages: &Pages, wanted: usize) -> Result<Option<usize>, C
             match usize::try_from(node) {
                 Ok(node) if node == wanted => {}
                 Ok(node) => return Ok(Some(node)),
+                // Unreached: pages that were there, and were swapped out
                 Err(_) => return Err(-node),
             }
         }

@@ -43,9 +43,11 @@ impl Process {
         match start_time(pid) {
             Ok(found) if found == start => Ok(Some(process).filter(|process| !process.has_ended())),
             Ok(_) => Ok(None),
+            // Unreached: it ended after its descriptor was opened: two processes have to meet there
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            // It ended while the file was read.
+            // Unreached: it ended while the file was read
             Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
+            // Unreached: a file of the system that can't be read, though it is there
             Err(error) => Err(error),
         }
     }

@@ -147,6 +147,7 @@ impl SharedMemory {
             return Err(Unfit::NotMemory);
         }
         let seals = match fcntl_get_seals(&fd) {
+            // Unreached: a kernel without sealed memory
             Err(Errno::INVAL) => return Err(Unfit::NotMemory),
             told => told?,
         };
@@ -159,6 +160,7 @@ impl SharedMemory {
         #[allow(clippy::cast_sign_loss, reason = "no length is negative")]
         let too_long = Unfit::Length(bytes as u64);
         let Some(len) = isize::try_from(bytes).ok().and_then(|len| usize::try_from(len).ok()) else {
+            // Unreached: where addresses are narrower than lengths
             return Err(too_long);
         };
         if len == 0 {

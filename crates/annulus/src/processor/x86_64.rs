@@ -27,11 +27,14 @@ const PAUSE_TICKS: u32 = 200;
 pub(super) fn ask() -> ProcessorWait {
     // For tests by hand on a machine whose hypervisor hides it (verify/README.md).
     if cfg!(annulus_mwaitx_unasked) {
+        // Unreached: as it says
         return ProcessorWait::Mwaitx;
     }
     if leaf(7).is_some_and(|leaf| leaf.ecx & (1 << 5) != 0) {
+        // Unreached: the processor does not have it, or its hypervisor hides it, here and below
         ProcessorWait::Umwait
     } else if leaf(0x8000_0001).is_some_and(|leaf| leaf.ecx & (1 << 29) != 0) {
+        // Unreached: as above
         ProcessorWait::Mwaitx
     } else {
         ProcessorWait::Pause
@@ -50,9 +53,9 @@ fn leaf(leaf: u32) -> Option<CpuidResult> {
 /// monitor.wait3 to monitor.wait5.
 pub(super) fn wait_while(by: ProcessorWait, word: &AtomicU64, seen: u64, ticks: u32) {
     match by {
-        // SAFETY: the processor has it.
+        // Unreached: as in `ask`. SAFETY: the processor has it.
         ProcessorWait::Umwait => unsafe { umwait(word, seen, ticks) },
-        // SAFETY: the processor has it.
+        // Unreached: as in `ask`. SAFETY: the processor has it.
         ProcessorWait::Mwaitx => unsafe { mwaitx(word, seen, ticks) },
         _ => pause(),
     }
@@ -62,13 +65,14 @@ pub(super) fn wait_while(by: ProcessorWait, word: &AtomicU64, seen: u64, ticks: 
 #[inline]
 pub(super) fn pause_by(by: ProcessorWait) {
     match by {
-        // SAFETY: the processor has it.
+        // Unreached: as in `ask`. SAFETY: the processor has it.
         ProcessorWait::Umwait => unsafe { tpause(PAUSE_TICKS) },
         _ => pause(),
     }
 }
 
 /// When so many ticks have passed, in halves.
+// Unreached: as in `ask`, here and below
 fn deadline(ticks: u32) -> (u32, u32) {
     // SAFETY: every processor of 64 bits has the counter.
     let end = unsafe { _rdtsc() }.saturating_add(u64::from(ticks));
@@ -78,6 +82,7 @@ fn deadline(ticks: u32) -> (u32, u32) {
 /// # Safety
 ///
 /// The processor has `WAITPKG`.
+// Unreached: as in `ask`
 unsafe fn umwait(word: &AtomicU64, seen: u64, ticks: u32) {
     let (high, low) = deadline(ticks);
     // SAFETY: the caller's promise. It loads one word, which is borrowed: to the compiler a relaxed atomic
@@ -102,6 +107,7 @@ unsafe fn umwait(word: &AtomicU64, seen: u64, ticks: u32) {
 /// # Safety
 ///
 /// The processor has `WAITPKG`.
+// Unreached: as in `ask`
 unsafe fn tpause(ticks: u32) {
     let (high, low) = deadline(ticks);
     // SAFETY: the caller's promise. It changes flags only.
@@ -119,6 +125,7 @@ unsafe fn tpause(ticks: u32) {
 /// # Safety
 ///
 /// The processor has `MONITORX`, with the timer, which came with it.
+// Unreached: as in `ask`
 unsafe fn mwaitx(word: &AtomicU64, seen: u64, ticks: u32) {
     // SAFETY: the caller's promise. It loads one word, which is borrowed: to the compiler a relaxed atomic
     // load. It writes no memory. `rbx`, which the compiler may have taken for itself, has its value again at

@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn any_bits_are_a_claim() {
-        assert_eq!(Claim::of_bits(0, Sequence::new(7)).owner, Owner::Nobody);
+        let nobody = Claim::of_bits(0, Sequence::new(7));
+        assert_eq!((nobody.owner, nobody.bits()), (Owner::Nobody, 0));
         for bits in [1, 2046, u64::MAX, 1 << 63, u64::MAX - 1, 1 << 11] {
             for near in [Sequence::FIRST, Sequence::LAST_BELIEVED] {
                 let Claim { sequence, .. } = Claim::of_bits(bits, near);

@@ -40,6 +40,9 @@
 //! mix up words of two, of which any bytes are one. Each loop has a bound.
 // Decision 0124: a slot is claimed by its owner's name, and the kernel says who is gone.
 
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests;
+
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
@@ -157,11 +160,7 @@ impl Claims {
     /// fellow.claim1, fellow.look9: the sequence behind all that were claimed, or passed over.
     pub(super) fn claimed(&self) -> Sequence {
         // Acquire: pairs with fellow.head7 and fellow.pass8. Who sees the head sees the claims before it.
-        let head = self.head().load(Ordering::Acquire);
-        let claimed = believed(head & !CLOSED);
-        let end = if unlikely(head & CLOSED != 0) { self.seen.end() } else { None };
-        // One more than the head, if the end is behind a message for which that was not moved on.
-        end.map_or(claimed, |end| end.clamp(claimed, claimed.next()))
+        behind_claims(self.head().load(Ordering::Acquire), || self.seen.end())
     }
 
     /// Whether somebody has closed the ring.
@@ -271,7 +270,7 @@ impl Claims {
     /// Whether the ring ends before message `sequence`, which was claimed while somebody closed it.
     #[cold]
     fn is_withdrawn(&self, sequence: Sequence, bits: u64) -> bool {
-        let ends_before = self.decide() <= sequence;
+        let ends_before = self.decide() <= sequence && !mutated!("fellow_claim_kept");
         if ends_before {
             self.lose(sequence, bits);
         }
@@ -321,6 +320,7 @@ impl Claims {
     pub(crate) fn has_stuck(&self) -> bool {
         (0..self.fellows.count())
             .any(|place| self.open_claim_of(place).is_some() && self.fellows.is_gone(place))
+            && !mutated!("fellow_stuck_unseen")
     }
 
     /// The message that was claimed from this place, and is not there; and how it was claimed.
@@ -382,6 +382,15 @@ impl Claims {
     fn lap_after(&self, sequence: Sequence) -> Sequence {
         sequence.plus(self.index.capacity() as u64)
     }
+}
+
+/// The sequence behind all that were claimed, or passed over, as the word of the head and the end say it.
+#[inline]
+pub(crate) fn behind_claims(head: u64, end: impl FnOnce() -> Option<Sequence>) -> Sequence {
+    let claimed = believed(head & !CLOSED);
+    let end = if unlikely(head & CLOSED != 0) { end() } else { None };
+    // One more than the head, if the end is behind a message for which that was not moved on.
+    end.map_or(claimed, |end| end.clamp(claimed, claimed.next()))
 }
 
 /// No number is believed that is too large to count on from.

@@ -39,7 +39,7 @@ pub(crate) use area::{Area, Extent, Pen};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use claim::MOST_PLACES;
 #[cfg(feature = "shm")]
-pub(crate) use claims::{Claims, Fellows};
+pub(crate) use claims::{Claims, Fellows, behind_claims};
 pub(crate) use copied::Copied;
 pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};
@@ -52,8 +52,8 @@ pub(crate) use registry::Pass;
 pub(crate) use ring::{MIN_CAPACITY, Ring};
 #[cfg(feature = "shm")]
 pub(crate) use seats::{Cell, Scanned, SeatLocks, Seats};
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use slot::payload_at;
 pub(crate) use slot::{Missing, Run, Whole, WithoutSlot, Written};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use slot::{payload_at, read_bytes};
 pub(crate) use slots::Slots;
 pub(crate) use store::{Store, Strided};

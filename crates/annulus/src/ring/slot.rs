@@ -30,6 +30,8 @@
 //!
 //! The gate has no part in this, nor has who reads. With many writers neither step holds.
 
+#[cfg(feature = "shm")]
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -176,26 +178,10 @@ impl<'a, T: Message> Slot<'a, T> {
         sequence: Sequence,
         message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'m, T>, Missing> {
-        // slot.r1. Acquire: pairs with slot.w4.
-        self.look(sequence, ordering!(Acquire unless "slot_first_look_relaxed"))?;
-        self.copy(message);
-        if !self.is_unchanged(sequence) && !mutated!("slot_no_second_look") {
-            return Err(Missing::Overwritten);
-        }
+        let (stamp, payload) = self.parts();
+        read(stamp, sequence, || copy::load(payload, message))?;
         // Every byte of `message` was written, and both looks saw `done(sequence)`.
         Ok(Whole(message))
-    }
-
-    /// slot.r1: whether message `sequence` is there.
-    #[inline(always)]
-    fn look(&self, sequence: Sequence, ordering: Ordering) -> Result<(), Missing> {
-        let (seen, wanted) = (Stamp::from_bits(self.parts().0.load(ordering)), Stamp::done(sequence));
-        match seen {
-            _ if seen == wanted => Ok(()),
-            // Mutants: `< with <=`: the arm before has taken it.
-            _ if seen < wanted => Err(Missing::NotYet),
-            _ => Err(Missing::Overwritten),
-        }
     }
 
     /// slot.r2: writes every byte of `message`. They may be torn; slot.r4 tells.
@@ -204,18 +190,67 @@ impl<'a, T: Message> Slot<'a, T> {
         copy::load(self.parts().1, message);
     }
 
-    /// slot.r3 and slot.r4: whether message `sequence`, which was there before the words were read, still is.
-    // Mutants: `with true`: only a model sees it: slot_no_second_look; the stress test sees it, too, but not
-    // in each run.
     #[inline(always)]
-    fn is_unchanged(&self, sequence: Sequence) -> bool {
-        if !mutated!("slot_no_acquire_fence") {
-            // slot.r3. Acquire: pairs with slot.w2.
-            fence(Ordering::Acquire);
-        }
-        // slot.r4. Relaxed: slot.r3 orders it after the words.
-        self.parts().0.load(Ordering::Relaxed) == Stamp::done(sequence).bits()
+    fn stamp(&self) -> &'a AtomicU64 {
+        self.parts().0
     }
+}
+
+/// slot.r1 to slot.r4: `copy` reads the words of the slot with this stamp, and what it has read is whole if
+/// this returns no error.
+#[inline(always)]
+fn read(stamp: &AtomicU64, sequence: Sequence, copy: impl FnOnce()) -> Result<(), Missing> {
+    // slot.r1. Acquire: pairs with slot.w4.
+    look(stamp, sequence, ordering!(Acquire unless "slot_first_look_relaxed"))?;
+    copy();
+    if !is_unchanged(stamp, sequence) && !mutated!("slot_no_second_look") {
+        return Err(Missing::Overwritten);
+    }
+    Ok(())
+}
+
+/// slot.r1: whether message `sequence` is there.
+#[inline(always)]
+fn look(stamp: &AtomicU64, sequence: Sequence, ordering: Ordering) -> Result<(), Missing> {
+    let (seen, wanted) = (Stamp::from_bits(stamp.load(ordering)), Stamp::done(sequence));
+    match seen {
+        _ if seen == wanted => Ok(()),
+        // Mutants: `< with <=`: the arm before has taken it.
+        _ if seen < wanted => Err(Missing::NotYet),
+        _ => Err(Missing::Overwritten),
+    }
+}
+
+/// slot.r3 and slot.r4: whether message `sequence`, which was there before the words were read, still is.
+// Mutants: `with true`: only a model sees it: slot_no_second_look; the stress test sees it, too, but not
+// in each run.
+#[inline(always)]
+fn is_unchanged(stamp: &AtomicU64, sequence: Sequence) -> bool {
+    if !mutated!("slot_no_acquire_fence") {
+        // slot.r3. Acquire: pairs with slot.w2.
+        fence(Ordering::Acquire);
+    }
+    // slot.r4. Relaxed: slot.r3 orders it after the words.
+    stamp.load(Ordering::Relaxed) == Stamp::done(sequence).bits()
+}
+
+/// As [`Slot::read`], for whoever does not know the type of the messages: appends the bytes of message
+/// `sequence`, which is as long as `payload` to `bytes`, if they are whole. `slot`: its words.
+#[cfg(feature = "shm")]
+pub(crate) fn read_bytes(
+    slot: &[AtomicU64],
+    sequence: Sequence,
+    payload: usize,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Missing> {
+    let before = bytes.len();
+    let words = &slot[payload_at(payload)..][..payload.div_ceil(size_of::<u64>())];
+    let told = read(&slot[0], sequence, || {
+        // slot.r2.
+        bytes.extend(words.iter().flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes()));
+    });
+    bytes.truncate(if told.is_ok() { before + payload } else { before });
+    told
 }
 
 /// A message that is written, and not yet published.
@@ -282,7 +317,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     // slot.r1. Acquire: pairs with slot.w4. The last one that finds its message is that of the run.
     let ordering = ordering!(Acquire unless "run_look_relaxed");
     let last = |count| if mutated!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
-    let is_there = |count| slot(last(count)).look(last(count), ordering).is_ok();
+    let is_there = |count| look(slot(last(count)).stamp(), last(count), ordering).is_ok();
     let (mut count, mut next) = (0, buffer.len().min(1));
     while count < next && is_there(next) {
         count = next;
@@ -294,7 +329,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
         sequence = sequence.next();
     }
     // slot.r3, and slot.r4 of the first.
-    if count > 0 && !slot(first).is_unchanged(first) && !mutated!("run_no_second_look") {
+    if count > 0 && !is_unchanged(slot(first).stamp(), first) && !mutated!("run_no_second_look") {
         // Unreached: a run overwritten while it is read: two threads have to meet there; loom seqlock
         count = 0;
     }

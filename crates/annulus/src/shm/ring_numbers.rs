@@ -16,7 +16,8 @@ use super::liveness::PeerState;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RingNumbers {
-    /// How many messages were published, or sent, since the ring was made.
+    /// How many messages were published, or sent, since the ring was made. Of a ring of several publishers:
+    /// with those that are being written, and those that were passed over.
     pub published: u64,
     /// How many messages wait. In a queue: those that are not received yet. In a lossless ring: how far the
     /// slowest subscriber that has a seat is behind. `None` if nothing tells: in a lossy ring, because its

@@ -14,11 +14,12 @@ use super::info::RingInfo;
 use super::kind::Kind;
 use super::liveness::PeerState;
 use super::named_ring::NamedRing;
+use super::places::byte_of;
 use super::ring_numbers::{ReaderNumbers, RingNumbers};
 use crate::base::sequence::{Sequence, Stamp};
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
-use crate::ring::payload_at;
+use crate::ring::{MOST_PLACES, behind_claims, payload_at, read_bytes};
 use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
 /// What the closed word of a queue says after a close. (It says something else after a death.)
@@ -130,14 +131,16 @@ impl RingObserver {
         self.sleepers.as_fd()
     }
 
-    /// Whether the process that publishes, or sends, is there; of a queue of several producers, the one that
-    /// receives. `Closed` if the ring is closed, by whichever side. At most two system calls. The kernel
+    /// Whether the process that publishes, or sends, is there; of a ring of several publishers, one of them;
+    /// of a queue of several producers, the one that receives. `Closed` if the ring is closed, by whichever
+    /// side. At most two system calls, or one for each place of a ring of several publishers. The kernel
     /// tells, by a lock which that process holds. A ring of a [`Kind`] that this does not know is `Alive`.
     #[must_use]
     pub fn state(&self) -> PeerState {
         // Where the lock can't be looked at, the process is taken to be alive.
         let is_alive = match self.layout.kind {
             Kind::Mpsc => self.has_seat(CONSUMER),
+            Kind::MpLossy => (0..self.places()).any(|place| self.has_seat(byte_of(place))),
             kind => !is_known(kind) || lock::is_taken(&self.ring).unwrap_or(true),
         };
         PeerState::told(is_alive, self.is_closed())
@@ -157,7 +160,8 @@ impl RingObserver {
     /// Copies a message of a broadcast ring into `bytes`, as it lies there, and returns whether it could.
     /// `number` is how many were published before it. If it can't, `bytes` is empty: the message is not
     /// published yet, was overwritten, or is being overwritten; or the ring is no [lossy](Kind::Lossy) or
-    /// [lossless](Kind::Lossless) one.
+    /// [lossless](Kind::Lossless) one, and none of [several publishers](Kind::MpLossy). Of the latter, a
+    /// message that its publisher has not written never is.
     ///
     /// It never waits, and keeps the publisher from nothing. O(size of a message).
     ///
@@ -193,18 +197,12 @@ impl RingObserver {
         if (first + words) * WORD_BYTES > self.layout.slot_bytes {
             return false;
         }
-        // As `ring/slot.rs` reads a slot, with a fence at each word.
-        let is_there = || word(&self.ring, stamp) == Stamp::done(sequence).bits();
-        if is_there() {
-            let words = first..first + words;
-            bytes.extend(words.flat_map(|at| word(&self.ring, stamp + at * WORD_BYTES).to_ne_bytes()));
-            bytes.truncate(payload);
-            if is_there() {
-                return true;
-            }
-            bytes.clear();
-        }
-        false
+        read_bytes(words_at(&self.ring, stamp, first + words), sequence, payload, bytes).is_ok()
+    }
+
+    /// How many producers, or publishers, there can be at one time, of a ring that has places for them.
+    fn places(&self) -> usize {
+        (self.layout.cells / format::LANE_CELLS).min(MOST_PLACES)
     }
 
     fn is_closed(&self) -> bool {
@@ -281,8 +279,12 @@ impl RingObserver {
     }
 
     /// The next message of a broadcast ring: the bound that the publisher shows, and from there a walk along
-    /// the stamps, as in `ring/head.rs`.
+    /// the stamps, as in `ring/head.rs`. Where several publish: the next message that nobody has claimed.
     fn head(&self) -> Sequence {
+        if self.layout.kind == Kind::MpLossy {
+            let end = || word(&self.ring, format::broadcast::END).checked_sub(1).map(Sequence::new);
+            return behind_claims(word(&self.ring, format::broadcast::BOUND), end);
+        }
         let bound = || {
             let shown = word(&self.ring, format::broadcast::BOUND);
             Sequence::new(shown).min(Sequence::LAST_BELIEVED)
@@ -324,18 +326,21 @@ fn is_known(kind: Kind) -> bool {
 }
 
 fn is_broadcast(kind: Kind) -> bool {
-    matches!(kind, Kind::Lossy | Kind::Lossless)
+    matches!(kind, Kind::Lossy | Kind::Lossless | Kind::MpLossy)
 }
 
-/// A word of memory that this process can only read.
-fn word(memory: &SharedMemory, offset: usize) -> u64 {
-    assert!(offset % WORD_BYTES == 0 && offset + WORD_BYTES <= memory.len());
+/// So many words of memory that this process can only read.
+fn words_at(memory: &SharedMemory, offset: usize, count: usize) -> &[AtomicU64] {
+    assert!(offset % WORD_BYTES == 0 && offset + count * WORD_BYTES <= memory.len());
     // SAFETY: within the memory (asserted), which lives as long as the reference, at a multiple of 8, because
     // memory begins at a page. Every process accesses it by atomic operations, and this one only loads.
-    let word: &AtomicU64 = unsafe { memory.base().add(offset).cast().as_ref() };
+    unsafe { core::slice::from_raw_parts(memory.base().add(offset).cast().as_ptr(), count) }
+}
+
+fn word(memory: &SharedMemory, offset: usize) -> u64 {
     // Relaxed: memory that can only be read has no other load. With the fence it is an acquire, and pairs
     // with whichever store shows the number: what is read after it is not older.
-    let number = word.load(Ordering::Relaxed);
+    let number = words_at(memory, offset, 1)[0].load(Ordering::Relaxed);
     fence(Ordering::Acquire);
     number
 }

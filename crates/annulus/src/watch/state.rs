@@ -139,6 +139,7 @@ impl<T> WatchState<T> {
             let next = version.wrapping_add(CHANGE);
             match self.version.compare_exchange_weak(version, next, success, failure) {
                 Ok(_) => return true,
+                // Unreached: somebody closes the channel at the same moment; loom watch
                 Err(now) => version = now,
             }
         }

@@ -302,6 +302,7 @@ conformance! { queues:
 conformance! { between processes:
     lossy_shared: SharedLossy,
     lossless_shared: SharedLossless,
+    mp_lossy_shared: SharedMpLossy,
 }
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 conformance! { queues between processes:
@@ -358,6 +359,7 @@ conformance! { runtime:
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 conformance! { runtime:
     lossy_shared_and_tasks: SharedLossy,
+    mp_lossy_shared_and_tasks: SharedMpLossy,
 }
 // (A lossless one has no thousand seats.)
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]

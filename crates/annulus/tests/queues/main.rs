@@ -10,3 +10,5 @@ mod queue_handlers;
 mod support;
 #[cfg(feature = "std")]
 mod watch;
+#[cfg(feature = "std")]
+mod watch_handles;

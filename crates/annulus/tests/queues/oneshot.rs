@@ -174,6 +174,160 @@ fn a_loop_over_a_receiver() {
     assert_eq!(seen.load(Ordering::Relaxed), 6);
 }
 
+/// A loop that is stopped takes a value that is there, and no later one: the sender gets that back.
+#[cfg(feature = "std")]
+#[test]
+fn a_loop_that_is_stopped() {
+    let (sender, receiver) = oneshot::channel::<u64>();
+    let reader = annulus::EventLoop::builder(receiver, ()).spawn(|(), value, _| panic!("{value}")).unwrap();
+    reader.stop();
+    reader.join().unwrap();
+    assert!(sender.is_closed());
+    assert_eq!(sender.send(6), Err(annulus::SendError(6)));
+}
+
+/// The pipeline ends behind the one value, as behind the last one of any ring.
+#[cfg(feature = "std")]
+#[test]
+fn a_pipeline_behind_a_receiver() {
+    let (sender, receiver) = oneshot::channel();
+    let builder = annulus::topology::Pipeline::builder().capacity(4);
+    let (output, pipeline) = builder.source(receiver).then(|number: u64| 2 * number).build();
+    sender.send(6).unwrap();
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), [12]);
+    pipeline.join().unwrap();
+}
+
+/// Any code that takes a receiving handle; and who only wants to know whether something is there.
+#[cfg(feature = "std")]
+#[test]
+fn a_receiver_is_a_receiving_handle() {
+    fn is_over(handle: &impl annulus::Waitable) -> bool {
+        handle.is_closed()
+    }
+    for is_sent in [true, false] {
+        let (sender, mut receiver) = oneshot::channel();
+        let mut select = annulus::Select::new();
+        assert_eq!((select.recv(&mut receiver), select.try_ready()), (0, None));
+        if is_sent {
+            sender.send(5).unwrap();
+        } else {
+            drop(sender);
+        }
+        assert_eq!(select.try_ready(), Some(0));
+        drop(select);
+        assert_eq!(is_over(&receiver), !is_sent);
+        assert_eq!(receiver.try_recv().ok(), is_sent.then_some(5));
+        assert!(is_over(&receiver));
+    }
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn who_waits_until_a_moment_gives_up() {
+    let (sender, mut receiver) = oneshot::channel();
+    let past = std::time::Instant::now();
+    assert_eq!(receiver.recv_deadline(past), Err(RecvTimeoutError::Timeout));
+    sender.send(5).unwrap();
+    assert_eq!(receiver.recv_deadline(past), Ok(5), "what is there is there");
+    assert_eq!(receiver.recv_deadline(past), Err(RecvTimeoutError::Closed));
+}
+
+#[test]
+fn both_sides_say_whether_they_have_ended() {
+    let (sender, receiver) = oneshot::channel::<u64>();
+    assert!(format!("{sender:?}").contains("oneshot") && format!("{sender:?}").contains("closed: false"));
+    assert!(format!("{receiver:?}").contains("oneshot") && format!("{receiver:?}").contains("closed: false"));
+    drop(sender);
+    assert!(format!("{receiver:?}").contains("closed: true"));
+    let (sender, receiver) = oneshot::channel::<u64>();
+    drop(receiver);
+    assert!(format!("{sender:?}").contains("closed: true"));
+}
+
+/// Tasks of either side, which wait first and are woken once.
+#[cfg(feature = "async")]
+mod tasks {
+    use std::future::Future;
+    use std::pin::{Pin, pin};
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Poll, Wake, Waker};
+
+    use annulus::{RecvError, oneshot};
+
+    use crate::support::tasks::Counting;
+
+    #[test]
+    fn a_task_waits_for_the_value() {
+        for is_sent in [true, false] {
+            let (sender, mut receiver) = oneshot::channel();
+            let woken = Counting::new();
+            let waker = woken.waker();
+            let mut context = Context::from_waker(&waker);
+            let mut value = pin!(receiver.recv_async());
+            assert!(value.as_mut().poll(&mut context).is_pending());
+            if is_sent {
+                sender.send(5).unwrap();
+            } else {
+                drop(sender);
+            }
+            assert_eq!(woken.wakes(), 1);
+            let told = if is_sent { Ok(5) } else { Err(RecvError) };
+            assert_eq!(value.as_mut().poll(&mut context), Poll::Ready(told));
+        }
+    }
+
+    /// A receiver that wants no value says so by its drop, or by a close.
+    #[test]
+    fn a_task_waits_for_the_receiver_to_go() {
+        for is_dropped in [true, false] {
+            let (mut sender, receiver) = oneshot::channel::<u64>();
+            let mut receiver = Some(receiver);
+            let woken = Counting::new();
+            let waker = woken.waker();
+            let mut context = Context::from_waker(&waker);
+            let mut closed = pin!(sender.closed_async());
+            assert!(closed.as_mut().poll(&mut context).is_pending());
+            if is_dropped {
+                receiver = None;
+            } else {
+                receiver.as_mut().unwrap().close();
+            }
+            assert_eq!(woken.wakes(), 1);
+            assert!(closed.as_mut().poll(&mut context).is_ready());
+            drop(receiver);
+        }
+    }
+
+    type Task = Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>;
+
+    /// Its task is dropped where it would be woken, as a runtime does at its end.
+    struct Ends(Task);
+
+    impl Wake for Ends {
+        fn wake(self: Arc<Self>) {
+            drop(self.0.lock().unwrap().take());
+        }
+    }
+
+    /// So the receiver is gone before the sender has left the channel, which then frees it.
+    #[test]
+    fn a_task_that_ends_in_its_wake_up() {
+        let (sender, mut receiver) = oneshot::channel::<Arc<()>>();
+        let task = Box::pin(async move { drop(receiver.recv_async().await) });
+        let ends = Arc::new(Ends(Mutex::new(Some(task))));
+        let waker = Waker::from(Arc::clone(&ends));
+        let mut task = ends.0.lock().unwrap();
+        let is_waiting = task.as_mut().unwrap().as_mut().poll(&mut Context::from_waker(&waker)).is_pending();
+        drop(task);
+        assert!(is_waiting);
+        let value = Arc::new(());
+        sender.send(Arc::clone(&value)).unwrap();
+        assert!(ends.0.lock().unwrap().is_none(), "it was woken");
+        assert_eq!(Arc::strong_count(&value), 1, "the value is dropped with its receiver");
+    }
+}
+
 /// As the handles of other rings, both sides may go to another thread, whatever can.
 #[test]
 fn handles_are_send() {

@@ -8,6 +8,17 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How often a test kills a process. By hand: 2,000 times.
+pub(crate) fn rounds() -> u64 {
+    env::var("ANNULUS_SHM_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap())
+}
+
+/// When, in one of these rounds: at another moment in each.
+pub(crate) fn moment(round: u64) -> Duration {
+    Duration::from_micros(round * 7919 % 20_000)
+}
 
 const ROLE: &str = "ANNULUS_SHM_ROLE";
 const SOCKET: &str = "ANNULUS_SHM_SOCKET";

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{EventLoop, Select, Shutdown, WaitStrategy, select, spsc};
+use annulus::{EventLoop, Select, Shutdown, WaitStrategy, Waitable, select, spsc};
 
 use crate::support::STUCK;
 use crate::support::sleeping::{Sleeper, spawn};
@@ -61,6 +61,27 @@ fn a_shutdown_among_handles() {
     let thread = thread::spawn(move || other.trigger());
     assert_eq!(select.ready(), 1);
     thread.join().unwrap();
+}
+
+/// It is what any code takes that waits: the first of a select, too, which waits as it does.
+#[test]
+fn a_shutdown_is_something_to_wait_for() {
+    fn is_over(handle: &impl Waitable) -> bool {
+        handle.is_closed()
+    }
+    let (_producer, mut consumer) = spsc::channel::<u64>(4);
+    let mut shutdown = Shutdown::new();
+    let other = shutdown.clone();
+    assert!(!is_over(&shutdown));
+    assert_eq!(format!("{shutdown:?}"), "Shutdown { triggered: false }");
+    let mut select = Select::new();
+    assert_eq!((select.recv(&mut shutdown), select.recv(&mut consumer)), (0, 1));
+    assert_eq!(select.ready_timeout(SOON), None);
+    other.trigger();
+    assert_eq!(select.ready(), 0);
+    drop(select);
+    assert!(is_over(&shutdown));
+    assert_eq!(format!("{other:?}"), "Shutdown { triggered: true }");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! ```text
 //! mod      Ring, Publish, Receive, Verb: what every ring has in common
 //! copied   rings of u64, lossy and lossless, one publisher and many; taps
+//! fellows  those to which several processes publish
 //! owned    rings of vectors that are changed in place, or sent whole
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
@@ -14,6 +15,8 @@
 //! ```
 
 mod copied;
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+mod fellows;
 mod group;
 #[cfg(feature = "async")]
 mod in_tasks;
@@ -40,6 +43,8 @@ pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use copied::{MappedLossy, MappedMpmcLossless};
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use copied::{SharedLossless, SharedLossy};
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+pub(crate) use fellows::SharedMpLossy;
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
 #[cfg(feature = "async")]
 pub(crate) use in_tasks::*;

@@ -16,6 +16,21 @@ use crate::support::{join, spawn, without_standing_still};
 
 static_assertions::assert_impl_all!(annulus::Closer: Clone, Send, Sync, std::fmt::Debug);
 
+/// Whatever it closes: the handle of the ring, and the closer, say so.
+#[test]
+fn a_closer_says_whether_it_is_closed() {
+    let (publisher, _subscribable) = annulus::broadcast::lossy::<u64>(4);
+    let (producer, _consumer) = spsc::channel::<u64>(4);
+    for (closer, is_closed) in [
+        (publisher.closer(), Box::new(|| publisher.is_closed()) as Box<dyn Fn() -> bool>),
+        (producer.closer(), Box::new(|| producer.is_closed())),
+    ] {
+        assert_eq!((format!("{closer:?}").as_str(), is_closed()), ("Closer { closed: false }", false));
+        closer.close();
+        assert_eq!((format!("{closer:?}").as_str(), is_closed()), ("Closer { closed: true }", true));
+    }
+}
+
 /// An event whose closure panicked is not waited for, neither by a later close nor by one during the closure.
 #[test]
 fn an_event_whose_closure_panicked_is_not_the_last() {

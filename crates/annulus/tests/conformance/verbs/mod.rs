@@ -7,6 +7,7 @@
 //! batches       a batch of one of many publishers stays together
 //! latest        the newest message, beside publishers
 //! event_handles what the handles of a ring of events say of it
+//! errors        what they say
 //! events        references, batches, closures inside closures
 //! values        owned events by value: sent, cloned, reset
 //! drops         owned values go exactly once
@@ -31,6 +32,7 @@ mod closes;
 mod constructors;
 mod drops;
 mod ends;
+mod errors;
 mod event_handles;
 mod events;
 mod free_slots;

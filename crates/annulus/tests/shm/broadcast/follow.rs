@@ -15,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::broadcast::names::{Scratch, memory};
 use crate::broadcast::processes::{Payload, check};
-use crate::process::Child;
+use crate::process::{Child, moment, rounds};
 
 fn publisher(directory: &Directory, capacity: usize) -> (Publisher<u64>, PublishedName) {
     let (publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(capacity)).unwrap();
@@ -321,12 +321,11 @@ fn a_publisher_that_is_stopped() {
 /// nothing is lost uncounted, and nothing comes twice; each change is told once.
 #[test]
 fn publishers_are_killed_and_come_back() {
-    let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
     let scratch = Scratch::new("killed");
     let directory = Directory::open(&scratch.0).unwrap();
     let mut subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap().begin_with_oldest();
     let path = scratch.0.display();
-    for round in 0..rounds {
+    for round in 0..rounds() {
         let capacity = [2, 64, 1000][round as usize % 3];
         let mut child = Child::new(&format!("publish-named {capacity} {path}"));
         (&child.socket).read_exact(&mut [0]).unwrap();
@@ -341,7 +340,7 @@ fn publishers_are_killed_and_come_back() {
         let Received::Began { process, missed } = subscriber.recv().unwrap() else { panic!("no beginning") };
         assert_eq!(process, named.process());
         let killer = thread::spawn(move || {
-            thread::sleep(Duration::from_micros(u64::from(round) * 7919 % 20_000));
+            thread::sleep(moment(round));
             child.kill();
         });
         // Its numbers begin there.

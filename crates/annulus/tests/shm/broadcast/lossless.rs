@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use rustix::process::Signal;
 
 use crate::broadcast::processes::{Payload, check, payload};
-use crate::process::Child;
+use crate::process::{Child, moment, rounds};
 
 const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
 
@@ -129,12 +129,11 @@ fn threads_of_one_process_take_one_seat_each() {
 /// A subscriber is killed at any moment. The publisher goes on, and the other subscriber receives all.
 #[test]
 fn a_subscriber_that_is_killed() {
-    let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
     let capacity = 64;
     let (mut publisher, invitation) =
         broadcast::lossless::<Payload>(Builder::new(capacity).wait_strategy(BLOCK), 2).unwrap();
     let mut next = 0;
-    for round in 0..rounds {
+    for round in 0..rounds() {
         // The seat of the one before is free.
         let ring = invitation.accept_lossless_by::<Payload>(BLOCK).unwrap();
         let mut subscriber = ring.subscribe().unwrap();
@@ -143,7 +142,7 @@ fn a_subscriber_that_is_killed() {
         invitation.send(&child.socket).unwrap();
         (&child.socket).read_exact(&mut [0]).unwrap();
         let killer = thread::spawn(move || {
-            thread::sleep(Duration::from_micros(u64::from(round) * 7919 % 5_000));
+            thread::sleep(Duration::from_micros(round * 7919 % 5_000));
             child.kill();
         });
         let first = next;
@@ -175,8 +174,7 @@ fn a_subscriber_that_is_killed() {
 /// A publisher is killed at any moment: what it had published is received, all of it and in order.
 #[test]
 fn a_publisher_that_is_killed() {
-    let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
-    for round in 0..rounds {
+    for round in 0..rounds() {
         let mut child = Child::new(
             ["publish-lossless 2", "publish-lossless 64", "publish-lossless 1000"][round as usize % 3],
         );
@@ -184,7 +182,7 @@ fn a_publisher_that_is_killed() {
         let mut subscriber = ring.subscribe().unwrap();
         (&child.socket).write_all(b"\n").unwrap();
         let killer = thread::spawn(move || {
-            thread::sleep(Duration::from_micros(u64::from(round) * 7919 % 20_000));
+            thread::sleep(moment(round));
             child.kill();
         });
         let mut next = 0;

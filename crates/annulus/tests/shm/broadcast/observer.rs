@@ -224,6 +224,13 @@ fn what_is_no_ring_is_refused() {
         put(at, number);
     }
     assert!(matches!(refused("forged"), AttachError::Damaged { field: "the slots' size", value: 4 }));
+    // Slots with no room for a stamp beside the payload: nothing can be read.
+    for (at, number) in [(24, start + 64 * 2), (48, 64), (56, 2), (64, 64)] {
+        put(at, number);
+    }
+    put(start, 2);
+    let mut bytes = vec![9];
+    assert!(!names.observer("forged").read(0, &mut bytes) && bytes.is_empty());
 }
 
 const CAPACITY: usize = 8;

@@ -9,7 +9,7 @@ use annulus::shm::{Invitation, PeerState, broadcast};
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError};
 use rustix::process::Signal;
 
-use crate::process::Child;
+use crate::process::{Child, moment, rounds};
 
 /// Five words: the number, and what follows from it.
 pub(crate) type Payload = [u64; 5];
@@ -27,14 +27,13 @@ pub(crate) fn check(message: &Payload) {
 /// then the ring has ended.
 #[test]
 fn a_publisher_that_is_killed() {
-    let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
-    for round in 0..rounds {
+    for round in 0..rounds() {
         let mut child = Child::new(["publish 2", "publish 64", "publish 1000"][round as usize % 3]);
         let ring = Invitation::receive(&child.socket).unwrap().accept::<Payload>().unwrap();
         let mut subscriber = ring.subscribable().subscribe_from_oldest();
         let first = subscriber.cursor();
         let killer = thread::spawn(move || {
-            thread::sleep(Duration::from_micros(u64::from(round) * 7919 % 20_000));
+            thread::sleep(moment(round));
             child.kill();
         });
         let mut next = 0;
@@ -152,18 +151,17 @@ fn subscribers_of_their_own() {
 /// A subscriber is killed at any moment, asleep or not: nobody else notices it.
 #[test]
 fn a_subscriber_that_is_killed() {
-    let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
     let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
     let ring = invitation.accept::<Payload>().unwrap();
     let mut other = ring.subscribable().subscribe();
     let mut next = 0;
-    for round in 0..rounds {
+    for round in 0..rounds() {
         let strategies = ["subscribe block:0,0", "subscribe busy-spin", "subscribe block:100,10"];
         let mut child = Child::new(strategies[round as usize % 3]);
         invitation.send(&child.socket).unwrap();
         (&child.socket).read_exact(&mut [0]).unwrap();
         let killer = thread::spawn(move || {
-            thread::sleep(Duration::from_micros(u64::from(round) * 7919 % 5_000));
+            thread::sleep(Duration::from_micros(round * 7919 % 5_000));
             child.kill();
         });
         while !killer.is_finished() {

@@ -11,7 +11,7 @@ use crate::mp_broadcast::{Memory, joined, ring};
 
 /// The steps of a publish, of which the last one is not taken: the message is never there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+pub(crate) enum Step {
     /// It has said which message it is about to claim.
     Intended,
     Claimed,
@@ -20,10 +20,13 @@ enum Step {
     Written,
 }
 
-const STEPS: [Step; 5] = [Step::Intended, Step::Claimed, Step::HeadMoved, Step::Writing, Step::Written];
+impl Step {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Intended, Self::Claimed, Self::HeadMoved, Self::Writing, Self::Written];
+}
 
 /// It has the place of a publisher, whose drop gives up the lock, as its death would.
-struct Hand {
+pub(crate) struct Hand {
     publisher: Publisher<u64>,
     memory: Memory,
     message: u64,
@@ -31,7 +34,7 @@ struct Hand {
 
 impl Hand {
     /// It has come as far as this in the publish of the next message.
-    fn at(step: Step, invitation: &Invitation) -> Self {
+    pub(crate) fn at(step: Step, invitation: &Invitation) -> Self {
         let publisher = joined::<u64>(invitation);
         let memory = Memory::of(invitation);
         let (place, message) = (publisher.place() as u64, memory.word(128));
@@ -51,13 +54,13 @@ impl Hand {
         Self { publisher, memory, message }
     }
 
-    fn dies(self) -> u64 {
+    pub(crate) fn dies(self) -> u64 {
         drop(self.publisher);
         self.message
     }
 
     /// It is stopped no more.
-    fn goes_on(&self, value: u64) {
+    pub(crate) fn goes_on(&self, value: u64) {
         self.memory.put(self.memory.slot(self.message) + 8, value);
         self.memory.put(self.memory.slot(self.message), 2 * self.message + 2);
     }
@@ -83,7 +86,7 @@ fn lost<T>(skipped: u64) -> Result<T, LossyTryRecvError> {
 /// loses that message alone, as far as it was claimed.
 #[test]
 fn the_dead_hold_up_nobody() {
-    for step in STEPS {
+    for step in Step::ALL {
         let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let [mut here, mut blocked, mut behind] = [(); 3].map(|()| subscribable.subscribe());
@@ -117,7 +120,7 @@ fn the_dead_hold_up_nobody() {
 /// The next publisher in the place of a dead one says that its message is lost, and is not taken for it.
 #[test]
 fn the_place_of_the_dead_is_used_again() {
-    for step in STEPS {
+    for step in Step::ALL {
         let (mut publisher, places, invitation) = ring(8, 2).build::<u64>().unwrap();
         let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         let dead = Hand::at(step, &invitation).dies();
@@ -179,7 +182,7 @@ fn who_is_stopped_holds_up_nobody() {
 /// A publisher dies in the middle of a publish, and somebody closes the ring: the end is the same for all.
 #[test]
 fn a_close_beside_the_dead() {
-    for step in STEPS {
+    for step in Step::ALL {
         let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let mut subscriber = subscribable.subscribe();

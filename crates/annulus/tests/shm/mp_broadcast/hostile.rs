@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use annulus::shm::AttachError;
 use proptest::prelude::*;
 
 use crate::mp_broadcast::{Memory, joined, ring};
@@ -63,6 +64,42 @@ proptest! {
         }
         own.close();
     }
+}
+
+/// Numbers of the header that agree with each other, and are of no such ring: whoever joins and whoever
+/// accepts gets an error with the number.
+#[test]
+fn headers_that_cant_be() {
+    let (_own, _, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
+    let memory = Memory::of(&invitation);
+    let [cells, slots, slot_bytes] = [32, 40, 48].map(|at| memory.word(at));
+    let refused = |wanted: &str, number: u64| {
+        let both = [
+            annulus::shm::mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err(),
+            invitation.accept::<u64>().map(drop).unwrap_err(),
+        ];
+        for error in both {
+            let is_it =
+                matches!(error, AttachError::Damaged { field, value } if (field, value) == (wanted, number));
+            assert!(is_it, "{error:?}, not {wanted} {number}");
+        }
+    };
+    let header = |cells: u64, slots: u64, capacity: u64| {
+        for (at, number) in [(24, slots + slot_bytes * capacity), (32, cells), (40, slots), (56, capacity)] {
+            memory.put(at, number);
+        }
+    };
+    header(cells, slots, 1);
+    refused("the capacity", 1);
+    for cells in [0, 1, cells - 1] {
+        header(cells, 512 + 128 * cells, CAPACITY);
+        refused("the number of cells", cells);
+    }
+    header(cells, slots, CAPACITY);
+    memory.put(136, 2);
+    refused("the policies", 2);
+    memory.put(136, 0);
+    assert!(invitation.accept::<u64>().is_ok());
 }
 
 /// Another thread scribbles while publishers and subscribers are at work.

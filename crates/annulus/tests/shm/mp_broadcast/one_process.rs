@@ -1,10 +1,14 @@
 //! Publishers of one process: who joins, who leaves, and the end.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
+use std::time::Duration;
 
-use annulus::shm::mp_broadcast::{self, WhenNoPublisher};
+use annulus::broadcast::Builder as Ring;
+use annulus::memory::Memory;
+use annulus::shm::mp_broadcast::{self, Builder, WhenNoPublisher};
 use annulus::shm::{AttachError, Kind, PeerState, ShareError};
-use annulus::{LossyTryRecvError, Transmit};
+use annulus::{LossyTryRecvError, RecvError, SendTimeoutError, Transmit, TrySendError, WaitStrategy};
 use proptest::prelude::*;
 
 use crate::mp_broadcast::{Payload, check, joined, payload, ring};
@@ -38,6 +42,55 @@ fn rings_that_cant_be() {
     assert!(matches!(refused, AttachError::PayloadSize { .. }), "{refused}");
     let refused = invitation.accept_lossless::<u64>().map(drop).unwrap_err();
     assert!(matches!(refused, AttachError::Kind { found: Kind::MpLossy, .. }), "{refused}");
+}
+
+/// Whatever a message is published by: it comes, and in its place.
+#[test]
+fn each_verb_publishes() {
+    let (mut publisher, _, invitation) = ring(16, 2).build::<u64>().unwrap();
+    let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+    publisher.publish(1);
+    publisher.publish_with(|| 2);
+    let making = || publisher.publish_with(|| resume_unwind(Box::new("on purpose")));
+    assert!(catch_unwind(AssertUnwindSafe(making)).is_err());
+    publisher.publish_batch(&[3, 4]);
+    assert!(publisher.try_send(5).is_ok() && publisher.send(6).is_ok());
+    assert!(publisher.send_by(7, WaitStrategy::BusySpin).is_ok());
+    assert!(publisher.send_timeout(8, Duration::ZERO).is_ok());
+    assert_eq!(publisher.published(), 8, "nothing was claimed for what was never made");
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    publisher.close();
+    assert_eq!(publisher.try_send(9), Err(TrySendError::Closed(9)));
+    assert_eq!(publisher.send_timeout(9, Duration::MAX), Err(SendTimeoutError::Closed(9)));
+    assert_eq!(subscriber.recv(), Err(RecvError));
+}
+
+/// A task that publishes waits for nobody.
+#[cfg(feature = "async")]
+#[test]
+fn a_task_publishes() {
+    use crate::support::tasks::block_on;
+    use annulus::SendError;
+    let (mut publisher, _, invitation) = ring(4, 2).build::<u64>().unwrap();
+    let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+    (0..9).for_each(|number| block_on(publisher.send_async(number)).unwrap());
+    assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 5 }));
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [5, 6, 7, 8]);
+    publisher.close();
+    assert_eq!(block_on(publisher.send_async(9)), Err(SendError(9)));
+}
+
+/// The options of the ring's memory are those of all its processes.
+#[test]
+fn the_memory_is_as_it_was_asked_for() {
+    let memory = Memory::prefer().prefault();
+    let builder = Builder::new(Ring::new(16).memory(memory)).publishers(2);
+    let (publisher, _, invitation) = builder.build::<u64>().unwrap();
+    let other = joined::<u64>(&invitation);
+    let accepted = invitation.accept::<u64>().unwrap();
+    let there = [publisher.placement(), other.placement(), accepted.subscribable().placement()];
+    assert!(there.iter().all(|placement| placement.is_shared() && placement.mapped_bytes() >= 16 * 32));
+    assert!(there[0].prefault().is_granted(), "{there:?}");
 }
 
 /// By default it waits for the next ones.

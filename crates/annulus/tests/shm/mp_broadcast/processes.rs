@@ -17,17 +17,7 @@ use rustix::process::Signal;
 
 use crate::mp_broadcast::child::Large;
 use crate::mp_broadcast::{Memory, Payload, check, joined, payload, ring};
-use crate::process::Child;
-
-/// How often a process is killed.
-fn rounds() -> u64 {
-    std::env::var("ANNULUS_SHM_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap())
-}
-
-/// At another moment in each round.
-fn moment(round: u64) -> Duration {
-    Duration::from_micros(round * 7919 % 20_000)
-}
+use crate::process::{Child, moment, rounds};
 
 /// A process that publishes, and the file where it says how many messages.
 fn publishing(sender: u64, invitation: &Invitation) -> (Child, File) {
@@ -41,7 +31,7 @@ fn publishing(sender: u64, invitation: &Invitation) -> (Child, File) {
 }
 
 /// Until it has said something.
-fn heard(child: &Child) {
+pub(crate) fn heard(child: &Child) {
     (&child.socket).read_exact(&mut [0]).unwrap();
 }
 

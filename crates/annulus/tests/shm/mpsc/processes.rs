@@ -11,17 +11,7 @@ use annulus::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError
 use rustix::process::Signal;
 
 use crate::mpsc::{Payload, Received, ending, joined, payload, queue, receive_all, until_taken};
-use crate::process::Child;
-
-/// How often a process is killed.
-fn rounds() -> u64 {
-    std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap())
-}
-
-/// At another moment in each round.
-fn moment(round: u64) -> Duration {
-    Duration::from_micros(round * 7919 % 20_000)
-}
+use crate::process::{Child, moment, rounds};
 
 /// A process in this role, which has the invitation.
 fn guest(role: &str, invitation: &Invitation) -> Child {
@@ -188,7 +178,7 @@ fn consumers_that_are_killed() {
             next
         }));
     }
-    let mut next = [0; SENDERS as usize];
+    let mut received = Said { next: [0; SENDERS as usize], unsaid: 0 };
     for round in 0..rounds() {
         if round > 0 {
             child = guest(&format!("receive {}", roles[round as usize % 2]), &invitation);
@@ -201,27 +191,39 @@ fn consumers_that_are_killed() {
         child.kill();
         assert!(peers.iter().all(|peer| peer.state() == Some(PeerState::Dead)));
         for (sender, number) in what_was_said(&child.socket) {
-            goes_on(&mut next, sender, number);
+            received.says(sender, number);
         }
+        // Each may have received one more message, and was killed before it said so.
+        assert!(received.unsaid <= round + 1, "{} messages are missing", received.unsaid);
     }
     let (mut consumer, places) = mpsc::consumer::<Payload>(&invitation).unwrap();
     assert_eq!((places.taken(), places.died()), (SENDERS as usize, 0));
     consumer.close();
     while let Ok(message) = consumer.recv() {
         crate::mpsc::check(&message);
-        goes_on(&mut next, message[0], message[1]);
+        received.says(message[0], message[1]);
     }
-    for (sender, sent) in senders.into_iter().zip(next) {
+    assert!(received.unsaid <= rounds(), "{} messages are missing", received.unsaid);
+    for (sender, sent) in senders.into_iter().zip(received.next) {
         assert_eq!(sender.join().unwrap(), sent, "all that was sent is received");
     }
 }
 
-/// It may be the next one of its sender, or one more: that one was received, and its receiver killed before
-/// it said so.
-fn goes_on(next: &mut [u64], sender: u64, number: u64) {
-    let next = &mut next[sender as usize];
-    assert!(number == *next || number == *next + 1, "{number} of {sender} comes after {next}");
-    *next = number + 1;
+/// What consumers have said, one after the other.
+struct Said<const SENDERS: usize> {
+    /// Of each sender, what follows the last message.
+    next: [u64; SENDERS],
+    /// Messages that nobody has said, though a later one of their sender was received.
+    unsaid: u64,
+}
+
+impl<const SENDERS: usize> Said<SENDERS> {
+    fn says(&mut self, sender: u64, number: u64) {
+        let next = &mut self.next[sender as usize];
+        assert!(number >= *next, "{number} of {sender} comes after {next}");
+        self.unsaid += number - *next;
+        *next = number + 1;
+    }
 }
 
 /// What a process wrote before it was killed, as far as it is whole.

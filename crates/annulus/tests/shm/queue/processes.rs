@@ -11,7 +11,7 @@ use annulus::spsc::Builder;
 use annulus::{RecvError, RecvTimeoutError, TryRecvError, TrySendError};
 use rustix::process::Signal;
 
-use crate::process::Child;
+use crate::process::{Child, moment, rounds};
 
 /// Five words: the number, and what follows from it.
 pub(crate) type Payload = [u64; 5];
@@ -23,16 +23,6 @@ pub(crate) fn payload(number: u64) -> Payload {
 /// It is whole.
 pub(crate) fn check(message: &Payload) {
     assert_eq!(*message, payload(message[0]), "torn");
-}
-
-/// How often a process is killed.
-pub(crate) fn rounds() -> u64 {
-    std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap())
-}
-
-/// At another moment in each round.
-pub(crate) fn moment(round: u64) -> Duration {
-    Duration::from_micros(round * 7919 % 20_000)
 }
 
 /// Each verb receives all that a dead producer had sent, and then says that the queue has ended, as after a

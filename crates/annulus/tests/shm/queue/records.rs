@@ -16,8 +16,8 @@ use annulus::{CapacityError, RecvError, TryRecvError};
 use proptest::prelude::*;
 use rustix::process::Signal;
 
-use crate::process::Child;
-use crate::queue::processes::{moment, rounds, what_was_said};
+use crate::process::{Child, moment, rounds};
+use crate::queue::processes::what_was_said;
 
 /// A queue, as two processes would have it, and its file.
 fn queue_of(builder: Builder) -> (Producer, Consumer, Peer, File) {

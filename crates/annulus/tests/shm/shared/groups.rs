@@ -86,6 +86,35 @@ fn a_name_that_cant_be_given_leaves_no_socket() {
     assert_eq!(files(&path), [".a.draft"]);
 }
 
+/// Nor can the socket: no file of it stays.
+#[test]
+fn a_socket_that_cant_be_put_there() {
+    let scratch = Scratch::new();
+    let path = scratch.path("names");
+    let directory = Directory::with_mode(&path, 0o750).unwrap();
+    fs::create_dir(path.join(".a.socket")).unwrap();
+    let refused = directory.publish("a", crate::shared::memory(""), Fingerprint::of::<u64>());
+    assert!(matches!(refused, Err(NameError::System { .. })));
+    assert_eq!(files(&path), [".a.socket"]);
+}
+
+/// A directory for all but a group: files stay with the group of their user, and the socket is for all.
+#[test]
+fn a_directory_for_others_without_a_group() {
+    let scratch = Scratch::new();
+    let path = scratch.path("names");
+    let directory = Directory::with_mode(&path, 0o705).unwrap();
+    let published = directory.publish("a", crate::shared::memory("here"), Fingerprint::of::<u64>()).unwrap();
+    for (name, mode) in [("a.ring", 0o604), (".a.socket", 0o606)] {
+        assert_eq!(fs::metadata(path.join(name)).unwrap().mode() & 0o777, mode, "{name}");
+    }
+    let socket = UnixStream::connect(path.join(".a.socket")).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    assert_eq!(crate::shared::text(recv_fd(&socket).unwrap()), "here");
+    drop(published);
+    assert!(files(&path).is_empty());
+}
+
 /// A child that `fork` made drops its copy of a name: the parent goes on to answer.
 #[test]
 fn a_copy_in_a_child_ends_no_socket() {
@@ -118,6 +147,12 @@ fn users_of_a_group_share_rings() {
     assert_eq!((one.ask("lossy prices"), one.ask("spsc orders")), ("published".into(), "published".into()));
     assert_eq!(other.ask("receive prices"), "received 7");
     assert_eq!(other.ask("receive orders"), "received 8");
+    // Both publish to the third.
+    assert_eq!(
+        (one.ask("mp_lossy events"), other.ask("mp_lossy events")),
+        ("published".into(), "published".into())
+    );
+    assert_eq!(other.ask("receive events"), "received 9");
     assert!(other.ask("publish text").contains("is taken by process"));
     for name in ["text.ring", ".text.socket"] {
         let status = fs::metadata(path.join(name)).unwrap();

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that is gone with it.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Self {
@@ -51,7 +51,7 @@ impl Drop for Scratch {
 }
 
 /// A directory for names in a folder of its own.
-fn directory() -> (Scratch, Directory) {
+pub(crate) fn directory() -> (Scratch, Directory) {
     let scratch = Scratch::new();
     let directory = Directory::open(scratch.path("names")).unwrap();
     (scratch, directory)

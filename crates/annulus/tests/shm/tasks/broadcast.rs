@@ -15,12 +15,12 @@ use crate::tasks::{QUIET, Running, guest, maker, until};
 
 #[test]
 fn a_message_wakes_a_task() {
-    for role in ["publish", "publish lossless"] {
+    for role in ["publish", "publish several", "publish lossless"] {
         let (publisher, invitation) = maker(role);
-        let mut subscriber = if role == "publish" {
-            invitation.accept::<u64>().unwrap().subscribable().subscribe()
-        } else {
+        let mut subscriber = if role == "publish lossless" {
             invitation.accept_lossless::<u64>().unwrap().subscribe_lossy()
+        } else {
+            invitation.accept::<u64>().unwrap().subscribable().subscribe()
         };
         let task = Running::new(move || async move {
             let mut received = Vec::new();
@@ -51,13 +51,13 @@ fn a_message_wakes_who_has_a_seat() {
 /// A close, and a death. Nobody polls the task before that.
 #[test]
 fn the_end_wakes_a_task() {
-    for role in ["publish one and close", "publish"] {
+    for role in ["publish one and close", "publish", "publish several"] {
         let (mut publisher, invitation) = maker(role);
         let subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         let task = Running::new(move || subscriber.into_stream().collect::<Vec<_>>());
         task.is_idle_after(1);
         publisher.step();
-        if role == "publish" {
+        if role != "publish one and close" {
             task.is_idle_after(2);
             publisher.kill();
         }
@@ -68,14 +68,16 @@ fn the_end_wakes_a_task() {
 /// A select sleeps, and does not look again and again.
 #[test]
 fn a_message_wakes_a_select() {
-    for chosen in 0..2 {
-        let rings = [maker("publish"), maker("publish lossless")];
+    for chosen in 0..3 {
+        let rings = [maker("publish"), maker("publish lossless"), maker("publish several")];
         let mut first = rings[0].1.accept::<u64>().unwrap().subscribable().subscribe();
         let mut second = rings[1].1.accept_lossless::<u64>().unwrap().subscribe().unwrap();
+        let mut third = rings[2].1.accept::<u64>().unwrap().subscribable().subscribe();
         let (selector, sleeper) = sleeping::spawn(move || {
             select! {
                 recv(first) -> message => (0, message),
                 recv(second) -> message => (1, message),
+                recv(third) -> message => (2, message),
             }
         });
         // It spins for a while first, and then looks 20 times in a second, whether the others are there.
@@ -92,7 +94,16 @@ fn a_message_wakes_a_select() {
 /// A notifier in an event loop of `epoll`.
 #[test]
 fn a_message_wakes_a_notifier() {
-    let (mut publisher, invitation) = maker("publish");
+    wakes_a_notifier("publish");
+}
+
+#[test]
+fn a_message_of_several_publishers_wakes_a_notifier() {
+    wakes_a_notifier("publish several");
+}
+
+fn wakes_a_notifier(role: &str) {
+    let (mut publisher, invitation) = maker(role);
     let mut notifier =
         EventNotifier::new(invitation.accept::<u64>().unwrap().subscribable().subscribe()).unwrap();
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();

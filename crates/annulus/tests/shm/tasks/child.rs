@@ -4,8 +4,10 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use annulus::broadcast::Builder;
+use annulus::shm::mp_broadcast::{self, WhenNoPublisher};
 use annulus::shm::{Invitation, WhenConsumerDies, broadcast, mpsc, spsc};
 
+use crate::mp_broadcast::by_hand::{Hand, Step};
 use crate::process::{Child, role};
 use crate::tasks::thread::{cost_of_waiting, threads_come_and_go};
 
@@ -45,6 +47,27 @@ fn this_process() {
             let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
             invitation.send(socket).unwrap();
             each_step(socket, |number| publisher.publish(number));
+        }
+        "publish several" => {
+            let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+            let builder = builder.when_no_publisher(WhenNoPublisher::Close);
+            let (mut publisher, _, invitation) = builder.build::<u64>().unwrap();
+            invitation.send(socket).unwrap();
+            each_step(socket, |number| publisher.publish(number));
+        }
+        "join and publish" => {
+            let invitation = Invitation::receive(socket).unwrap();
+            let mut publisher = mp_broadcast::publisher::<u64>(&invitation).unwrap();
+            socket.write_all(&[1]).unwrap();
+            each_step(socket, |number| publisher.publish(number));
+        }
+        // Comes as far as this in a publish, and no further.
+        step if step.starts_with("publish until ") => {
+            let invitation = Invitation::receive(socket).unwrap();
+            let step = Step::ALL.into_iter().find(|one| step.ends_with(&format!(" {one:?}"))).unwrap();
+            let _hand = Hand::at(step, &invitation);
+            socket.write_all(&[1]).unwrap();
+            let _ = socket.read(&mut [0]);
         }
         "publish one and close" => {
             let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! broadcast.rs   those who receive from broadcast rings, and a publisher at the gate
+//! fellows.rs     those who receive from a ring of several publishers
 //! queue.rs       both sides of queues
 //! thread.rs      the thread that sleeps in their place: when it is there, and what it costs
 //! child.rs       the other process
@@ -10,6 +11,7 @@
 
 mod broadcast;
 mod child;
+mod fellows;
 mod queue;
 mod thread;
 

@@ -163,6 +163,8 @@ fn the_errors_of_a_queue_are_those() {
     alone!();
     let memory = Memory::require().node(1023);
     let error = mpsc::Builder::new(5).memory(memory).build::<u64>().unwrap_err();
-    assert!(matches!(error, CapacityError::Memory(error) if error.option() == MemoryOption::Node));
+    let CapacityError::Memory(of_memory) = error else { panic!("{error}") };
+    assert_eq!(of_memory.option(), MemoryOption::Node);
+    assert_eq!(error.to_string(), of_memory.to_string(), "it speaks for itself");
     assert!(matches!(RegisterError::from(error), RegisterError::Capacity(CapacityError::Memory(_))));
 }

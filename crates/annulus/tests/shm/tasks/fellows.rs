@@ -1,0 +1,82 @@
+//! Rings of several publishers: what becomes of a task that waits for a message which will not come.
+
+use std::time::Duration;
+
+use annulus::broadcast::Subscriber;
+use annulus::shm::mp_broadcast::WhenNoPublisher;
+use annulus::{EventNotifier, LossyRecvError, Readiness};
+
+use crate::mp_broadcast::by_hand::Step;
+use crate::mp_broadcast::ring;
+use crate::tasks::{QUIET, Running, guest, until};
+
+/// What the subscriber receives, or loses.
+fn next(mut subscriber: Subscriber<u64>) -> Running<Result<u64, LossyRecvError>> {
+    Running::new(move || async move { subscriber.recv_or_lag_async().await })
+}
+
+/// Messages of any publisher wake it, and its death does not, as long as another one lives.
+#[test]
+fn any_publisher_wakes_a_task() {
+    let builder = ring(8, 3).when_no_publisher(WhenNoPublisher::Close);
+    let (own, _, invitation) = builder.build::<u64>().unwrap();
+    let accepted = invitation.accept::<u64>().unwrap();
+    let mut guests = [(); 2].map(|()| guest("join and publish", &invitation));
+    drop(own);
+    for one in &guests {
+        let task = next(accepted.subscribable().subscribe());
+        task.is_idle_after(1);
+        one.step();
+        assert_eq!(task.end(), Ok(0));
+    }
+    let task = next(accepted.subscribable().subscribe());
+    task.is_idle_after(1);
+    guests[0].kill();
+    std::thread::sleep(QUIET);
+    assert_eq!(task.polls(), 1, "the other one lives");
+    guests[1].kill();
+    assert_eq!(task.end(), Err(LossyRecvError::Closed));
+}
+
+/// A publisher is killed in the middle of a publish: it wakes nobody. The thread that sleeps in the task's
+/// place asks the kernel, and the task learns that this one message is lost.
+#[test]
+fn the_death_of_whoever_has_claimed_wakes_a_task() {
+    for step in Step::ALL {
+        let (mut own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
+        let accepted = invitation.accept::<u64>().unwrap();
+        let task = next(accepted.subscribable().subscribe());
+        task.is_idle_after(1);
+        let mut child = guest(&format!("publish until {step:?}"), &invitation);
+        task.is_idle_after(1);
+        child.kill();
+        if step < Step::Claimed {
+            // It had claimed nothing, so nothing is lost.
+            task.is_idle_after(1);
+            own.publish(7);
+            assert_eq!(task.end(), Ok(7));
+        } else {
+            assert_eq!(task.end(), Err(LossyRecvError::Lagged { skipped: 1 }), "{step:?}");
+        }
+    }
+}
+
+/// So does the descriptor of a notifier.
+#[test]
+fn the_death_of_whoever_has_claimed_wakes_a_notifier() {
+    let (_own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
+    let accepted = invitation.accept::<u64>().unwrap();
+    let mut notifier = EventNotifier::new(accepted.subscribable().subscribe()).unwrap();
+    let mut child = guest("publish until Writing", &invitation);
+    assert_eq!(notifier.arm(), Readiness::Armed, "its owner lives");
+    let is_readable = |notifier: &EventNotifier<_>| {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let nothing = rustix::time::Timespec::try_from(Duration::ZERO).unwrap();
+        poll(&mut [PollFd::new(notifier, PollFlags::IN)], Some(&nothing)) == Ok(1)
+    };
+    std::thread::sleep(QUIET);
+    assert!(!is_readable(&notifier));
+    child.kill();
+    until(|| is_readable(&notifier));
+    assert_eq!(notifier.get_mut().recv_or_lag(), Err(LossyRecvError::Lagged { skipped: 1 }));
+}
