@@ -25,9 +25,12 @@ pub fn main() !void {
     const thread = try std.Thread.spawn(.{}, consume, .{ &channel.consumer, &sum });
     for (2..messages) |number| {
         // A program that has something else to do meanwhile looks again later.
-        while (producer.sendTimeout(number, 100 * std.time.ns_per_us)) break else |err| switch (err) {
-            error.Timeout => {},
-            error.Closed => return err,
+        while (true) {
+            producer.sendTimeout(number, 100 * std.time.ns_per_us) catch |err| switch (err) {
+                error.Timeout => continue,
+                error.Closed => return err,
+            };
+            break;
         }
     }
     producer.close();
