@@ -270,7 +270,7 @@ impl Claims {
     /// Whether the ring ends before message `sequence`, which was claimed while somebody closed it.
     #[cold]
     fn is_withdrawn(&self, sequence: Sequence, bits: u64) -> bool {
-        let ends_before = self.decide() <= sequence;
+        let ends_before = self.decide() <= sequence && !mutated!("fellow_claim_kept");
         if ends_before {
             self.lose(sequence, bits);
         }
@@ -320,6 +320,7 @@ impl Claims {
     pub(crate) fn has_stuck(&self) -> bool {
         (0..self.fellows.count())
             .any(|place| self.open_claim_of(place).is_some() && self.fellows.is_gone(place))
+            && !mutated!("fellow_stuck_unseen")
     }
 
     /// The message that was claimed from this place, and is not there; and how it was claimed.

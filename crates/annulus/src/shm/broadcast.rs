@@ -173,7 +173,17 @@ impl Invitation {
     ///
     /// Those of [`accept`](Self::accept).
     pub fn accept_by<T: Pod + Send>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
-        accept(self, &[Kind::Lossy, Kind::MpLossy], strategy)
+        self.accept_until(strategy, || false)
+    }
+
+    /// The same; a ring of several publishers has also ended, for this process, when nobody publishes to it,
+    /// and `is_given_up` says so.
+    pub(super) fn accept_until<T: Pod + Send>(
+        &self,
+        strategy: WaitStrategy,
+        is_given_up: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Accepted<T>, AttachError> {
+        accept(self, &[Kind::Lossy, Kind::MpLossy], strategy, is_given_up)
     }
 }
 
@@ -182,6 +192,7 @@ pub(super) fn accept<T: Pod + Send>(
     invitation: &Invitation,
     kinds: &[Kind],
     strategy: WaitStrategy,
+    is_given_up: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Result<Accepted<T>, AttachError> {
     // An opening of its own, because a look at the lock of the publisher's would take that down.
     let ring = lock::reopened(&invitation.ring).map_err(AttachError::System)?;
@@ -196,7 +207,7 @@ pub(super) fn accept<T: Pod + Send>(
         let table = Table::of(&invitation.sleepers, Arc::new(joined(memory)?), &layout)?;
         let memory = Arc::clone(&table.memory);
         let table = Arc::new(table);
-        let across = fellows::seen(&table, &layout, offset, slots);
+        let across = fellows::seen(&table, &layout, offset, slots, is_given_up);
         // SAFETY: as below.
         let subscribable = unsafe { of_another(capacity, 0, first, strategy, across) };
         let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;

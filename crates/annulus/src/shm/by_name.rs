@@ -1,4 +1,5 @@
-//! A ring by its name, in one call: [`publish`], [`subscribe`], [`wait_and_subscribe`], [`follow`].
+//! A ring by its name, in one call: [`publish`], [`mp_publish`], [`subscribe`], [`wait_and_subscribe`],
+//! [`follow`].
 
 use core::time::Duration;
 use std::time::Instant;
@@ -9,6 +10,7 @@ use super::broadcast::{Accepted, lossy};
 use super::directory::Directory;
 use super::find_error::FindError;
 use super::invitation::Invitation;
+use super::mp_broadcast;
 use super::named_subscriber::NamedSubscriber;
 use super::published_name::PublishedName;
 use crate::broadcast::{Builder, Publisher, Subscriber};
@@ -60,8 +62,47 @@ pub fn publish<T: Pod + Send>(
     Ok((publisher, name))
 }
 
-/// A subscriber to the lossy ring that has a name in the [directory of this user](Directory::of_user). It
-/// begins with the next message.
+/// A publisher of the [ring of several publishers](mp_broadcast) that has a name in the
+/// [directory of this user](Directory::of_user). If there is none, it makes one, and returns its name, too.
+///
+/// [`Builder::publish_in`](mp_broadcast::Builder::publish_in) says more, and is for another directory.
+///
+/// # Errors
+///
+/// Those of [`publish_in`](mp_broadcast::Builder::publish_in), and [`FindError::Directory`]: the directory
+/// can't be used.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::broadcast::Builder;
+/// use annulus::shm::{self, mp_broadcast};
+/// # let path = std::env::temp_dir().join(format!("annulus-mp-publish-{}", std::process::id()));
+/// # std::fs::create_dir(&path)?;
+/// # // SAFETY: there is no other thread.
+/// # unsafe { std::env::set_var("XDG_RUNTIME_DIR", &path) };
+///
+/// // Each of some processes, whichever comes first.
+/// let builder = mp_broadcast::Builder::new(Builder::new(1024)).publishers(8);
+/// let (mut publisher, name) = shm::mp_publish::<u64>("events", builder)?;
+///
+/// // Usually in another one.
+/// let (mut subscriber, _) = shm::subscribe::<u64>("events")?;
+/// publisher.publish(7);
+/// assert_eq!(subscriber.recv(), Ok(7));
+/// # drop(name);
+/// # std::fs::remove_dir_all(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn mp_publish<T: Pod + Send>(
+    name: &str,
+    builder: mp_broadcast::Builder,
+) -> Result<(mp_broadcast::Publisher<T>, Option<PublishedName>), FindError> {
+    builder.publish_in(&Directory::of_user()?, name)
+}
+
+/// A subscriber to the lossy ring that has a name in the [directory of this user](Directory::of_user), of one
+/// publisher or of several. It begins with the next message.
 ///
 /// The [`Accepted`] ring makes more subscribers, also ones that begin with the oldest message. And it tells
 /// [whether the publisher is there](Accepted::publisher). See [`publish`] for an example.

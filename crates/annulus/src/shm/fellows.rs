@@ -72,6 +72,8 @@ pub(super) fn share<T: Pod + Send>(
     unsafe { shown(&memory).as_ref() }.begin_at(first);
     let table = |page| Table { memory: Arc::clone(&memory), page, count: places, ends };
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
+    // Its first publisher may go before the others.
+    let invitation = invitation.keeping(&page);
     // By an opening of its own, because a look does not see the locks of the same one.
     let looks_on = sleepers::attach_anew(&invitation.sleepers).map_err(io::Error::other)?;
     let looks_on = Places(Arc::new(table(Arc::new(looks_on))));
@@ -94,6 +96,8 @@ pub(super) fn join<T: Pod + Send>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<FellowPublisher<T>, AttachError> {
+    // Before it is opened to be written to, which a ring of one publisher refuses.
+    invitation.info()?.0.is_for(Kind::MpLossy, &Payload::of::<T>())?;
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(Kind::MpLossy, &Payload::of::<T>())?;
@@ -121,12 +125,24 @@ pub(super) fn join<T: Pod + Send>(
     Ok(publisher)
 }
 
-/// What a process that subscribes sees of a ring.
-pub(super) fn seen(table: &Arc<Table>, layout: &Layout, offset: usize, slots: Slots) -> Across {
+/// What a process that subscribes sees of a ring. It has also ended when nobody publishes to it, and
+/// `is_given_up` says so.
+pub(super) fn seen(
+    table: &Arc<Table>,
+    layout: &Layout,
+    offset: usize,
+    slots: Slots,
+    is_given_up: impl Fn() -> bool + Send + Sync + 'static,
+) -> Across {
     let watched = Arc::clone(table);
-    let claims = Arc::new(claims(table, layout, offset, move || watched.is_over()));
-    let (watched, watched_claims) = (Arc::clone(table), Arc::clone(&claims));
-    let is_gone = move || watched.is_over() || watched_claims.has_stuck();
+    let is_over = Arc::new(move || {
+        let is_left = || watched.came() != 0 && watched.taken(None) == 0 && is_given_up();
+        watched.is_over() || is_left()
+    });
+    let asked = Arc::clone(&is_over);
+    let claims = Arc::new(claims(table, layout, offset, move || asked()));
+    let watched_claims = Arc::clone(&claims);
+    let is_gone = move || is_over() || watched_claims.has_stuck();
     Across {
         slots: Block::shared(Arc::clone(&table.memory), offset, slots),
         mirror: Mirror::Shares(claims),

@@ -1,8 +1,10 @@
 //! [`Invitation`]: what another process needs to use a ring.
 
+use core::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use super::directory::Directory;
 use super::error::AttachError;
@@ -13,23 +15,30 @@ use super::kind::Kind;
 use super::named_ring::NamedRing;
 use super::published_name::PublishedName;
 use crate::memory::Memory;
+use crate::os::shared_memory::SharedMemory;
 
 /// What another process needs to use a ring: two descriptors. The first is that of the ring. By that of a
 /// broadcast ring nobody can write to the ring. The second is that of a page where sleepers are counted.
 ///
 /// See [`broadcast::lossy`](super::broadcast::lossy) and [`spsc::producer`](super::spsc::producer) for
 /// examples.
-#[derive(Debug)]
 pub struct Invitation {
     pub(super) ring: OwnedFd,
     pub(super) sleepers: OwnedFd,
     /// What this process asks of the memory.
     pub(super) memory: Memory,
+    /// The creator's descriptor of the page, whose number the ring's header has.
+    page: Option<Arc<SharedMemory>>,
 }
 
 impl Invitation {
     pub(super) fn new(ring: OwnedFd, sleepers: OwnedFd) -> Self {
-        Self { ring, sleepers, memory: Memory::default() }
+        Self { ring, sleepers, memory: Memory::default(), page: None }
+    }
+
+    /// The same, of a ring that may outlive the handles of its creator: a name keeps this descriptor open.
+    pub(super) fn keeping(self, page: &Arc<SharedMemory>) -> Self {
+        Self { page: Some(Arc::clone(page)), ..self }
     }
 
     /// What this process asks of the ring's memory, for all that is accepted and joined by this invitation.
@@ -90,7 +99,8 @@ impl Invitation {
     /// invitation came from a socket, and what came is no ring.
     pub fn publish(&self, directory: &Directory, name: &str) -> Result<PublishedName, FindError> {
         let fingerprint = self.info()?.fingerprint();
-        Ok(directory.publish_with(name, self.ring.as_fd(), self.sleepers.as_fd(), fingerprint)?)
+        let name = directory.publish_with(name, self.ring.as_fd(), self.sleepers.as_fd(), fingerprint)?;
+        Ok(name.keeping(self.page.clone()))
     }
 
     /// The invitation to a ring that has a name: what [`Directory::find`] or [`Directory::wait_for`]
@@ -139,5 +149,15 @@ impl Invitation {
     /// [`AttachError`]: it is no ring.
     pub fn info(&self) -> Result<RingInfo, AttachError> {
         RingInfo::of(&self.ring)
+    }
+}
+
+/// Its descriptors.
+impl fmt::Debug for Invitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invitation")
+            .field("ring", &self.ring)
+            .field("sleepers", &self.sleepers)
+            .finish_non_exhaustive()
     }
 }

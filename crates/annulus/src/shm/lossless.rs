@@ -95,7 +95,7 @@ impl Invitation {
         &self,
         strategy: WaitStrategy,
     ) -> Result<AcceptedLossless<T>, AttachError> {
-        Ok(AcceptedLossless(accept(self, &[Kind::Lossless], strategy)?))
+        Ok(AcceptedLossless(accept(self, &[Kind::Lossless], strategy, || false)?))
     }
 }
 

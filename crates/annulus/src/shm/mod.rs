@@ -168,7 +168,7 @@ mod sleepers;
 pub mod spsc;
 
 pub use broadcast::Accepted;
-pub use by_name::{follow, publish, subscribe, wait_and_subscribe};
+pub use by_name::{follow, mp_publish, publish, subscribe, wait_and_subscribe};
 pub use directory::{Directory, Entry};
 pub use error::AttachError;
 pub use fd::{recv_fd, send_fd};

@@ -60,10 +60,14 @@
 
 use bytemuck::Pod;
 
+use super::directory::Directory;
 use super::error::AttachError;
 use super::fellows::{join, share};
+use super::find_error::FindError;
 use super::invitation::Invitation;
+use super::name_error::NameError;
 pub use super::places::{Places, WhenNoProducer as WhenNoPublisher};
+use super::published_name::PublishedName;
 use super::share_error::ShareError;
 use crate::wait::WaitStrategy;
 
@@ -147,6 +151,74 @@ impl Builder {
     #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
     pub fn build<T: Pod + Send>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
         share(self.ring, self.publishers, self.when_no_publisher)
+    }
+
+    /// A publisher of the ring that has this name in a directory. If there is none, or its process has ended,
+    /// this makes one and gives it the name, which it returns as well. So several processes can begin in any
+    /// order. See [`shm::mp_publish`](super::mp_publish) for the directory of the user.
+    ///
+    /// The settings of this builder are for a ring that it makes. One that is there keeps its own.
+    ///
+    /// The name is that of the process that made the ring. When that process ends, the others go on in their
+    /// ring, which has no name then; whoever comes next makes another ring. So the process that lives longest
+    /// should come first.
+    ///
+    /// It waits for nobody. It repeats its look if another process makes such a ring, or ends, meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`FindError`]: of the name, of a ring that can't be, or of the ring that is there. That one may have
+    /// no [place](AttachError::NoPlace) left, be [closed](AttachError::Closed), or be another kind of ring.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::{Directory, NamedSubscriber, Received, mp_broadcast};
+    /// # let path = std::env::temp_dir().join(format!("annulus-publish-in-{}", std::process::id()));
+    ///
+    /// let directory = Directory::open(&path)?; // or `Directory::of_user()`
+    /// let mut subscriber = NamedSubscriber::<u64>::new(&directory, "prices")?.begin_with_oldest();
+    ///
+    /// // Usually two processes.
+    /// let builder = mp_broadcast::Builder::new(Builder::new(64));
+    /// let (mut first, name) = builder.clone().publish_in::<u64>(&directory, "prices")?;
+    /// let (mut second, no_name) = builder.publish_in::<u64>(&directory, "prices")?;
+    /// assert!(name.is_some() && no_name.is_none());
+    ///
+    /// first.publish(1);
+    /// second.publish(2);
+    /// assert!(matches!(subscriber.recv()?, Received::Began { missed: 0, .. }));
+    /// assert_eq!(subscriber.recv()?, Received::Message(1));
+    /// assert_eq!(subscriber.recv()?, Received::Message(2));
+    /// # drop(name);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn publish_in<T: Pod + Send>(
+        self,
+        directory: &Directory,
+        name: &str,
+    ) -> Result<(Publisher<T>, Option<PublishedName>), FindError> {
+        loop {
+            let found = match directory.find(name) {
+                Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
+                    let (publisher, _, invitation) = self.clone().build()?;
+                    match invitation.publish(directory, name) {
+                        // Somebody was faster.
+                        Err(FindError::Name(NameError::Taken { .. })) => continue,
+                        given => return Ok((publisher, Some(given?))),
+                    }
+                }
+                found => found?,
+            };
+            match Invitation::find(&found) {
+                // It has ended since.
+                // Unreached: a process that ends between two looks at its name: two have to meet there
+                Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
+                invitation => return Ok((publisher(&invitation?)?, None)),
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use core::fmt;
 use core::time::Duration;
 use std::io;
 use std::string::{String, ToString};
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytemuck::Pod;
@@ -42,6 +43,13 @@ use crate::wait::WaitStrategy;
 /// | [`try_recv`](Self::try_recv) | no |
 /// | [`recv`](Self::recv) | yes |
 /// | [`recv_timeout`](Self::recv_timeout), [`recv_deadline`](Self::recv_deadline) | until then |
+///
+/// # A ring of several publishers
+///
+/// Such a [ring](super::mp_broadcast) ends when one of them closes it, or as its
+/// [policy](super::mp_broadcast::WhenNoPublisher) says. If it waits for the next publishers, it has also
+/// ended here once nobody publishes to it and its name was taken back, or the process that gave the name has
+/// ended.
 ///
 /// # How it waits
 ///
@@ -95,7 +103,7 @@ pub struct NamedSubscriber<T> {
     /// The last ring that it has joined, also when that has ended: no other memory is the same one meanwhile.
     joined: Option<OneRing<T>>,
     /// What it has joined, or can't use. Its file is open, so no other file is the same one meanwhile.
-    seen: Option<NamedRing>,
+    seen: Option<Arc<NamedRing>>,
 }
 
 /// A ring, and how far it is received.
@@ -310,7 +318,7 @@ impl<T: Pod + Send> NamedSubscriber<T> {
     fn look(&mut self) -> Result<Option<Received<T>>, FindError> {
         let named = match self.directory.find(&self.name) {
             Err(NameError::NotFound { .. } | NameError::Dead { .. }) => return Ok(None),
-            found => found?,
+            found => Arc::new(found?),
         };
         if self.seen.as_ref().is_some_and(|seen| seen.is_same(&named)) && !mutated!("shm_refused_again") {
             return Ok(None);
@@ -336,14 +344,16 @@ impl<T: Pod + Send> NamedSubscriber<T> {
 
     /// The ring of that name, and how many of its messages are missed. `None` if it is the one of before,
     /// whose name was given back and given again.
-    fn join(&self, named: &NamedRing) -> Result<Option<(OneRing<T>, u64)>, FindError> {
+    fn join(&self, named: &Arc<NamedRing>) -> Result<Option<(OneRing<T>, u64)>, FindError> {
         let invitation = Invitation::find(named)?;
         let is_that_of_before =
             self.joined.as_ref().is_some_and(|joined| joined.ring.is_that_of(&invitation));
         if is_that_of_before && !mutated!("shm_ring_joined_again") {
             return Ok(None);
         }
-        let ring = invitation.accept_by::<T>(self.strategy)?;
+        let name = Arc::clone(named);
+        let is_given_up = move || name.state() != PeerState::Alive && !mutated!("shm_name_given_up_unseen");
+        let ring = invitation.accept_until::<T>(self.strategy, is_given_up)?;
         let subscribable = ring.subscribable();
         let subscriber =
             if self.from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };

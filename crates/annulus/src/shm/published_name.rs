@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::name_socket::NameSocket;
 use super::names::Names;
 use super::record::CLOSED;
+use crate::os::shared_memory::SharedMemory;
 use crate::sync::mutated;
 
 /// A name that this process has given to a ring ([`Directory::publish`](super::Directory::publish)). Its drop
@@ -24,6 +25,9 @@ pub struct PublishedName {
     file: File,
     /// What other processes open by its number.
     ring: OwnedFd,
+    /// So are the sleepers' pages of some rings.
+    #[allow(dead_code, reason = "it is kept open")]
+    page: Option<Arc<SharedMemory>>,
     /// Where others may use the directory, too.
     _socket: Option<NameSocket>,
     process: u32,
@@ -38,7 +42,13 @@ impl PublishedName {
         ring: OwnedFd,
         socket: Option<NameSocket>,
     ) -> Self {
-        Self { names, name, file, ring, _socket: socket, process: std::process::id() }
+        Self { names, name, file, ring, page: None, _socket: socket, process: std::process::id() }
+    }
+
+    /// The number of this one is in the ring's header: it stays open.
+    pub(super) fn keeping(mut self, page: Option<Arc<SharedMemory>>) -> Self {
+        self.page = page;
+        self
     }
 
     /// The name.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use annulus::WaitStrategy;
 use annulus::broadcast::Builder;
-use annulus::shm::{self, Directory, FindError, Invitation, NameError, PeerState, Received, broadcast};
+use annulus::shm::{
+    self, Directory, FindError, Invitation, NameError, PeerState, Received, broadcast, mp_broadcast,
+};
 
 use crate::broadcast::processes::{Payload, check, payload};
 use crate::process::role;
@@ -119,6 +121,15 @@ fn by_name(path: &str, mut socket: &std::os::unix::net::UnixStream) {
     assert_eq!((first.recv(), second.recv()), (Ok(7), Ok(7)));
     assert_eq!(follows.recv().unwrap(), Received::Message(7));
     assert_eq!(ring.publisher(), PeerState::Alive);
+
+    let several = || mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+    let (mut one, of_one) = shm::mp_publish::<u64>("several", several()).unwrap();
+    let (mut other, of_other) = shm::mp_publish::<u64>("several", several()).unwrap();
+    let (mut both, _) = shm::subscribe::<u64>("several").unwrap();
+    one.publish(8);
+    other.publish(9);
+    assert_eq!((both.recv(), both.recv()), (Ok(8), Ok(9)));
+    assert_eq!((of_one.map(drop), of_other.map(drop)), (Some(()), None));
 
     let error = shm::publish::<u64>("a", Builder::new(8)).map(drop).unwrap_err();
     assert!(matches!(error, FindError::Name(NameError::Taken { .. })), "{error}");

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 
-use annulus::shm::mp_broadcast::{self, Publisher};
-use annulus::shm::{AttachError, Invitation, recv_fd};
+use annulus::shm::mp_broadcast::{self, Publisher, WhenNoPublisher};
+use annulus::shm::{AttachError, Directory, Invitation, recv_fd};
 use bytemuck::Pod;
 
 use crate::mp_broadcast::{Payload, payload, ring};
@@ -13,7 +13,8 @@ use crate::process::role;
 /// Most of the time that a publisher takes is that of the copy.
 pub(crate) type Large = [u64; 2000];
 
-/// `publish SENDER`, `publish-large SENDER`, or `make CAPACITY`. In the test program itself it does nothing.
+/// `publish SENDER`, `publish-large SENDER`, `publish-in SENDER PATH`, or `make CAPACITY`. In the test
+/// program itself it does nothing.
 #[test]
 fn this_process() {
     let Some((role, mut socket)) = role() else { return };
@@ -43,6 +44,19 @@ fn this_process() {
             socket.write_all(b"\n").unwrap();
             for number in 0.. {
                 publisher.publish([sender + number; 2000]);
+            }
+        }
+        // By name: the sender's number says whether a ring that it makes ends with its publishers.
+        "publish-in" => {
+            let (sender, path) = (number(1), words[2..].join(" "));
+            let directory = Directory::open(path).unwrap();
+            let policy = if sender % 2 == 1 { WhenNoPublisher::Close } else { WhenNoPublisher::WaitForNext };
+            let builder = ring(256, 4).when_no_publisher(policy);
+            let (mut publisher, _name) = builder.publish_in::<Payload>(&directory, "a").unwrap();
+            socket.write_all(b"\n").unwrap();
+            for number in 0.. {
+                publisher.publish(payload(sender, number));
+                std::thread::yield_now();
             }
         }
         // Makes a ring, and publishes to it.

@@ -4,6 +4,7 @@
 //! by_hand.rs      publishers that follow the page of the format step by step, and die or stop at each
 //! one_process.rs  publishers that join, leave and close; the places
 //! processes.rs    publishers that are killed and stopped; child.rs is one
+//! names.rs        rings by name
 //! observer.rs     what somebody sees who only looks
 //! hostile.rs      memory in which another process writes what it likes
 //! ```
@@ -12,6 +13,7 @@
 pub(crate) mod by_hand;
 mod child;
 mod hostile;
+mod names;
 mod observer;
 mod one_process;
 mod processes;

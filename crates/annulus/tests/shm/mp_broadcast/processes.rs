@@ -31,7 +31,7 @@ fn publishing(sender: u64, invitation: &Invitation) -> (Child, File) {
 }
 
 /// Until it has said something.
-fn heard(child: &Child) {
+pub(crate) fn heard(child: &Child) {
     (&child.socket).read_exact(&mut [0]).unwrap();
 }
 

@@ -3,7 +3,7 @@
 use annulus::broadcast::Builder;
 use annulus::shm::{
     Directory, FindError, Fingerprint, Invitation, Kind, NameError, NamedRing, PeerState, WhenConsumerDies,
-    broadcast, spsc,
+    broadcast, mp_broadcast, spsc,
 };
 use std::collections::HashMap;
 use std::env;
@@ -120,7 +120,7 @@ impl Drop for Child {
 fn this_process() {
     let Some(path) = env::var_os(DIRECTORY) else { return };
     let directory = Directory::with_mode(&path, 0o777).unwrap();
-    let (mut published, mut rings) = (HashMap::new(), Vec::new());
+    let (mut published, mut rings, mut fellows) = (HashMap::new(), Vec::new(), Vec::new());
     for order in stdin().lines().map_while(Result::ok) {
         let (verb, name) = order.split_once(' ').unwrap();
         let answer = match verb {
@@ -152,6 +152,14 @@ fn this_process() {
                 published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
                 publisher.publish(7);
                 rings.push((Some(publisher), None));
+                "published".to_string()
+            }
+            "mp_lossy" => {
+                let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+                let (mut publisher, name_given) = builder.publish_in::<u64>(&directory, name).unwrap();
+                published.extend(name_given.map(|guard| (name.to_string(), guard)));
+                publisher.publish(9);
+                fellows.push(publisher);
                 "published".to_string()
             }
             "spsc" => {

@@ -147,6 +147,12 @@ fn users_of_a_group_share_rings() {
     assert_eq!((one.ask("lossy prices"), one.ask("spsc orders")), ("published".into(), "published".into()));
     assert_eq!(other.ask("receive prices"), "received 7");
     assert_eq!(other.ask("receive orders"), "received 8");
+    // Both publish to the third.
+    assert_eq!(
+        (one.ask("mp_lossy events"), other.ask("mp_lossy events")),
+        ("published".into(), "published".into())
+    );
+    assert_eq!(other.ask("receive events"), "received 9");
     assert!(other.ask("publish text").contains("is taken by process"));
     for name in ["text.ring", ".text.socket"] {
         let status = fs::metadata(path.join(name)).unwrap();
