@@ -5,8 +5,9 @@
 use std::hint::spin_loop;
 use std::os::unix::net::UnixStream;
 
-use annulus::broadcast::{self, Awaited, Lossless, Lossy, Publisher, Subscriber};
+use annulus::broadcast::{self, Awaited, Lossless, Lossy, MpPublisher, Publisher, Subscriber};
 use annulus::queue;
+use annulus::shm::mp_broadcast::{Publisher as FellowPublisher, WhenNoPublisher};
 use annulus::shm::{self, Invitation, WhenConsumerDies};
 use annulus::{WaitStrategy, spsc};
 
@@ -65,6 +66,9 @@ pub enum Queue<const WORDS: usize> {}
 
 /// A broadcast ring of them whose publisher waits for nobody.
 pub enum LossyRing<const WORDS: usize> {}
+
+/// One that several processes may publish to. One of them does.
+pub enum MpLossyRing<const WORDS: usize> {}
 
 /// One whose publisher waits for its subscribers.
 pub enum LosslessRing<const WORDS: usize> {}
@@ -186,19 +190,59 @@ impl<const WORDS: usize> Between for LossyRing<WORDS> {
     }
 }
 
-impl<const WORDS: usize> Out for Publisher<[u64; WORDS]> {
-    #[inline(always)]
-    fn put(&mut self, value: u64) {
-        self.publish_with(|| [value; WORDS]);
+impl<const WORDS: usize> Within for MpLossyRing<WORDS> {
+    type Out = MpPublisher<[u64; WORDS]>;
+    type In = Subscriber<[u64; WORDS]>;
+
+    fn within(capacity: usize) -> (Self::Out, Self::In) {
+        let (publisher, subscribable) = broadcast::mp_lossy(capacity);
+        (publisher, subscribable.subscribe())
     }
 }
 
-impl<const WORDS: usize> BatchOut<WORDS> for Publisher<[u64; WORDS]> {
-    #[inline(always)]
-    fn put_batch(&mut self, messages: &[[u64; WORDS]; BATCH]) {
-        self.publish_batch(messages);
+impl<const WORDS: usize> Between for MpLossyRing<WORDS> {
+    type Out = FellowPublisher<[u64; WORDS]>;
+    type In = Subscriber<[u64; WORDS]>;
+    type Offer = Invitation;
+
+    fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
+        let builder = shm::mp_broadcast::Builder::new(broadcast::Builder::new(capacity));
+        let made = builder.when_no_publisher(WhenNoPublisher::Close).build();
+        let (publisher, _, invitation) = made.expect("such a ring can be made");
+        (publisher, invitation)
+    }
+
+    fn offer(invitation: &Invitation, socket: &UnixStream) {
+        invitation.send(socket).expect(THERE);
+    }
+
+    fn join(socket: &UnixStream) -> Self::In {
+        LossyRing::join(socket)
     }
 }
+
+/// A publisher that waits for nobody.
+macro_rules! publisher {
+    ($Publisher:ident) => {
+        impl<const WORDS: usize> Out for $Publisher<[u64; WORDS]> {
+            #[inline(always)]
+            fn put(&mut self, value: u64) {
+                self.publish_with(|| [value; WORDS]);
+            }
+        }
+
+        impl<const WORDS: usize> BatchOut<WORDS> for $Publisher<[u64; WORDS]> {
+            #[inline(always)]
+            fn put_batch(&mut self, messages: &[[u64; WORDS]; BATCH]) {
+                self.publish_batch(messages);
+            }
+        }
+    };
+}
+
+publisher!(Publisher);
+publisher!(MpPublisher);
+publisher!(FellowPublisher);
 
 impl<const WORDS: usize> Within for LosslessRing<WORDS> {
     type Out = Publisher<[u64; WORDS], Lossless>;
@@ -299,9 +343,11 @@ mod tests {
         }
         within::<Queue<1>>(1);
         within::<LossyRing<8>>(8);
+        within::<MpLossyRing<8>>(8);
         within::<LosslessRing<8>>(8);
         between::<Queue<8>>(8);
         between::<LossyRing<8>>(8);
+        between::<MpLossyRing<8>>(8);
         between::<LosslessRing<1>>(1);
         #[cfg(feature = "iceoryx2")]
         between::<super::super::records::Records<1024>>(1024);
@@ -322,6 +368,7 @@ mod tests {
         }
         works::<Queue<8>>();
         works::<LossyRing<8>>();
+        works::<MpLossyRing<8>>();
         works::<LosslessRing<8>>();
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::others::IN_ONE_PROCESS;
 use crate::contenders::bare::BareLines;
-use crate::contenders::between::{Between, In, LosslessRing, LossyRing, Out, Queue, Within};
+use crate::contenders::between::{Between, In, LosslessRing, LossyRing, MpLossyRing, Out, Queue, Within};
 use crate::contenders::{Annulus, Named};
 use crate::cores::pin;
 use crate::floor;
@@ -17,7 +17,12 @@ use crate::row::{Entry, Kind, Plan, Row, Sample};
 use crate::timing::{WARM_UP, ns_each, phases};
 
 pub fn rows() -> Vec<Row> {
-    vec![row::<Queue<1>>("queue"), row::<LosslessRing<1>>("lossless"), row::<LossyRing<1>>("lossy")]
+    vec![
+        row::<Queue<1>>("queue"),
+        row::<LosslessRing<1>>("lossless"),
+        row::<LossyRing<1>>("lossy"),
+        row::<MpLossyRing<1>>("lossy, several publishers"),
+    ]
 }
 
 pub fn works() -> Works {
@@ -25,6 +30,7 @@ pub fn works() -> Works {
         work::<Pong<Queue<1>>>(),
         work::<Pong<LosslessRing<1>>>(),
         work::<Pong<LossyRing<1>>>(),
+        work::<Pong<MpLossyRing<1>>>(),
         work::<Pong<BareLines>>(),
     ]
 }

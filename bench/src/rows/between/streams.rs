@@ -11,11 +11,12 @@ use std::sync::Barrier;
 use std::thread;
 
 use annulus::LossyTryRecvError;
-use annulus::broadcast::{Publisher, Subscriber};
+use annulus::broadcast::Subscriber;
+use annulus::shm::Invitation;
 
 use super::others::{IN_ONE_PROCESS, start};
 use crate::contenders::between::{
-    BatchIn, BatchOut, Between, In, LosslessRing, LossyRing, Out, Queue, Within,
+    BatchIn, BatchOut, Between, In, LosslessRing, LossyRing, MpLossyRing, Out, Queue, Within,
 };
 use crate::contenders::{Annulus, Named};
 use crate::cores::pin;
@@ -30,6 +31,7 @@ const AT_MOST: f64 = 1.0 / 0.95;
 
 const EVERY_LINE: &str = "handing every line over";
 const LINES: &str = "handing lines over";
+const SEVERAL: &str = "lossy, several publishers";
 
 pub fn rows() -> Vec<Row> {
     let mut rows = vec![];
@@ -37,8 +39,12 @@ pub fn rows() -> Vec<Row> {
     rows.extend(lossless::<Queue<8>, 8>("queue", 64));
     rows.extend(lossless::<LosslessRing<1>, 1>("lossless", 8));
     rows.extend(lossless::<LosslessRing<8>, 8>("lossless", 64));
-    rows.extend(lossy::<1>(8));
-    rows.extend(lossy::<8>(64));
+    rows.extend(lossy::<LossyRing<1>, 1>("lossy", 8));
+    rows.extend(lossy::<LossyRing<8>, 8>("lossy", 64));
+    // (No target: where one process has all publishers, they claim in another way.)
+    let several =
+        lossy::<MpLossyRing<1>, 1>(SEVERAL, 8).into_iter().chain(lossy::<MpLossyRing<8>, 8>(SEVERAL, 64));
+    rows.extend(several.map(|row| Row { targets: vec![], ..row }));
     rows
 }
 
@@ -95,21 +101,27 @@ where
     ]
 }
 
-fn lossy<const WORDS: usize>(bytes: usize) -> [Row; 2] {
+/// Subscribers are the same, however many may publish.
+fn lossy<R, const WORDS: usize>(ring: &str, bytes: usize) -> [Row; 2]
+where
+    R: Within<Out: BatchOut<WORDS>, In = Subscriber<[u64; WORDS]>>
+        + Between<Out: BatchOut<WORDS>, In = Subscriber<[u64; WORDS]>, Offer = Invitation>
+        + 'static,
+{
     [
         row(
-            format!("processes: lossy, {bytes} bytes"),
+            format!("processes: {ring}, {bytes} bytes"),
             "the time of a publish while a subscriber in a process on the other core receives what it can, and the part that it \
              received; beside it a subscriber in a thread there",
-            live_between_processes::<WORDS, false>,
-            live_in_one_process::<WORDS, false>,
+            live_between_processes::<R, WORDS, false>,
+            live_in_one_process::<R, WORDS, false>,
         )
         .floor(LINES, floor::hand_lines_over),
         row(
-            format!("processes: lossy, {bytes} bytes, batches of 64"),
+            format!("processes: {ring}, {bytes} bytes, batches of 64"),
             "the same in batches",
-            live_between_processes::<WORDS, true>,
-            live_in_one_process::<WORDS, true>,
+            live_between_processes::<R, WORDS, true>,
+            live_in_one_process::<R, WORDS, true>,
         )
         .floor(LINES, floor::hand_lines_over),
     ]
@@ -275,14 +287,14 @@ impl<R: Between<In: BatchIn<WORDS>>, const WORDS: usize> Work for ReceiveBatches
 /// The time of a publish. The ring ends with it.
 fn publish_all<const WORDS: usize, const BATCHES: bool>(
     messages: u64,
-    publisher: Publisher<[u64; WORDS]>,
+    publisher: impl Out + BatchOut<WORDS>,
 ) -> f64 {
     if BATCHES { publish_batches(messages, publisher) } else { publish_each(messages, publisher) }
 }
 
 /// A message is its number, counted from 1.
 #[inline(never)]
-fn publish_each<const WORDS: usize>(messages: u64, mut publisher: Publisher<[u64; WORDS]>) -> f64 {
+fn publish_each(messages: u64, mut publisher: impl Out) -> f64 {
     timed(messages, |phase| {
         for i in phase {
             publisher.put(i + 1);
@@ -291,7 +303,7 @@ fn publish_each<const WORDS: usize>(messages: u64, mut publisher: Publisher<[u64
 }
 
 #[inline(never)]
-fn publish_batches<const WORDS: usize>(messages: u64, mut publisher: Publisher<[u64; WORDS]>) -> f64 {
+fn publish_batches<const WORDS: usize>(messages: u64, mut publisher: impl BatchOut<WORDS>) -> f64 {
     let mut batch = [[0; WORDS]; BATCH];
     timed(messages, |phase| {
         for first in phase.step_by(BATCH) {
@@ -367,8 +379,11 @@ fn batches_that_come<const WORDS: usize>(mut subscriber: Subscriber<[u64; WORDS]
     }
 }
 
-fn live_in_one_process<const WORDS: usize, const BATCHES: bool>(plan: &Plan) -> Sample {
-    let (publisher, subscriber) = LossyRing::<WORDS>::within(plan.capacity);
+fn live_in_one_process<R, const WORDS: usize, const BATCHES: bool>(plan: &Plan) -> Sample
+where
+    R: Within<Out: BatchOut<WORDS>, In = Subscriber<[u64; WORDS]>>,
+{
+    let (publisher, subscriber) = R::within(plan.capacity);
     let messages = plan.messages;
     let ready = Barrier::new(2);
     thread::scope(|scope| {
@@ -383,8 +398,11 @@ fn live_in_one_process<const WORDS: usize, const BATCHES: bool>(plan: &Plan) -> 
     })
 }
 
-fn live_between_processes<const WORDS: usize, const BATCHES: bool>(plan: &Plan) -> Sample {
-    let (publisher, offer) = LossyRing::<WORDS>::share(plan.capacity, 1);
+fn live_between_processes<R, const WORDS: usize, const BATCHES: bool>(plan: &Plan) -> Sample
+where
+    R: Between<Out: BatchOut<WORDS>, Offer = Invitation>,
+{
+    let (publisher, offer) = R::share(plan.capacity, 1);
     let children = start::<LossyRing<WORDS>, ReceiveWhatComes<WORDS, BATCHES>>(plan, &offer, 1);
     let ns = publish_all::<WORDS, BATCHES>(plan.messages, publisher);
     live_sample(ns, last_of(children), plan.messages)

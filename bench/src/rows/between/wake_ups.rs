@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use super::others::IN_ONE_PROCESS;
 use crate::common_lines::CommonLines;
 use crate::contenders::bare::SharedFutex;
-use crate::contenders::between::{Between, LosslessRing, LossyRing, Out, Queue, Sleeper, Within};
+use crate::contenders::between::{
+    Between, LosslessRing, LossyRing, MpLossyRing, Out, Queue, Sleeper, Within,
+};
 use crate::contenders::{Annulus, Named};
 use crate::cores::pin;
 use crate::processes::{Child, Parent, Work, Works, work};
@@ -22,7 +24,12 @@ const IDLE: Duration = Duration::from_micros(300);
 const FUTEX: &str = "a bare shared futex";
 
 pub fn rows() -> Vec<Row> {
-    vec![row::<Queue<1>>("queue"), row::<LosslessRing<1>>("lossless"), row::<LossyRing<1>>("lossy")]
+    vec![
+        row::<Queue<1>>("queue"),
+        row::<LosslessRing<1>>("lossless"),
+        row::<LossyRing<1>>("lossy"),
+        row::<MpLossyRing<1>>("lossy, several publishers"),
+    ]
 }
 
 pub fn works() -> Works {
@@ -30,6 +37,7 @@ pub fn works() -> Works {
         work::<Woken<Queue<1>>>(),
         work::<Woken<LosslessRing<1>>>(),
         work::<Woken<LossyRing<1>>>(),
+        work::<Woken<MpLossyRing<1>>>(),
         work::<Woken<SharedFutex>>(),
     ]
 }
