@@ -38,8 +38,10 @@ mod store;
 pub(crate) use area::{Area, Extent, Pen};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use claim::MOST_PLACES;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use claims::behind_claims;
 #[cfg(feature = "shm")]
-pub(crate) use claims::{Claims, Fellows, behind_claims};
+pub(crate) use claims::{Claims, Fellows};
 pub(crate) use copied::Copied;
 pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};

@@ -30,7 +30,7 @@
 //!
 //! The gate has no part in this, nor has who reads. With many writers neither step holds.
 
-#[cfg(feature = "shm")]
+#[cfg(all(feature = "shm", not(annulus_loom)))]
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -236,7 +236,7 @@ fn is_unchanged(stamp: &AtomicU64, sequence: Sequence) -> bool {
 
 /// As [`Slot::read`], for whoever does not know the type of the messages: appends the bytes of message
 /// `sequence`, which is as long as `payload` to `bytes`, if they are whole. `slot`: its words.
-#[cfg(feature = "shm")]
+#[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) fn read_bytes(
     slot: &[AtomicU64],
     sequence: Sequence,
