@@ -166,7 +166,7 @@ fn try_recv_unused_odd(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = lossless_ring, config = at_most(26_200))]
+#[library_benchmark(setup = lossless_ring, config = at_most(26_700))]
 fn try_recv_empty_lossless(mut ring: LosslessRing) -> LosslessRing {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
     ring

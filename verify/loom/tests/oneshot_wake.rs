@@ -2,6 +2,11 @@
 //! block that is never freed.
 #![cfg(annulus_loom)]
 
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
 use annulus::{RecvError, oneshot};
 use annulus_loom::{BLOCK, block_on, check};
 use loom::thread;
@@ -34,6 +39,58 @@ fn a_value_wakes_a_task() {
         let reader = thread::spawn(move || block_on(receiver.recv_async()));
         assert!(sender.send(7).is_ok());
         assert_eq!(reader.join().unwrap(), Ok(7));
+    });
+}
+
+/// A task whose waker is dropped with its last share.
+struct Task;
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// A future is polled and dropped beside the value, and the next one, of another task, receives it. Loom
+/// watches the place of the waker.
+#[test]
+fn a_task_that_gives_up_takes_its_waker_along() {
+    check(|| {
+        let task = Arc::new(Task);
+        let (sender, mut receiver) = oneshot::channel();
+        let writer = thread::spawn(move || sender.send(7));
+        let waker = Waker::from(Arc::clone(&task));
+        let first = Pin::new(&mut receiver.recv_async()).poll(&mut Context::from_waker(&waker));
+        drop(waker);
+        let received = match first {
+            Poll::Ready(received) => received,
+            Poll::Pending => block_on(receiver.recv_async()),
+        };
+        assert_eq!(received, Ok(7));
+        drop(receiver);
+        writer.join().unwrap().unwrap();
+        assert_eq!(Arc::strong_count(&task), 1, "no waker is left");
+    });
+}
+
+/// As above, of a future that is forgotten.
+#[test]
+fn a_task_that_is_forgotten_is_replaced() {
+    check(|| {
+        let task = Arc::new(Task);
+        let (sender, mut receiver) = oneshot::channel::<u64>();
+        let writer = thread::spawn(move || drop(sender));
+        let waker = Waker::from(Arc::clone(&task));
+        let mut forgotten = Box::pin(receiver.recv_async());
+        let first = forgotten.as_mut().poll(&mut Context::from_waker(&waker));
+        // (The box stays, too: for as long as the model lasts.)
+        std::mem::forget(forgotten);
+        drop(waker);
+        if let Poll::Ready(received) = first {
+            assert_eq!(received, Err(RecvError));
+        }
+        assert_eq!(block_on(receiver.recv_async()), Err(RecvError));
+        drop(receiver);
+        writer.join().unwrap();
+        assert_eq!(Arc::strong_count(&task), 1, "no waker is left");
     });
 }
 

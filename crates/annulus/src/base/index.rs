@@ -25,7 +25,9 @@ impl Index {
         debug_assert!(capacity >= 1);
         let mask = if capacity.is_power_of_two() { capacity - 1 } else { 0 };
         // No capacity but a power of two divides 2^64, so the quotient is the same from 2^64 − 1.
-        Self { mask, capacity, reciprocal: u64::MAX / capacity }
+        // (A division takes longer than all the rest.)
+        let reciprocal = if mask == 0 { u64::MAX / capacity } else { 0 };
+        Self { mask, capacity, reciprocal }
     }
 
     #[inline]

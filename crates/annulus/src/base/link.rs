@@ -4,7 +4,9 @@
 //! before the whole is.
 
 use alloc::boxed::Box;
+use core::ptr::NonNull;
 
+use super::aligned::Aligned;
 use crate::sync::{AtomicPtr, Ordering, ordering};
 
 /// Where something is linked once and for all: it lives as long as the link.
@@ -24,15 +26,15 @@ impl<T> Link<T> {
 
     /// Links `new`; `Err` is what somebody else has linked before.
     pub(crate) fn put(&self, new: T) -> Result<&T, &T> {
-        let new = Box::into_raw(Box::new(new));
+        let new = Self::made(new);
         let success = ordering!(Release unless "gate_link_relaxed");
         // Release: pairs with the Acquire in `get`, and with the one here.
         match self.0.compare_exchange(core::ptr::null_mut(), new, success, Ordering::Acquire) {
             // SAFETY: it is linked now.
             Ok(_) => Ok(unsafe { &*new }),
             Err(theirs) => {
-                // SAFETY: it comes from a `Box`, and nobody else has seen it.
-                drop(unsafe { Box::from_raw(new) });
+                // SAFETY: it was made above, and nobody else has seen it.
+                unsafe { Self::free(new) };
                 // SAFETY: it is linked.
                 Err(unsafe { &*theirs })
             }
@@ -41,20 +43,35 @@ impl<T> Link<T> {
 }
 
 impl<T> Link<T> {
-    /// Takes what is linked off.
-    pub(crate) fn take(&mut self) -> Option<Box<T>> {
-        // Relaxed, both: nobody else has what the link is a part of any more. (So it is no swap, which is a
-        // locked instruction.)
-        let linked = self.0.load(Ordering::Relaxed);
-        self.0.store(core::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: it was linked once, so it comes from a `Box`, and nobody follows the link any more.
-        (!linked.is_null()).then(|| unsafe { Box::from_raw(linked) })
+    /// What is on lines of its own lies in [room for that](Aligned).
+    const IS_ON_LINES: bool = align_of::<T>() > align_of::<u128>();
+
+    fn made(new: T) -> *mut T {
+        if Self::IS_ON_LINES { Aligned::room().fill(new).as_ptr() } else { Box::into_raw(Box::new(new)) }
+    }
+
+    /// # Safety
+    ///
+    /// It comes from [`made`](Self::made), is not null, and nobody uses it any more.
+    unsafe fn free(made: *mut T) {
+        if Self::IS_ON_LINES {
+            // SAFETY: the caller's promise.
+            unsafe { Aligned::free(NonNull::new_unchecked(made)) };
+        } else {
+            // SAFETY: the caller's promise.
+            drop(unsafe { Box::from_raw(made) });
+        }
     }
 }
 
 impl<T> Drop for Link<T> {
     fn drop(&mut self) {
-        drop(self.take());
+        // Relaxed: nobody else has what the link is a part of any more.
+        let linked = self.0.load(Ordering::Relaxed);
+        if !linked.is_null() {
+            // SAFETY: it was linked once, and nobody follows the link any more.
+            unsafe { Self::free(linked) };
+        }
     }
 }
 
@@ -64,14 +81,30 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn what_is_on_lines_stays_on_them() {
+        #[repr(align(64))]
+        struct OnLines(Arc<()>);
+
+        let (link, unit) = (Link::empty(), Arc::new(()));
+        for turn in 0..2 {
+            let linked = link.put(OnLines(Arc::clone(&unit)));
+            assert!(linked.is_ok() == (turn == 0));
+        }
+        let linked: &OnLines = link.get().unwrap();
+        assert!(Arc::ptr_eq(&linked.0, &unit) && core::ptr::from_ref(linked).addr() % 64 == 0);
+        drop(link);
+        assert_eq!(Arc::strong_count(&unit), 1);
+    }
+
     /// Who comes second gets what is there, and what it brought is dropped.
     #[test]
     fn what_is_linked_stays() {
-        let (mut link, [first, second]) = (Link::empty(), [(); 2].map(Arc::new));
+        let (link, [first, second]) = (Link::empty(), [(); 2].map(Arc::new));
         assert!(link.put(Arc::clone(&first)).is_ok_and(|linked| Arc::ptr_eq(linked, &first)));
         assert!(link.put(Arc::clone(&second)).is_err_and(|theirs| Arc::ptr_eq(theirs, &first)));
         assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (2, 1));
-        assert!(link.get().is_some() && link.take().is_some());
-        assert!(link.get().is_none());
+        drop(link);
+        assert_eq!(Arc::strong_count(&first), 1);
     }
 }

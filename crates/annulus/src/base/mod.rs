@@ -1,5 +1,7 @@
-//! Small parts that need nothing of rings: numbers, links, lists, counts.
+//! Small parts that need nothing of rings: numbers, links, lists, counts, room on lines.
 
+pub(crate) mod aligned;
+pub(crate) mod common;
 pub(crate) mod free_list;
 #[cfg(feature = "shm")]
 pub(crate) mod gone;

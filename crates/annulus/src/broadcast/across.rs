@@ -56,7 +56,8 @@ impl Builder {
         across: Across,
     ) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
         // SAFETY: the caller's promise.
-        let (publisher, subscribable) = first_two(unsafe { self.shown(across) }?);
+        let shared = unsafe { self.shown(across) }?;
+        let (publisher, subscribable) = first_two(shared);
         Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
     }
 

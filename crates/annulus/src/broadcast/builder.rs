@@ -323,6 +323,7 @@ impl Builder {
     }
 
     /// As [`lossy`](Self::lossy), by this name.
+    #[inline]
     pub(crate) fn lossy_called<T: Message>(
         self,
         name: Name,
@@ -333,6 +334,7 @@ impl Builder {
 
     /// As [`lossless`](Self::lossless), by this name.
     #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+    #[inline]
     pub(crate) fn lossless_called<T: Message>(
         self,
         name: Name,
@@ -424,6 +426,7 @@ impl Builder {
         }
     }
 
+    #[inline(always)]
     fn copied<T: Message>(
         self,
         writers: Writers,
@@ -432,6 +435,7 @@ impl Builder {
         self.first_handles(writers, name, |capacity, stride| Copied::new(capacity, stride, self.memory))
     }
 
+    #[inline(always)]
     fn first_handles<S: Strided + Send + Sync>(
         self,
         writers: Writers,
@@ -441,7 +445,9 @@ impl Builder {
         let first = self.first_sequence()?;
         let Self { capacity, headroom, strategy, memory: _, first: _, statistics, name: _ } =
             self.with_fitting_headroom()?;
-        let ring = Ring::new(capacity, first, writers, make)?;
-        Ok(first_two(RingState::new(ring, headroom, strategy, Counters::new(statistics), name)))
+        let store = Ring::store(capacity, first, writers, make)?;
+        let counters = Counters::new(statistics);
+        let ring = Ring::around(store, capacity, first, writers);
+        Ok(first_two(RingState::new(ring, headroom, strategy, counters, name)))
     }
 }

@@ -1,11 +1,11 @@
 //! A share in a ring, made for speed: it finds a slot without a look at shared memory, and can be given up
 //! without its address being taken.
 
-use alloc::sync::Arc;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 
 use super::ring_state::RingState;
+use crate::base::common::Common;
 use crate::base::sequence::Sequence;
 use crate::close::Closer;
 use crate::message::Message;
@@ -72,29 +72,29 @@ impl Role for Gating {
     }
 }
 
-/// An [`Arc`] of what both sides share, a copy of where the slots are, and a drop that moves the `Arc` out of
-/// line by value.
+/// A [share](Common) of what both sides share, a copy of where the slots are, and a drop that moves the share
+/// out of line by value.
 ///
-/// The drop of a plain `Arc` hands its address to a function that is not inlined. A publisher or subscriber
+/// The drop of a plain share hands its address to a function that is not inlined. A publisher or subscriber
 /// that holds one then has an address too, so its cursor lives in memory, and a publisher pays for that with
 /// a second store beside each message (decision 0002). With this, a handle whose methods are inlined lives in
 /// registers.
 pub(crate) struct Handle<S: Store, R: Role> {
-    shared: ManuallyDrop<Arc<RingState<S>>>,
+    shared: ManuallyDrop<Common<RingState<S>>>,
     /// Of the ring in `shared`, and therefore alive as long as this handle.
     slots: Slots<S>,
     role: ManuallyDrop<R>,
 }
 
 impl<S: Store, R: Role> Handle<S, R> {
-    fn of(shared: Arc<RingState<S>>, role: R) -> Self {
+    fn of(shared: Common<RingState<S>>, role: R) -> Self {
         let slots = shared.ring.slots();
         Self { shared: ManuallyDrop::new(shared), slots, role: ManuallyDrop::new(role) }
     }
 
     /// Another handle of the same ring.
     pub(super) fn another<Q: Role>(&self, role: Q) -> Handle<S, Q> {
-        Handle::of(Arc::clone(&self.shared), role)
+        Handle::of(Common::clone(&self.shared), role)
     }
 
     /// What closes the ring from anywhere.
@@ -102,7 +102,7 @@ impl<S: Store, R: Role> Handle<S, R> {
     where
         S: Send + Sync + 'static,
     {
-        Closer::of(&self.shared)
+        Closer::from_weak(self.shared.downgrade())
     }
 
     /// What takes snapshots of the ring from anywhere.
@@ -110,7 +110,7 @@ impl<S: Store, R: Role> Handle<S, R> {
     where
         S: Send + Sync + 'static,
     {
-        Observer::of(&self.shared)
+        Observer::from_weak(self.shared.downgrade())
     }
 
     /// As [`Slots::is_left`]; the ring is for many writers.
@@ -145,11 +145,12 @@ impl<S: Store, R: Role> Handle<S, R> {
 }
 
 /// The two handles from which all others of a ring come.
+#[inline(always)]
 pub(super) fn first_two<S: Store + Send + Sync>(
     shared: RingState<S>,
 ) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
-    let shared = Arc::new(shared);
-    let both = (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Inviting));
+    let shared = RingState::in_place(shared);
+    let both = (Handle::of(shared.clone(), Publishing), Handle::of(shared, Inviting));
     both.0.shared.list(2);
     both
 }
@@ -158,7 +159,7 @@ pub(super) fn first_two<S: Store + Send + Sync>(
 /// leaves.
 #[cfg(feature = "shm")]
 pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: RingState<S>) -> Handle<S, Publishing> {
-    let handle = Handle::of(Arc::new(shared), Publishing);
+    let handle = Handle::of(RingState::in_place(shared), Publishing);
     handle.shared.list(1);
     handle
 }
@@ -166,7 +167,7 @@ pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: RingState<S>) 
 /// The first handle of a ring whose publisher is of another process.
 #[cfg(feature = "shm")]
 pub(super) fn first_of_another<S: Store>(shared: RingState<S>) -> Handle<S, Inviting> {
-    Handle::of(Arc::new(shared), Inviting)
+    Handle::of(RingState::in_place(shared), Inviting)
 }
 
 impl<S: Store> Handle<S, Publishing> {
@@ -286,7 +287,7 @@ impl<S: Store, R: Role> Drop for Handle<S, R> {
 
 #[cold]
 #[inline(never)]
-fn give_up<S: Store, R: Role>(shared: Arc<RingState<S>>, role: R) {
+fn give_up<S: Store, R: Role>(shared: Common<RingState<S>>, role: R) {
     role.leave(&shared);
     drop(shared);
 }

@@ -2,7 +2,9 @@
 
 use alloc::sync::Arc;
 
+use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
+use crate::base::link::Link;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::close::Close;
 use crate::observer::Listing;
@@ -29,8 +31,8 @@ pub(crate) struct RingState<S> {
     pub(super) released: EventCount,
     /// How handles wait where a verb does not say.
     pub(super) strategy: WaitStrategy,
-    /// Tells it from other rings.
-    pub(super) identity: Identity,
+    /// Tells it from other rings, once somebody asks.
+    identity: Link<Identity>,
     /// What is counted, if somebody wants that. Constant.
     pub(super) counters: Counting,
     pub(super) name: Name,
@@ -58,6 +60,7 @@ pub(super) struct Elsewhere {
 
 impl<S: Store> RingState<S> {
     /// With one handle on each side.
+    #[inline(always)]
     pub(super) fn new(
         ring: Ring<S>,
         headroom: usize,
@@ -65,7 +68,8 @@ impl<S: Store> RingState<S> {
         counters: Counting,
         name: Name,
     ) -> Self {
-        let [published, released] = [(); 2].map(|()| EventCount::counting(counters.clone()));
+        let published = EventCount::counting(counters.clone());
+        let released = EventCount::counting(counters.clone());
         let gate = Gate::new(ring.capacity(), headroom, ring.first(), counters.clone());
         Self::with(ring, gate, published, released, strategy, counters, name)
     }
@@ -91,6 +95,7 @@ impl<S: Store> RingState<S> {
     }
 
     #[allow(clippy::too_many_arguments, reason = "what it is made of")]
+    #[inline(always)]
     fn with(
         ring: Ring<S>,
         gate: Gate,
@@ -102,10 +107,6 @@ impl<S: Store> RingState<S> {
     ) -> Self {
         // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
         let over = AtomicBool::new(ring.head().is_seen());
-        if published.needs_fence() {
-            // Unreached: for systems without membarrier
-            ring.head().always_take_slow_path();
-        }
         Self {
             ring,
             gate,
@@ -114,7 +115,7 @@ impl<S: Store> RingState<S> {
             look_first_since: AtomicU64::new(0),
             released,
             strategy,
-            identity: Identity::new(),
+            identity: Link::empty(),
             counters,
             listing: Listing::new(&name),
             name,
@@ -124,6 +125,25 @@ impl<S: Store> RingState<S> {
             subscribers: AtomicUsize::new(0),
             subscribed: AtomicU64::new(0),
         }
+    }
+
+    /// The first share of it, in its place.
+    #[inline(always)]
+    pub(super) fn in_place(self) -> Common<Self> {
+        let shared = Common::room().fill(self);
+        if shared.published.needs_fence() {
+            // Unreached: for systems without membarrier
+            shared.ring.head().always_take_slow_path();
+        }
+        shared
+    }
+
+    /// What tells it from other rings.
+    pub(super) fn identity(&self) -> &Identity {
+        // Stages ask for it, which few rings have.
+        self.identity
+            .get()
+            .unwrap_or_else(|| self.identity.put(Identity(Arc::new(0))).unwrap_or_else(|theirs| theirs))
     }
 
     /// Whether a publisher of a lossy ring for many is to look at the slot before it claims it.
@@ -425,10 +445,6 @@ impl<S: Store + Send + Sync> Close for RingState<S> {
 pub(super) struct Identity(Arc<u8>);
 
 impl Identity {
-    fn new() -> Self {
-        Self(Arc::new(0))
-    }
-
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -64,7 +64,7 @@ impl Progress {
             // What came before it joined does not concern it.
             floor: AtomicU64::new(Sequence::FIRST.get()),
             start,
-            ring: shared.identity.clone(),
+            ring: shared.identity().clone(),
             lossless,
         })
     }
@@ -574,7 +574,7 @@ pub(super) fn stage<M: Unstaged, S: Store>(
     barrier: &DependencyBarrier,
 ) -> Result<Handle<S, StageRole<M::Role>>, UpstreamError> {
     // Decision 0026: what a stage may follow.
-    barrier.check_ring(&handle.identity)?;
+    barrier.check_ring(handle.identity())?;
     if M::LOSSLESS {
         barrier.check_lossless()?;
     }

@@ -1,7 +1,11 @@
 //! [`Closer`]: ends a ring from anywhere.
 
-use alloc::sync::{Arc, Weak};
+#[cfg(any(test, all(feature = "std", not(annulus_loom))))]
+use alloc::sync::Arc;
+use alloc::sync::Weak;
 use core::fmt;
+
+use crate::base::aligned::Aligned;
 
 /// Something that can be closed.
 pub(crate) trait Close: Send + Sync {
@@ -21,6 +25,26 @@ pub(crate) trait Close: Send + Sync {
     // Unreached: an output of a pipeline is a queue of several lanes, which has its own
     #[cfg(all(feature = "std", not(annulus_loom)))]
     fn tell(&self, _told: Arc<dyn Told>) {}
+}
+
+/// What lies in room of its own.
+impl<R: Close> Close for Aligned<R> {
+    fn close(&self) {
+        self.value().close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.value().is_closed()
+    }
+
+    fn waiting(&self) -> Option<u64> {
+        self.value().waiting()
+    }
+
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    fn tell(&self, told: Arc<dyn Told>) {
+        self.value().tell(told);
+    }
 }
 
 /// Who is told of the end of a queue: the pipeline of which it is an output.
@@ -88,11 +112,12 @@ pub struct Closer {
 
 impl Closer {
     /// A closer of a ring that handles share.
+    #[cfg(test)]
     pub(crate) fn of<R: Close + 'static>(ring: &Arc<R>) -> Self {
         Self::from_weak(Arc::downgrade(ring))
     }
 
-    /// A closer of a ring that has a weak reference to itself.
+    /// A closer of what this leads to.
     pub(crate) fn from_weak<R: Close + 'static>(ring: Weak<R>) -> Self {
         Self { ring }
     }

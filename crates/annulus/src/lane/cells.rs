@@ -42,10 +42,11 @@ const ALIGNMENT: usize = 128;
 impl<T> Cells<T> {
     /// `count` empty slots, in `memory`. Every page is written here, so none is touched for the first time
     /// while the ring runs.
+    #[inline(always)]
     pub(crate) fn new(count: usize, memory: Memory) -> Result<Self, CapacityError> {
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
         let layout = Self::layout(count).ok_or_else(too_large)?;
-        let block = Block::zeroed(layout, memory)
+        let block = Block::touched(layout, memory)
             .map_err(|refused| CapacityError::of_block(refused, count, size_of::<T>()))?;
         let watched = if cfg!(annulus_loom) { count } else { 0 };
         let watchers = (0..watched).map(|_| UnsafeCell::new(())).collect();
@@ -74,6 +75,7 @@ impl<T> Cells<T> {
     }
 
     /// Of the memory of so many slots; `None` if there can't be so much.
+    #[inline]
     pub(crate) fn layout(count: usize) -> Option<Layout> {
         let layout = Layout::array::<T>(count).ok()?.align_to(ALIGNMENT).ok()?;
         // Slots without a size are just numbers, but they too must be told apart: their order goes by their

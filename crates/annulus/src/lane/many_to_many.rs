@@ -27,7 +27,7 @@ use core::num::NonZeroUsize;
 
 use super::cache_line::CacheLine;
 use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Stamped, StampedSlot, Taken};
-use super::{Number, Span};
+use super::{Cells, Number, Span};
 use crate::error::{CapacityError, Refusal};
 #[cfg(feature = "std")]
 use crate::memory::Block;
@@ -53,9 +53,20 @@ pub(crate) struct Sent {
 }
 
 impl<T> ManyToMany<T> {
-    /// A lane of `capacity` slots in `memory`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
-        Ok(Self { slots: Stamped::new(capacity, first, memory)?, tail: CacheLine::new(first) })
+    /// The slots of a lane: `capacity` of them in `memory`, of which the first message is number `first`.
+    #[inline(always)]
+    pub(crate) fn slots(
+        capacity: usize,
+        first: Number,
+        memory: Memory,
+    ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
+        Stamped::slots(capacity, first, memory)
+    }
+
+    /// A lane of these slots. Nothing can fail here, so a lane is made where it is to be.
+    #[inline(always)]
+    pub(crate) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
+        Self { slots: Stamped::new(slots, first), tail: CacheLine::new(first) }
     }
 
     #[inline(always)]

@@ -31,4 +31,4 @@ pub(crate) use peer::Peer;
 pub(crate) use places::PlaceTable;
 pub(crate) use position::Position;
 pub(crate) use span::Span;
-pub(crate) use stamped::{Claimed, FreeSlot, Taken};
+pub(crate) use stamped::{Claimed, FreeSlot, StampedSlot, Taken};

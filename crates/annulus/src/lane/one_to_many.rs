@@ -14,8 +14,8 @@
 //! and divide.end2 come after a pair of fences: that of the writer after stamped.send3, and that of the
 //! reader before divide.end2. So divide.end2 has seen every message of a writer that does not see the close.
 
-use super::stamped::{Claimed, OVER, Stamped, Taken};
-use super::{Number, Span};
+use super::stamped::{Claimed, OVER, Stamped, StampedSlot, Taken};
+use super::{Cells, Number, Span};
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
@@ -31,9 +31,20 @@ pub(crate) struct OneToMany<T> {
 }
 
 impl<T> OneToMany<T> {
-    /// A lane of `capacity` slots in `memory`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
-        Ok(Self { slots: Stamped::new(capacity, first, memory)?, left_at: AtomicU64::new(first.get()) })
+    /// The slots of a lane: `capacity` of them in `memory`, of which the first message is number `first`.
+    #[inline(always)]
+    pub(crate) fn slots(
+        capacity: usize,
+        first: Number,
+        memory: Memory,
+    ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
+        Stamped::slots(capacity, first, memory)
+    }
+
+    /// A lane of these slots. Nothing can fail here, so a lane is made where it is to be.
+    #[inline(always)]
+    pub(crate) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
+        Self { slots: Stamped::new(slots, first), left_at: AtomicU64::new(first.get()) }
     }
 
     /// Where the slots lie.
@@ -190,7 +201,7 @@ mod tests {
 
     /// A lane of four with this many messages, of which so many are claimed and moved out.
     fn lane(first: Number, sent: u64, claimed: usize) -> OneToMany<Box<u64>> {
-        let lane = OneToMany::new(4, first, Memory::default()).unwrap();
+        let lane = OneToMany::new(OneToMany::slots(4, first, Memory::default()).unwrap(), first);
         for count in 0..sent {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(first.plus(count), Box::new(count)) };
@@ -285,7 +296,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToMany::new(4, first, Memory::default()).unwrap();
+        let lane = OneToMany::new(OneToMany::slots(4, first, Memory::default()).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(number, message.clone()) };
@@ -301,7 +312,10 @@ mod tests {
         let (rounds, capacity) = if cfg!(miri) { (5, 4) } else { (100, 5000) };
         for _ in 0..rounds {
             let start = std::sync::Barrier::new(2);
-            let lane = OneToMany::new(capacity, Number::new(0), Memory::default()).unwrap();
+            let lane = OneToMany::new(
+                OneToMany::slots(capacity, Number::new(0), Memory::default()).unwrap(),
+                Number::new(0),
+            );
             // SAFETY: nobody else writes, and all are free.
             (0..capacity as u64)
                 .map(Number::new)

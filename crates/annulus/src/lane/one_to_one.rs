@@ -59,12 +59,20 @@ const _: () = {
 };
 
 impl<T> OneToOne<T> {
-    /// A lane of `capacity` slots in `memory`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
+    /// The slots of a lane: `capacity` of them, in `memory`.
+    #[inline(always)]
+    pub(crate) fn slots(capacity: usize, memory: Memory) -> Result<Cells<T>, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        Ok(Self { cells: Cells::new(capacity, memory)?, first, control: Own::new(first) })
+        Cells::new(capacity, memory)
+    }
+
+    /// A lane of these slots, whose first message is number `first`. Nothing can fail here, so a lane is made
+    /// where it is to be.
+    #[inline(always)]
+    pub(crate) fn new(slots: Cells<T>, first: Number) -> Self {
+        Self { cells: slots, first, control: Own::new(first) }
     }
 }
 
@@ -315,7 +323,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_can_be_taken_back() {
         let first = Number::new(0);
-        let lane = OneToOne::<Box<u8>>::new(2, first, Memory::default()).unwrap();
+        let lane = OneToOne::<Box<u8>>::new(OneToOne::slots(2, Memory::default()).unwrap(), first);
         lane.ask_for(lane.position(first));
         assert!(lane.is_asked_for(first) && !lane.is_asked_for(first.next()));
         // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
@@ -329,7 +337,7 @@ mod tests {
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = Number::new(u64::MAX - 1);
-        let lane = OneToOne::<u8>::new(2, first, Memory::default()).unwrap();
+        let lane = OneToOne::<u8>::new(OneToOne::slots(2, Memory::default()).unwrap(), first);
         let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.next()), end);
@@ -339,7 +347,7 @@ mod tests {
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
         let first = Number::new(0);
-        let lane = OneToOne::<u8>::new(4, first, Memory::default()).unwrap();
+        let lane = OneToOne::<u8>::new(OneToOne::slots(4, Memory::default()).unwrap(), first);
         lane.release(first.next());
         assert_eq!(lane.len(), 0);
         lane.release(first);
@@ -349,7 +357,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToOne::new(4, first, Memory::default()).unwrap();
+        let lane = OneToOne::new(OneToOne::slots(4, Memory::default()).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write_at(lane.position(number), message.clone()) };

@@ -34,7 +34,7 @@ use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.
-pub(super) struct StampedSlot<T> {
+pub(crate) struct StampedSlot<T> {
     stamp: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
 }
@@ -160,7 +160,12 @@ unsafe impl<T: Send> Sync for Stamped<T> {}
 
 impl<T> Stamped<T> {
     /// `capacity` free slots in `memory`; the first message is number `first`.
-    pub(super) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
+    #[inline(always)]
+    pub(super) fn slots(
+        capacity: usize,
+        first: Number,
+        memory: Memory,
+    ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
@@ -169,7 +174,14 @@ impl<T> Stamped<T> {
             // SAFETY: below the capacity, and nobody else has them yet.
             unsafe { StampedSlot::make(slots.slot(count), first.plus(count as u64)) };
         }
-        Ok(Self { slots, index: Index::new(capacity), first, head: CacheLine::new(first) })
+        Ok(slots)
+    }
+
+    /// These slots, and the head.
+    #[inline(always)]
+    pub(super) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
+        let index = Index::new(slots.count());
+        Self { slots, index, first, head: CacheLine::new(first) }
     }
 
     #[inline(always)]

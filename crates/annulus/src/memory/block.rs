@@ -18,6 +18,8 @@ use crate::sync::mutated;
 /// A block of bytes: from the global allocator, or mapped as the options say. It does not know what is in it.
 pub(crate) struct Block {
     start: NonNull<u8>,
+    /// Where the allocator's room for it begins.
+    origin: NonNull<u8>,
     layout: Layout,
     /// `None` if there were no options.
     placed: Option<Box<Placed>>,
@@ -43,6 +45,8 @@ type KeptMemory = ();
 pub(super) enum Content {
     /// Zeroes. Every page is written, so none is touched for the first time while the ring runs.
     Zeroes,
+    /// Anything, in pages that were all written.
+    Touched,
     /// Anything: the caller writes every unit.
     Anything,
 }
@@ -50,37 +54,69 @@ pub(super) enum Content {
 /// The smallest page there is.
 const PAGE: usize = 4096;
 
+/// What the allocator is asked for: room in which such a block lies somewhere.
+#[inline]
+fn room_for(layout: Layout) -> Result<Layout, NoBlock> {
+    // Decision 0125: no allocation asks for the alignment of a line.
+    let word = align_of::<usize>();
+    if layout.align() <= word {
+        return Ok(layout);
+    }
+    let bytes = layout.size().checked_add(layout.align() - word).ok_or(NoBlock::TooLarge)?;
+    Layout::from_size_align(bytes, word).map_err(|_| NoBlock::TooLarge)
+}
+
 impl Block {
+    /// Bytes of this layout. Every page is written here.
+    #[inline(always)]
+    pub(crate) fn touched(layout: Layout, memory: Memory) -> Result<Self, NoBlock> {
+        Self::new(layout, memory, Content::Touched)
+    }
+
     /// Bytes of this layout, all zero. Every page is written here.
+    #[inline(always)]
     pub(crate) fn zeroed(layout: Layout, memory: Memory) -> Result<Self, NoBlock> {
         Self::new(layout, memory, Content::Zeroes)
     }
 
+    // (Inlined, as all that makes a ring: what is returned in memory is read again before it is written
+    // there.)
+    #[inline(always)]
     pub(super) fn new(layout: Layout, memory: Memory, content: Content) -> Result<Self, NoBlock> {
-        if memory.asks() {
-            let placed = Box::new(Placed::new(layout, memory)?);
-            if let Some(start) = placed.start() {
-                let mut block = Self::of(start, layout);
-                block.placed = Some(placed);
-                return Ok(block);
-            }
-            let mut block = Self::allocated(layout, content)?;
-            block.placed = Some(placed);
-            Ok(block)
-        } else {
-            Self::allocated(layout, content)
-        }
+        if memory.asks() { Self::placed(layout, memory, content) } else { Self::allocated(layout, content) }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn placed(layout: Layout, memory: Memory, content: Content) -> Result<Self, NoBlock> {
+        let placed = Box::new(Placed::new(layout, memory)?);
+        let mut block = match placed.start() {
+            Some(start) => Self::of(start, layout),
+            None => Self::allocated(layout, content)?,
+        };
+        block.placed = Some(placed);
+        Ok(block)
+    }
+
+    #[inline(always)]
     fn allocated(layout: Layout, content: Content) -> Result<Self, NoBlock> {
         if layout.size() == 0 {
             let start = NonNull::new(ptr::without_provenance_mut(layout.align())).ok_or(NoBlock::TooLarge)?;
             return Ok(Self::of(start, layout));
         }
-        let allocate = if content == Content::Zeroes { alloc_zeroed } else { alloc };
+        let room = room_for(layout)?;
+        let is_small = layout.size() <= PAGE;
+        // (A small block of zeroes does not come from the stock of blocks that most allocators have at hand.)
+        let allocate = if content == Content::Zeroes && !is_small { alloc_zeroed } else { alloc };
         // SAFETY: the size is not 0.
-        let start = NonNull::new(unsafe { allocate(layout) }).ok_or(NoBlock::TooLarge)?;
-        if content == Content::Zeroes {
+        let origin = NonNull::new(unsafe { allocate(room) }).ok_or(NoBlock::TooLarge)?;
+        let distance = origin.addr().get().next_multiple_of(layout.align()) - origin.addr().get();
+        // SAFETY: the room has so many bytes more than the layout.
+        let start = unsafe { origin.add(distance) };
+        if content == Content::Zeroes && is_small {
+            // SAFETY: the block is new.
+            unsafe { start.write_bytes(0, layout.size()) };
+        } else if content != Content::Anything {
             // Zeroes from the system may be one shared page until they are written. Volatile, so that the
             // compiler keeps the stores.
             for byte in (0..layout.size()).step_by(PAGE) {
@@ -88,12 +124,16 @@ impl Block {
                 unsafe { start.add(byte).write_volatile(0) };
             }
         }
-        Ok(Self::of(start, layout))
+        let mut block = Self::of(start, layout);
+        block.origin = origin;
+        Ok(block)
     }
 
+    #[inline(always)]
     fn of(start: NonNull<u8>, layout: Layout) -> Self {
         Self {
             start,
+            origin: start,
             layout,
             placed: None,
             #[cfg(feature = "shm")]
@@ -166,8 +206,9 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if self.is_allocated() && self.layout.size() != 0 {
+            let room = room_for(self.layout).unwrap_or(self.layout);
             // SAFETY: allocated in `allocated` with this layout.
-            unsafe { dealloc(self.start.as_ptr(), self.layout) };
+            unsafe { dealloc(self.origin.as_ptr(), room) };
         }
     }
 }

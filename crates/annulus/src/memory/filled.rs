@@ -22,6 +22,7 @@ unsafe impl<U: Send + Sync> Sync for Filled<U> {}
 
 impl<U> Filled<U> {
     /// `count` units, which `make` makes in their order.
+    #[inline(always)]
     pub(crate) fn new(count: usize, memory: Memory, mut make: impl FnMut() -> U) -> Result<Self, NoBlock> {
         let layout = Layout::array::<U>(count).map_err(|_| NoBlock::TooLarge)?;
         let block = Block::new(layout, memory, Content::Anything)?;

@@ -153,6 +153,7 @@ impl Memory {
     }
 
     /// Whether any option is there.
+    #[inline]
     pub(crate) fn asks(&self) -> bool {
         self.huge_pages.is_some() || self.prefault.is_some() || self.lock.is_some() || self.node.is_some()
     }

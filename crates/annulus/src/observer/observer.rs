@@ -1,6 +1,8 @@
 //! [`Observer`]: takes snapshots of a ring from anywhere.
 
-use alloc::sync::{Arc, Weak};
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use alloc::sync::Arc;
+use alloc::sync::Weak;
 use core::fmt;
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -54,12 +56,7 @@ enum Ring {
 }
 
 impl Observer {
-    /// An observer of a ring that handles share.
-    pub(crate) fn of<R: Observe + 'static>(ring: &Arc<R>) -> Self {
-        Self::from_weak(Arc::downgrade(ring))
-    }
-
-    /// An observer of a ring that has a weak reference to itself.
+    /// An observer of what this leads to.
     pub(crate) fn from_weak<R: Observe + 'static>(ring: Weak<R>) -> Self {
         Self { ring: Ring::Weakly(ring) }
     }
@@ -96,11 +93,8 @@ impl Observer {
     /// Whether `other` observes the same ring.
     #[cfg(all(feature = "metrics", not(annulus_loom)))]
     pub(crate) fn is_of_the_ring_of(&self, other: &Self) -> bool {
-        // While a ring is there, no other ring has its address, nor while a `Weak` of it is there.
-        let address = |observer: &Self| match &observer.ring {
-            Ring::Weakly(ring) => Some(ring.as_ptr().cast::<()>()),
-            Ring::Listed(entry) => entry.look(|ring| core::ptr::from_ref(ring).cast()),
-        };
+        // While a ring is there, no other ring has its address.
+        let address = |observer: &Self| observer.look(|ring| ring.address());
         address(self).is_some_and(|here| address(other) == Some(here))
     }
 

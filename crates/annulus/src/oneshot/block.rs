@@ -21,16 +21,29 @@
 //! *Where a side waits* is an eventcount, which the first side that waits makes. So a value that is there
 //! when it is asked for costs nothing of that.
 //!
+//! *A task that receives* has its waker in the block instead, and no eventcount. The waker is the receiver's
+//! until oneshot.arm6, and again after oneshot.disarm7, which fails once the sender has had its last word.
+//! From then on it is the sender's, which wakes it before it leaves; and whoever frees the block drops it.
+//!
+//! ```text
+//! oneshot.arm6     put the waker, state |= TASK, look once more (oneshot.look3)
+//! oneshot.disarm7  state &= !TASK, unless the sender has had its last word; drop the waker
+//! ```
+//!
 //! *The value* belongs to the sender until oneshot.end1 with `VALUE`, and from then on to the receiver, which
 //! takes it out before it leaves. A sender that finds `CLOSED` there does not say `VALUE`, and keeps it.
 
 use alloc::boxed::Box;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
+#[cfg(feature = "async")]
+use core::task::Waker;
 
 use crate::base::link::Link;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 use crate::wait::EventCount;
+#[cfg(feature = "async")]
+use crate::wait::contain;
 
 /// The sender has put its value.
 pub(super) const VALUE: u64 = 1;
@@ -43,18 +56,27 @@ pub(super) const CLOSED: u64 = 1 << 2;
 struct Side {
     /// It has left.
     left: u64,
-    /// It waits, or did so.
+    /// It waits at the event, or did so.
+    sleeps: u64,
+    /// It waits there, or as a task.
     waits: u64,
 }
 
-const SENDER: Side = Side { left: 1 << 3, waits: 1 << 4 };
-const RECEIVER: Side = Side { left: 1 << 5, waits: 1 << 6 };
+/// The receiver's waker is in the block.
+const TASK: u64 = 1 << 7;
+
+const SENDER: Side = Side { left: 1 << 3, sleeps: 1 << 4, waits: 1 << 4 };
+// Mutants: `| with ^`: no bit is in both.
+const RECEIVER: Side = Side { left: 1 << 5, sleeps: 1 << 6, waits: 1 << 6 | TASK };
 
 pub(super) struct Block<T> {
     state: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
     /// Where a side waits, once one does.
     event: Link<EventCount>,
+    /// As [`TASK`] says.
+    #[cfg(feature = "async")]
+    waker: UnsafeCell<MaybeUninit<Waker>>,
 }
 
 /// One side's share of a block. Whoever has it must [end](Self::end) it: its drop does nothing.
@@ -73,12 +95,23 @@ impl<T> Block<T> {
             state: AtomicU64::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
             event: Link::empty(),
+            #[cfg(feature = "async")]
+            waker: UnsafeCell::new(MaybeUninit::uninit()),
         })));
         (Share(block), Share(block))
     }
 
-    /// Wakes whoever waits. The caller has seen that somebody does, by an Acquire.
-    fn wake(&self) {
+    /// Wakes whoever waits. The caller has seen `state`, by an Acquire, and said its last word.
+    fn wake(&self, state: u64) {
+        #[cfg(feature = "async")]
+        if state & TASK != 0 && !mutated!("oneshot_wakes_no_task") {
+            // SAFETY: the waker is there, and from the last word of the sender on nobody moves it, before the
+            // sender has left.
+            contain(|| self.waker.with(|waker| unsafe { (*waker).assume_init_ref() }.wake_by_ref()));
+        }
+        if state & (SENDER.sleeps | RECEIVER.sleeps) == 0 {
+            return;
+        }
         if let (Some(event), false) = (self.event.get(), mutated!("oneshot_wakes_nobody")) {
             event.notify();
         }
@@ -116,10 +149,10 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
             event.put(EventCount::fenced()).unwrap_or_else(|theirs| theirs)
         });
         // Relaxed: it is this side's own bit.
-        if state.load(Ordering::Relaxed) & Self::OWN.waits == 0 {
+        if state.load(Ordering::Relaxed) & Self::OWN.sleeps == 0 {
             // Release: pairs with the Acquire of whoever sees the bit, who then finds the event. For the rest
             // the order of changes of this one word decides, and the event.
-            state.fetch_or(Self::OWN.waits, ordering!(Release unless "oneshot_event_unseen"));
+            state.fetch_or(Self::OWN.sleeps, ordering!(Release unless "oneshot_event_unseen"));
         }
         event
     }
@@ -143,22 +176,23 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
             if state & Self::OTHER.left != 0 {
                 // SAFETY: the other side has left, and the Acquire of `state` pairs with the Release with
                 // which it did. This one leaves now.
-                unsafe { self.free() };
+                unsafe { self.free(state) };
                 return true;
             }
             let is_awaited = state & Self::OTHER.waits != 0;
             let left = if is_awaited { 0 } else { Self::OWN.left };
             // oneshot.end1. Release: pairs with the Acquire of oneshot.look3, for the value, and with those
-            // of the other side's end, for all that this one did with the block.
-            let (success, failure) = (ordering!(Release unless "oneshot_end_relaxed"), Ordering::Acquire);
+            // of the other side's end, for all that this one did with the block. Acquire: pairs with
+            // oneshot.arm6, which may have been done anew since this loop looked.
+            let (success, failure) = (ordering!(AcqRel unless "oneshot_end_relaxed"), Ordering::Acquire);
             match block.state.compare_exchange_weak(state, state | word | left, success, failure) {
-                Ok(_) => break is_awaited,
+                Ok(_) => break is_awaited.then_some(state),
                 Err(now) => state = now,
             }
         };
-        if is_awaited {
+        if let Some(state) = is_awaited {
             // SAFETY: the last word was said.
-            unsafe { self.wake_and_leave() };
+            unsafe { self.wake_and_leave(state) };
         }
         true
     }
@@ -168,14 +202,15 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     /// The last word was said, and the share is not used any more.
     #[cold]
     #[inline(never)]
-    unsafe fn wake_and_leave(&self) {
+    unsafe fn wake_and_leave(&self, state: u64) {
         let block = self.block();
-        block.wake();
+        block.wake(state);
         // oneshot.leave4. AcqRel: the Release is that of oneshot.end1; the Acquire pairs with the Release
         // with which the other side left.
-        if block.state.fetch_or(Self::OWN.left, Ordering::AcqRel) & Self::OTHER.left != 0 {
+        let state = block.state.fetch_or(Self::OWN.left, Ordering::AcqRel);
+        if state & Self::OTHER.left != 0 {
             // SAFETY: both have left.
-            unsafe { self.free() };
+            unsafe { self.free(state) };
         }
     }
 
@@ -183,9 +218,19 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     ///
     /// Both sides have left, and all that the other one did comes before this. There is no value.
     #[inline]
-    unsafe fn free(&self) {
+    unsafe fn free(&self, state: u64) {
         // SAFETY: it was leaked in `shared`, and nobody else looks at it: the caller's promise.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        let block = unsafe { Box::from_raw(self.0.as_ptr()) };
+        #[cfg(feature = "async")]
+        if state & TASK != 0 {
+            // SAFETY: the waker is there.
+            let waker = block.waker.with(|waker| unsafe { (*waker).assume_init_read() });
+            drop(block);
+            // It may panic.
+            drop(waker);
+        }
+        #[cfg(not(feature = "async"))]
+        drop((block, state));
     }
 
     /// Takes the value out.
@@ -215,8 +260,55 @@ impl<T> Share<T, false> {
     pub(super) fn close(&self) {
         let block = self.block();
         // oneshot.close5. Acquire: pairs with the Release of oneshot.wait2, for the event.
-        if block.state.fetch_or(CLOSED, Ordering::Acquire) & SENDER.waits != 0 {
-            block.wake();
+        let state = block.state.fetch_or(CLOSED, Ordering::Acquire);
+        if state & SENDER.waits != 0 {
+            block.wake(state & !TASK);
+        }
+    }
+
+    /// oneshot.arm6: the sender's last word wakes this. The caller looks once more.
+    ///
+    /// # Safety
+    ///
+    /// No waker is there: [`disarm`](Self::disarm) was called, and a look after it found no word of the
+    /// sender.
+    #[cfg(feature = "async")]
+    pub(super) unsafe fn arm(&self, waker: Waker) {
+        let block = self.block();
+        // SAFETY: without `TASK` nobody else looks at the place.
+        block.waker.with_mut(|place| unsafe { (*place).write(waker) });
+        // Release: pairs with the Acquire of oneshot.end1, which then wakes it. Whether that sees the bit, or
+        // the look after this sees the last word, the order of changes of this one word decides.
+        block.state.fetch_or(TASK, ordering!(Release unless "oneshot_arm_relaxed"));
+    }
+
+    /// Whether what is [armed](Self::arm) wakes the same as this.
+    ///
+    /// # Safety
+    ///
+    /// It is armed, and not [disarmed](Self::disarm).
+    #[cfg(feature = "async")]
+    pub(super) unsafe fn is_armed_for(&self, waker: &Waker) -> bool {
+        // SAFETY: the waker is there, and only the receiver moves it before it leaves.
+        self.block().waker.with(|armed| unsafe { (*armed).assume_init_ref() }.will_wake(waker))
+    }
+
+    /// oneshot.disarm7: takes the waker out and drops it, if one is there, and the sender has not had its
+    /// last word.
+    #[cfg(feature = "async")]
+    pub(super) fn disarm(&self) {
+        let block = self.block();
+        // Relaxed, here and below: it is this side's own bit, and its own waker.
+        let mut state = block.state.load(Ordering::Relaxed);
+        while state & TASK != 0 && (state & (VALUE | ENDED) == 0 || mutated!("oneshot_disarms_late")) {
+            let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+            match block.state.compare_exchange_weak(state, state & !TASK, success, failure) {
+                Ok(_) => {
+                    // SAFETY: the waker is there, and the sender sees none from now on.
+                    return drop(block.waker.with_mut(|waker| unsafe { (*waker).assume_init_read() }));
+                }
+                Err(now) => state = now,
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One value from one thread or task to another: a reply.
 //!
-//! A channel has one [`Sender`] and one [`Receiver`], and one allocation. (When a side has to wait, there is
-//! another one.) The sender is used up by its value, and never waits. The drop of either side is told to the
-//! other one.
+//! A channel has one [`Sender`] and one [`Receiver`], and one allocation. (When a thread has to wait, there
+//! is another one. A task that receives has its place in the first.) The sender is used up by its value, and
+//! never waits. The drop of either side is told to the other one.
 //!
 //! A receiver is a receiving handle like any other: it blocks, with a timeout or not, waits in a task or in a
 //! `select!`, and can be read by an event loop.

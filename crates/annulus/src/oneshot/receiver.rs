@@ -2,7 +2,11 @@
 
 use core::fmt;
 #[cfg(feature = "async")]
-use core::future::Future;
+use core::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
@@ -141,7 +145,7 @@ impl<T: Send> Receiver<T> {
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
-        crate::wait::Waiting::next_of(self)
+        Receiving::new(self)
     }
 
     /// Closes the channel: a value that was not sent yet is refused, and given back to its sender. One that
@@ -234,6 +238,72 @@ impl<T: Send> Wait for Awaiting<'_, T> {
     #[inline(always)]
     fn poll(&mut self) -> Look<Self::Found> {
         self.0.poll()
+    }
+}
+
+/// The future of [`Receiver::recv_async`]. Dropped at any time, it leaves no waker behind, unless the sender
+/// is just waking it.
+#[cfg(feature = "async")]
+#[must_use = "a future does nothing until it is awaited"]
+struct Receiving<'r, T: Send> {
+    receiver: &'r mut Receiver<T>,
+    /// Whether its waker is in the block.
+    is_armed: bool,
+}
+
+#[cfg(feature = "async")]
+impl<'r, T: Send> Receiving<'r, T> {
+    fn new(receiver: &'r mut Receiver<T>) -> Self {
+        Self { receiver, is_armed: false }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arm(&mut self, context: &Context<'_>) -> Look<Result<T, RecvError>> {
+        let (receiver, waker) = (&mut *self.receiver, context.waker());
+        // SAFETY: it is armed, and this was said after `disarm`.
+        if self.is_armed && unsafe { receiver.share.is_armed_for(waker) } {
+            return Look::Nothing;
+        }
+        let waker = waker.clone();
+        self.is_armed = false;
+        // (A future before this one may have been forgotten.)
+        receiver.share.disarm();
+        if let Look::Found(found) = receiver.poll() {
+            return Look::Found(found);
+        }
+        // SAFETY: `disarm` was called, and nothing was found after it.
+        unsafe { receiver.share.arm(waker) };
+        self.is_armed = true;
+        receiver.poll()
+    }
+}
+
+#[cfg(feature = "async")]
+impl<T: Send> Future for Receiving<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let mut look = this.receiver.poll();
+        if matches!(look, Look::Nothing) {
+            look = this.arm(context);
+        }
+        match look {
+            Look::Found(found) => Poll::Ready(found),
+            Look::Nothing | Look::Again => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(feature = "async")]
+impl<T: Send> Drop for Receiving<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_armed {
+            self.receiver.share.disarm();
+        }
     }
 }
 

@@ -182,6 +182,7 @@ impl<K: Kind> Builder<K> {
     /// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
     /// ```
     #[allow(clippy::type_complexity, reason = "a producer and a consumer")]
+    #[inline]
     pub fn build<T: Send>(self) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
         let (write, read) = K::ends(self.plan)?;
         read.state().list(2);

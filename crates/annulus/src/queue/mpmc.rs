@@ -51,6 +51,7 @@ impl Parts for Mpmc {
 }
 
 impl Build for Mpmc {
+    #[inline(always)]
     fn ends<T: Send>(plan: Plan) -> Result<(WriteMany<T>, ReadMany<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((WriteMany::new(share.clone()), ReadMany::new(share)))

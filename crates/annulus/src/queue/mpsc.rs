@@ -45,6 +45,7 @@ impl Parts for Mpsc {
 }
 
 impl Build for Mpsc {
+    #[inline(always)]
     fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((WriteEnd::new(share.clone()), FanIn::new(ReadEnd::new(share))))

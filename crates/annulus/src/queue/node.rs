@@ -9,7 +9,7 @@ use super::plan::Plan;
 use crate::base::free_list::END;
 use crate::error::CapacityError;
 use crate::lane::Number;
-use crate::lane::{ControlBlock, OneToMany, OneToOne, Peer, Span};
+use crate::lane::{Cells, ControlBlock, OneToMany, OneToOne, Peer, Span, StampedSlot};
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::wait::EventCount;
 #[repr(C)]
 pub(crate) struct LaneNode<L> {
     pub(super) lane: L,
-    /// The queue state, which an `Arc` holds. [`state_of`](super::share::state_of) knows its type. Constant.
+    /// The queue state, a `Common`. [`state_of`](super::share::state_of) knows its type. Constant.
     pub(super) state: NonNull<()>,
     /// Whether the lane is active: its producer may rely on it that consumers look here. If not, the producer
     /// [activates](super::roster::Roster::activate) the lane.
@@ -52,6 +52,7 @@ const _: () = {
 
 impl<L> LaneNode<L> {
     /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`.
+    #[inline(always)]
     pub(super) fn new(
         lane: L,
         index: u32,
@@ -105,19 +106,55 @@ pub(crate) trait QueueLane: Sized {
 
 /// A lane that a queue makes.
 pub(crate) trait NewLane: QueueLane {
-    /// An empty lane.
-    fn new(plan: &Plan) -> Result<Self, CapacityError>;
+    /// What its messages lie in.
+    type Slots;
+
+    /// The slots of an empty lane.
+    fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError>;
+
+    /// An empty lane of these slots.
+    fn new(slots: Self::Slots, plan: &Plan) -> Self;
+
+    /// Where the slots lie.
+    #[cfg(feature = "numa")]
+    fn block_of(slots: &Self::Slots) -> &Block;
 }
 
 impl<T> NewLane for OneToOne<T> {
-    fn new(plan: &Plan) -> Result<Self, CapacityError> {
-        OneToOne::new(plan.capacity, plan.first, plan.memory)
+    type Slots = Cells<T>;
+
+    #[inline(always)]
+    fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError> {
+        OneToOne::slots(plan.capacity, plan.memory)
+    }
+
+    #[inline(always)]
+    fn new(slots: Self::Slots, plan: &Plan) -> Self {
+        OneToOne::new(slots, plan.first)
+    }
+
+    #[cfg(feature = "numa")]
+    fn block_of(slots: &Self::Slots) -> &Block {
+        slots.block()
     }
 }
 
 impl<T> NewLane for OneToMany<T> {
-    fn new(plan: &Plan) -> Result<Self, CapacityError> {
-        OneToMany::new(plan.capacity, plan.first, plan.memory)
+    type Slots = Cells<StampedSlot<T>>;
+
+    #[inline(always)]
+    fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError> {
+        OneToMany::slots(plan.capacity, plan.first, plan.memory)
+    }
+
+    #[inline(always)]
+    fn new(slots: Self::Slots, plan: &Plan) -> Self {
+        OneToMany::new(slots, plan.first)
+    }
+
+    #[cfg(feature = "numa")]
+    fn block_of(slots: &Self::Slots) -> &Block {
+        slots.block()
     }
 }
 

@@ -40,6 +40,7 @@ use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
 use super::node::{LaneNode, QueueLane};
+use crate::base::aligned::Aligned;
 use crate::base::free_list::{END, Head};
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::EventCount;
@@ -181,8 +182,9 @@ impl<L> Roster<L> {
         }
     }
 
-    /// Adds the lane that `make` makes, which gets the number of the lane.
-    pub(super) fn add(&self, make: impl FnOnce(u32) -> Box<LaneNode<L>>) -> &LaneNode<L> {
+    /// Adds the lane that `make` makes, which gets the number of the lane. It lies in room of its own, and
+    /// belongs to the roster from now on.
+    pub(super) fn add(&self, make: impl FnOnce(u32) -> NonNull<LaneNode<L>>) -> &LaneNode<L> {
         // Relaxed: each lane only needs another number. The stores below publish the lane.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
         let (bucket, _) = bucket_of(index / LANES_PER_BLOCK);
@@ -200,12 +202,27 @@ impl<L> Roster<L> {
                 drop(unsafe { Box::from_raw(blocks) });
             }
         }
-        let node = Box::into_raw(make(index as u32));
+        let node = make(index as u32);
         let block = self.block(index / LANES_PER_BLOCK).expect("its bucket is there");
         // Release: pairs with the Acquire in `node`.
-        block.nodes[index % LANES_PER_BLOCK].store(node, Ordering::Release);
+        block.nodes[index % LANES_PER_BLOCK].store(node.as_ptr(), Ordering::Release);
         // SAFETY: it was made above. It is only borrowed shared, and freed with the roster.
-        unsafe { &*node }
+        unsafe { node.as_ref() }
+    }
+
+    /// Adds the first lane, which is active, and lies in room of its own. Nobody else has the roster yet.
+    #[inline(always)]
+    pub(super) fn add_first(&self, node: NonNull<LaneNode<L>>) -> &LaneNode<L> {
+        // SAFETY: it was just made.
+        unsafe { node.as_ref() }.active.store(true, Ordering::Relaxed);
+        let first = Box::new(Block::new());
+        // Relaxed, here and above: whoever else gets the roster comes after this.
+        first.nodes[0].store(node.as_ptr(), Ordering::Relaxed);
+        first.active.store(1, Ordering::Relaxed);
+        self.count.store(1, Ordering::Relaxed);
+        self.buckets[0].store(Box::into_raw(first), Ordering::Relaxed);
+        // SAFETY: as in `add`.
+        unsafe { node.as_ref() }
     }
 
     /// Makes `node` active: consumers look at it from now on. A producer that wakes a consumer does so after
@@ -383,9 +400,9 @@ impl<L> Drop for Roster<L> {
             let Some(block) = self.block(index / LANES_PER_BLOCK) else { continue };
             // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
             let node = block.nodes[index % LANES_PER_BLOCK].load(Ordering::Relaxed);
-            if !node.is_null() {
-                // SAFETY: it was made by `Box::into_raw` in `add`, and is in the table once.
-                drop(unsafe { Box::from_raw(node) });
+            if let Some(node) = NonNull::new(node) {
+                // SAFETY: `add` got it in room of its own, and it is in the table once.
+                unsafe { Aligned::free(node) };
             }
         }
         for (bucket, blocks) in self.buckets.iter().enumerate() {

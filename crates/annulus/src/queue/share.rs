@@ -1,7 +1,5 @@
 //! [`LaneShare`]: how an end reaches its lane, and keeps the queue alive.
 
-use alloc::sync::{Arc, Weak};
-use core::mem;
 use core::ops::Deref;
 use core::ptr::NonNull;
 
@@ -9,12 +7,13 @@ use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Round;
 use super::state::QueueState;
+use crate::base::common::Common;
 use crate::error::CapacityError;
 use crate::wait::EventCount;
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 
-/// A share in a queue state, and a reference to one of its lane nodes: what an `Arc` of the one and a
+/// A share in a queue state, and a reference to one of its lane nodes: what a `Common` of the one and a
 /// reference to the other would be, in one pointer. Each end of a lane has one, and nothing else keeps a
 /// queue state alive.
 // Decision 0004: a handle has no more than four numbers.
@@ -31,12 +30,15 @@ unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
 impl<L: QueueLane> LaneShare<L> {
     /// The first share in a new queue state, which has one lane. The lane is active. The queue state counts
     /// one producer and one consumer, which are still to be made.
+    #[inline(always)]
     pub(super) fn first(plan: Plan) -> Result<Self, CapacityError>
     where
         L: NewLane<Peer = ()>,
     {
-        let state = Arc::new_cyclic(|me| QueueState::new(plan, EventCount::counting, (), Weak::clone(me)));
-        let node = NonNull::from(state.lane_for_producer()?);
+        let room = Common::room();
+        let me = room.place();
+        let state = room.fill(QueueState::new(plan, EventCount::counting, (), me));
+        let node = NonNull::from(state.first_lane()?);
         Ok(Self::of(state, node))
     }
 
@@ -52,12 +54,16 @@ impl<L: QueueLane> LaneShare<L> {
         peer: L::Peer,
     ) -> Self {
         let published = |counters| EventCount::across(published, counters);
-        let state = Arc::new_cyclic(|me| QueueState::new(plan, published, peer, Weak::clone(me)));
+        let room = Common::room();
+        let me = room.place();
+        let state = room.fill(QueueState::new(plan, published, peer, me));
         let add = |(lane, released): (L, Remote), number: u64| {
             let released = EventCount::across(released, state.counters.clone());
             NonNull::from(state.add_lane(lane, released, number))
         };
         let node = add(first, 0);
+        // SAFETY: the queue state keeps it.
+        state.roster.activate(unsafe { node.as_ref() });
         for (lane, number) in others.into_iter().zip(1..) {
             // SAFETY: the queue state keeps it.
             state.roster.activate(unsafe { add(lane, number).as_ref() });
@@ -65,12 +71,11 @@ impl<L: QueueLane> LaneShare<L> {
         Self::of(state, node)
     }
 
-    /// The first share in the queue state that has this lane, which becomes active.
-    fn of(state: Arc<QueueState<L>>, node: NonNull<LaneNode<L>>) -> Self {
-        // SAFETY: the queue state keeps it.
-        state.roster.activate(unsafe { node.as_ref() });
+    /// The first share in the queue state that has this lane.
+    #[inline(always)]
+    fn of(state: Common<QueueState<L>>, node: NonNull<LaneNode<L>>) -> Self {
         // `give_up` drops it.
-        mem::forget(state);
+        let _ = state.into_raw();
         Self { node }
     }
 
@@ -129,8 +134,8 @@ impl<L: QueueLane> Deref for LaneShare<L> {
 
 impl<L: QueueLane> Clone for LaneShare<L> {
     fn clone(&self) -> Self {
-        // SAFETY: the address is that of an `Arc`, of which this owns a share.
-        unsafe { Arc::increment_strong_count(self.state.cast::<QueueState<L>>().as_ptr()) };
+        // SAFETY: the address is that of a `Common`, of which this owns a share.
+        let _ = unsafe { Common::another(self.state.cast::<QueueState<L>>()) }.into_raw();
         Self { node: self.node }
     }
 }
@@ -148,6 +153,6 @@ impl<L: QueueLane> Drop for LaneShare<L> {
 fn give_up<L: QueueLane>(node: NonNull<LaneNode<L>>) {
     // SAFETY: the share that is given up here is still there.
     let state = unsafe { node.as_ref() }.state;
-    // SAFETY: the address is that of an `Arc`, and the share is given up once: it is being dropped.
-    drop(unsafe { Arc::from_raw(state.cast::<QueueState<L>>().as_ptr()) });
+    // SAFETY: the address is that of a `Common`, and the share is given up once: it is being dropped.
+    drop(unsafe { Common::from_raw(state.cast::<QueueState<L>>()) });
 }

@@ -104,9 +104,9 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
-    use alloc::boxed::Box;
     use core::ptr::NonNull;
 
+    use crate::base::aligned::Aligned;
     use crate::queue::ends::Write;
     use crate::queue::kind::Joinable;
     use crate::queue::node::{LaneNode, NewLane};
@@ -121,15 +121,10 @@ mod tests {
             // The lane is counted and not there yet, and one behind it has a message already.
             first.clone().try_send(7).unwrap();
             mark = consumer.mark();
-            let lane = NewLane::new(&state.plan).unwrap();
-            Box::new(LaneNode::new(
-                lane,
-                index,
-                9,
-                NonNull::from(state).cast(),
-                &state.plan,
-                EventCount::new(),
-            ))
+            let slots = <K::Write<u64> as Write<u64>>::Lane::slots(&state.plan).unwrap();
+            let lane = NewLane::new(slots, &state.plan);
+            let (me, released) = (NonNull::from(state).cast(), EventCount::new());
+            Aligned::room().fill(LaneNode::new(lane, index, 9, me, &state.plan, released))
         });
         assert!(!consumer.has_passed(&mut mark));
         assert_eq!(consumer.try_recv(), Ok(7));

@@ -46,6 +46,7 @@ impl Parts for Spmc {
 }
 
 impl Build for Spmc {
+    #[inline(always)]
     fn ends<T: Send>(plan: Plan) -> Result<(WriteMany<T>, ReadMany<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((WriteMany::new(share.clone()), ReadMany::new(share)))

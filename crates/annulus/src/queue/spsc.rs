@@ -79,6 +79,7 @@ impl Parts for Spsc {
 }
 
 impl Build for Spsc {
+    #[inline(always)]
     fn ends<T: Send>(plan: Plan) -> Result<(Handing<T>, One<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((Handing { end: WriteEnd::new(share.clone()) }, One::new(ReadEnd::new(share))))

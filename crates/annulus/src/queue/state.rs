@@ -11,10 +11,8 @@
 //! [`EventCount::barrier`] and looks at the lane. Either it sees the message, or the producer sees the
 //! change.
 
-use alloc::boxed::Box;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
-use alloc::sync::Weak;
 use alloc::vec::Vec;
 use core::mem::offset_of;
 use core::ptr::NonNull;
@@ -23,6 +21,8 @@ use super::latency_sampler::LatencySampler;
 use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
+use crate::base::aligned::Aligned;
+use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use crate::close::Told;
@@ -56,8 +56,8 @@ pub(crate) struct QueueState<L: QueueLane> {
     listing: Listing,
     /// The process that has the other side, if that is another one. Constant.
     peer: L::Peer,
-    /// Itself, for whoever is to close it from elsewhere.
-    me: Weak<Self>,
+    /// Itself, as a share has it. Constant.
+    me: NonNull<Self>,
     /// Who is told of the end: the pipeline of which this is an output.
     #[cfg(all(feature = "std", not(annulus_loom)))]
     told: std::sync::OnceLock<Arc<dyn Told>>,
@@ -86,17 +86,15 @@ unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
 
 impl<L: QueueLane> QueueState<L> {
     /// A queue state without a lane, and with one handle on each side.
+    #[inline(always)]
     pub(super) fn new(
         plan: Plan,
         published: impl FnOnce(Counting) -> EventCount,
         peer: L::Peer,
-        me: Weak<Self>,
+        me: NonNull<Self>,
     ) -> Self {
         let counters = Counters::new(plan.statistics);
         let published = published(counters.clone());
-        if plan.hand_off {
-            published.set_flag(HANDS_OFF, Ordering::Relaxed);
-        }
         Self {
             published,
             producers: HandleCount::new(),
@@ -128,17 +126,35 @@ impl<L: QueueLane> QueueState<L> {
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
         }
-        Ok(self.add_lane(self.new_lane()?, EventCount::counting(self.counters.clone()), id))
+        let (slots, released) = (self.new_slots()?, EventCount::counting(self.counters.clone()));
+        Ok(self.add_lane(L::new(slots, &self.plan), released, id))
+    }
+
+    /// The lane of the first producer, which is active. Nobody else has the queue state yet.
+    #[inline(always)]
+    pub(super) fn first_lane(&self) -> Result<&LaneNode<L>, CapacityError>
+    where
+        L: NewLane,
+    {
+        let (slots, released) = (self.new_slots()?, EventCount::counting(self.counters.clone()));
+        self.joined.store(1, Ordering::Relaxed);
+        if self.plan.hand_off {
+            self.published.set_flag(HANDS_OFF, Ordering::Relaxed);
+        }
+        let lane = L::new(slots, &self.plan);
+        let node = Aligned::room().fill(LaneNode::new(lane, 0, 0, self.me.cast(), &self.plan, released));
+        Ok(self.roster.add_first(node))
     }
 
     /// Adds a lane for producer `id`, which sleeps at `released`.
     pub(super) fn add_lane(&self, lane: L, released: EventCount, id: u64) -> &LaneNode<L> {
-        let state = NonNull::new(self.me.as_ptr().cast_mut().cast()).expect("an Arc points to something");
-        self.roster.add(|index| Box::new(LaneNode::new(lane, index, id, state, &self.plan, released)))
+        let node = |index| LaneNode::new(lane, index, id, self.me.cast(), &self.plan, released);
+        self.roster.add(|index| Aligned::room().fill(node(index)))
     }
 
-    /// A lane of its memory, near the consumer if that has said where it is.
-    fn new_lane(&self) -> Result<L, CapacityError>
+    /// Slots of its memory for a lane, near the consumer if that has said where it is.
+    #[inline(always)]
+    fn new_slots(&self) -> Result<L::Slots, CapacityError>
     where
         L: NewLane,
     {
@@ -146,17 +162,17 @@ impl<L: QueueLane> QueueState<L> {
         if mutated!("joined_ring_unplaced") && self.roster.count() > 0 {
             plan.memory = Memory::default();
         }
-        let lane = L::new(&plan)?;
+        let slots = L::slots(&plan)?;
         #[cfg(feature = "numa")]
         {
             // Relaxed: it is a number and nothing else.
             let node = self.reader_node.load(Ordering::Relaxed);
             if node != NOWHERE {
-                let told = lane.block().bring_to(node);
+                let told = L::block_of(&slots).bring_to(node);
                 told.or_else(|error| plan.memory.if_required(error)).map_err(CapacityError::Memory)?;
             }
         }
-        Ok(lane)
+        Ok(slots)
     }
 
     /// Moves all lanes to this NUMA node, and those that are made from now on.
@@ -225,9 +241,13 @@ impl<L: QueueLane> QueueState<L> {
         self.published.has_flag(CLOSED, Ordering::Acquire) || self.peer.has_closed()
     }
 
-    /// Closes the queue and wakes everybody.
+    /// Closes the queue and wakes everybody. Does nothing if somebody has closed it, or is about to.
     #[cold]
     pub(super) fn close(&self) {
+        // Acquire: as in `is_closed`.
+        if self.published.has_flag(CLOSED, Ordering::Acquire) {
+            return;
+        }
         // Release: pairs with the Acquire in `is_closed`.
         self.published.set_flag(CLOSED, ordering!(Release unless "queue_close_relaxed"));
         self.peer.close();
@@ -242,12 +262,18 @@ impl<L: QueueLane> QueueState<L> {
         }
     }
 
+    /// A share of itself. (Whoever has it by reference has one, or borrows one.)
+    fn share(&self) -> Common<Self> {
+        // SAFETY: `LaneShare` makes queue states as `Common`s only.
+        unsafe { Common::another(self.me) }
+    }
+
     /// What closes the queue from anywhere.
     pub(super) fn closer(&self) -> Closer
     where
         L: Send + Sync + 'static,
     {
-        Closer::from_weak(Weak::clone(&self.me))
+        Closer::from_weak(self.share().downgrade())
     }
 
     /// From now on it is in the list of those that have a name. This process has handles of so many `sides`.
@@ -265,7 +291,7 @@ impl<L: QueueLane> QueueState<L> {
     where
         L: Send + Sync + 'static,
     {
-        Observer::from_weak(Weak::clone(&self.me))
+        Observer::from_weak(self.share().downgrade())
     }
 
     /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may

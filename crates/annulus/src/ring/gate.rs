@@ -71,6 +71,7 @@ pub(crate) struct Gate {
 impl Gate {
     /// The gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody still
     /// needs.
+    #[inline(always)]
     pub(crate) fn new(capacity: usize, headroom: usize, first: Sequence, counters: Counting) -> Self {
         debug_assert!(headroom < capacity);
         let usable = (capacity - headroom) as u64;

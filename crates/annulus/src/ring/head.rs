@@ -70,6 +70,7 @@ pub(crate) struct Frontier {
 }
 
 impl Head {
+    #[inline(always)]
     pub(super) fn new(capacity: usize, first: Sequence, writers: Writers) -> Self {
         // A quarter of the ring at most, so that a walk is short beside the ring; every message in the
         // smallest.

@@ -31,6 +31,7 @@ pub(crate) const MIN_CAPACITY: usize = 2;
 impl<S: Store> Ring<S> {
     /// A ring around the store that `make` makes for `capacity` slots of a stride, whose first message is
     /// number `first`.
+    #[cfg(any(feature = "shm", test))]
     pub(crate) fn new(
         capacity: usize,
         first: Sequence,
@@ -40,23 +41,47 @@ impl<S: Store> Ring<S> {
     where
         S: Strided,
     {
+        Ok(Self::around(Self::store(capacity, first, writers, make)?, capacity, first, writers))
+    }
+
+    /// The store of a ring: what [`new`](Self::new) does that can fail.
+    #[inline(always)]
+    pub(crate) fn store(
+        capacity: usize,
+        first: Sequence,
+        writers: Writers,
+        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
+    ) -> Result<S, CapacityError>
+    where
+        S: Strided,
+    {
         if capacity < MIN_CAPACITY {
             // Unreached: builders say so before they come here
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
         let stride = S::stride(writers);
         let store = make(capacity, stride)?;
-        let head = Head::new(capacity, first, writers);
-        let ring = Self { store, index: Index::new(capacity), stride, first, head };
         if first > Sequence::FIRST {
+            let index = Index::new(capacity);
+            let slots = Slots::<S>::new(store.start(), &index, stride, writers);
             // As if all laps before had been written.
             for sequence in (0..capacity as u64).map(|slot| first.plus(slot)) {
                 let stamp = Stamp::of_the_lap_before(sequence, capacity);
-                // SAFETY: the ring lives. Relaxed: nobody else has it yet.
-                unsafe { ring.slots().stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
+                // SAFETY: the store and the index live. Relaxed: nobody else has the store yet.
+                unsafe { slots.stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
             }
         }
-        Ok(ring)
+        Ok(store)
+    }
+
+    /// A ring around its store. Nothing can fail here, so a ring is made where it is to be.
+    #[inline(always)]
+    pub(crate) fn around(store: S, capacity: usize, first: Sequence, writers: Writers) -> Self
+    where
+        S: Strided,
+    {
+        let head = Head::new(capacity, first, writers);
+        Self { store, index: Index::new(capacity), stride: S::stride(writers), first, head }
     }
 
     /// The same ring, whose slots other processes have.
@@ -72,8 +97,7 @@ impl<S: Store> Ring<S> {
         S: Strided,
     {
         let writers = if mirror.claims().is_some() { Writers::Processes } else { Writers::One };
-        let head = Head::new(capacity, first, writers).mirrored(mirror);
-        Self { store, index: Index::new(capacity), stride: S::stride(writers), first, head }
+        Self::around(store, capacity, first, writers).mirrored(mirror)
     }
 
     /// The one publisher is gone, or has closed the ring: other processes are told where it ends.

@@ -27,6 +27,7 @@ impl Storage {
     /// Room for `slots` slots of `stride` words each, in `memory`.
     ///
     /// Every word is written here, so no page of a ring is touched for the first time while it runs.
+    #[inline(always)]
     pub(super) fn zeroed(slots: usize, stride: usize, memory: Memory) -> Result<Self, NoBlock> {
         let words = slots.checked_mul(stride).ok_or(NoBlock::TooLarge)?;
         Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, Line::default)? })

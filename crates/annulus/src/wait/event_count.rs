@@ -158,6 +158,7 @@ impl EventCount {
     }
 
     /// An event whose sleeps and wake-ups are counted, if there are counters.
+    #[inline]
     pub(crate) fn counting(counters: Counting) -> Self {
         if !fence::is_asymmetric() {
             // Unreached: on other systems, and on kernels without membarrier
@@ -176,6 +177,7 @@ impl EventCount {
         Self::with(FENCE_BOTH_SIDES, None)
     }
 
+    #[inline(always)]
     fn with(word: u32, counters: Counting) -> Self {
         Self {
             word: AtomicU32::new(word),

@@ -1,9 +1,8 @@
 //! [`Builder`]: makes ordered queues.
 
-use alloc::sync::Arc;
-
 use super::state::State;
 use super::{Receiver, Sender};
+use crate::base::common::Common;
 use crate::error::CapacityError;
 use crate::lane::{ManyToMany, Number};
 use crate::memory::Memory;
@@ -120,10 +119,12 @@ impl Builder {
     /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots, or a required option of
     /// their memory can't be met.
     pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
-        let lane = ManyToMany::new(self.capacity, self.first, self.memory)?;
-        let state =
-            Arc::new(State::new(lane, self.first, self.strategy, Counters::new(self.statistics), self.name));
-        let ends = (Sender { state: Arc::clone(&state) }, Receiver { state, strategy: None });
+        let slots = ManyToMany::slots(self.capacity, self.first, self.memory)?;
+        let counters = Counters::new(self.statistics);
+        let room = Common::room();
+        let lane = ManyToMany::new(slots, self.first);
+        let state = room.fill(State::new(lane, self.first, self.strategy, counters, self.name));
+        let ends = (Sender { state: state.clone() }, Receiver { state, strategy: None });
         ends.0.state.list();
         Ok(ends)
     }

@@ -1,6 +1,5 @@
 //! [`Receiver`]: the receiving verbs.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 #[cfg(feature = "std")]
@@ -8,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::state::State;
 use crate::Closer;
+use crate::base::common::Common;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
@@ -21,7 +21,7 @@ use crate::wait::own_strategy;
 ///
 /// It may be cloned, or shared by reference, at any time: all verbs take `&self`. You may mix all verbs.
 pub struct Receiver<T: Send> {
-    pub(super) state: Arc<State<T>>,
+    pub(super) state: Common<State<T>>,
     /// How it waits, if not as its queue. Only slow paths look at it.
     pub(super) strategy: Option<WaitStrategy>,
 }
@@ -310,7 +310,7 @@ impl<T: Send> Receiver<T> {
     where
         T: 'static,
     {
-        Closer::of(&self.state)
+        Closer::from_weak(self.state.downgrade())
     }
 
     own_strategy! {
@@ -321,7 +321,7 @@ impl<T: Send> Receiver<T> {
     observable! {
         where T: 'static,
         |handle| stats: handle.state.stats(),
-        observer: Observer::of(&handle.state)
+        observer: Observer::from_weak(handle.state.downgrade())
     }
 
     /// Whether the queue is closed. There may be messages left.
@@ -353,7 +353,7 @@ impl<T: Send> Receiver<T> {
 impl<T: Send> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.state.receivers.add();
-        Self { state: Arc::clone(&self.state), strategy: self.strategy }
+        Self { state: self.state.clone(), strategy: self.strategy }
     }
 }
 

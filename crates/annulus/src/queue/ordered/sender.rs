@@ -1,12 +1,12 @@
 //! [`Sender`]: the sending verbs.
 
-use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
 use super::state::State;
 use crate::Closer;
+use crate::base::common::Common;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, SendError, TrySendError};
@@ -20,7 +20,7 @@ use crate::wait::WaitStrategy;
 /// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and all senders have one
 /// bound and one order.
 pub struct Sender<T: Send> {
-    pub(super) state: Arc<State<T>>,
+    pub(super) state: Common<State<T>>,
 }
 
 impl<T: Send> Sender<T> {
@@ -258,13 +258,13 @@ impl<T: Send> Sender<T> {
     where
         T: 'static,
     {
-        Closer::of(&self.state)
+        Closer::from_weak(self.state.downgrade())
     }
 
     observable! {
         where T: 'static,
         |handle| stats: handle.state.stats(),
-        observer: Observer::of(&handle.state)
+        observer: Observer::from_weak(handle.state.downgrade())
     }
 
     /// Whether the queue is closed. If so, every send fails from now on.
@@ -279,7 +279,7 @@ impl<T: Send> Sender<T> {
 impl<T: Send> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.state.senders.add();
-        Self { state: Arc::clone(&self.state) }
+        Self { state: self.state.clone() }
     }
 }
 

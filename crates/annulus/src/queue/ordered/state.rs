@@ -61,6 +61,7 @@ const CLOSED: Flag = Flag::Closed;
 
 impl<T> State<T> {
     /// With one handle on each side.
+    #[inline(always)]
     pub(super) fn new(
         lane: ManyToMany<T>,
         first: Number,
