@@ -91,8 +91,8 @@ const LONGEST: f64 = 300.0;
 const TOP: usize = 54;
 const LINE: usize = 44;
 
-/// Of the newest results that have such rows: an SVG that needs nothing else, in light and dark. The longer bar of
-/// each row has the same length.
+/// Of the newest results that have such rows: an SVG that needs nothing else, in light and dark. The longer
+/// bar of each row has the same length.
 pub fn picture(all: &[Results]) -> Option<String> {
     let results = *shown(all).first()?;
     let rows = ROWS.iter().filter_map(|(row, words)| Some((*words, pair(results, row)?)));

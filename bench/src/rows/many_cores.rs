@@ -1,6 +1,7 @@
 //! How it goes on with more threads, each on a core of its own, on as many cores as the machine has.
 //!
-//! Most machines have no sixteen: rows that want more cores than there are, are left out, and the program says so.
+//! Most machines have no sixteen: rows that want more cores than there are, are left out, and the program
+//! says so.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! What the C library returns, as errors. A status that a function has no error for is misuse, or a fault of the library.
-//! It ends the program: decision 0130.
+//! It ends the program: decision 0128.
 
 const std = @import("std");
 const c = @import("c");

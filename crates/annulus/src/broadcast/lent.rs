@@ -5,7 +5,7 @@
 //! that of a receive (slot.r1 to slot.r4) once more, for compilers of C. While a handle is lent, only that
 //! code publishes or receives.
 
-// Decision 0129: what is lent, and why not the handle's own numbers.
+// Decision 0127: what is lent, and why not the handle's own numbers.
 
 use core::ptr::NonNull;
 

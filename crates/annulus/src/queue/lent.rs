@@ -6,7 +6,7 @@
 //! receives. Whatever it has done, the number that it stored last lies in the lane, and the handle goes on
 //! from there. So nothing is believed of the other language but the rules of a lane.
 
-// Decision 0129: what is lent, and why not the handle's own numbers.
+// Decision 0127: what is lent, and why not the handle's own numbers.
 
 use core::ptr::NonNull;
 

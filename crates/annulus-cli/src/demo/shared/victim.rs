@@ -1,6 +1,6 @@
 //! [`Victim`]: the process that `--kill` ends, and what the rings say of it afterwards.
 //!
-//! The rings are looked at read-only. Their memory outlives every process that has them (decision 0128).
+//! The rings are looked at read-only. Their memory outlives every process that has them (decision 0126).
 
 use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
