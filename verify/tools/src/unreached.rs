@@ -115,6 +115,6 @@ mod tests {
     /// So many lines of a file, which nothing reached.
     fn lcov(file: &str, count: usize) -> String {
         let counts = (1..=count).map(|number| format!("DA:{number},0")).collect::<Vec<_>>().join("\n");
-        format!("SF:/there/crates/annulus/src/{file}\n{counts}")
+        format!("SF:/there/crates/annulus/src/{file}\n{counts}\n")
     }
 }

@@ -111,12 +111,6 @@ pub struct Closer {
 }
 
 impl Closer {
-    /// A closer of a ring that handles share.
-    #[cfg(test)]
-    pub(crate) fn of<R: Close + 'static>(ring: &Arc<R>) -> Self {
-        Self::from_weak(Arc::downgrade(ring))
-    }
-
     /// A closer of what this leads to.
     pub(crate) fn from_weak<R: Close + 'static>(ring: Weak<R>) -> Self {
         Self { ring }

@@ -421,6 +421,10 @@ mod tests {
         }
     }
 
+    fn closer_of(ring: &Arc<Ring>) -> Closer {
+        Closer::from_weak(Arc::downgrade(ring))
+    }
+
     /// How many nodes there are.
     fn nodes(shutdown: &Shutdown) -> usize {
         let mut count = 0;
@@ -438,18 +442,18 @@ mod tests {
         let shutdown = Shutdown::new();
         let rings: Vec<_> = (0..10).map(|_| Ring::new(false)).collect();
         for ring in &rings {
-            shutdown.attach(Closer::of(ring));
+            shutdown.attach(closer_of(ring));
         }
         let mut most = 0;
         for _ in 0..100 {
-            shutdown.attach(Closer::of(&Ring::new(false)));
+            shutdown.attach(closer_of(&Ring::new(false)));
             most = most.max(nodes(&shutdown));
         }
         assert!((10..=2 * 10 + FEW).contains(&most), "{most} nodes");
         shutdown.trigger();
         assert!(rings.iter().all(|ring| ring.closed() == 1));
         let late = Ring::new(false);
-        shutdown.attach(Closer::of(&late));
+        shutdown.attach(closer_of(&late));
         shutdown.trigger();
         assert_eq!((late.closed(), rings[0].closed()), (1, 1));
     }
@@ -461,7 +465,7 @@ mod tests {
         let rings: Vec<_> = (0..3).map(|_| Ring::new(false)).collect();
         let mut most = 0;
         for turn in 0..1000 {
-            shutdown.attach(Closer::of(&rings[turn % rings.len()]));
+            shutdown.attach(closer_of(&rings[turn % rings.len()]));
             most = most.max(nodes(&shutdown));
         }
         assert!((3..=2 * 3 + FEW).contains(&most), "{most} nodes");
@@ -474,7 +478,7 @@ mod tests {
         let shutdown = Shutdown::new();
         let rings: Vec<_> = (0..5).map(|number| Ring::new(number == 2)).collect();
         for ring in &rings {
-            shutdown.attach(Closer::of(ring));
+            shutdown.attach(closer_of(ring));
         }
         let other = shutdown.clone();
         let waits = std::thread::spawn(move || other.wait());
@@ -493,8 +497,8 @@ mod tests {
                     let shutdown = &shutdown;
                     scope.spawn(move || {
                         for ring in part {
-                            shutdown.attach(Closer::of(ring));
-                            shutdown.attach(Closer::of(&Ring::new(false)));
+                            shutdown.attach(closer_of(ring));
+                            shutdown.attach(closer_of(&Ring::new(false)));
                         }
                     });
                 }
