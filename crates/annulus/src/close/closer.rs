@@ -1,6 +1,6 @@
 //! [`Closer`]: ends a ring from anywhere.
 
-#[cfg(any(test, all(feature = "std", not(annulus_loom))))]
+#[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
 use alloc::sync::Weak;
 use core::fmt;

@@ -73,7 +73,7 @@ pub(crate) use any::{Arm, Arms, wait_for_any};
 pub use arms::Choice;
 #[cfg(feature = "std")]
 pub(crate) use arms::Finding;
-#[cfg(feature = "std")]
+#[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use contain::contain;
 #[cfg(feature = "std")]
 pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
