@@ -25,7 +25,12 @@ pub fn page(all: &[Results]) -> String {
             verdicts.len() - met
         );
     }
-    INDEX.replace("{machines}", &machines).replace("{figures}", &summary::figures(all))
+    // Not in the template: there, the picture does not lie beside.
+    let picture = "![nanoseconds for each message, by the number of threads](many-cores.svg)";
+    INDEX
+        .replace("{machines}", &machines)
+        .replace("{picture}", picture)
+        .replace("{figures}", &summary::figures(all))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ ring!(SharedMpLossy, lossless: false, many: true, Fellow, Subscribable<u64>, Sub
             Err(error) => panic!("{error}"),
         }
     },
-    |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()), passes_over: true);
 
 /// A publisher, and what another one joins by.
 pub(crate) struct Fellow {

@@ -78,6 +78,9 @@ pub(crate) trait Ring: 'static {
     /// A publisher that waits for others does not know whether somebody may still come; and a task looks by
     /// itself.
     const BETWEEN_PROCESSES: bool = false;
+    /// A number may be passed over, where a publisher stands still in the middle of a message. It counts as
+    /// lagged, though there was no message.
+    const PASSES_OVER: bool = false;
 
     type Publisher: Publish;
     type Source: Clone + Send + Sync + 'static;
@@ -275,13 +278,14 @@ fn mapped() -> annulus::memory::Memory {
 macro_rules! ring {
     ($name:ident, lossless: $lossless:literal, many: $many:literal, $publisher:ty, $source:ty, $subscriber:ty,
      |$builder:ident| $make:expr, |$from:ident| $subscribe:expr, oldest: |$past:ident| $oldest:expr
-     $(, between_processes: $between:literal)? $(,)?) => {
+     $(, between_processes: $between:literal)? $(, passes_over: $passes:literal)? $(,)?) => {
         pub(crate) struct $name;
 
         impl crate::rings::Ring for $name {
             const LOSSLESS: bool = $lossless;
             const MANY: bool = $many;
             $(const BETWEEN_PROCESSES: bool = $between;)?
+            $(const PASSES_OVER: bool = $passes;)?
             type Publisher = $publisher;
             type Source = $source;
             type Subscriber = $subscriber;
