@@ -251,7 +251,7 @@ mod tasks {
     use std::future::Future;
     use std::pin::{Pin, pin};
     use std::sync::{Arc, Mutex};
-    use std::task::{Context, Poll, Wake, Waker};
+    use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 
     use annulus::{RecvError, oneshot};
 
@@ -275,6 +275,63 @@ mod tasks {
             let told = if is_sent { Ok(5) } else { Err(RecvError) };
             assert_eq!(value.as_mut().poll(&mut context), Poll::Ready(told));
         }
+    }
+
+    /// A poll by the same task changes nothing; a poll by another one is what counts from then on.
+    #[test]
+    fn the_last_task_that_polled_is_woken() {
+        let (sender, mut receiver) = oneshot::channel();
+        let mut value = pin!(receiver.recv_async());
+        let (first, second) = (Counting::new(), Counting::new());
+        let (one, other) = (first.waker(), second.waker());
+        for waker in [&one, &one, &other, &other] {
+            assert!(value.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
+        }
+        assert_eq!((first.alive(), second.alive()), (1, 2), "wakers: ours, and the one in the channel");
+        sender.send(5).unwrap();
+        assert_eq!((first.wakes(), second.wakes()), (0, 1));
+        assert_eq!(value.as_mut().poll(&mut Context::from_waker(&one)), Poll::Ready(Ok(5)));
+    }
+
+    /// A task that gives up leaves no waker behind, and the receiver can wait again.
+    #[test]
+    fn a_task_that_gives_up() {
+        let (sender, mut receiver) = oneshot::channel();
+        let woken = Counting::new();
+        let waker = woken.waker();
+        let mut context = Context::from_waker(&waker);
+        assert!(pin!(receiver.recv_async()).poll(&mut context).is_pending());
+        assert_eq!(woken.alive(), 1, "ours alone");
+        let mut value = pin!(receiver.recv_async());
+        assert!(value.as_mut().poll(&mut context).is_pending());
+        sender.send(5).unwrap();
+        assert_eq!(woken.wakes(), 1);
+        assert_eq!(value.as_mut().poll(&mut context), Poll::Ready(Ok(5)));
+    }
+
+    /// The value comes after the task has looked, and before it has left its waker: as its waker is cloned.
+    #[test]
+    fn the_value_comes_while_a_task_goes_to_sleep() {
+        type Sender = Mutex<Option<oneshot::Sender<u64>>>;
+        const TABLE: RawWakerVTable = RawWakerVTable::new(
+            |sender| {
+                // SAFETY: it outlives its wakers.
+                let place = unsafe { &*sender.cast::<Sender>() };
+                if let Some(sender) = place.lock().unwrap().take() {
+                    sender.send(5).unwrap();
+                }
+                RawWaker::new(sender, &TABLE)
+            },
+            |_| unreachable!("no waker was there yet"),
+            |_| unreachable!("no waker was there yet"),
+            |_| (),
+        );
+        let (sender, mut receiver) = oneshot::channel();
+        let sender: Sender = Mutex::new(Some(sender));
+        // SAFETY: the functions use the pointer as what it is, on any thread, and `sender` lives longer.
+        let waker = unsafe { Waker::from_raw(RawWaker::new((&raw const sender).cast(), &TABLE)) };
+        let value = pin!(receiver.recv_async()).poll(&mut Context::from_waker(&waker));
+        assert_eq!(value, Poll::Ready(Ok(5)));
     }
 
     /// A receiver that wants no value says so by its drop, or by a close.

@@ -1,8 +1,8 @@
 //! NUMA nodes. The node of a page, and the policy of its mapping, as the kernel says them.
 
 use annulus::memory::{Grant, Memory, MemoryOption, Reason};
-use annulus::queue::{Builder, InPlace, Joinable, Kind};
-use annulus::{CapacityError, RegisterError, mpsc, spsc};
+use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
+use annulus::{CapacityError, RegisterError, mpmc, mpsc, spsc};
 
 use crate::memory::rings::{KINDS, address_of, same};
 use crate::support::alone;
@@ -94,23 +94,25 @@ fn one_to_one() {
     goes_to_the_reader::<mpsc::Mpsc>();
 }
 
-fn rings_that_join_go_there<K: Joinable + InPlace>() {
+fn rings_that_join_go_there<K: Joinable>() -> (Producer<u64, K>, Consumer<u64, K>) {
     let memory = Memory::require().near_reader();
-    let (first, mut consumer) = Builder::<K>::new(1000).memory(memory).build::<u64>().unwrap();
+    let (first, consumer) = Builder::<K>::new(1000).memory(memory).build::<u64>().unwrap();
     let second = first.register().unwrap();
     consumer.bring_memory_here().unwrap();
-    let mut third = first.register().unwrap();
+    let third = first.register().unwrap();
     for producer in [&first, &second, &third] {
         assert_eq!(producer.placement().node(), Grant::Granted);
     }
-    third.send(7).unwrap();
-    assert_eq!(policy_of(address_of(&consumer.readable()[0])), (BIND, 1 << node_here()));
+    (third, consumer)
 }
 
 #[test]
 fn joined_ones() {
     alone!();
-    rings_that_join_go_there::<mpsc::Mpsc>();
+    let (mut joined, mut consumer) = rings_that_join_go_there::<mpsc::Mpsc>();
+    joined.send(7).unwrap();
+    assert_eq!(policy_of(address_of(&consumer.readable()[0])), (BIND, 1 << node_here()));
+    rings_that_join_go_there::<mpmc::Mpmc>();
 }
 
 #[test]
