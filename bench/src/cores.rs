@@ -118,7 +118,12 @@ pub fn unpin(cores: Cores) {
     keep_to(&[cores.here, cores.there]);
 }
 
-fn keep_to(cores: &[usize]) {
+/// Puts the calling thread on whichever of `cores` the scheduler gives it.
+///
+/// # Panics
+///
+/// As [`pin`].
+pub fn keep_to(cores: &[usize]) {
     let mut set = CpuSet::new();
     cores.iter().for_each(|&core| set.set(core));
     if let Err(error) = sched_setaffinity(None, &set) {

@@ -79,7 +79,7 @@ pub fn one_way(plan: &Plan, send: impl FnMut(u64), receive: impl FnMut() -> Opti
 
 /// Of latencies by the counter.
 #[inline]
-fn sample(clock: &Clock, latencies: impl Iterator<Item = u64>, messages: u64) -> Sample {
+pub fn sample(clock: &Clock, latencies: impl Iterator<Item = u64>, messages: u64) -> Sample {
     let mut sorted: Vec<u64> = latencies.collect();
     sorted.sort_unstable();
     let share = sorted.len() as f64 / messages as f64;

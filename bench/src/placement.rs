@@ -58,6 +58,23 @@ impl Placement {
         }
     }
 
+    /// Where the thread that measures runs, which has one other beside it.
+    pub fn measuring(self, cores: Cores) -> Vec<usize> {
+        match self {
+            Self::Apart | Self::SameCore | Self::OneBeside | Self::OwnCores => vec![cores.here],
+            Self::Unpinned | Self::BusyMachine => vec![cores.here, cores.there],
+        }
+    }
+
+    /// Where that one runs.
+    pub fn beside(self, cores: Cores) -> Vec<usize> {
+        match self {
+            Self::SameCore => vec![cores.here],
+            Self::Apart | Self::OneBeside | Self::OwnCores => vec![cores.there],
+            Self::Unpinned | Self::BusyMachine => vec![cores.here, cores.there],
+        }
+    }
+
     /// Puts the calling thread, producer `number` beside so many consumers, where it belongs.
     pub fn place_producer(self, number: usize, consumers: usize, cores: Cores) {
         match self {

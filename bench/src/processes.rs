@@ -1,7 +1,7 @@
 //! Other processes of a row: this program, started again, at the two ends of a socket.
 //!
 //! A child is told what to do through the socket, which is its standard input. Descriptors go the same way,
-//! by [`annulus::shm::send_fd`]. It is placed on the core of the other thread, as that would be.
+//! by [`annulus::shm::send_fd`]. It is placed where the other thread would be.
 //!
 //! None outlives this program: the drop of a [`Child`] ends it, and the kernel does when this program ends in
 //! any other way. A child that ends before its time ends this program, with a line that says so; one that
@@ -21,7 +21,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::cores::pin;
+use crate::cores::keep_to;
 use crate::row::Plan;
 
 /// What this program calls itself with. A test program can't have arguments of its own: it runs one of its
@@ -49,7 +49,7 @@ pub fn work<W: Work>() -> (&'static str, fn(Parent)) {
 #[derive(Serialize, Deserialize)]
 pub struct Order {
     work: String,
-    core: usize,
+    cores: Vec<usize>,
     pub capacity: usize,
     pub messages: u64,
     /// How many there are.
@@ -65,7 +65,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts one of so many that do this work, on the other core.
+    /// Starts one of so many that do this work, where the placement has them: mostly on the other core.
     ///
     /// # Panics
     ///
@@ -73,7 +73,7 @@ impl Child {
     pub fn start<W: Work>(plan: &Plan, children: usize) -> Self {
         let order = Order {
             work: type_name::<W>().to_owned(),
-            core: plan.cores.there,
+            cores: plan.placement.beside(plan.cores),
             capacity: plan.capacity,
             messages: plan.messages,
             children,
@@ -162,7 +162,7 @@ pub fn be_a_child(works: &Works) -> Result<(), String> {
     let (_, run) = found.ok_or_else(|| format!("no work {}", order.work))?;
     // As in a round's process.
     annulus::prepare();
-    pin(order.core);
+    keep_to(&order.cores);
     let parent = socket.try_clone().map_err(failed)?;
     run(Parent { socket, order });
     // Not before it has been heard: an end that nobody expects ends the parent.

@@ -270,11 +270,16 @@ impl Standing {
 
 impl Latency {
     /// The columns of a table of latencies.
-    pub const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
+    pub const COLUMNS: [&str; 6] = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
     /// In the order of the columns.
-    pub fn cells(&self) -> [u64; 5] {
-        [self.p50, self.p90, self.p99, self.p99_9, self.max]
+    pub fn cells(&self) -> [u64; 6] {
+        [self.p50, self.p90, self.p99, self.p99_9, self.p99_99(), self.max]
+    }
+
+    /// As the curve has it.
+    fn p99_99(&self) -> u64 {
+        self.curve.iter().find(|(percentile, _)| *percentile > 99.989).map_or(self.max, |&(_, ns)| ns)
     }
 
     fn of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Self> {

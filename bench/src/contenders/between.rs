@@ -349,6 +349,9 @@ mod tests {
         between::<LossyRing<8>>(8);
         between::<MpLossyRing<8>>(8);
         between::<LosslessRing<1>>(1);
+        between::<super::super::shaq::Shaq<8>>(8);
+        between::<super::super::ringfire::Ringfire<8, true>>(8);
+        between::<super::super::ringfire::Ringfire<1, false>>(1);
         #[cfg(feature = "iceoryx2")]
         between::<super::super::records::Records<1024>>(1024);
     }
@@ -370,5 +373,8 @@ mod tests {
         works::<LossyRing<8>>();
         works::<MpLossyRing<8>>();
         works::<LosslessRing<8>>();
+        works::<super::super::shaq::Shaq<8>>();
+        works::<super::super::ringfire::Ringfire<8, true>>();
+        works::<super::super::ringfire::Ringfire<8, false>>();
     }
 }

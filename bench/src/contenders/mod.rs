@@ -24,6 +24,8 @@
 //! between    rings between two processes, and the same in one
 //! bare       what two processes can do without a ring
 //! iceoryx2   a library between processes, where it is built in
+//! shaq       a queue over a file that two processes map
+//! ringfire   a broadcast ring in a file, by its name
 //! records    messages that lie where they are written, as that library's
 //! ```
 
@@ -46,7 +48,9 @@ mod ours;
 mod queues;
 #[cfg(feature = "iceoryx2")]
 pub mod records;
+pub mod ringfire;
 mod select;
+pub mod shaq;
 mod tasks;
 mod tokio;
 mod topics;
@@ -83,7 +87,7 @@ pub use waiting::{
 };
 
 /// All the libraries here but the standard one.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 14] = [
     Annulus::NAME,
     PhotonRing::NAME,
     Disruptor::NAME,
@@ -96,6 +100,8 @@ const PACKAGES: [&str; 12] = [
     Tokio::NAME,
     Bus::NAME,
     AsyncBroadcast::NAME,
+    shaq::Shaq::<1>::NAME,
+    ringfire::Ringfire::<1, true>::NAME,
 ];
 
 /// Those of them that are built in.

@@ -59,7 +59,7 @@ fn lines_of(row: &RowResult) -> Vec<[String; COLUMNS]> {
 /// The percentiles of those rows that are about latency.
 pub fn latencies(results: &Results) -> String {
     let line =
-        |row: &str, of: &str, cells: [String; 5]| format!("| {row} | {of} | {} |\n", cells.join(" | "));
+        |row: &str, of: &str, cells: [String; 6]| format!("| {row} | {of} | {} |\n", cells.join(" | "));
     let mut table = line("latency, ns", "of", Latency::COLUMNS.map(str::to_owned));
     table += &line("---", "---", Latency::COLUMNS.map(|_| "---".to_owned()));
     for row in &results.rows {

@@ -4,6 +4,7 @@
 //! ```text
 //! streams      how fast messages go one way
 //! round_trips  there and back
+//! one_way      how long one is on its way: the slowest of ten thousand, too
 //! wake_ups     to a process that sleeps
 //! iceoryx2     beside that library, with one subscriber and with four
 //! others       what they have alike: the other processes
@@ -11,6 +12,7 @@
 
 #[cfg(feature = "iceoryx2")]
 mod iceoryx2;
+mod one_way;
 mod others;
 mod round_trips;
 mod streams;
@@ -26,6 +28,7 @@ pub fn rows() -> Vec<Row> {
     }
     let mut rows = streams::rows();
     rows.extend(round_trips::rows());
+    rows.extend(one_way::rows());
     rows.extend(wake_ups::rows());
     #[cfg(feature = "iceoryx2")]
     rows.extend(iceoryx2::rows());
@@ -35,6 +38,7 @@ pub fn rows() -> Vec<Row> {
 pub fn works() -> Works {
     let mut works = streams::works();
     works.extend(round_trips::works());
+    works.extend(one_way::works());
     works.extend(wake_ups::works());
     #[cfg(feature = "iceoryx2")]
     for work in iceoryx2::works() {

@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 use std::thread;
 use std::time::Instant;
 
-use super::others::IN_ONE_PROCESS;
+use super::others::{IN_ONE_PROCESS, OF_OTHERS};
 use crate::contenders::bare::BareLines;
 use crate::contenders::between::{Between, In, LosslessRing, LossyRing, MpLossyRing, Out, Queue, Within};
+use crate::contenders::ringfire::Ringfire;
+use crate::contenders::shaq::Shaq;
 use crate::contenders::{Annulus, Named};
 use crate::cores::pin;
 use crate::floor;
@@ -18,9 +20,13 @@ use crate::timing::{WARM_UP, ns_each, phases};
 
 pub fn rows() -> Vec<Row> {
     vec![
-        row::<Queue<1>>("queue"),
-        row::<LosslessRing<1>>("lossless"),
-        row::<LossyRing<1>>("lossy"),
+        row::<Queue<1>>("queue").entries([rival::<Shaq<1>>()]).target(Shaq::<1>::NAME, OF_OTHERS),
+        row::<LosslessRing<1>>("lossless")
+            .entries([rival::<Ringfire<1, false>>()])
+            .target(Ringfire::<1, false>::NAME, OF_OTHERS),
+        row::<LossyRing<1>>("lossy")
+            .entries([rival::<Ringfire<1, true>>()])
+            .target(Ringfire::<1, true>::NAME, OF_OTHERS),
         row::<MpLossyRing<1>>("lossy, several publishers"),
     ]
 }
@@ -31,8 +37,15 @@ pub fn works() -> Works {
         work::<Pong<LosslessRing<1>>>(),
         work::<Pong<LossyRing<1>>>(),
         work::<Pong<MpLossyRing<1>>>(),
+        work::<Pong<Shaq<1>>>(),
+        work::<Pong<Ringfire<1, false>>>(),
+        work::<Pong<Ringfire<1, true>>>(),
         work::<Pong<BareLines>>(),
     ]
+}
+
+fn rival<R: Between + Named + 'static>() -> Entry {
+    Entry { name: R::NAME, kind: Kind::Rival, run: between_processes::<R> }
 }
 
 fn row<R: Between + Within + 'static>(ring: &str) -> Row {

@@ -14,10 +14,12 @@ use annulus::LossyTryRecvError;
 use annulus::broadcast::Subscriber;
 use annulus::shm::Invitation;
 
-use super::others::{IN_ONE_PROCESS, start};
+use super::others::{IN_ONE_PROCESS, OF_OTHERS, start};
 use crate::contenders::between::{
     BatchIn, BatchOut, Between, In, LosslessRing, LossyRing, MpLossyRing, Out, Queue, Within,
 };
+use crate::contenders::ringfire::Ringfire;
+use crate::contenders::shaq::Shaq;
 use crate::contenders::{Annulus, Named};
 use crate::cores::pin;
 use crate::floor;
@@ -35,10 +37,10 @@ const SEVERAL: &str = "lossy, several publishers";
 
 pub fn rows() -> Vec<Row> {
     let mut rows = vec![];
-    rows.extend(lossless::<Queue<1>, 1>("queue", 8));
-    rows.extend(lossless::<Queue<8>, 8>("queue", 64));
-    rows.extend(lossless::<LosslessRing<1>, 1>("lossless", 8));
-    rows.extend(lossless::<LosslessRing<8>, 8>("lossless", 64));
+    rows.extend(lossless::<Queue<1>, Shaq<1>, 1>("queue", 8));
+    rows.extend(lossless::<Queue<8>, Shaq<8>, 8>("queue", 64));
+    rows.extend(lossless::<LosslessRing<1>, Ringfire<1, false>, 1>("lossless", 8));
+    rows.extend(lossless::<LosslessRing<8>, Ringfire<8, false>, 8>("lossless", 64));
     rows.extend(lossy::<LossyRing<1>, 1>("lossy", 8));
     rows.extend(lossy::<LossyRing<8>, 8>("lossy", 64));
     // (No target: where one process has all publishers, they claim in another way.)
@@ -58,6 +60,14 @@ pub fn works() -> Works {
         work::<ReceiveBatches<Queue<8>, 8>>(),
         work::<ReceiveBatches<LosslessRing<1>, 1>>(),
         work::<ReceiveBatches<LosslessRing<8>, 8>>(),
+        work::<ReceiveAll<Shaq<1>>>(),
+        work::<ReceiveAll<Shaq<8>>>(),
+        work::<ReceiveBatches<Shaq<1>, 1>>(),
+        work::<ReceiveBatches<Shaq<8>, 8>>(),
+        work::<ReceiveAll<Ringfire<1, false>>>(),
+        work::<ReceiveAll<Ringfire<8, false>>>(),
+        work::<ReceiveBatches<Ringfire<1, false>, 1>>(),
+        work::<ReceiveBatches<Ringfire<8, false>, 8>>(),
         work::<ReceiveWhatComes<1, false>>(),
         work::<ReceiveWhatComes<8, false>>(),
         work::<ReceiveWhatComes<1, true>>(),
@@ -77,12 +87,14 @@ fn row(name: String, about: &'static str, between: Run, within: Run) -> Row {
 type Run = fn(&Plan) -> Sample;
 
 /// Of a ring that loses nothing.
-fn lossless<R, const WORDS: usize>(ring: &str, bytes: usize) -> [Row; 2]
+fn lossless<R, Rival, const WORDS: usize>(ring: &str, bytes: usize) -> [Row; 2]
 where
     R: Within<Out: BatchOut<WORDS>, In: BatchIn<WORDS>>
         + Between<Out: BatchOut<WORDS>, In: BatchIn<WORDS>>
         + 'static,
+    Rival: Between<Out: BatchOut<WORDS>, In: BatchIn<WORDS>> + Named + 'static,
 {
+    let rival = |run| [Entry { name: Rival::NAME, kind: Kind::Rival, run }];
     [
         row(
             format!("processes: {ring}, {bytes} bytes"),
@@ -90,6 +102,8 @@ where
             between_processes::<R, 1>,
             in_one_process::<R>,
         )
+        .entries(rival(between_processes::<Rival, 1>))
+        .target(Rival::NAME, OF_OTHERS)
         .floor(EVERY_LINE, floor::hand_every_line_over),
         row(
             format!("processes: {ring}, {bytes} bytes, batches of 64"),
@@ -97,6 +111,8 @@ where
             batches_between_processes::<R, WORDS>,
             batches_in_one_process::<R, WORDS>,
         )
+        .entries(rival(batches_between_processes::<Rival, WORDS>))
+        .target(Rival::NAME, OF_OTHERS)
         .floor(EVERY_LINE, floor::hand_every_line_over_in_batches),
     ]
 }
