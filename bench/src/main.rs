@@ -10,7 +10,9 @@
 //! floor        the same without a ring
 //! exchange     producers and consumers on cores as a placement has them, for a given time
 //! contenders/  the rings, behind one interface
+//! percentiles  what a row says of latencies
 //! rounds       the method: a round, which of them count, statistics
+//! columns      the rounds as a file has them
 //! one_way      how long a message is on its way, by time stamps
 //! processes    other processes of a row, and what they are told
 //! common_lines memory that they have in common
@@ -29,6 +31,7 @@
 //! ```
 
 mod busy;
+mod columns;
 mod common_lines;
 mod contenders;
 mod cores;
@@ -42,6 +45,7 @@ mod machine;
 mod measure;
 mod messages;
 mod one_way;
+mod percentiles;
 mod placement;
 mod processes;
 mod report;
@@ -65,7 +69,7 @@ use load::Load;
 use machine::Machine;
 use report::{html, table};
 use results::{Package, Results, RowResult};
-use rounds::{Order, Quartiles};
+use rounds::Order;
 use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
@@ -205,7 +209,6 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
         cores: cores.to_string(),
         rounds,
         others,
-        ping_pong_ns: Quartiles::of(measured.iter().flat_map(|rounds| rounds.probes())),
         rows: rows
             .iter()
             .zip(measured)
