@@ -307,6 +307,7 @@ impl<T> Share<T, false> {
                     // SAFETY: the waker is there, and the sender sees none from now on.
                     return drop(block.waker.with_mut(|waker| unsafe { (*waker).assume_init_read() }));
                 }
+                // Unreached: the sender has its last word at the same moment; loom oneshot
                 Err(now) => state = now,
             }
         }
