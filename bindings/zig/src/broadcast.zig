@@ -1,12 +1,10 @@
 //! Broadcast rings: each subscriber sees every message, or is told how many it lost.
 
-const std = @import("std");
 const c = @import("c");
 const message = @import("message.zig");
 const status = @import("status.zig");
-const Closer = @import("closer.zig").Closer;
+const handle = @import("handle.zig");
 const Options = @import("options.zig").Options;
-const Stats = @import("stats.zig").Stats;
 
 /// Who publishes, and whether a slow subscriber loses messages or holds the publisher up.
 pub const Kind = enum(u32) {
@@ -74,8 +72,16 @@ pub fn Channel(comptime ring: Kind, comptime T: type) type {
 fn PublisherOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
+        const end = handle.End(Self, "publisher");
 
         raw: ?*c.annulus_publisher,
+
+        pub const capacity = end.capacity;
+        pub const close = end.close;
+        pub const isClosed = end.isClosed;
+        pub const closer = end.closer;
+        pub const stats = end.stats;
+        pub const deinit = end.deinit;
 
         /// Publishes a copy of the message. On a lossless ring it waits while the slowest subscriber has not received the message that
         /// lies where this one will, in the way of the options. On a lossy ring it waits for nobody.
@@ -109,39 +115,6 @@ fn PublisherOf(comptime ring: Kind, comptime T: type) type {
             status.expect(c.annulus_publisher_clone(self.raw, &another));
             return .{ .raw = another };
         }
-
-        /// How many messages the ring holds: exactly what was asked for.
-        pub fn capacity(self: *const Self) usize {
-            return c.annulus_publisher_capacity(self.raw);
-        }
-
-        /// Closes the ring, and wakes all threads that wait. Subscribers receive what was published before, and then `error.Closed`. No
-        /// effect on a closed ring. The handle stays, and is to be freed.
-        pub fn close(self: *Self) void {
-            status.expect(c.annulus_publisher_close(self.raw));
-        }
-
-        /// Whether the ring is closed: publishing fails from now on. True after `deinit`.
-        pub fn isClosed(self: *const Self) bool {
-            return c.annulus_publisher_is_closed(self.raw);
-        }
-
-        /// What closes the ring from any thread. The caller owns it.
-        pub fn closer(self: *const Self) Closer {
-            return .of(self.raw, c.annulus_publisher_closer);
-        }
-
-        /// The numbers of the ring. It allocates; the ring goes on meanwhile.
-        pub fn stats(self: *const Self) Stats {
-            return .of(self.raw, c.annulus_publisher_stats);
-        }
-
-        /// Frees the publisher. With the last publisher the ring closes; subscribers receive what was published before. No effect the
-        /// second time.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_publisher_free(self.raw));
-            self.raw = null;
-        }
     };
 }
 
@@ -153,19 +126,16 @@ fn SubscribableOf(comptime T: type) type {
 
         raw: ?*c.annulus_subscribable,
 
+        /// Frees it. Nobody joins any more; subscribers stay. No effect the second time.
+        ///
+        /// One thread may call this, when no other one uses it any more.
+        pub const deinit = handle.End(Self, "subscribable").deinit;
+
         /// Makes a subscriber, which the caller owns. One of a closed ring receives what is there, and then `error.Closed`.
         pub fn subscribe(self: *const Self, from: From) SubscriberOf(T) {
             var subscriber: ?*c.annulus_subscriber = null;
             status.expect(c.annulus_subscribable_subscribe(self.raw, from == .oldest, &subscriber));
             return .{ .raw = subscriber };
-        }
-
-        /// Frees it. Nobody joins any more; subscribers stay. No effect the second time.
-        ///
-        /// One thread may call this, when no other one uses it any more.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_subscribable_free(self.raw));
-            self.raw = null;
         }
     };
 }
@@ -177,35 +147,20 @@ fn SubscribableOf(comptime T: type) type {
 fn SubscriberOf(comptime T: type) type {
     return struct {
         const Self = @This();
+        const end = handle.End(Self, "subscriber");
+        const receiving = handle.Receiving(Self, "subscriber", T);
 
         raw: ?*c.annulus_subscriber,
 
-        /// The next message, or null if none is there. Never waits. A subscriber of a lossy ring that has lost messages goes on with
-        /// one that is there: `lagged` says how many it lost.
-        pub fn tryRecv(self: *Self) error{Closed}!?T {
-            var value: T = undefined;
-            const code = c.annulus_subscriber_try_recv(self.raw, @ptrCast(&value), @sizeOf(T));
-            if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(error{Closed}, code);
-            return value;
-        }
-
-        /// As `tryRecv`, but waits while none is there, in the way of the options.
-        pub fn recv(self: *Self) error{Closed}!T {
-            var value: T = undefined;
-            try status.check(error{Closed}, c.annulus_subscriber_recv(self.raw, @ptrCast(&value), @sizeOf(T)));
-            return value;
-        }
-
-        /// As `recv`, but gives up after so many nanoseconds. With 0 it still receives a message that is there.
-        ///
-        /// `error.Timeout`: none came in time.
-        pub fn recvTimeout(self: *Self, timeout_ns: u64) error{ Timeout, Closed }!T {
-            var value: T = undefined;
-            const code = c.annulus_subscriber_recv_timeout(self.raw, @ptrCast(&value), @sizeOf(T), timeout_ns);
-            try status.check(error{ Timeout, Closed }, code);
-            return value;
-        }
+        pub const tryRecv = receiving.tryRecv;
+        pub const recv = receiving.recv;
+        pub const recvTimeout = receiving.recvTimeout;
+        pub const fd = receiving.fd;
+        pub const arm = receiving.arm;
+        pub const len = end.len;
+        pub const isClosed = end.isClosed;
+        pub const stats = end.stats;
+        pub const deinit = end.deinit;
 
         /// How many messages this subscriber has lost, exactly, since it joined: what it received and what it lost are all that was
         /// published up to where it is. Always 0 on a lossless ring.
@@ -216,43 +171,6 @@ fn SubscriberOf(comptime T: type) type {
         /// How many messages this subscriber has received since it joined.
         pub fn received(self: *const Self) u64 {
             return c.annulus_subscriber_received(self.raw);
-        }
-
-        /// How many messages are there for this subscriber. It may have changed when this returns.
-        pub fn len(self: *const Self) usize {
-            return c.annulus_subscriber_len(self.raw);
-        }
-
-        /// A file descriptor for poll, epoll or io_uring, as `fd` of a consumer.
-        pub fn fd(self: *Self) error{ SystemResources, Unsupported }!std.posix.fd_t {
-            var descriptor: c_int = -1;
-            try status.check(error{ SystemResources, Unsupported }, c.annulus_subscriber_fd(self.raw, &descriptor));
-            return descriptor;
-        }
-
-        /// Arms the descriptor, before each wait for it. Returns whether a message, or the end, is there already: then it is not
-        /// armed, and you receive first. A receive disarms it. It is misuse before `fd`.
-        pub fn arm(self: *Self) bool {
-            var ready = true;
-            status.expect(c.annulus_subscriber_arm(self.raw, &ready));
-            return ready;
-        }
-
-        /// Whether the ring is closed. There may be messages left. True after `deinit`.
-        pub fn isClosed(self: *const Self) bool {
-            return c.annulus_subscriber_is_closed(self.raw);
-        }
-
-        /// The numbers of the ring. It allocates; the ring goes on meanwhile.
-        pub fn stats(self: *const Self) Stats {
-            return .of(self.raw, c.annulus_subscriber_stats);
-        }
-
-        /// Frees the subscriber, and closes its descriptor: publishers of a lossless ring wait for it no longer. No effect the second
-        /// time.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_subscriber_free(self.raw));
-            self.raw = null;
         }
     };
 }

@@ -1,12 +1,10 @@
 //! The receiving end of a queue.
 
-const std = @import("std");
 const c = @import("c");
 const message = @import("message.zig");
 const status = @import("status.zig");
-const Closer = @import("closer.zig").Closer;
+const handle = @import("handle.zig");
 const Kind = @import("queue.zig").Kind;
-const Stats = @import("stats.zig").Stats;
 
 /// The receiving end of a queue. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and don't
 /// copy it: a copy is the same consumer.
@@ -16,34 +14,23 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
     message.check(T, kind.manyConsumers());
     return struct {
         const Self = @This();
+        const end = handle.End(Self, "consumer");
+        const receiving = handle.Receiving(Self, "consumer", T);
 
         raw: ?*c.annulus_consumer,
 
-        /// The next message, or null if none is there. Never waits.
-        pub fn tryRecv(self: *Self) error{Closed}!?T {
-            var value: T = undefined;
-            const code = c.annulus_consumer_try_recv(self.raw, @ptrCast(&value), @sizeOf(T));
-            if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(error{Closed}, code);
-            return value;
-        }
-
-        /// The next message. Waits while none is there, in the way of the options.
-        pub fn recv(self: *Self) error{Closed}!T {
-            var value: T = undefined;
-            try status.check(error{Closed}, c.annulus_consumer_recv(self.raw, @ptrCast(&value), @sizeOf(T)));
-            return value;
-        }
-
-        /// As `recv`, but gives up after so many nanoseconds. With 0 it still receives a message that is there.
-        ///
-        /// `error.Timeout`: none came in time.
-        pub fn recvTimeout(self: *Self, timeout_ns: u64) error{ Timeout, Closed }!T {
-            var value: T = undefined;
-            const code = c.annulus_consumer_recv_timeout(self.raw, @ptrCast(&value), @sizeOf(T), timeout_ns);
-            try status.check(error{ Timeout, Closed }, code);
-            return value;
-        }
+        pub const tryRecv = receiving.tryRecv;
+        pub const recv = receiving.recv;
+        pub const recvTimeout = receiving.recvTimeout;
+        pub const fd = receiving.fd;
+        pub const arm = receiving.arm;
+        pub const len = end.len;
+        pub const capacity = end.capacity;
+        pub const close = end.close;
+        pub const isClosed = end.isClosed;
+        pub const closer = end.closer;
+        pub const stats = end.stats;
+        pub const deinit = end.deinit;
 
         /// Receives as many messages as are there to `buffer`, and returns the part of it that they fill, or null if none is there.
         /// Never waits. It is misuse if `buffer` has no room for one.
@@ -108,72 +95,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
             return .{ .raw = another };
         }
 
-        /// A file descriptor for poll, epoll or io_uring that becomes readable when a message comes or the queue closes, once `arm` has
-        /// armed it. (Linux: an eventfd.) It belongs to the consumer, which closes it in `deinit`: neither close it nor read from it.
-        ///
-        /// `error.SystemResources`: the process has too many descriptors. `error.Unsupported`: this system has none.
-        pub fn fd(self: *Self) error{ SystemResources, Unsupported }!std.posix.fd_t {
-            var descriptor: c_int = -1;
-            try status.check(error{ SystemResources, Unsupported }, c.annulus_consumer_fd(self.raw, &descriptor));
-            return descriptor;
-        }
-
-        /// Arms the descriptor, before each wait for it. Returns whether a message, or the end, is there already: then it is not
-        /// armed, and you receive first. A receive disarms it. It is misuse before `fd`.
-        pub fn arm(self: *Self) bool {
-            var ready = true;
-            status.expect(c.annulus_consumer_arm(self.raw, &ready));
-            return ready;
-        }
-
-        /// How many messages wait, in all rings of the queue. It may have changed when this returns.
-        pub fn len(self: *const Self) usize {
-            return c.annulus_consumer_len(self.raw);
-        }
-
-        /// How many messages the queue holds, or each ring in it: exactly what was asked for.
-        pub fn capacity(self: *const Self) usize {
-            return c.annulus_consumer_capacity(self.raw);
-        }
-
-        /// Closes the queue, and wakes all threads that wait. Sends fail from now on; messages that were sent before can still be
-        /// received. No effect on a closed queue. The handle stays, and is to be freed.
-        pub fn close(self: *Self) void {
-            status.expect(c.annulus_consumer_close(self.raw));
-        }
-
-        /// Whether the queue is closed. There may be messages left. True after `deinit`.
-        pub fn isClosed(self: *const Self) bool {
-            return c.annulus_consumer_is_closed(self.raw);
-        }
-
-        /// What closes the queue from any thread. The caller owns it.
-        pub fn closer(self: *const Self) Closer {
-            return .of(self.raw, c.annulus_consumer_closer);
-        }
-
-        /// The numbers of the queue. It allocates; the queue goes on meanwhile.
-        pub fn stats(self: *const Self) Stats {
-            return .of(self.raw, c.annulus_consumer_stats);
-        }
-
-        /// Frees the consumer, and closes its descriptor. With the last consumer the queue closes, and what nobody received is gone.
-        /// No effect the second time.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_consumer_free(self.raw));
-            self.raw = null;
-        }
-
-        /// What a look at the ring stores.
-        const Shown = struct {
-            first: ?*const anyopaque = null,
-            count: usize = 0,
-
-            fn slice(shown: Shown) []const T {
-                const first: [*]const T = @ptrCast(@alignCast(shown.first.?));
-                return first[0..shown.count];
-            }
-        };
+        const Shown = handle.Run(*const anyopaque, T);
 
         fn checkInPlace() void {
             if (comptime kind.manyConsumers()) @compileError("a queue of many consumers shows no messages: use annulus.spsc or mpsc");

@@ -3,9 +3,8 @@
 const c = @import("c");
 const message = @import("message.zig");
 const status = @import("status.zig");
-const Closer = @import("closer.zig").Closer;
+const handle = @import("handle.zig");
 const Kind = @import("queue.zig").Kind;
-const Stats = @import("stats.zig").Stats;
 
 /// The sending end of a queue. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and don't
 /// copy it: a copy is the same producer.
@@ -13,8 +12,17 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
     message.check(T, kind.manyConsumers());
     return struct {
         const Self = @This();
+        const end = handle.End(Self, "producer");
 
         raw: ?*c.annulus_producer,
+
+        pub const len = end.len;
+        pub const capacity = end.capacity;
+        pub const close = end.close;
+        pub const isClosed = end.isClosed;
+        pub const closer = end.closer;
+        pub const stats = end.stats;
+        pub const deinit = end.deinit;
 
         /// Sends a copy of the message, if there is room. Never waits.
         ///
@@ -106,54 +114,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
             return .{ .raw = another };
         }
 
-        /// How many messages wait: in `mpsc` in this one's ring, else in the queue. It may have changed when this returns.
-        pub fn len(self: *const Self) usize {
-            return c.annulus_producer_len(self.raw);
-        }
-
-        /// How many messages the queue holds, or this one's ring in it: exactly what was asked for.
-        pub fn capacity(self: *const Self) usize {
-            return c.annulus_producer_capacity(self.raw);
-        }
-
-        /// Closes the queue for all its producers, and wakes all threads that wait. Consumers receive what was sent before, and then
-        /// `error.Closed`. No effect on a closed queue. The handle stays, and is to be freed.
-        pub fn close(self: *Self) void {
-            status.expect(c.annulus_producer_close(self.raw));
-        }
-
-        /// Whether the queue is closed: every send fails from now on. True after `deinit`.
-        pub fn isClosed(self: *const Self) bool {
-            return c.annulus_producer_is_closed(self.raw);
-        }
-
-        /// What closes the queue from any thread. The caller owns it.
-        pub fn closer(self: *const Self) Closer {
-            return .of(self.raw, c.annulus_producer_closer);
-        }
-
-        /// The numbers of the queue. It allocates; the queue goes on meanwhile.
-        pub fn stats(self: *const Self) Stats {
-            return .of(self.raw, c.annulus_producer_stats);
-        }
-
-        /// Frees the producer. With the last producer the queue closes; consumers receive what was sent before. A reservation ends,
-        /// and nothing of it is sent. No effect the second time.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_producer_free(self.raw));
-            self.raw = null;
-        }
-
-        /// What a reservation stores.
-        const Slots = struct {
-            first: ?*anyopaque = null,
-            count: usize = 0,
-
-            fn slice(slots: Slots) []T {
-                const first: [*]T = @ptrCast(@alignCast(slots.first.?));
-                return first[0..slots.count];
-            }
-        };
+        const Slots = handle.Run(*anyopaque, T);
 
         fn checkInPlace() void {
             if (comptime kind.manyConsumers()) @compileError("a queue of many consumers has no reservations: use annulus.spsc or mpsc");

@@ -11,7 +11,7 @@
 //! broadcast   how broadcast rings are made       publisher, subscriber   their verbs
 //! closer      the end, from any thread           pool        buffers of one size
 //! stats       the numbers of a ring              notified    file descriptors that tell of messages
-//! spsc_view, lossy_view      what a program needs to send and receive without a call
+//! view        how views begin and end            spsc_view, lossy_view      without a call
 //! blocks      messages of a size that is known when the ring is made, used in place
 //! typed       the same, claimed one by one
 //! ```
@@ -39,6 +39,8 @@ mod pool;
 
 mod stats;
 
+mod view;
+
 mod spsc_view;
 
 mod lossy_view;
@@ -64,3 +66,4 @@ pub use stats::*;
 pub use status::*;
 pub use subscriber::*;
 pub use typed::ANNULUS_MESSAGE_MAX;
+pub use view::ANNULUS_VIEW_VERSION;

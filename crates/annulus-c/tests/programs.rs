@@ -201,6 +201,23 @@ fn what_is_not_trivially_copyable_is_no_message() {
     fs::remove_dir_all(scratch).unwrap();
 }
 
+/// Each file of the library for C++ includes what it needs.
+#[test]
+fn each_header_for_cpp_compiles_alone() {
+    if !is_there("c++") {
+        println!("skipped: there is no c++");
+        return;
+    }
+    let headers = fs::read_dir(folder().join("include/annulus")).unwrap();
+    let headers: Vec<_> = headers.map(|entry| entry.unwrap().path()).collect();
+    assert!(headers.len() >= 7, "{headers:?}");
+    for header in headers {
+        let mut compile = Command::new("c++");
+        compile.args(STRICT).args(CPP20.flags).args(["-fsyntax-only", "-I"]);
+        assert!(run(compile.arg(folder().join("include")).arg(&header)), "{}", header.display());
+    }
+}
+
 /// Installs into a folder, and returns it.
 fn installed(prefix: &str) -> PathBuf {
     let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
@@ -221,7 +238,7 @@ fn an_installed_library_is_found() {
     }
     let staged = installed("/opt/annulus");
     let lib = staged.join("opt/annulus/lib");
-    for header in ["annulus.h", "annulus_inline.h", "annulus.hpp"] {
+    for header in ["annulus.h", "annulus_inline.h", "annulus.hpp", "annulus/spsc.hpp"] {
         assert!(staged.join("opt/annulus/include").join(header).exists(), "{header}");
     }
     for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {
