@@ -3,6 +3,7 @@
 const c = @import("c");
 const message = @import("message.zig");
 const status = @import("status.zig");
+const calls = @import("calls.zig");
 const handle = @import("handle.zig");
 const Options = @import("options.zig").Options;
 
@@ -151,6 +152,7 @@ fn SubscriberOf(comptime T: type) type {
         const receiving = handle.Receiving(Self, "subscriber", T);
 
         raw: ?*c.annulus_subscriber,
+        way: calls.Subscriber = .init(),
 
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;

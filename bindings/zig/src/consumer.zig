@@ -5,6 +5,8 @@ const message = @import("message.zig");
 const status = @import("status.zig");
 const handle = @import("handle.zig");
 const Kind = @import("queue.zig").Kind;
+const calls = @import("calls.zig");
+const spsc = @import("spsc.zig");
 
 /// The receiving end of a queue. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and don't
 /// copy it: a copy is the same consumer.
@@ -18,6 +20,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         const receiving = handle.Receiving(Self, "consumer", T);
 
         raw: ?*c.annulus_consumer,
+        way: if (kind == .spsc) spsc.Receiver else calls.Receiver = .init(),
 
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;
@@ -36,7 +39,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         /// Never waits. It is misuse if `buffer` has no room for one.
         pub fn tryRecvBatch(self: *Self, buffer: []T) error{Closed}!?[]T {
             var received: usize = 0;
-            const code = c.annulus_consumer_try_recv_batch(self.raw, @ptrCast(buffer.ptr), buffer.len, @sizeOf(T), &received);
+            const code = self.way.recvBatch(self.raw, T, buffer, &received);
             if (code == c.ANNULUS_EMPTY) return null;
             try status.check(error{Closed}, code);
             return buffer[0..received];
@@ -49,7 +52,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         pub fn tryReadable(self: *Self) error{Closed}!?[]const T {
             checkInPlace();
             var shown: Shown = .{};
-            const code = c.annulus_consumer_readable(self.raw, 0, &shown.first, &shown.count);
+            const code = self.way.readable(self.raw, T, 0, &shown.first, &shown.count);
             if (code == c.ANNULUS_EMPTY) return null;
             try status.check(error{Closed}, code);
             return shown.slice();
@@ -59,7 +62,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         pub fn readable(self: *Self) error{Closed}![]const T {
             checkInPlace();
             var shown: Shown = .{};
-            const code = c.annulus_consumer_readable(self.raw, c.ANNULUS_FOREVER, &shown.first, &shown.count);
+            const code = self.way.readable(self.raw, T, c.ANNULUS_FOREVER, &shown.first, &shown.count);
             try status.check(error{Closed}, code);
             return shown.slice();
         }
@@ -70,7 +73,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         pub fn readableTimeout(self: *Self, timeout_ns: u64) error{ Timeout, Closed }![]const T {
             checkInPlace();
             var shown: Shown = .{};
-            const code = c.annulus_consumer_readable(self.raw, timeout_ns, &shown.first, &shown.count);
+            const code = self.way.readable(self.raw, T, timeout_ns, &shown.first, &shown.count);
             if (code == c.ANNULUS_EMPTY) return error.Timeout;
             try status.check(error{ Timeout, Closed }, code);
             return shown.slice();
@@ -81,7 +84,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         /// It is misuse to take more than were shown and are not taken yet.
         pub fn advance(self: *Self, count: usize) void {
             checkInPlace();
-            status.expect(c.annulus_consumer_advance(self.raw, count));
+            status.expect(self.way.advance(self.raw, T, count));
         }
 
         /// Makes another consumer of the same queue, which the caller owns. Only in `spmc`, `mpmc` and `ordered`. Each message reaches

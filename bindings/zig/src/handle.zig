@@ -7,7 +7,8 @@ const status = @import("status.zig");
 const Closer = @import("closer.zig").Closer;
 const Stats = @import("stats.zig").Stats;
 
-/// The verbs of one end of a ring, over the functions `annulus_NAME_…` of C. `Self` has its handle of C in `raw`, or null after `deinit`.
+/// The verbs of one end of a ring, over the functions `annulus_NAME_…` of C. `Self` has its handle of C in `raw`, or null after `deinit`; in
+/// `way` it has how it sends or receives: by calls, or without.
 pub fn End(comptime Self: type, comptime name: []const u8) type {
     const prefix = "annulus_" ++ name ++ "_";
     return struct {
@@ -46,6 +47,7 @@ pub fn End(comptime Self: type, comptime name: []const u8) type {
         /// Frees the handle. With the last one that sends, the ring closes, and who receives gets what was sent before; a reservation ends, and
         /// nothing of it is sent. With the last consumer a queue closes, too, and what nobody received is gone. A descriptor is closed. No effect the second time.
         pub fn deinit(self: *Self) void {
+            if (@hasField(Self, "way")) status.expect(self.way.end());
             status.expect(@field(c, prefix ++ "free")(self.raw));
             self.raw = null;
         }
@@ -62,7 +64,7 @@ pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: typ
         /// there: `lagged` says how many it lost.
         pub fn tryRecv(self: *Self) error{Closed}!?T {
             var value: T = undefined;
-            const code = @field(c, prefix ++ "try_recv")(self.raw, @ptrCast(&value), @sizeOf(T));
+            const code = self.way.recv(self.raw, T, &value, 0);
             if (code == c.ANNULUS_EMPTY) return null;
             try status.check(error{Closed}, code);
             return value;
@@ -71,7 +73,7 @@ pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: typ
         /// The next message. Waits while none is there, in the way of the options.
         pub fn recv(self: *Self) error{Closed}!T {
             var value: T = undefined;
-            try status.check(error{Closed}, @field(c, prefix ++ "recv")(self.raw, @ptrCast(&value), @sizeOf(T)));
+            try status.check(error{Closed}, self.way.recv(self.raw, T, &value, c.ANNULUS_FOREVER));
             return value;
         }
 
@@ -80,7 +82,8 @@ pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: typ
         /// `error.Timeout`: none came in time.
         pub fn recvTimeout(self: *Self, timeout_ns: u64) error{ Timeout, Closed }!T {
             var value: T = undefined;
-            const code = @field(c, prefix ++ "recv_timeout")(self.raw, @ptrCast(&value), @sizeOf(T), timeout_ns);
+            const code = self.way.recv(self.raw, T, &value, timeout_ns);
+            if (code == c.ANNULUS_EMPTY) return error.Timeout;
             try status.check(error{ Timeout, Closed }, code);
             return value;
         }
@@ -98,6 +101,7 @@ pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: typ
         /// Arms the descriptor, before each wait for it. Returns whether a message, or the end, is there already: then it is not
         /// armed, and you receive first. A receive disarms it. It is misuse before `fd`.
         pub fn arm(self: *Self) bool {
+            status.expect(self.way.end());
             var ready = true;
             status.expect(@field(c, prefix ++ "arm")(self.raw, &ready));
             return ready;

@@ -5,6 +5,8 @@ const message = @import("message.zig");
 const status = @import("status.zig");
 const handle = @import("handle.zig");
 const Kind = @import("queue.zig").Kind;
+const calls = @import("calls.zig");
+const spsc = @import("spsc.zig");
 
 /// The sending end of a queue. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and don't
 /// copy it: a copy is the same producer.
@@ -15,6 +17,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         const end = handle.End(Self, "producer");
 
         raw: ?*c.annulus_producer,
+        way: if (kind == .spsc) spsc.Sender else calls.Sender = .init(),
 
         pub const len = end.len;
         pub const capacity = end.capacity;
@@ -29,21 +32,22 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         /// `error.Full`: there is no room now. `error.Closed`: nobody is left to receive, or somebody closed the queue.
         /// Misuse while a reservation is open.
         pub fn trySend(self: *Self, value: T) error{ Full, Closed }!void {
-            return status.check(error{ Full, Closed }, c.annulus_producer_try_send(self.raw, @ptrCast(&value), @sizeOf(T)));
+            return status.check(error{ Full, Closed }, self.way.send(self.raw, T, &value, 0));
         }
 
         /// As `trySend`, but waits while there is no room, in the way of the options.
         ///
         /// `error.Closed`: the queue is closed, or was closed while this waited.
         pub fn send(self: *Self, value: T) error{Closed}!void {
-            return status.check(error{Closed}, c.annulus_producer_send(self.raw, @ptrCast(&value), @sizeOf(T)));
+            return status.check(error{Closed}, self.way.send(self.raw, T, &value, c.ANNULUS_FOREVER));
         }
 
         /// As `send`, but gives up after so many nanoseconds. With 0 it still sends if there is room.
         ///
         /// `error.Timeout`: no room came in time.
         pub fn sendTimeout(self: *Self, value: T, timeout_ns: u64) error{ Timeout, Closed }!void {
-            const code = c.annulus_producer_send_timeout(self.raw, @ptrCast(&value), @sizeOf(T), timeout_ns);
+            const code = self.way.send(self.raw, T, &value, timeout_ns);
+            if (code == c.ANNULUS_FULL) return error.Timeout;
             return status.check(error{ Timeout, Closed }, code);
         }
 
@@ -54,7 +58,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         pub fn trySendBatch(self: *Self, values: []const T) error{ Full, Closed }!usize {
             if (values.len == 0) return 0;
             var sent: usize = 0;
-            const code = c.annulus_producer_try_send_batch(self.raw, @ptrCast(values.ptr), values.len, @sizeOf(T), &sent);
+            const code = self.way.sendBatch(self.raw, T, values, &sent);
             try status.check(error{ Full, Closed }, code);
             return sent;
         }
@@ -68,7 +72,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         pub fn tryReserve(self: *Self, most: usize) error{ Full, Closed }![]T {
             checkInPlace();
             var slots: Slots = .{};
-            const code = c.annulus_producer_try_reserve(self.raw, most, &slots.first, &slots.count);
+            const code = self.way.reserve(self.raw, T, most, 0, &slots.first, &slots.count);
             try status.check(error{ Full, Closed }, code);
             return slots.slice();
         }
@@ -77,7 +81,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         pub fn reserve(self: *Self, most: usize) error{Closed}![]T {
             checkInPlace();
             var slots: Slots = .{};
-            const code = c.annulus_producer_reserve(self.raw, most, c.ANNULUS_FOREVER, &slots.first, &slots.count);
+            const code = self.way.reserve(self.raw, T, most, c.ANNULUS_FOREVER, &slots.first, &slots.count);
             try status.check(error{Closed}, code);
             return slots.slice();
         }
@@ -88,7 +92,8 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         pub fn reserveTimeout(self: *Self, most: usize, timeout_ns: u64) error{ Timeout, Closed }![]T {
             checkInPlace();
             var slots: Slots = .{};
-            const code = c.annulus_producer_reserve(self.raw, most, timeout_ns, &slots.first, &slots.count);
+            const code = self.way.reserve(self.raw, T, most, timeout_ns, &slots.first, &slots.count);
+            if (code == c.ANNULUS_FULL) return error.Timeout;
             try status.check(error{ Timeout, Closed }, code);
             return slots.slice();
         }
@@ -99,7 +104,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         /// `error.Closed`: nothing is sent. It is misuse to commit more than was reserved.
         pub fn commit(self: *Self, count: usize) error{Closed}!void {
             checkInPlace();
-            return status.check(error{Closed}, c.annulus_producer_commit(self.raw, count));
+            return status.check(error{Closed}, self.way.commit(self.raw, T, count));
         }
 
         /// Makes another producer of the same queue, which the caller owns. Only in `mpsc`, `mpmc` and `ordered`.

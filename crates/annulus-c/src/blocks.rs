@@ -236,6 +236,12 @@ pub(crate) struct Beside {
     pub(crate) words: usize,
 }
 
+impl Beside {
+    fn of(there: &[Word]) -> Self {
+        Self { start: there.as_ptr().cast(), words: there.len() }
+    }
+}
+
 impl Producer<Spsc> {
     /// Lends this end to a view.
     pub(crate) fn lend(&mut self) -> Done<Lent> {
@@ -404,11 +410,15 @@ impl Consumer<Spsc> {
     ///
     /// As of `take_back` of the Rust library, here and below: the view has taken what it was shown only.
     pub(crate) unsafe fn show(&mut self, patience: Patience) -> Done<Beside> {
+        let words = self.words.receiver();
         // SAFETY: the caller's promise.
-        unsafe { self.take_back() };
-        let result = self.look(usize::MAX, patience);
-        self.shown = LENT;
-        result.map(|(start, words)| Beside { start: start.cast(), words })
+        unsafe { words.take_back() };
+        let mut beside = Beside::of(words.peek_many(usize::MAX));
+        if beside.words == 0 {
+            wait_for_some(words, patience)?;
+            beside = Beside::of(words.peek_many(usize::MAX));
+        }
+        if beside.words == 0 { Err(ANNULUS_EMPTY) } else { Ok(beside) }
     }
 
     /// Wakes whoever waits for what the view has taken.
@@ -418,7 +428,7 @@ impl Consumer<Spsc> {
     /// As of [`show`](Self::show).
     pub(crate) unsafe fn wake(&mut self) {
         // SAFETY: the caller's promise.
-        unsafe { self.words.receiver().take_back() };
+        unsafe { self.words.receiver().settle() };
     }
 
     /// Ends the view.
@@ -428,7 +438,7 @@ impl Consumer<Spsc> {
     /// As of [`show`](Self::show).
     pub(crate) unsafe fn take_back(&mut self) {
         // SAFETY: the caller's promise.
-        unsafe { self.wake() };
+        unsafe { self.words.receiver().take_back() };
         self.shown = 0;
     }
 }
@@ -441,10 +451,11 @@ fn wait_for_some<K: Kind + InPlace>(words: &mut queue::Consumer<Word, K>, patien
         Patience::None if words.is_closed() && words.is_fully_drained() => Err(ANNULUS_CLOSED),
         Patience::None => Ok(()),
         Patience::Endless => words.wait_readable().map(drop).map_err(|_| ANNULUS_CLOSED),
-        Patience::For(timeout) => match words.wait_readable_timeout(timeout) {
-            Ok(_) => Ok(()),
-            Err(RecvTimeoutError::Timeout) => Err(ANNULUS_TIMEOUT),
-            Err(RecvTimeoutError::Closed) => Err(ANNULUS_CLOSED),
-        },
+        Patience::For(timeout) => {
+            words.wait_readable_timeout(timeout).map(drop).map_err(|error| match error {
+                RecvTimeoutError::Timeout => ANNULUS_TIMEOUT,
+                RecvTimeoutError::Closed => ANNULUS_CLOSED,
+            })
+        }
     }
 }
