@@ -64,6 +64,7 @@ use super::directory::Directory;
 use super::error::AttachError;
 use super::fellows::{join, share};
 use super::find_error::FindError;
+use super::format::Payload;
 use super::invitation::Invitation;
 use super::name_error::NameError;
 pub use super::places::{Places, WhenNoProducer as WhenNoPublisher};
@@ -150,7 +151,7 @@ impl Builder {
     /// ```
     #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
     pub fn build<T: Pod + Send>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
-        share(self.ring, self.publishers, self.when_no_publisher)
+        share(self.ring, Payload::of::<T>(), self.publishers, self.when_no_publisher)
     }
 
     /// A publisher of the ring that has this name in a directory. If there is none, or its process has ended,
@@ -253,5 +254,5 @@ impl Builder {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn publisher<T: Pod + Send>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
-    join(invitation, WaitStrategy::default())
+    join(invitation, Payload::of::<T>(), WaitStrategy::default())
 }
