@@ -6,15 +6,18 @@
 
 use super::broadcast::Accepted;
 use super::error::AttachError;
+use super::fingerprint::Fingerprint;
 use super::format::Payload;
 use super::invitation::Invitation;
 use super::kind::Kind;
+use super::lossless::AcceptedLossless;
 use super::many::{join_as_consumer, join_as_producer};
 use super::mpsc::Builder;
 use super::places::Places;
 use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
 use super::share_error::ShareError;
-use crate::broadcast;
+use crate::broadcast::{self, FellowPublisher, Lossless};
+use crate::message::Message;
 use crate::queue::across::{BlocksAcross, ManyBlocksAcross};
 use crate::wait::WaitStrategy;
 
@@ -123,12 +126,81 @@ pub fn accept<const WORDS: usize, const LARGE: bool>(
     super::broadcast::accept(invitation, &[Kind::Lossy, Kind::MpLossy], of, strategy, || false)
 }
 
+/// As [`broadcast::lossless`](super::broadcast::lossless).
+///
+/// # Errors
+///
+/// Those of that.
+#[allow(clippy::type_complexity, reason = "a publisher, and an invitation")]
+pub fn lossless<const WORDS: usize, const LARGE: bool>(
+    builder: broadcast::Builder,
+    of: MessageType,
+    seats: usize,
+) -> Result<(broadcast::Publisher<Block<WORDS, LARGE>, Lossless>, Invitation), ShareError> {
+    fits::<WORDS, LARGE>(&of);
+    super::lossless::share_with_seats(builder, of, seats)
+}
+
+/// As [`Invitation::accept_lossless_by`].
+///
+/// # Errors
+///
+/// Those of that.
+pub fn accept_lossless<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<AcceptedLossless<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(&of);
+    super::lossless::accept_for(invitation, of, strategy)
+}
+
+/// What makes subscribers of such a ring for which nobody waits.
+#[must_use]
+pub fn subscribable_of<T: Message>(ring: &AcceptedLossless<T>) -> &broadcast::Subscribable<T> {
+    ring.subscribable()
+}
+
+/// As [`mp_broadcast::Builder::build`](super::mp_broadcast::Builder::build).
+///
+/// # Errors
+///
+/// Those of that.
+#[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
+pub fn mp_lossy<const WORDS: usize, const LARGE: bool>(
+    builder: super::mp_broadcast::Builder,
+    of: MessageType,
+) -> Result<(FellowPublisher<Block<WORDS, LARGE>>, Places, Invitation), ShareError> {
+    fits::<WORDS, LARGE>(&of);
+    builder.build_for(of)
+}
+
+/// As [`mp_broadcast::publisher`](super::mp_broadcast::publisher).
+///
+/// # Errors
+///
+/// Those of that.
+pub fn mp_lossy_publisher<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<FellowPublisher<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(&of);
+    super::fellows::join(invitation, of, strategy)
+}
+
 /// The message fits, and lies in its slot where such a block does.
 fn fits<const WORDS: usize, const LARGE: bool>(of: &MessageType) {
     assert!(of.bytes <= size_of::<[u64; WORDS]>() && LARGE == (of.bytes >= LARGE_BYTES));
 }
 
 impl Payload {
+    /// Messages of such a size and alignment, and a type of that [name](Fingerprint::named).
+    #[must_use]
+    pub fn named(bytes: usize, alignment: usize, name: &str) -> Self {
+        Self { bytes, alignment, fingerprint: Fingerprint::of_parts(bytes, alignment, name) }
+    }
+
     /// Whether there can be such messages: their size is above 0 and a multiple of the alignment, which is a
     /// power of two, and at most the size of a page.
     #[must_use]
@@ -308,6 +380,7 @@ mod tests {
     #[test]
     fn what_messages_can_be() {
         let of = Payload::of::<[u32; 3]>();
+        assert_eq!(Payload::named(12, 4, core::any::type_name::<[u32; 3]>()), of);
         assert!(of.can_be() && Payload { bytes: 1, alignment: 1, ..of }.can_be());
         for (bytes, alignment) in [(0, 1), (12, 0), (12, 3), (12, 8), (8192, 8192)] {
             assert!(!Payload { bytes, alignment, ..of }.can_be(), "{bytes} {alignment}");

@@ -12,7 +12,7 @@ use super::invitation::Invitation;
 use super::kind::Kind;
 use super::liveness::PeerState;
 use super::share_error::ShareError;
-use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
+use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
 use crate::message::Message;
 use crate::wait::WaitStrategy;
 
@@ -68,10 +68,19 @@ pub fn lossless<T: Pod + Send>(
     builder: Builder,
     seats: usize,
 ) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
+    share_with_seats(builder, Payload::of::<T>(), seats)
+}
+
+/// The same for any message.
+pub(super) fn share_with_seats<T: Message>(
+    builder: Builder,
+    payload: Payload,
+    seats: usize,
+) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation) = share(&builder, Kind::Lossless, seats, Payload::of::<T>())?;
+    let (across, invitation) = share(&builder, Kind::Lossless, seats, payload)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let publisher = unsafe { builder.lossless_across(across) }?;
@@ -97,8 +106,17 @@ impl Invitation {
         &self,
         strategy: WaitStrategy,
     ) -> Result<AcceptedLossless<T>, AttachError> {
-        Ok(AcceptedLossless(accept(self, &[Kind::Lossless], Payload::of::<T>(), strategy, || false)?))
+        accept_for(self, Payload::of::<T>(), strategy)
     }
+}
+
+/// The same for any message, of which any bytes are one.
+pub(super) fn accept_for<T: Message>(
+    invitation: &Invitation,
+    payload: Payload,
+    strategy: WaitStrategy,
+) -> Result<AcceptedLossless<T>, AttachError> {
+    Ok(AcceptedLossless(accept(invitation, &[Kind::Lossless], payload, strategy, || false)?))
 }
 
 /// A lossless ring of another process.
@@ -144,6 +162,11 @@ impl<T: Message> AcceptedLossless<T> {
     #[must_use]
     pub fn publisher(&self) -> PeerState {
         self.0.publisher()
+    }
+
+    /// What makes subscribers for which nobody waits.
+    pub(super) fn subscribable(&self) -> &Subscribable<T> {
+        self.0.subscribable()
     }
 
     fn join(&self, from_oldest: bool) -> Result<Subscriber<T, Awaited>, NoSeat> {

@@ -70,6 +70,7 @@ use super::name_error::NameError;
 pub use super::places::{Places, WhenNoProducer as WhenNoPublisher};
 use super::published_name::PublishedName;
 use super::share_error::ShareError;
+use crate::message::Message;
 use crate::wait::WaitStrategy;
 
 /// A publisher of such a ring.
@@ -151,7 +152,16 @@ impl Builder {
     /// ```
     #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
     pub fn build<T: Pod + Send>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
-        share(self.ring, Payload::of::<T>(), self.publishers, self.when_no_publisher)
+        self.build_for(Payload::of::<T>())
+    }
+
+    /// The same for any message, of which any bytes are one.
+    #[allow(clippy::type_complexity, reason = "as above")]
+    pub(super) fn build_for<T: Message>(
+        self,
+        of: Payload,
+    ) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
+        share(self.ring, of, self.publishers, self.when_no_publisher)
     }
 
     /// A publisher of the ring that has this name in a directory. If there is none, or its process has ended,
