@@ -12,7 +12,9 @@
 //! closer      the end, from any thread           pool        buffers of one size
 //! stats       the numbers of a ring              notified    file descriptors that tell of messages
 //! view        how views begin and end            spsc_view, lossy_view      without a call
+//! shared      rings between processes
 //! blocks      messages of a size that is known when the ring is made, used in place
+//! in_place    the same, whatever the kind of queue
 //! typed       the same, claimed one by one
 //! ```
 
@@ -45,9 +47,12 @@ mod spsc_view;
 
 mod lossy_view;
 
+mod shared;
+
 // What it is made of.
 mod blocks;
 mod handle;
+mod in_place;
 mod notified;
 mod ring;
 mod typed;
@@ -61,6 +66,7 @@ pub use pool::*;
 pub use producer::*;
 pub use publisher::*;
 pub use queue::*;
+pub use shared::*;
 pub use spsc_view::*;
 pub use stats::*;
 pub use status::*;

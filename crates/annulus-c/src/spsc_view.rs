@@ -127,7 +127,7 @@ impl annulus_spsc_producer {
         self.tail = unsafe { lent.own.read() };
         self.stop = self.tail;
         if let Some(found) = found {
-            self.stop = self.tail.wrapping_add(found.words as u64);
+            self.stop = self.tail.wrapping_add(found.units as u64);
             self.origin = origin(found.start, self.tail);
         }
     }
@@ -168,7 +168,7 @@ impl annulus_spsc_consumer {
         self.head = unsafe { lent.own.read() };
         self.stop = self.head;
         if let Some(found) = found {
-            self.stop = self.head.wrapping_add(found.words as u64);
+            self.stop = self.head.wrapping_add(found.units as u64);
             self.origin = origin(found.start, self.head);
         }
     }
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn annulus_producer_view_look(
         let end = producer_end(of)?.lent()?;
         // SAFETY: the caller's promise.
         let found = unsafe { end.look(waits(timeout_ns)) };
-        view.begin(end.words.lend(), found.as_ref().ok());
+        view.begin(end.units.lend(), found.as_ref().ok());
         found.map(drop)
     })
 }
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn annulus_producer_view_settle(
         // SAFETY: the caller's promise.
         let result = unsafe { end.settle(words) };
         if result.is_err() {
-            view.begin(end.words.lend(), None);
+            view.begin(end.units.lend(), None);
         }
         result
     })
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn annulus_consumer_view_look(
         let end = consumer_end(of)?.lent()?;
         // SAFETY: the caller's promise.
         let found = unsafe { end.show(waits(timeout_ns)) };
-        view.begin(end.words.look().lend(), found.as_ref().ok());
+        view.begin(end.units.look().lend(), found.as_ref().ok());
         found.map(drop)
     })
 }
