@@ -13,6 +13,19 @@ pub const Kind = enum(u32) {
     lossless = c.ANNULUS_LOSSLESS,
     mp_lossy = c.ANNULUS_MP_LOSSY,
     mp_lossless = c.ANNULUS_MP_LOSSLESS,
+    /// Between processes; they have no numbers of their own.
+    lossy_across = 0x100,
+    lossless_across = 0x101,
+    mp_lossy_across = 0x102,
+
+    fn isAcross(kind: Kind) bool {
+        return kind == .lossy_across or kind == .lossless_across or kind == .mp_lossy_across;
+    }
+
+    /// Why nothing is received any more.
+    fn Ended(comptime kind: Kind) type {
+        return if (kind.isAcross()) error{ Closed, PeerDied } else error{Closed};
+    }
 };
 
 /// Where a new subscriber begins.
@@ -32,8 +45,8 @@ pub fn Channel(comptime ring: Kind, comptime T: type) type {
         pub const kind = ring;
         pub const Message = T;
         pub const Publisher = PublisherOf(ring, T);
-        pub const Subscribable = SubscribableOf(T);
-        pub const Subscriber = SubscriberOf(T);
+        pub const Subscribable = SubscribableOf(ring, T);
+        pub const Subscriber = SubscriberOf(ring, T);
         pub const InitError = error{ InvalidCapacity, OutOfMemory };
 
         publisher: Publisher,
@@ -70,7 +83,7 @@ pub fn Channel(comptime ring: Kind, comptime T: type) type {
 
 /// The sending end of a broadcast ring. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and
 /// don't copy it: a copy is the same publisher.
-fn PublisherOf(comptime ring: Kind, comptime T: type) type {
+pub fn PublisherOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
         const end = handle.End(Self, "publisher");
@@ -111,7 +124,7 @@ fn PublisherOf(comptime ring: Kind, comptime T: type) type {
         ///
         /// The thread that uses this one may call it; another thread may use the new one.
         pub fn clone(self: *const Self) Self {
-            if (comptime ring == .lossy or ring == .lossless) @compileError("a ring of one publisher: use annulus.broadcast.MpLossy or MpLossless");
+            if (comptime ring != .mp_lossy and ring != .mp_lossless) @compileError("a ring of one publisher: use annulus.broadcast.MpLossy or MpLossless");
             var another: ?*c.annulus_publisher = null;
             status.expect(c.annulus_publisher_clone(self.raw, &another));
             return .{ .raw = another };
@@ -121,7 +134,7 @@ fn PublisherOf(comptime ring: Kind, comptime T: type) type {
 
 /// What makes subscribers. Any thread may use it, several at once, too. While there is one, somebody may still join, so a publisher
 /// that nobody listens to does not fail.
-fn SubscribableOf(comptime T: type) type {
+pub fn SubscribableOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
 
@@ -132,10 +145,20 @@ fn SubscribableOf(comptime T: type) type {
         /// One thread may call this, when no other one uses it any more.
         pub const deinit = handle.End(Self, "subscribable").deinit;
 
-        /// Makes a subscriber, which the caller owns. One of a closed ring receives what is there, and then `error.Closed`.
-        pub fn subscribe(self: *const Self, from: From) SubscriberOf(T) {
+        /// Makes a subscriber, which the caller owns. One of a closed ring receives what is there, and then `error.Closed`. Between processes use
+        /// `join`.
+        pub fn subscribe(self: *const Self, from: From) SubscriberOf(ring, T) {
             var subscriber: ?*c.annulus_subscriber = null;
             status.expect(c.annulus_subscribable_subscribe(self.raw, from == .oldest, &subscriber));
+            return .{ .raw = subscriber };
+        }
+
+        /// As `subscribe`, between processes.
+        ///
+        /// `error.Occupied`: all seats of a lossless ring are taken.
+        pub fn join(self: *const Self, from: From) error{Occupied}!SubscriberOf(ring, T) {
+            var subscriber: ?*c.annulus_subscriber = null;
+            try status.check(error{Occupied}, c.annulus_subscribable_subscribe(self.raw, from == .oldest, &subscriber));
             return .{ .raw = subscriber };
         }
     };
@@ -145,7 +168,7 @@ fn SubscribableOf(comptime T: type) type {
 /// don't copy it: a copy is the same subscriber.
 ///
 /// Of all functions here, `error.Closed` says that the ring is closed and every message was received. It stays so.
-fn SubscriberOf(comptime T: type) type {
+pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
         const end = handle.End(Self, "subscriber");
@@ -153,6 +176,9 @@ fn SubscriberOf(comptime T: type) type {
 
         raw: ?*c.annulus_subscriber,
         way: calls.Subscriber = .init(),
+
+        /// `error.Closed`, and between processes `error.PeerDied`: the process of the publisher has ended, and nobody had closed the ring.
+        pub const Ended = ring.Ended();
 
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;
@@ -163,6 +189,8 @@ fn SubscriberOf(comptime T: type) type {
         pub const isClosed = end.isClosed;
         pub const stats = end.stats;
         pub const deinit = end.deinit;
+        /// Between processes only.
+        pub const peer = end.peer;
 
         /// How many messages this subscriber has lost, exactly, since it joined: what it received and what it lost are all that was
         /// published up to where it is. Always 0 on a lossless ring.

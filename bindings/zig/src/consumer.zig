@@ -22,6 +22,10 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         raw: ?*c.annulus_consumer,
         way: if (kind == .spsc) spsc.Receiver else calls.Receiver = .init(),
 
+        /// `error.Closed`, and between processes `error.PeerDied`: the process of the producer has ended, and nobody had closed the queue.
+        pub const Ended = kind.Ended();
+        const Late = error{Timeout} || Ended;
+
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;
         pub const recvTimeout = receiving.recvTimeout;
@@ -34,14 +38,16 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         pub const closer = end.closer;
         pub const stats = end.stats;
         pub const deinit = end.deinit;
+        /// Between processes only.
+        pub const peer = end.peer;
 
         /// Receives as many messages as are there to `buffer`, and returns the part of it that they fill, or null if none is there.
         /// Never waits. It is misuse if `buffer` has no room for one.
-        pub fn tryRecvBatch(self: *Self, buffer: []T) error{Closed}!?[]T {
+        pub fn tryRecvBatch(self: *Self, buffer: []T) Ended!?[]T {
             var received: usize = 0;
             const code = self.way.recvBatch(self.raw, T, buffer, &received);
             if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(error{Closed}, code);
+            try status.check(Ended, code);
             return buffer[0..received];
         }
 
@@ -49,33 +55,33 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         /// `mpsc`.
         ///
         /// They stay in the queue, and may be read, until `advance` gives them back, or until the next receive.
-        pub fn tryReadable(self: *Self) error{Closed}!?[]const T {
+        pub fn tryReadable(self: *Self) Ended!?[]const T {
             checkInPlace();
             var shown: Shown = .{};
             const code = self.way.readable(self.raw, T, 0, &shown.first, &shown.count);
             if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(error{Closed}, code);
+            try status.check(Ended, code);
             return shown.slice();
         }
 
         /// As `tryReadable`, but waits for the first one: there is at least 1.
-        pub fn readable(self: *Self) error{Closed}![]const T {
+        pub fn readable(self: *Self) Ended![]const T {
             checkInPlace();
             var shown: Shown = .{};
             const code = self.way.readable(self.raw, T, c.ANNULUS_FOREVER, &shown.first, &shown.count);
-            try status.check(error{Closed}, code);
+            try status.check(Ended, code);
             return shown.slice();
         }
 
         /// As `readable`, but gives up after so many nanoseconds. With 0 it still shows messages that are there.
         ///
         /// `error.Timeout`: none came in time.
-        pub fn readableTimeout(self: *Self, timeout_ns: u64) error{ Timeout, Closed }![]const T {
+        pub fn readableTimeout(self: *Self, timeout_ns: u64) Late![]const T {
             checkInPlace();
             var shown: Shown = .{};
             const code = self.way.readable(self.raw, T, timeout_ns, &shown.first, &shown.count);
             if (code == c.ANNULUS_EMPTY) return error.Timeout;
-            try status.check(error{ Timeout, Closed }, code);
+            try status.check(Late, code);
             return shown.slice();
         }
 
@@ -102,7 +108,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
 
         fn checkInPlace() void {
             if (comptime kind.manyConsumers()) @compileError("a queue of many consumers shows no messages: use annulus.spsc or mpsc");
-            message.checkInPlace(T);
+            if (comptime !kind.isAcross()) message.checkInPlace(T);
         }
     };
 }

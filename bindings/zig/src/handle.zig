@@ -7,6 +7,17 @@ const status = @import("status.zig");
 const Closer = @import("closer.zig").Closer;
 const Stats = @import("stats.zig").Stats;
 
+/// Whether the process on the other side of a ring is there, or one of several. The kernel tells it; a process that is stopped is alive.
+pub const Peer = enum {
+    /// Nobody has come yet.
+    none,
+    alive,
+    /// The ring was closed, by either side.
+    closed,
+    /// Its process has ended without that.
+    dead,
+};
+
 /// The verbs of one end of a ring, over the functions `annulus_NAME_…` of C. `Self` has its handle of C in `raw`, or null after `deinit`; in
 /// `way` it has how it sends or receives: by calls, or without.
 pub fn End(comptime Self: type, comptime name: []const u8) type {
@@ -44,6 +55,18 @@ pub fn End(comptime Self: type, comptime name: []const u8) type {
             return .of(self.raw, @field(c, prefix ++ "stats"));
         }
 
+        /// Whether the process on the other side is there, or one of several. Some system calls.
+        pub fn peer(self: *const Self) Peer {
+            var found: c.annulus_peer = c.ANNULUS_PEER_NONE;
+            status.expect(@field(c, prefix ++ "peer")(self.raw, &found));
+            return switch (found) {
+                c.ANNULUS_PEER_ALIVE => .alive,
+                c.ANNULUS_PEER_CLOSED => .closed,
+                c.ANNULUS_PEER_DEAD => .dead,
+                else => .none,
+            };
+        }
+
         /// Frees the handle. With the last one that sends, the ring closes, and who receives gets what was sent before; a reservation ends, and
         /// nothing of it is sent. With the last consumer a queue closes, too, and what nobody received is gone. A descriptor is closed. No effect the second time.
         pub fn deinit(self: *Self) void {
@@ -62,29 +85,29 @@ pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: typ
     return struct {
         /// The next message, or null if none is there. Never waits. A subscriber of a lossy ring that has lost messages goes on with one that is
         /// there: `lagged` says how many it lost.
-        pub fn tryRecv(self: *Self) error{Closed}!?T {
+        pub fn tryRecv(self: *Self) Self.Ended!?T {
             var value: T = undefined;
             const code = self.way.recv(self.raw, T, &value, 0);
             if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(error{Closed}, code);
+            try status.check(Self.Ended, code);
             return value;
         }
 
         /// The next message. Waits while none is there, in the way of the options.
-        pub fn recv(self: *Self) error{Closed}!T {
+        pub fn recv(self: *Self) Self.Ended!T {
             var value: T = undefined;
-            try status.check(error{Closed}, self.way.recv(self.raw, T, &value, c.ANNULUS_FOREVER));
+            try status.check(Self.Ended, self.way.recv(self.raw, T, &value, c.ANNULUS_FOREVER));
             return value;
         }
 
         /// As `recv`, but gives up after so many nanoseconds. With 0 it still receives a message that is there.
         ///
         /// `error.Timeout`: none came in time.
-        pub fn recvTimeout(self: *Self, timeout_ns: u64) error{ Timeout, Closed }!T {
+        pub fn recvTimeout(self: *Self, timeout_ns: u64) (error{Timeout} || Self.Ended)!T {
             var value: T = undefined;
             const code = self.way.recv(self.raw, T, &value, timeout_ns);
             if (code == c.ANNULUS_EMPTY) return error.Timeout;
-            try status.check(error{ Timeout, Closed }, code);
+            try status.check(error{Timeout} || Self.Ended, code);
             return value;
         }
 

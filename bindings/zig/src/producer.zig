@@ -19,6 +19,11 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         raw: ?*c.annulus_producer,
         way: if (kind == .spsc) spsc.Sender else calls.Sender = .init(),
 
+        /// `error.Closed`, and between processes `error.PeerDied`: the process of the consumer has ended, and nobody had closed the queue.
+        pub const Ended = kind.Ended();
+        const Refused = error{Full} || Ended;
+        const Late = error{Timeout} || Ended;
+
         pub const len = end.len;
         pub const capacity = end.capacity;
         pub const close = end.close;
@@ -26,40 +31,42 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         pub const closer = end.closer;
         pub const stats = end.stats;
         pub const deinit = end.deinit;
+        /// Between processes only.
+        pub const peer = end.peer;
 
         /// Sends a copy of the message, if there is room. Never waits.
         ///
         /// `error.Full`: there is no room now. `error.Closed`: nobody is left to receive, or somebody closed the queue.
         /// Misuse while a reservation is open.
-        pub fn trySend(self: *Self, value: T) error{ Full, Closed }!void {
-            return status.check(error{ Full, Closed }, self.way.send(self.raw, T, &value, 0));
+        pub fn trySend(self: *Self, value: T) Refused!void {
+            return status.check(Refused, self.way.send(self.raw, T, &value, 0));
         }
 
         /// As `trySend`, but waits while there is no room, in the way of the options.
         ///
         /// `error.Closed`: the queue is closed, or was closed while this waited.
-        pub fn send(self: *Self, value: T) error{Closed}!void {
-            return status.check(error{Closed}, self.way.send(self.raw, T, &value, c.ANNULUS_FOREVER));
+        pub fn send(self: *Self, value: T) Ended!void {
+            return status.check(Ended, self.way.send(self.raw, T, &value, c.ANNULUS_FOREVER));
         }
 
         /// As `send`, but gives up after so many nanoseconds. With 0 it still sends if there is room.
         ///
         /// `error.Timeout`: no room came in time.
-        pub fn sendTimeout(self: *Self, value: T, timeout_ns: u64) error{ Timeout, Closed }!void {
+        pub fn sendTimeout(self: *Self, value: T, timeout_ns: u64) Late!void {
             const code = self.way.send(self.raw, T, &value, timeout_ns);
             if (code == c.ANNULUS_FULL) return error.Timeout;
-            return status.check(error{ Timeout, Closed }, code);
+            return status.check(Late, code);
         }
 
         /// Sends copies of as many of the messages as there is room for, from the first on, and returns how many: at least 1,
         /// or 0 if there are none to send. Never waits.
         ///
         /// `error.Full`: there is room for none of them. `error.Closed`, misuse: as `trySend`.
-        pub fn trySendBatch(self: *Self, values: []const T) error{ Full, Closed }!usize {
+        pub fn trySendBatch(self: *Self, values: []const T) Refused!usize {
             if (values.len == 0) return 0;
             var sent: usize = 0;
             const code = self.way.sendBatch(self.raw, T, values, &sent);
-            try status.check(error{ Full, Closed }, code);
+            try status.check(Refused, code);
             return sent;
         }
 
@@ -69,32 +76,32 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         /// The slots are the caller's until `commit`, which sends them. Their values are not defined before.
         ///
         /// `error.Full`: none is free. `error.Closed`: as `trySend`. It is misuse to reserve 0, or twice.
-        pub fn tryReserve(self: *Self, most: usize) error{ Full, Closed }![]T {
+        pub fn tryReserve(self: *Self, most: usize) Refused![]T {
             checkInPlace();
             var slots: Slots = .{};
             const code = self.way.reserve(self.raw, T, most, 0, &slots.first, &slots.count);
-            try status.check(error{ Full, Closed }, code);
+            try status.check(Refused, code);
             return slots.slice();
         }
 
         /// As `tryReserve`, but waits while no slot is free. It waits for one slot, not for `most` of them.
-        pub fn reserve(self: *Self, most: usize) error{Closed}![]T {
+        pub fn reserve(self: *Self, most: usize) Ended![]T {
             checkInPlace();
             var slots: Slots = .{};
             const code = self.way.reserve(self.raw, T, most, c.ANNULUS_FOREVER, &slots.first, &slots.count);
-            try status.check(error{Closed}, code);
+            try status.check(Ended, code);
             return slots.slice();
         }
 
         /// As `reserve`, but gives up after so many nanoseconds.
         ///
         /// `error.Timeout`: no slot became free in time.
-        pub fn reserveTimeout(self: *Self, most: usize, timeout_ns: u64) error{ Timeout, Closed }![]T {
+        pub fn reserveTimeout(self: *Self, most: usize, timeout_ns: u64) Late![]T {
             checkInPlace();
             var slots: Slots = .{};
             const code = self.way.reserve(self.raw, T, most, timeout_ns, &slots.first, &slots.count);
             if (code == c.ANNULUS_FULL) return error.Timeout;
-            try status.check(error{ Timeout, Closed }, code);
+            try status.check(Late, code);
             return slots.slice();
         }
 
@@ -102,9 +109,9 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         /// nothing. The slots are no longer the caller's.
         ///
         /// `error.Closed`: nothing is sent. It is misuse to commit more than was reserved.
-        pub fn commit(self: *Self, count: usize) error{Closed}!void {
+        pub fn commit(self: *Self, count: usize) Ended!void {
             checkInPlace();
-            return status.check(error{Closed}, self.way.commit(self.raw, T, count));
+            return status.check(Ended, self.way.commit(self.raw, T, count));
         }
 
         /// Makes another producer of the same queue, which the caller owns. Only in `mpsc`, `mpmc` and `ordered`.
@@ -123,7 +130,7 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
 
         fn checkInPlace() void {
             if (comptime kind.manyConsumers()) @compileError("a queue of many consumers has no reservations: use annulus.spsc or mpsc");
-            message.checkInPlace(T);
+            if (comptime !kind.isAcross()) message.checkInPlace(T);
         }
     };
 }

@@ -20,6 +20,7 @@
 #include <annulus/lossy.hpp>
 #include <annulus/pool.hpp>
 #include <annulus/queue.hpp>
+#include <annulus/shm.hpp>
 #include <annulus/spsc.hpp>
 
 #endif // ANNULUS_HPP

@@ -23,6 +23,7 @@ template <> struct functions<annulus_subscriber> {
     static constexpr auto len = annulus_subscriber_len;
     static constexpr auto is_closed = annulus_subscriber_is_closed;
     static constexpr auto stats = annulus_subscriber_stats;
+    static constexpr auto peer = annulus_subscriber_peer;
     static constexpr auto try_recv = annulus_subscriber_try_recv;
     static constexpr auto recv = annulus_subscriber_recv;
     static constexpr auto recv_timeout = annulus_subscriber_recv_timeout;

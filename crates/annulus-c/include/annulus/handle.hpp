@@ -117,6 +117,12 @@ template <class Raw> class end : public owned<Raw> {
             return of::stats(this->get(), to);
         });
     }
+    // Of a ring between processes: whether the process on the other side is there.
+    [[nodiscard]] result<annulus_peer> peer() const noexcept
+        requires requires { of::peer; }
+    {
+        return asked<annulus_peer>([&](annulus_peer *to) { return of::peer(this->get(), to); });
+    }
 
   protected:
     // Another one of the same ring.

@@ -17,6 +17,7 @@ template <> struct functions<annulus_producer> {
     static constexpr auto is_closed = annulus_producer_is_closed;
     static constexpr auto closer = annulus_producer_closer;
     static constexpr auto stats = annulus_producer_stats;
+    static constexpr auto peer = annulus_producer_peer;
 };
 
 template <> struct functions<annulus_consumer> {
@@ -28,6 +29,7 @@ template <> struct functions<annulus_consumer> {
     static constexpr auto is_closed = annulus_consumer_is_closed;
     static constexpr auto closer = annulus_consumer_closer;
     static constexpr auto stats = annulus_consumer_stats;
+    static constexpr auto peer = annulus_consumer_peer;
     static constexpr auto try_recv = annulus_consumer_try_recv;
     static constexpr auto recv = annulus_consumer_recv;
     static constexpr auto recv_timeout = annulus_consumer_recv_timeout;
