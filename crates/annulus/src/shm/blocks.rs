@@ -339,7 +339,7 @@ mod tests {
         };
         for first in [0, 1 << 20] {
             let builder = broadcast::Builder::new(4).wait_strategy(BLOCK).first(first);
-            let (mut typed, _, invitation) = crate::shm::broadcast::lossy::<T>(builder.clone()).unwrap();
+            let (mut typed, _, invitation) = crate::shm::broadcast::lossy::<T>(builder).unwrap();
             let ring = accept::<WORDS, LARGE>(&invitation, of, BLOCK).unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {

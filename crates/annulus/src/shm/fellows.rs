@@ -87,10 +87,10 @@ pub(super) fn share<T: Message>(
     let sleepers = sleepers::remote_of_fellow(&table.page);
     let fellow = fellow(&table, &layout, offset, 0, seat);
     table.come(0);
+    let slots = (Block::shared(memory, offset, slots), stride);
     // SAFETY: new memory, all zero, and the claims are of its slots. All processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations. Any bytes are a
     // `T`.
-    let slots = (Block::shared(memory, offset, slots), stride);
     let publisher = unsafe { builder.fellow_across(slots, sleepers, fellow) }?;
     Ok((publisher, looks_on, invitation))
 }
