@@ -47,6 +47,12 @@ pub fn build(b: *std.Build) void {
     }
     for (refused) |one| all.dependOn(programs.refuse(one[0], one[1], one[2]));
 
+    // For the test that pairs the languages, which has to know where it is.
+    const peer = b.addExecutable(.{ .name = "peer", .root_module = programs.module(b.path("tests/peer.zig")) });
+    const install_peer = b.addInstallArtifact(peer, .{});
+    b.step("peer", "Build one side of a ring between processes, for a test").dependOn(&install_peer.step);
+    all.dependOn(&install_peer.step);
+
     const bench = programs.run("bench", b.path("tests/bench.zig"));
     bench.stdio = .inherit;
     b.step("bench", "Print how long a message takes; use -Doptimize=fast").dependOn(&bench.step);

@@ -1,12 +1,11 @@
 //! Broadcast rings: each subscriber sees every message, or is told how many it lost.
 
-const std = @import("std");
 const c = @import("c");
 const message = @import("message.zig");
 const status = @import("status.zig");
-const Closer = @import("closer.zig").Closer;
+const calls = @import("calls.zig");
+const handle = @import("handle.zig");
 const Options = @import("options.zig").Options;
-const Stats = @import("stats.zig").Stats;
 
 /// Who publishes, and whether a slow subscriber loses messages or holds the publisher up.
 pub const Kind = enum(u32) {
@@ -14,6 +13,19 @@ pub const Kind = enum(u32) {
     lossless = c.ANNULUS_LOSSLESS,
     mp_lossy = c.ANNULUS_MP_LOSSY,
     mp_lossless = c.ANNULUS_MP_LOSSLESS,
+    /// Between processes; they have no numbers of their own.
+    lossy_across = 0x100,
+    lossless_across = 0x101,
+    mp_lossy_across = 0x102,
+
+    fn isAcross(kind: Kind) bool {
+        return kind == .lossy_across or kind == .lossless_across or kind == .mp_lossy_across;
+    }
+
+    /// Why nothing is received any more.
+    fn Ended(comptime kind: Kind) type {
+        return if (kind.isAcross()) error{ Closed, PeerDied } else error{Closed};
+    }
 };
 
 /// Where a new subscriber begins.
@@ -33,8 +45,8 @@ pub fn Channel(comptime ring: Kind, comptime T: type) type {
         pub const kind = ring;
         pub const Message = T;
         pub const Publisher = PublisherOf(ring, T);
-        pub const Subscribable = SubscribableOf(T);
-        pub const Subscriber = SubscriberOf(T);
+        pub const Subscribable = SubscribableOf(ring, T);
+        pub const Subscriber = SubscriberOf(ring, T);
         pub const InitError = error{ InvalidCapacity, OutOfMemory };
 
         publisher: Publisher,
@@ -71,11 +83,19 @@ pub fn Channel(comptime ring: Kind, comptime T: type) type {
 
 /// The sending end of a broadcast ring. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and
 /// don't copy it: a copy is the same publisher.
-fn PublisherOf(comptime ring: Kind, comptime T: type) type {
+pub fn PublisherOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
+        const end = handle.End(Self, "publisher");
 
         raw: ?*c.annulus_publisher,
+
+        pub const capacity = end.capacity;
+        pub const close = end.close;
+        pub const isClosed = end.isClosed;
+        pub const closer = end.closer;
+        pub const stats = end.stats;
+        pub const deinit = end.deinit;
 
         /// Publishes a copy of the message. On a lossless ring it waits while the slowest subscriber has not received the message that
         /// lies where this one will, in the way of the options. On a lossy ring it waits for nobody.
@@ -104,68 +124,42 @@ fn PublisherOf(comptime ring: Kind, comptime T: type) type {
         ///
         /// The thread that uses this one may call it; another thread may use the new one.
         pub fn clone(self: *const Self) Self {
-            if (comptime ring == .lossy or ring == .lossless) @compileError("a ring of one publisher: use annulus.broadcast.MpLossy or MpLossless");
+            if (comptime ring != .mp_lossy and ring != .mp_lossless) @compileError("a ring of one publisher: use annulus.broadcast.MpLossy or MpLossless");
             var another: ?*c.annulus_publisher = null;
             status.expect(c.annulus_publisher_clone(self.raw, &another));
             return .{ .raw = another };
-        }
-
-        /// How many messages the ring holds: exactly what was asked for.
-        pub fn capacity(self: *const Self) usize {
-            return c.annulus_publisher_capacity(self.raw);
-        }
-
-        /// Closes the ring, and wakes all threads that wait. Subscribers receive what was published before, and then `error.Closed`. No
-        /// effect on a closed ring. The handle stays, and is to be freed.
-        pub fn close(self: *Self) void {
-            status.expect(c.annulus_publisher_close(self.raw));
-        }
-
-        /// Whether the ring is closed: publishing fails from now on. True after `deinit`.
-        pub fn isClosed(self: *const Self) bool {
-            return c.annulus_publisher_is_closed(self.raw);
-        }
-
-        /// What closes the ring from any thread. The caller owns it.
-        pub fn closer(self: *const Self) Closer {
-            return .of(self.raw, c.annulus_publisher_closer);
-        }
-
-        /// The numbers of the ring. It allocates; the ring goes on meanwhile.
-        pub fn stats(self: *const Self) Stats {
-            return .of(self.raw, c.annulus_publisher_stats);
-        }
-
-        /// Frees the publisher. With the last publisher the ring closes; subscribers receive what was published before. No effect the
-        /// second time.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_publisher_free(self.raw));
-            self.raw = null;
         }
     };
 }
 
 /// What makes subscribers. Any thread may use it, several at once, too. While there is one, somebody may still join, so a publisher
 /// that nobody listens to does not fail.
-fn SubscribableOf(comptime T: type) type {
+pub fn SubscribableOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
 
         raw: ?*c.annulus_subscribable,
 
-        /// Makes a subscriber, which the caller owns. One of a closed ring receives what is there, and then `error.Closed`.
-        pub fn subscribe(self: *const Self, from: From) SubscriberOf(T) {
+        /// Frees it. Nobody joins any more; subscribers stay. No effect the second time.
+        ///
+        /// One thread may call this, when no other one uses it any more.
+        pub const deinit = handle.End(Self, "subscribable").deinit;
+
+        /// Makes a subscriber, which the caller owns. One of a closed ring receives what is there, and then `error.Closed`. Between processes use
+        /// `join`.
+        pub fn subscribe(self: *const Self, from: From) SubscriberOf(ring, T) {
             var subscriber: ?*c.annulus_subscriber = null;
             status.expect(c.annulus_subscribable_subscribe(self.raw, from == .oldest, &subscriber));
             return .{ .raw = subscriber };
         }
 
-        /// Frees it. Nobody joins any more; subscribers stay. No effect the second time.
+        /// As `subscribe`, between processes.
         ///
-        /// One thread may call this, when no other one uses it any more.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_subscribable_free(self.raw));
-            self.raw = null;
+        /// `error.Occupied`: all seats of a lossless ring are taken.
+        pub fn join(self: *const Self, from: From) error{Occupied}!SubscriberOf(ring, T) {
+            var subscriber: ?*c.annulus_subscriber = null;
+            try status.check(error{Occupied}, c.annulus_subscribable_subscribe(self.raw, from == .oldest, &subscriber));
+            return .{ .raw = subscriber };
         }
     };
 }
@@ -174,38 +168,29 @@ fn SubscribableOf(comptime T: type) type {
 /// don't copy it: a copy is the same subscriber.
 ///
 /// Of all functions here, `error.Closed` says that the ring is closed and every message was received. It stays so.
-fn SubscriberOf(comptime T: type) type {
+pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
+        const end = handle.End(Self, "subscriber");
+        const receiving = handle.Receiving(Self, "subscriber", T);
 
         raw: ?*c.annulus_subscriber,
+        way: calls.Subscriber = .init(),
 
-        /// The next message, or null if none is there. Never waits. A subscriber of a lossy ring that has lost messages goes on with
-        /// one that is there: `lagged` says how many it lost.
-        pub fn tryRecv(self: *Self) error{Closed}!?T {
-            var value: T = undefined;
-            const code = c.annulus_subscriber_try_recv(self.raw, @ptrCast(&value), @sizeOf(T));
-            if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(error{Closed}, code);
-            return value;
-        }
+        /// `error.Closed`, and between processes `error.PeerDied`: the process of the publisher has ended, and nobody had closed the ring.
+        pub const Ended = ring.Ended();
 
-        /// As `tryRecv`, but waits while none is there, in the way of the options.
-        pub fn recv(self: *Self) error{Closed}!T {
-            var value: T = undefined;
-            try status.check(error{Closed}, c.annulus_subscriber_recv(self.raw, @ptrCast(&value), @sizeOf(T)));
-            return value;
-        }
-
-        /// As `recv`, but gives up after so many nanoseconds. With 0 it still receives a message that is there.
-        ///
-        /// `error.Timeout`: none came in time.
-        pub fn recvTimeout(self: *Self, timeout_ns: u64) error{ Timeout, Closed }!T {
-            var value: T = undefined;
-            const code = c.annulus_subscriber_recv_timeout(self.raw, @ptrCast(&value), @sizeOf(T), timeout_ns);
-            try status.check(error{ Timeout, Closed }, code);
-            return value;
-        }
+        pub const tryRecv = receiving.tryRecv;
+        pub const recv = receiving.recv;
+        pub const recvTimeout = receiving.recvTimeout;
+        pub const fd = receiving.fd;
+        pub const arm = receiving.arm;
+        pub const len = end.len;
+        pub const isClosed = end.isClosed;
+        pub const stats = end.stats;
+        pub const deinit = end.deinit;
+        /// Between processes only.
+        pub const peer = end.peer;
 
         /// How many messages this subscriber has lost, exactly, since it joined: what it received and what it lost are all that was
         /// published up to where it is. Always 0 on a lossless ring.
@@ -216,43 +201,6 @@ fn SubscriberOf(comptime T: type) type {
         /// How many messages this subscriber has received since it joined.
         pub fn received(self: *const Self) u64 {
             return c.annulus_subscriber_received(self.raw);
-        }
-
-        /// How many messages are there for this subscriber. It may have changed when this returns.
-        pub fn len(self: *const Self) usize {
-            return c.annulus_subscriber_len(self.raw);
-        }
-
-        /// A file descriptor for poll, epoll or io_uring, as `fd` of a consumer.
-        pub fn fd(self: *Self) error{ SystemResources, Unsupported }!std.posix.fd_t {
-            var descriptor: c_int = -1;
-            try status.check(error{ SystemResources, Unsupported }, c.annulus_subscriber_fd(self.raw, &descriptor));
-            return descriptor;
-        }
-
-        /// Arms the descriptor, before each wait for it. Returns whether a message, or the end, is there already: then it is not
-        /// armed, and you receive first. A receive disarms it. It is misuse before `fd`.
-        pub fn arm(self: *Self) bool {
-            var ready = true;
-            status.expect(c.annulus_subscriber_arm(self.raw, &ready));
-            return ready;
-        }
-
-        /// Whether the ring is closed. There may be messages left. True after `deinit`.
-        pub fn isClosed(self: *const Self) bool {
-            return c.annulus_subscriber_is_closed(self.raw);
-        }
-
-        /// The numbers of the ring. It allocates; the ring goes on meanwhile.
-        pub fn stats(self: *const Self) Stats {
-            return .of(self.raw, c.annulus_subscriber_stats);
-        }
-
-        /// Frees the subscriber, and closes its descriptor: publishers of a lossless ring wait for it no longer. No effect the second
-        /// time.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_subscriber_free(self.raw));
-            self.raw = null;
         }
     };
 }

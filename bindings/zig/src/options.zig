@@ -47,7 +47,7 @@ pub const Wait = union(enum) {
         yield: u32 = 0,
     };
 
-    fn raw(wait: Wait) c.annulus_wait {
+    pub fn raw(wait: Wait) c.annulus_wait {
         const kind: u32 = switch (wait) {
             .default => c.ANNULUS_WAIT_DEFAULT,
             .busy_spin => c.ANNULUS_WAIT_BUSY_SPIN,

@@ -3,9 +3,10 @@
 const c = @import("c");
 const message = @import("message.zig");
 const status = @import("status.zig");
-const Closer = @import("closer.zig").Closer;
+const handle = @import("handle.zig");
 const Kind = @import("queue.zig").Kind;
-const Stats = @import("stats.zig").Stats;
+const calls = @import("calls.zig");
+const spsc = @import("spsc.zig");
 
 /// The sending end of a queue. One thread at a time uses it; it may move to another thread. Give a thread a pointer to it, and don't
 /// copy it: a copy is the same producer.
@@ -13,41 +14,59 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
     message.check(T, kind.manyConsumers());
     return struct {
         const Self = @This();
+        const end = handle.End(Self, "producer");
 
         raw: ?*c.annulus_producer,
+        way: if (kind == .spsc) spsc.Sender else calls.Sender = .init(),
+
+        /// `error.Closed`, and between processes `error.PeerDied`: the process of the consumer has ended, and nobody had closed the queue.
+        pub const Ended = kind.Ended();
+        const Refused = error{Full} || Ended;
+        const Late = error{Timeout} || Ended;
+
+        pub const len = end.len;
+        pub const capacity = end.capacity;
+        pub const close = end.close;
+        pub const isClosed = end.isClosed;
+        pub const closer = end.closer;
+        pub const stats = end.stats;
+        pub const deinit = end.deinit;
+        /// Between processes only.
+        pub const peer = end.peer;
 
         /// Sends a copy of the message, if there is room. Never waits.
         ///
         /// `error.Full`: there is no room now. `error.Closed`: nobody is left to receive, or somebody closed the queue.
         /// Misuse while a reservation is open.
-        pub fn trySend(self: *Self, value: T) error{ Full, Closed }!void {
-            return status.check(error{ Full, Closed }, c.annulus_producer_try_send(self.raw, @ptrCast(&value), @sizeOf(T)));
+        pub fn trySend(self: *Self, value: T) Refused!void {
+            return status.check(Refused, self.way.send(self.raw, T, &value, 0));
         }
 
         /// As `trySend`, but waits while there is no room, in the way of the options.
         ///
         /// `error.Closed`: the queue is closed, or was closed while this waited.
-        pub fn send(self: *Self, value: T) error{Closed}!void {
-            return status.check(error{Closed}, c.annulus_producer_send(self.raw, @ptrCast(&value), @sizeOf(T)));
+        pub fn send(self: *Self, value: T) Ended!void {
+            return status.check(Ended, self.way.send(self.raw, T, &value, c.ANNULUS_FOREVER));
         }
 
         /// As `send`, but gives up after so many nanoseconds. With 0 it still sends if there is room.
         ///
         /// `error.Timeout`: no room came in time.
-        pub fn sendTimeout(self: *Self, value: T, timeout_ns: u64) error{ Timeout, Closed }!void {
-            const code = c.annulus_producer_send_timeout(self.raw, @ptrCast(&value), @sizeOf(T), timeout_ns);
-            return status.check(error{ Timeout, Closed }, code);
+        pub fn sendTimeout(self: *Self, value: T, timeout_ns: u64) Late!void {
+            const code = self.way.send(self.raw, T, &value, timeout_ns);
+            if (code == c.ANNULUS_FULL) return error.Timeout;
+            return status.check(Late, code);
         }
 
         /// Sends copies of as many of the messages as there is room for, from the first on, and returns how many: at least 1,
         /// or 0 if there are none to send. Never waits.
         ///
         /// `error.Full`: there is room for none of them. `error.Closed`, misuse: as `trySend`.
-        pub fn trySendBatch(self: *Self, values: []const T) error{ Full, Closed }!usize {
+        pub fn trySendBatch(self: *Self, values: []const T) Refused!usize {
             if (values.len == 0) return 0;
             var sent: usize = 0;
-            const code = c.annulus_producer_try_send_batch(self.raw, @ptrCast(values.ptr), values.len, @sizeOf(T), &sent);
-            try status.check(error{ Full, Closed }, code);
+            const code = self.way.sendBatch(self.raw, T, values, &sent);
+            try status.check(Refused, code);
             return sent;
         }
 
@@ -57,31 +76,32 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         /// The slots are the caller's until `commit`, which sends them. Their values are not defined before.
         ///
         /// `error.Full`: none is free. `error.Closed`: as `trySend`. It is misuse to reserve 0, or twice.
-        pub fn tryReserve(self: *Self, most: usize) error{ Full, Closed }![]T {
+        pub fn tryReserve(self: *Self, most: usize) Refused![]T {
             checkInPlace();
             var slots: Slots = .{};
-            const code = c.annulus_producer_try_reserve(self.raw, most, &slots.first, &slots.count);
-            try status.check(error{ Full, Closed }, code);
+            const code = self.way.reserve(self.raw, T, most, 0, &slots.first, &slots.count);
+            try status.check(Refused, code);
             return slots.slice();
         }
 
         /// As `tryReserve`, but waits while no slot is free. It waits for one slot, not for `most` of them.
-        pub fn reserve(self: *Self, most: usize) error{Closed}![]T {
+        pub fn reserve(self: *Self, most: usize) Ended![]T {
             checkInPlace();
             var slots: Slots = .{};
-            const code = c.annulus_producer_reserve(self.raw, most, c.ANNULUS_FOREVER, &slots.first, &slots.count);
-            try status.check(error{Closed}, code);
+            const code = self.way.reserve(self.raw, T, most, c.ANNULUS_FOREVER, &slots.first, &slots.count);
+            try status.check(Ended, code);
             return slots.slice();
         }
 
         /// As `reserve`, but gives up after so many nanoseconds.
         ///
         /// `error.Timeout`: no slot became free in time.
-        pub fn reserveTimeout(self: *Self, most: usize, timeout_ns: u64) error{ Timeout, Closed }![]T {
+        pub fn reserveTimeout(self: *Self, most: usize, timeout_ns: u64) Late![]T {
             checkInPlace();
             var slots: Slots = .{};
-            const code = c.annulus_producer_reserve(self.raw, most, timeout_ns, &slots.first, &slots.count);
-            try status.check(error{ Timeout, Closed }, code);
+            const code = self.way.reserve(self.raw, T, most, timeout_ns, &slots.first, &slots.count);
+            if (code == c.ANNULUS_FULL) return error.Timeout;
+            try status.check(Late, code);
             return slots.slice();
         }
 
@@ -89,9 +109,9 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         /// nothing. The slots are no longer the caller's.
         ///
         /// `error.Closed`: nothing is sent. It is misuse to commit more than was reserved.
-        pub fn commit(self: *Self, count: usize) error{Closed}!void {
+        pub fn commit(self: *Self, count: usize) Ended!void {
             checkInPlace();
-            return status.check(error{Closed}, c.annulus_producer_commit(self.raw, count));
+            return status.check(Ended, self.way.commit(self.raw, T, count));
         }
 
         /// Makes another producer of the same queue, which the caller owns. Only in `mpsc`, `mpmc` and `ordered`.
@@ -106,58 +126,11 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
             return .{ .raw = another };
         }
 
-        /// How many messages wait: in `mpsc` in this one's ring, else in the queue. It may have changed when this returns.
-        pub fn len(self: *const Self) usize {
-            return c.annulus_producer_len(self.raw);
-        }
-
-        /// How many messages the queue holds, or this one's ring in it: exactly what was asked for.
-        pub fn capacity(self: *const Self) usize {
-            return c.annulus_producer_capacity(self.raw);
-        }
-
-        /// Closes the queue for all its producers, and wakes all threads that wait. Consumers receive what was sent before, and then
-        /// `error.Closed`. No effect on a closed queue. The handle stays, and is to be freed.
-        pub fn close(self: *Self) void {
-            status.expect(c.annulus_producer_close(self.raw));
-        }
-
-        /// Whether the queue is closed: every send fails from now on. True after `deinit`.
-        pub fn isClosed(self: *const Self) bool {
-            return c.annulus_producer_is_closed(self.raw);
-        }
-
-        /// What closes the queue from any thread. The caller owns it.
-        pub fn closer(self: *const Self) Closer {
-            return .of(self.raw, c.annulus_producer_closer);
-        }
-
-        /// The numbers of the queue. It allocates; the queue goes on meanwhile.
-        pub fn stats(self: *const Self) Stats {
-            return .of(self.raw, c.annulus_producer_stats);
-        }
-
-        /// Frees the producer. With the last producer the queue closes; consumers receive what was sent before. A reservation ends,
-        /// and nothing of it is sent. No effect the second time.
-        pub fn deinit(self: *Self) void {
-            status.expect(c.annulus_producer_free(self.raw));
-            self.raw = null;
-        }
-
-        /// What a reservation stores.
-        const Slots = struct {
-            first: ?*anyopaque = null,
-            count: usize = 0,
-
-            fn slice(slots: Slots) []T {
-                const first: [*]T = @ptrCast(@alignCast(slots.first.?));
-                return first[0..slots.count];
-            }
-        };
+        const Slots = handle.Run(*anyopaque, T);
 
         fn checkInPlace() void {
             if (comptime kind.manyConsumers()) @compileError("a queue of many consumers has no reservations: use annulus.spsc or mpsc");
-            message.checkInPlace(T);
+            if (comptime !kind.isAcross()) message.checkInPlace(T);
         }
     };
 }

@@ -15,13 +15,25 @@ pub const Kind = enum(u32) {
     spmc = c.ANNULUS_SPMC,
     mpmc = c.ANNULUS_MPMC,
     ordered = c.ANNULUS_ORDERED,
+    /// Between processes; the library tells them by who makes them, and has no numbers for them.
+    spsc_across = 0x100,
+    mpsc_across = 0x101,
+
+    pub fn isAcross(kind: Kind) bool {
+        return kind == .spsc_across or kind == .mpsc_across;
+    }
+
+    /// Why nothing is sent or received any more.
+    pub fn Ended(comptime kind: Kind) type {
+        return if (kind.isAcross()) error{ Closed, PeerDied } else error{Closed};
+    }
 
     pub fn manyProducers(kind: Kind) bool {
-        return kind != .spsc and kind != .spmc;
+        return kind == .mpsc or kind == .mpmc or kind == .ordered;
     }
 
     pub fn manyConsumers(kind: Kind) bool {
-        return kind != .spsc and kind != .mpsc;
+        return kind == .spmc or kind == .mpmc or kind == .ordered;
     }
 };
 

@@ -2,6 +2,7 @@
 
 comptime {
     _ = @import("queues.zig");
+    _ = @import("shared.zig");
     _ = @import("in_place.zig");
     _ = @import("broadcasts.zig");
     _ = @import("events.zig");

@@ -1,5 +1,5 @@
-/* The C interface of annulus: rings and queues between threads. Written by a test of crates/annulus-c
-   from the functions; see the README there. */
+/* The C interface of annulus: rings and queues between threads, and between processes. Written by a test
+   of crates/annulus-c from the functions; see the README there. */
 
 #ifndef ANNULUS_H
 #define ANNULUS_H
@@ -129,6 +129,19 @@
 #define ANNULUS_INLINE_MAX 128
 
 /**
+ * A bit of flags, of queues between processes: when the process of the consumer has ended without a close,
+ * the queue stays open for a next one, and producers that find no room wait for that one. Without it, the
+ * queue is closed then.
+ */
+#define ANNULUS_WAIT_FOR_NEXT_CONSUMER 2
+
+/**
+ * A bit of flags, of rings with several producers or publishers between processes: the ring ends when all
+ * of them are gone, after one at least was there. Without it, it waits for the next ones.
+ */
+#define ANNULUS_CLOSE_WITH_LAST_PRODUCER 4
+
+/**
  * The size of the largest class, in bytes.
  */
 #define ANNULUS_MESSAGE_MAX 4096
@@ -201,12 +214,69 @@ enum annulus_status
      * The handle has a view, which has to be ended first.
      */
     ANNULUS_VIEWED = 13,
+    /**
+     * As ANNULUS_CLOSED, of a ring between processes: the process on the other side has ended, and nobody
+     * had closed the ring before. All that it had sent or published completely was received. It stays so.
+     */
+    ANNULUS_PEER_DIED = 14,
+    /**
+     * The ring between processes is another one than was asked for: of another kind, or for messages of
+     * another size, alignment or type, or of another version. annulus_shared_error has both sides' values.
+     */
+    ANNULUS_MISMATCH = 15,
+    /**
+     * Somebody has it already: the consumer of a queue is there, all places for producers are taken, all
+     * seats for subscribers, or the name.
+     */
+    ANNULUS_OCCUPIED = 16,
+    /**
+     * No ring has that name, or the process that had it has ended.
+     */
+    ANNULUS_NOT_FOUND = 17,
+    /**
+     * What lies behind the descriptor is no ring, or a damaged one.
+     */
+    ANNULUS_NO_RING = 18,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
 typedef enum annulus_status annulus_status;
 #else
 typedef int32_t annulus_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whether the process on the other side of a ring is there, or one of several. The kernel tells it, by a
+ * lock that ends with the process, however that ends. A process that is stopped is alive.
+ */
+enum annulus_peer
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Nobody has come yet.
+     */
+    ANNULUS_PEER_NONE = 0,
+    /**
+     * It is there.
+     */
+    ANNULUS_PEER_ALIVE = 1,
+    /**
+     * The ring was closed, by either side.
+     */
+    ANNULUS_PEER_CLOSED = 2,
+    /**
+     * Its process has ended without that.
+     */
+    ANNULUS_PEER_DEAD = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum annulus_peer annulus_peer;
+#else
+typedef int32_t annulus_peer;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -219,6 +289,17 @@ typedef struct annulus_closer annulus_closer;
  * The receiving end of a queue. One thread at a time uses it; it may move to another thread.
  */
 typedef struct annulus_consumer annulus_consumer;
+
+/**
+ * What another process needs to join a ring: two descriptors. The function that makes a ring makes one, for
+ * any number of other processes. Threads may use it at once.
+ */
+typedef struct annulus_invitation annulus_invitation;
+
+/**
+ * The name of a ring in a directory, as long as it has that. Threads may use it at once.
+ */
+typedef struct annulus_name annulus_name;
 
 /**
  * Buffers of one size. Any thread may use it, several at once, too.
@@ -536,6 +617,86 @@ typedef struct annulus_lossy_subscriber {
     struct annulus_subscriber *subscriber;
 } annulus_lossy_subscriber;
 
+/**
+ * Why a ring between processes was not made, or could not be joined or found. Set size to
+ * sizeof(annulus_shared_error) before the call. A function that returns ANNULUS_OK stores no text and
+ * zeros.
+ */
+typedef struct annulus_shared_error {
+    /**
+     * sizeof(annulus_shared_error): it tells the library which version of this the program was compiled
+     * with.
+     */
+    size_t size;
+    /**
+     * Where two values differ (ANNULUS_MISMATCH): the ring's. Otherwise what is wrong, or 0.
+     */
+    uint64_t found;
+    /**
+     * And the one that this process asked for.
+     */
+    uint64_t wanted;
+    /**
+     * The errno of the call that failed (ANNULUS_SYSTEM), or 0.
+     */
+    int32_t system_error;
+    /**
+     * All of that in English. It ends with a 0, and is cut off where it is longer.
+     */
+    char text[228];
+} annulus_shared_error;
+
+/**
+ * What a ring between processes is made of, and what a process that joins asks for:
+ * annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "market::Quote");, and then
+ * what is to be other than the default. What is not set has to be 0.
+ *
+ * Both sides name the same type of messages: its size, its alignment, and a name. For a program in Rust, the
+ * name is that of std::any::type_name (u64, [u32; 3], market::Quote), and the type is #[repr(C)]
+ * and bytemuck::Pod.
+ */
+typedef struct annulus_shared_options {
+    /**
+     * sizeof(annulus_shared_options): it tells the library which version of this the program was compiled
+     * with.
+     */
+    size_t size;
+    /**
+     * How many messages the ring holds, exactly. Those that join have the ring's; it is not looked at then.
+     */
+    size_t capacity;
+    /**
+     * The size of a message, in bytes: above 0, and a multiple of its alignment.
+     */
+    size_t message_size;
+    /**
+     * The alignment of a message, in bytes: a power of two, at most 4096.
+     */
+    size_t message_alignment;
+    /**
+     * The name of the type, in UTF-8. Null: fingerprint says it.
+     */
+    const char *type_name;
+    /**
+     * Where type_name is null: what annulus_fingerprint returned. If that is 0, too, those that join take
+     * messages of any type of that size and alignment; a ring is not made.
+     */
+    uint64_t fingerprint;
+    /**
+     * How threads of this process wait that have to.
+     */
+    struct annulus_wait wait;
+    /**
+     * Of a ring with several producers or publishers: how many there can be at one time. Of a lossless ring:
+     * for how many subscribers the publisher waits. At most 1024; 0 is 16. Those that join have the ring's.
+     */
+    uint32_t places;
+    /**
+     * ANNULUS_STATISTICS, ANNULUS_WAIT_FOR_NEXT_CONSUMER, ANNULUS_CLOSE_WITH_LAST_PRODUCER, together.
+     */
+    uint32_t flags;
+} annulus_shared_options;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -682,8 +843,8 @@ size_t annulus_producer_len(const struct annulus_producer *producer);
 size_t annulus_producer_capacity(const struct annulus_producer *producer);
 
 /**
- * From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8. 0 if producer
- * is no handle, or its queue has no reservations.
+ * From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
+ * the size itself. 0 if producer is no handle, or its queue has no reservations.
  *
  * The thread that uses the producer may call this.
  */
@@ -829,8 +990,8 @@ size_t annulus_consumer_len(const struct annulus_consumer *consumer);
 size_t annulus_consumer_capacity(const struct annulus_consumer *consumer);
 
 /**
- * From one readable message to the next, in bytes: the size, rounded up to a multiple of 8. 0 if consumer
- * is no handle, or its queue shows no messages.
+ * From one readable message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
+ * the size itself. 0 if consumer is no handle, or its queue shows no messages.
  *
  * The thread that uses the consumer may call this.
  */
@@ -886,8 +1047,9 @@ annulus_status annulus_broadcast_new(uint32_t kind,
  * also what the ring still has, from the oldest message on.
  *
  * Any thread may call this; one thread at a time uses the subscriber. Returns ANNULUS_INVALID,
- * ANNULUS_NOT_A_HANDLE. Then *subscriber is null. (A subscriber of a closed ring receives what is there,
- * and then ANNULUS_CLOSED.)
+ * ANNULUS_NOT_A_HANDLE; ANNULUS_OCCUPIED if all seats of a lossless ring between processes are taken.
+ * Then *subscriber is null. (A subscriber of a closed ring receives what is there, and then
+ * ANNULUS_CLOSED.)
  */
 annulus_status annulus_subscribable_subscribe(const struct annulus_subscribable *subscribable,
                                               bool from_oldest,
@@ -1358,6 +1520,216 @@ annulus_status annulus_subscriber_view_recv(struct annulus_lossy_subscriber *vie
  */
 annulus_status annulus_subscriber_view_end(struct annulus_lossy_subscriber *view);
 
+/**
+ * The number by which two processes tell types of messages apart, of a size, an alignment and a name. It is
+ * the same on every machine. Another program has it from Fingerprint::named in Rust, or by the algorithm
+ * in docs/SHM-FORMAT.md.
+ *
+ * Any thread may call this. It returns 0 if name is null or no UTF-8, and where there are no rings between
+ * processes.
+ */
+uint64_t annulus_fingerprint(size_t size, size_t alignment, const char *name);
+
+/**
+ * Sends the invitation through the Unix socket socket, as two messages of one byte each. The other process
+ * receives it by annulus_invitation_receive, or as Invitation in Rust. It can be sent to any number of
+ * processes.
+ *
+ * The caller keeps both. Any thread may call this. It waits where the socket does. Returns
+ * ANNULUS_SYSTEM (it is no socket, or the other end is closed), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE;
+ * ANNULUS_UNSUPPORTED where there are no rings between processes.
+ */
+annulus_status annulus_invitation_send(const struct annulus_invitation *invitation, int socket);
+
+/**
+ * Receives an invitation from the Unix socket socket, which the caller then owns, and frees with
+ * annulus_invitation_free. What came is looked at where it is used.
+ *
+ * Any thread may call this. It waits where the socket does. Returns ANNULUS_SYSTEM (it is no socket, the
+ * other end is closed, or no descriptor came), ANNULUS_INVALID; ANNULUS_UNSUPPORTED where there are no
+ * rings between processes. Then *invitation is null.
+ */
+annulus_status annulus_invitation_receive(int socket, struct annulus_invitation **invitation);
+
+/**
+ * Frees it: its descriptors are closed. Rings that were joined by it stay. Null is no error, and has no
+ * effect.
+ *
+ * One thread may call this, when no other one uses it any more. Returns ANNULUS_NOT_A_HANDLE if it was
+ * freed before, or is a handle of another type.
+ */
+annulus_status annulus_invitation_free(struct annulus_invitation *invitation);
+
+/**
+ * Gives the ring a name in a directory, by which other processes of this user find it. The caller owns what
+ * this stores at given, and takes the name back by annulus_name_free. The name also ends with this
+ * process.
+ *
+ * directory is the path of a directory, which is made if it is not there; null is the directory of the
+ * user. A name has letters, digits, -, _ and ., at most 128 of them, and does not begin with a dot.
+ *
+ * Any thread may call this. Returns ANNULUS_OCCUPIED (another ring that is there has the name),
+ * ANNULUS_SYSTEM (also if the directory can't be used), ANNULUS_INVALID (also for what is no name),
+ * ANNULUS_NOT_A_HANDLE, ANNULUS_NO_RING; ANNULUS_UNSUPPORTED where there are no rings between
+ * processes. Then *given is null, and error, if it is not null, says why.
+ */
+annulus_status annulus_invitation_publish(const struct annulus_invitation *invitation,
+                                          const char *directory,
+                                          const char *name,
+                                          struct annulus_name **given,
+                                          struct annulus_shared_error *error);
+
+/**
+ * The invitation to the ring of a name, which the caller then owns. It waits for timeout_ns nanoseconds
+ * until a ring has the name: not at all with 0, and for as long as it takes with ANNULUS_FOREVER.
+ *
+ * directory and name are as of annulus_invitation_publish. Any thread may call this. Returns
+ * ANNULUS_NOT_FOUND (with 0: no ring has the name, or the process of that which had it has ended),
+ * ANNULUS_TIMEOUT, ANNULUS_SYSTEM, ANNULUS_INVALID, ANNULUS_NO_RING; ANNULUS_UNSUPPORTED where
+ * there are no rings between processes. Then *invitation is null, and error, if it is not null, says why.
+ */
+annulus_status annulus_invitation_find(const char *directory,
+                                       const char *name,
+                                       uint64_t timeout_ns,
+                                       struct annulus_invitation **invitation,
+                                       struct annulus_shared_error *error);
+
+/**
+ * Takes the name back. The ring stays. Null is no error, and has no effect.
+ *
+ * One thread may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or is a handle of another
+ * type.
+ */
+annulus_status annulus_name_free(struct annulus_name *name);
+
+/**
+ * Makes a queue from this process to another one, and its producer. The process of the consumer joins by
+ * annulus_invitation_consumer, or by shm::spsc::consumer in Rust.
+ *
+ * The producer has the verbs of a queue of the kind ANNULUS_SPSC. When the process of the consumer has
+ * ended without a close, sends return ANNULUS_PEER_DIED; with ANNULUS_WAIT_FOR_NEXT_CONSUMER, the queue
+ * stays open for the next consumer, which goes on behind the last message that was received.
+ *
+ * The caller owns both, and frees each by its function. The ring lives as long as anybody has a handle of it.
+ * Any thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, another size of the options or of the error, a way to wait
+ * that is none, a capacity of 0, a type without a name), ANNULUS_WRONG_SIZE (messages that can't be),
+ * ANNULUS_NO_MEMORY, ANNULUS_SYSTEM; ANNULUS_UNSUPPORTED where there are no rings between processes.
+ * Then both are null, and error, if it is not null, says why.
+ */
+annulus_status annulus_shared_producer_new(const struct annulus_shared_options *options,
+                                           struct annulus_producer **producer,
+                                           struct annulus_invitation **invitation,
+                                           struct annulus_shared_error *error);
+
+/**
+ * Makes a queue from several processes to this one, and its consumer. Each producer joins by
+ * annulus_invitation_producer, or by shm::mpsc::producer in Rust, and has a ring of capacity messages.
+ *
+ * The consumer has the verbs of a queue of the kind ANNULUS_MPSC. There are places for producers. The
+ * queue waits for the next ones when all are gone; with ANNULUS_CLOSE_WITH_LAST_PRODUCER it then ends.
+ *
+ * Otherwise as annulus_shared_producer_new.
+ */
+annulus_status annulus_shared_consumer_new(const struct annulus_shared_options *options,
+                                           struct annulus_consumer **consumer,
+                                           struct annulus_invitation **invitation,
+                                           struct annulus_shared_error *error);
+
+/**
+ * Makes a broadcast ring between processes, and its first publisher. Others subscribe by
+ * annulus_invitation_subscribable, or by Invitation::accept in Rust, also in this process.
+ *
+ * kind is ANNULUS_LOSSY; ANNULUS_LOSSLESS, with a seat for each of places subscribers; or
+ * ANNULUS_MP_LOSSY, with places for so many publishers, of which the others join by
+ * annulus_invitation_publisher. Messages have at most ANNULUS_MESSAGE_MAX bytes. Subscribers map the
+ * ring of one publisher read-only: none of them can harm the publisher, or another subscriber.
+ *
+ * Otherwise as annulus_shared_producer_new; a kind that is none is ANNULUS_INVALID.
+ */
+annulus_status annulus_shared_publisher_new(uint32_t kind,
+                                            const struct annulus_shared_options *options,
+                                            struct annulus_publisher **publisher,
+                                            struct annulus_invitation **invitation,
+                                            struct annulus_shared_error *error);
+
+/**
+ * Joins a queue as a producer, in the first place that is free: a queue of several producers, which
+ * annulus_shared_consumer_new has made, or a program in Rust.
+ *
+ * The caller owns the producer. It leaves its place when it is freed, or when the process ends. Any thread
+ * may call this; the invitation stays the caller's.
+ *
+ * Returns ANNULUS_MISMATCH (it is another ring than the options say; error has both sides' values),
+ * ANNULUS_OCCUPIED (all places are taken), ANNULUS_CLOSED, ANNULUS_NO_RING, ANNULUS_NO_MEMORY,
+ * ANNULUS_SYSTEM, ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE; ANNULUS_UNSUPPORTED
+ * where there are no rings between processes. Then *producer is null, and error, if it is not null, says
+ * why.
+ */
+annulus_status annulus_invitation_producer(const struct annulus_invitation *invitation,
+                                           const struct annulus_shared_options *options,
+                                           struct annulus_producer **producer,
+                                           struct annulus_shared_error *error);
+
+/**
+ * Joins a queue as its consumer: one of one producer, or one of several whose consumer before is gone. It
+ * goes on behind the last message that was received.
+ *
+ * The caller owns the consumer. When the process of the producer has ended without a close, receives return
+ * what it had sent completely, and then ANNULUS_PEER_DIED.
+ *
+ * Returns ANNULUS_OCCUPIED if the queue has its consumer; otherwise as annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_consumer(const struct annulus_invitation *invitation,
+                                           const struct annulus_shared_options *options,
+                                           struct annulus_consumer **consumer,
+                                           struct annulus_shared_error *error);
+
+/**
+ * Joins a broadcast ring of several publishers (ANNULUS_MP_LOSSY) as a publisher, in the first place that
+ * is free. The caller owns the publisher. Otherwise as annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_publisher(const struct annulus_invitation *invitation,
+                                            const struct annulus_shared_options *options,
+                                            struct annulus_publisher **publisher,
+                                            struct annulus_shared_error *error);
+
+/**
+ * Maps a broadcast ring, and stores what makes subscribers in this process, which the caller owns. The ring
+ * may be of any of the kinds of annulus_shared_publisher_new.
+ *
+ * A ring of one publisher is mapped read-only. A subscriber of a lossless ring has a seat, or
+ * annulus_subscribable_subscribe returns ANNULUS_OCCUPIED. When the process of the publisher has ended
+ * without a close, receives return what it had published completely, and then ANNULUS_PEER_DIED.
+ *
+ * Otherwise as annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_subscribable(const struct annulus_invitation *invitation,
+                                               const struct annulus_shared_options *options,
+                                               struct annulus_subscribable **subscribable,
+                                               struct annulus_shared_error *error);
+
+/**
+ * Stores whether the process of the consumer is there. Some system calls.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_UNSUPPORTED for a queue within one
+ * process; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *peer is as it was.
+ */
+annulus_status annulus_producer_peer(const struct annulus_producer *producer, annulus_peer *peer);
+
+/**
+ * As annulus_producer_peer: whether the process of the producer is there, or one of several. Of several,
+ * ANNULUS_PEER_DEAD says that none is there, and at least one has ended without leaving.
+ */
+annulus_status annulus_consumer_peer(const struct annulus_consumer *consumer, annulus_peer *peer);
+
+/**
+ * As annulus_producer_peer: whether the process of the publisher is there, or one of several. (A publisher
+ * does not know its subscribers.)
+ */
+annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscriber, annulus_peer *peer);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
@@ -1366,3 +1738,15 @@ annulus_status annulus_subscriber_view_end(struct annulus_lossy_subscriber *view
 
 /* annulus_options options = ANNULUS_OPTIONS(1024, sizeof(struct order)); The rest is the default. */
 #define ANNULUS_OPTIONS(capacity, message_size) {sizeof(annulus_options), (capacity), (message_size), {0, 0, 0}, 0}
+
+#ifdef __cplusplus
+#define ANNULUS_ALIGNMENT_(message) alignof(message)
+#else
+#define ANNULUS_ALIGNMENT_(message) _Alignof(message)
+#endif
+/* annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct order, "market::Order"); */
+#define ANNULUS_SHARED_OPTIONS(capacity, message, type_name) \
+    {sizeof(annulus_shared_options), (capacity), sizeof(message), ANNULUS_ALIGNMENT_(message), (type_name), 0, \
+     {0, 0, 0}, 0, 0}
+/* annulus_shared_error error = ANNULUS_SHARED_ERROR; */
+#define ANNULUS_SHARED_ERROR {sizeof(annulus_shared_error), 0, 0, 0, {0}}

@@ -1,17 +1,19 @@
 //! Queues whose messages are blocks of a size that is known when the queue is made: [`Producer`] and
 //! [`Consumer`], for the kinds that are used in place.
 //!
-//! A message is a *stride* of words of 8 bytes, in a queue of words. Every step of either side is a number of
+//! A message is a *stride* of units: of words of 8 bytes, in a queue of words; or, between processes, of bytes
+//! (the other side may know the type, and then has no place for a word that is not full). Every step of either side is a number of
 //! whole messages, and the capacity is one, too. So what is free, what is there, and what lies beside each
 //! other up to the end of the ring, are whole messages at all times, and no message is split. The algorithm
 //! is that of any other queue; a message is copied once on each side.
 
 // Decision 0123: words in place, classes of sizes where slots are claimed.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use annulus::queue::{self, InPlace, Kind, Lent};
+use annulus::queue::{self, AnyKind, InPlace, Kind, Lent};
 use annulus::spsc::Spsc;
 use annulus::{RecvTimeoutError, SendTimeoutError};
 
@@ -28,15 +30,31 @@ pub(crate) type Word = MaybeUninit<u64>;
 
 pub(crate) const WORD: usize = size_of::<Word>();
 
+/// What a message consists of, in its ring.
+pub(crate) trait Unit: Copy + Send + 'static {}
+impl Unit for Word {}
+impl Unit for u8 {}
+
 /// How long a message is.
 #[derive(Clone, Copy)]
-struct Layout {
+struct Layout<U> {
     size: usize,
-    /// In words.
+    /// In units.
     stride: usize,
+    unit: PhantomData<U>,
 }
 
-impl Layout {
+impl<U: Unit> Layout<U> {
+    fn of(size: usize) -> Self {
+        Self { size, stride: size.div_ceil(size_of::<U>()), unit: PhantomData }
+    }
+
+    /// From one message to the next, in bytes.
+    #[inline(always)]
+    fn stride_bytes(self) -> usize {
+        self.stride * size_of::<U>()
+    }
+
     /// Copies `count` messages that lie beside each other in C's way to the slots from `slots` on.
     ///
     /// # Safety
@@ -44,7 +62,7 @@ impl Layout {
     /// So many messages and slots are there, and nobody else uses the slots.
     #[inline(always)]
     unsafe fn copy_in(self, messages: *const u8, slots: *mut u8, count: usize) {
-        let stride = self.stride * WORD;
+        let stride = self.stride_bytes();
         if self.size == WORD && count == 1 {
             // Without a call, because the compiler knows the size.
             // SAFETY: the caller's promise.
@@ -70,7 +88,7 @@ impl Layout {
     /// As of [`copy_in`](Self::copy_in), the other way round.
     #[inline(always)]
     unsafe fn copy_out(self, slots: *const u8, messages: *mut u8, count: usize) {
-        let stride = self.stride * WORD;
+        let stride = self.stride_bytes();
         if self.size == WORD && count == 1 {
             // SAFETY: the caller's promise.
             unsafe { ptr::copy_nonoverlapping(slots, messages, WORD) };
@@ -88,37 +106,41 @@ impl Layout {
         }
     }
 
-    /// So many messages, in words.
-    fn words(self, messages: usize) -> usize {
+    /// So many messages, in units.
+    fn units(self, messages: usize) -> usize {
         messages.saturating_mul(self.stride)
     }
 }
 
 /// Makes a queue of such messages.
 pub(crate) fn channel<K: Kind + InPlace>(options: Options) -> Done<(Producer<K>, Consumer<K>)> {
-    let layout = Layout { size: options.message_size, stride: options.message_size.div_ceil(WORD) };
-    let words = options.capacity.checked_mul(layout.stride).ok_or(ANNULUS_NO_MEMORY)?;
+    let layout = Layout::<Word>::of(options.message_size);
+    let units = options.capacity.checked_mul(layout.stride).ok_or(ANNULUS_NO_MEMORY)?;
     let builder =
-        queue::Builder::<K>::new(words).wait_strategy(options.strategy).statistics(options.statistics);
+        queue::Builder::<K>::new(units).wait_strategy(options.strategy).statistics(options.statistics);
     let (producer, consumer) = builder.build().map_err(of_capacity)?;
-    let consumer = Consumer { words: Notified::Not(consumer), layout, shown: 0 };
-    Ok((Producer { words: producer, layout, reserved: 0 }, consumer))
+    Ok((Producer::of(producer, layout.size), Consumer::of(consumer, layout.size)))
 }
 
 /// So many messages are reserved, or shown, by a handle that is lent to a view.
 const LENT: usize = usize::MAX;
 
-pub(crate) struct Producer<K: Kind + InPlace> {
-    pub(crate) words: queue::Producer<Word, K>,
-    layout: Layout,
+pub(crate) struct Producer<K: AnyKind + InPlace, U: Unit = Word> {
+    pub(crate) units: queue::Producer<U, K>,
+    layout: Layout<U>,
     /// So many messages are reserved; [`LENT`] while a view has this end.
     reserved: usize,
 }
 
-impl<K: Kind + InPlace> Producer<K> {
+impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
+    /// One of messages of so many bytes.
+    pub(crate) fn of(units: queue::Producer<U, K>, message_size: usize) -> Self {
+        Self { units, layout: Layout::of(message_size), reserved: 0 }
+    }
+
     /// Another producer of the queue.
-    pub(crate) fn joined_by(&self, words: queue::Producer<Word, K>) -> Self {
-        Self { words, layout: self.layout, reserved: 0 }
+    pub(crate) fn joined_by(&self, units: queue::Producer<U, K>) -> Self {
+        Self { units, layout: self.layout, reserved: 0 }
     }
 
     /// A reservation of at least one message, and at most `most`.
@@ -127,20 +149,20 @@ impl<K: Kind + InPlace> Producer<K> {
         &mut self,
         most: usize,
         patience: Patience,
-    ) -> Done<(queue::Reservation<'_, Word, K>, Layout)> {
+    ) -> Done<(queue::Reservation<'_, U, K>, Layout<U>)> {
         if self.reserved != 0 {
             return Err(if self.reserved == LENT { ANNULUS_VIEWED } else { ANNULUS_RESERVED });
         }
         if most == 0 {
             return Err(ANNULUS_INVALID);
         }
-        let (layout, most) = (self.layout, self.layout.words(most));
+        let (layout, most) = (self.layout, self.layout.units(most));
         let reservation = match patience {
             // (It may also be closed.)
-            Patience::None => self.words.try_reserve(most).ok_or(ANNULUS_FULL)?,
-            Patience::Endless => self.words.reserve(most).map_err(|_| ANNULUS_CLOSED)?,
+            Patience::None => self.units.try_reserve(most).ok_or(ANNULUS_FULL)?,
+            Patience::Endless => self.units.reserve(most).map_err(|_| ANNULUS_CLOSED)?,
             Patience::For(timeout) => {
-                self.words.reserve_timeout(most, timeout).map_err(|error| match error {
+                self.units.reserve_timeout(most, timeout).map_err(|error| match error {
                     SendTimeoutError::Timeout(()) => ANNULUS_TIMEOUT,
                     SendTimeoutError::Closed(()) => ANNULUS_CLOSED,
                 })?
@@ -153,7 +175,7 @@ impl<K: Kind + InPlace> Producer<K> {
     /// Why there is no reservation.
     #[cold]
     fn refused(&self, status: annulus_status) -> annulus_status {
-        if status == ANNULUS_FULL && self.words.is_closed() { ANNULUS_CLOSED } else { status }
+        if status == ANNULUS_FULL && self.units.is_closed() { ANNULUS_CLOSED } else { status }
     }
 
     /// Sends as many of `count` messages as there is room for in one piece, and returns how many.
@@ -173,11 +195,11 @@ impl<K: Kind + InPlace> Producer<K> {
             Err(status) => return Err(self.refused(status)),
         };
         let slots = reservation.as_uninit();
-        let words = slots.len();
+        let units = slots.len();
         // SAFETY: the slots are this producer's; the caller promises the messages.
-        unsafe { layout.copy_in(messages, slots.as_mut_ptr().cast(), words / layout.stride) };
-        // SAFETY: a word need not be initialized.
-        match unsafe { reservation.commit(words) } {
+        unsafe { layout.copy_in(messages, slots.as_mut_ptr().cast(), units / layout.stride) };
+        // SAFETY: a word need not be initialized; the bytes of memory of several processes are.
+        match unsafe { reservation.commit(units) } {
             0 => Err(ANNULUS_CLOSED),
             sent => Ok(sent / layout.stride),
         }
@@ -208,16 +230,16 @@ impl<K: Kind + InPlace> Producer<K> {
         if count == 0 {
             return Ok(());
         }
-        let reservation = self.words.try_reserve(self.layout.words(reserved)).ok_or(ANNULUS_CLOSED)?;
-        // SAFETY: a word need not be initialized.
-        match unsafe { reservation.commit(self.layout.words(count)) } {
+        let reservation = self.units.try_reserve(self.layout.units(reserved)).ok_or(ANNULUS_CLOSED)?;
+        // SAFETY: a word need not be initialized; the bytes of memory of several processes are.
+        match unsafe { reservation.commit(self.layout.units(count)) } {
             0 => Err(ANNULUS_CLOSED),
             _ => Ok(()),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.words.len() / self.layout.stride
+        self.units.len() / self.layout.stride
     }
 
     pub(crate) fn message_size(&self) -> usize {
@@ -226,14 +248,20 @@ impl<K: Kind + InPlace> Producer<K> {
 
     /// From one message to the next, in bytes.
     pub(crate) fn stride_bytes(&self) -> usize {
-        self.layout.stride * WORD
+        self.layout.stride_bytes()
     }
 }
 
 /// What a view needs of an end: all that lies beside each other, from the next message on.
 pub(crate) struct Beside {
     pub(crate) start: *const u8,
-    pub(crate) words: usize,
+    pub(crate) units: usize,
+}
+
+impl Beside {
+    fn of(there: &[Word]) -> Self {
+        Self { start: there.as_ptr().cast(), units: there.len() }
+    }
 }
 
 impl Producer<Spsc> {
@@ -244,7 +272,7 @@ impl Producer<Spsc> {
             LENT => return Err(ANNULUS_VIEWED),
             _ => return Err(ANNULUS_RESERVED),
         }
-        Ok(self.words.lend())
+        Ok(self.units.lend())
     }
 
     /// This end, which is lent.
@@ -266,20 +294,20 @@ impl Producer<Spsc> {
         unsafe { self.take_back() };
         let result = self.reservation(usize::MAX, patience).map(|(mut reservation, _)| {
             let slots = reservation.as_uninit();
-            Beside { start: slots.as_ptr().cast(), words: slots.len() }
+            Beside { start: slots.as_ptr().cast(), units: slots.len() }
         });
         self.reserved = LENT;
         result.map_err(|status| self.refused(status))
     }
 
-    /// The last `words` words were sent past this end, and there is more to do for them.
+    /// The last `units` units were sent past this end, and there is more to do for them.
     ///
     /// # Safety
     ///
     /// As of [`look`](Self::look).
-    pub(crate) unsafe fn settle(&mut self, words: usize) -> Done {
+    pub(crate) unsafe fn settle(&mut self, units: usize) -> Done {
         // SAFETY: the caller's promise.
-        if unsafe { self.words.settle(words) } { Ok(()) } else { Err(ANNULUS_CLOSED) }
+        if unsafe { self.units.settle(units) } { Ok(()) } else { Err(ANNULUS_CLOSED) }
     }
 
     /// Ends the view.
@@ -289,23 +317,28 @@ impl Producer<Spsc> {
     /// As of [`look`](Self::look).
     pub(crate) unsafe fn take_back(&mut self) {
         // SAFETY: the caller's promise.
-        unsafe { self.words.take_back() };
+        unsafe { self.units.take_back() };
         self.reserved = 0;
     }
 }
 
-pub(crate) struct Consumer<K: Kind + InPlace> {
-    pub(crate) words: Notified<queue::Consumer<Word, K>>,
-    layout: Layout,
+pub(crate) struct Consumer<K: AnyKind + InPlace, U: Unit = Word> {
+    pub(crate) units: Notified<queue::Consumer<U, K>>,
+    layout: Layout<U>,
     /// So many messages were shown; [`LENT`] while a view has this end.
     shown: usize,
 }
 
-impl<K: Kind + InPlace> Consumer<K> {
-    /// The next messages that lie beside each other, at least one: where they are, and how many words. They
+impl<K: AnyKind + InPlace, U: Unit> Consumer<K, U> {
+    /// One of messages of so many bytes.
+    pub(crate) fn of(units: queue::Consumer<U, K>, message_size: usize) -> Self {
+        Self { units: Notified::Not(units), layout: Layout::of(message_size), shown: 0 }
+    }
+
+    /// The next messages that lie beside each other, at least one: where they are, and how many units. They
     /// stay there until this consumer receives.
     #[inline(always)]
-    fn look(&mut self, most: usize, patience: Patience) -> Done<(*const Word, usize)> {
+    fn look(&mut self, most: usize, patience: Patience) -> Done<(*const U, usize)> {
         if most == 0 {
             return Err(ANNULUS_INVALID);
         }
@@ -313,12 +346,12 @@ impl<K: Kind + InPlace> Consumer<K> {
             return Err(ANNULUS_VIEWED);
         }
         self.shown = 0;
-        let (most, stride) = (self.layout.words(most), self.layout.stride);
-        let words = self.words.receiver();
-        let mut there = words.peek_many(most);
+        let (most, stride) = (self.layout.units(most), self.layout.stride);
+        let units = self.units.receiver();
+        let mut there = units.peek_many(most);
         if there.is_empty() {
-            wait_for_some(words, patience)?;
-            there = words.peek_many(most);
+            wait_for_some(units, patience)?;
+            there = units.peek_many(most);
             if there.is_empty() {
                 return Err(ANNULUS_EMPTY);
             }
@@ -334,17 +367,17 @@ impl<K: Kind + InPlace> Consumer<K> {
     /// There is room for so many at `messages`.
     #[inline(always)]
     pub(crate) unsafe fn get(&mut self, messages: *mut u8, count: usize, patience: Patience) -> Done<usize> {
-        let ((start, words), layout) = (self.look(count, patience)?, self.layout);
-        // SAFETY: so many words are there, and stay until the advance; the caller promises the room.
-        unsafe { layout.copy_out(start.cast(), messages, words / layout.stride) };
-        self.words.receiver().advance(words);
-        Ok(words / layout.stride)
+        let ((start, units), layout) = (self.look(count, patience)?, self.layout);
+        // SAFETY: so many units are there, and stay until the advance; the caller promises the room.
+        unsafe { layout.copy_out(start.cast(), messages, units / layout.stride) };
+        self.units.receiver().advance(units);
+        Ok(units / layout.stride)
     }
 
     /// The next messages, to be read where they lie.
     pub(crate) fn readable(&mut self, patience: Patience) -> Done<(*const u8, usize)> {
-        let (start, words) = self.look(usize::MAX, patience)?;
-        self.shown = words / self.layout.stride;
+        let (start, units) = self.look(usize::MAX, patience)?;
+        self.shown = units / self.layout.stride;
         Ok((start.cast(), self.shown))
     }
 
@@ -357,16 +390,16 @@ impl<K: Kind + InPlace> Consumer<K> {
             return Err(ANNULUS_INVALID);
         }
         self.shown -= count;
-        self.words.receiver().advance(self.layout.words(count));
+        self.units.receiver().advance(self.layout.units(count));
         Ok(())
     }
 
     pub(crate) fn len(&mut self) -> usize {
-        self.words.look().len() / self.layout.stride
+        self.units.look().len() / self.layout.stride
     }
 
     pub(crate) fn arm(&mut self) -> Done<bool> {
-        if self.shown == LENT { Err(ANNULUS_VIEWED) } else { self.words.arm() }
+        if self.shown == LENT { Err(ANNULUS_VIEWED) } else { self.units.arm() }
     }
 
     pub(crate) fn message_size(&self) -> usize {
@@ -375,7 +408,7 @@ impl<K: Kind + InPlace> Consumer<K> {
 
     /// From one message to the next, in bytes.
     pub(crate) fn stride_bytes(&self) -> usize {
-        self.layout.stride * WORD
+        self.layout.stride_bytes()
     }
 }
 
@@ -386,7 +419,7 @@ impl Consumer<Spsc> {
             return Err(ANNULUS_VIEWED);
         }
         self.shown = LENT;
-        Ok(self.words.receiver().lend())
+        Ok(self.units.receiver().lend())
     }
 
     /// This end, which is lent.
@@ -404,11 +437,15 @@ impl Consumer<Spsc> {
     ///
     /// As of `take_back` of the Rust library, here and below: the view has taken what it was shown only.
     pub(crate) unsafe fn show(&mut self, patience: Patience) -> Done<Beside> {
+        let units = self.units.receiver();
         // SAFETY: the caller's promise.
-        unsafe { self.take_back() };
-        let result = self.look(usize::MAX, patience);
-        self.shown = LENT;
-        result.map(|(start, words)| Beside { start: start.cast(), words })
+        unsafe { units.take_back() };
+        let mut beside = Beside::of(units.peek_many(usize::MAX));
+        if beside.units == 0 {
+            wait_for_some(units, patience)?;
+            beside = Beside::of(units.peek_many(usize::MAX));
+        }
+        if beside.units == 0 { Err(ANNULUS_EMPTY) } else { Ok(beside) }
     }
 
     /// Wakes whoever waits for what the view has taken.
@@ -418,7 +455,7 @@ impl Consumer<Spsc> {
     /// As of [`show`](Self::show).
     pub(crate) unsafe fn wake(&mut self) {
         // SAFETY: the caller's promise.
-        unsafe { self.words.receiver().take_back() };
+        unsafe { self.units.receiver().settle() };
     }
 
     /// Ends the view.
@@ -428,23 +465,27 @@ impl Consumer<Spsc> {
     /// As of [`show`](Self::show).
     pub(crate) unsafe fn take_back(&mut self) {
         // SAFETY: the caller's promise.
-        unsafe { self.wake() };
+        unsafe { self.units.receiver().take_back() };
         self.shown = 0;
     }
 }
 
 /// Nothing is there: waits until something is, or says why not. It may be that nothing is there afterwards.
 #[cold]
-fn wait_for_some<K: Kind + InPlace>(words: &mut queue::Consumer<Word, K>, patience: Patience) -> Done {
+fn wait_for_some<K: AnyKind + InPlace, U: Unit>(
+    units: &mut queue::Consumer<U, K>,
+    patience: Patience,
+) -> Done {
     match patience {
         // Whoever finds nothing in a closed queue looks again.
-        Patience::None if words.is_closed() && words.is_fully_drained() => Err(ANNULUS_CLOSED),
+        Patience::None if units.is_closed() && units.is_fully_drained() => Err(ANNULUS_CLOSED),
         Patience::None => Ok(()),
-        Patience::Endless => words.wait_readable().map(drop).map_err(|_| ANNULUS_CLOSED),
-        Patience::For(timeout) => match words.wait_readable_timeout(timeout) {
-            Ok(_) => Ok(()),
-            Err(RecvTimeoutError::Timeout) => Err(ANNULUS_TIMEOUT),
-            Err(RecvTimeoutError::Closed) => Err(ANNULUS_CLOSED),
-        },
+        Patience::Endless => units.wait_readable().map(drop).map_err(|_| ANNULUS_CLOSED),
+        Patience::For(timeout) => {
+            units.wait_readable_timeout(timeout).map(drop).map_err(|error| match error {
+                RecvTimeoutError::Timeout => ANNULUS_TIMEOUT,
+                RecvTimeoutError::Closed => ANNULUS_CLOSED,
+            })
+        }
     }
 }

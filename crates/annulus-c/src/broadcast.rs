@@ -9,7 +9,7 @@ use crate::options::{Options, annulus_options};
 use crate::publisher::{Publisher, annulus_publisher};
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID};
-use crate::status::{guarded, of_capacity};
+use crate::status::{Done, guarded, of_capacity};
 use crate::subscriber::{Subscriber, annulus_subscriber};
 use crate::typed::{Block, Counts, Get, Receiving, Sending, alone, classes};
 
@@ -34,20 +34,20 @@ pub struct annulus_subscribable {
 handle!(annulus_subscribable = 5: Subscribable);
 
 pub(crate) struct Subscribable {
-    subscribes: Box<dyn Subscribes>,
-    ring: Ring,
+    pub(crate) subscribes: Box<dyn Subscribes>,
+    pub(crate) ring: Ring,
 }
 
 /// What makes subscribers.
-trait Subscribes: Send + Sync {
-    fn subscribe(&self, from_oldest: bool) -> Box<dyn Get>;
+pub(crate) trait Subscribes: Send + Sync {
+    fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>>;
 }
 
 /// For each mode, because the library says for each what a subscriber is.
 macro_rules! subscribes {
     ($Mode:ty, $lends:expr) => {
         impl<const WORDS: usize> Subscribes for (broadcast::Subscribable<Block<WORDS>, $Mode>, usize) {
-            fn subscribe(&self, from_oldest: bool) -> Box<dyn Get> {
+            fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>> {
                 let (subscribable, size) = self;
                 let subscriber =
                     if from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };
@@ -57,7 +57,7 @@ macro_rules! subscribes {
                     pending: subscriber.len(),
                 };
                 let handle = Notified::Not(subscriber);
-                Box::new(Receiving { handle, size: *size, join: alone, counts, lends: $lends })
+                Ok(Box::new(Receiving { handle, size: *size, join: alone, counts, lends: $lends }))
             }
         }
     };
@@ -139,8 +139,9 @@ fn builder(options: Options) -> broadcast::Builder {
 /// also what the ring still has, from the oldest message on.
 ///
 /// Any thread may call this; one thread at a time uses the subscriber. Returns `ANNULUS_INVALID`,
-/// `ANNULUS_NOT_A_HANDLE`. Then `*subscriber` is null. (A subscriber of a closed ring receives what is there,
-/// and then `ANNULUS_CLOSED`.)
+/// `ANNULUS_NOT_A_HANDLE`; `ANNULUS_OCCUPIED` if all seats of a lossless ring between processes are taken.
+/// Then `*subscriber` is null. (A subscriber of a closed ring receives what is there, and then
+/// `ANNULUS_CLOSED`.)
 ///
 /// # Safety
 ///
@@ -157,7 +158,7 @@ pub unsafe extern "C" fn annulus_subscribable_subscribe(
         let subscriber = unsafe { handle_place(subscriber) }?;
         // SAFETY: the caller's promise.
         let subscribable = unsafe { shared_object::<Subscribable>(subscribable) }?;
-        let end = subscribable.subscribes.subscribe(from_oldest);
+        let end = subscribable.subscribes.subscribe(from_oldest)?;
         *subscriber = Subscriber { end, ring: subscribable.ring.clone(), is_lent: false }.hand_out();
         Ok(())
     })

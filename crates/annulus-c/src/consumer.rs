@@ -8,6 +8,7 @@ use annulus::spsc::Spsc;
 
 use crate::blocks;
 use crate::handle::{Handle, handle, handle_place, object, place, take_unless};
+use crate::in_place::GetInPlace;
 use crate::options::Patience;
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
@@ -31,6 +32,8 @@ pub(crate) struct Consumer {
 pub(crate) enum ConsumerEnd {
     Spsc(blocks::Consumer<Spsc>),
     Mpsc(blocks::Consumer<Mpsc>),
+    /// Of a queue between processes.
+    Shared(Box<dyn GetInPlace>),
     Typed(Box<dyn Get>),
 }
 
@@ -47,8 +50,11 @@ impl Consumer {
             // SAFETY: as above.
             ConsumerEnd::Mpsc(end) => unsafe { end.get(message, 1, patience) }.map(drop),
             // SAFETY: as above.
+            ConsumerEnd::Shared(end) => unsafe { end.get(message, 1, patience) }.map(drop),
+            // SAFETY: as above.
             ConsumerEnd::Typed(end) => unsafe { end.get(message, patience) },
         }
+        .map_err(|status| self.ring.told(status))
     }
 
     /// Receives as many as are there, and returns how many. An error where it is none.
@@ -71,11 +77,13 @@ impl Consumer {
                 // SAFETY: as above.
                 ConsumerEnd::Mpsc(end) => unsafe { end.get(rest, count - received, Patience::None) },
                 // SAFETY: as above.
+                ConsumerEnd::Shared(end) => unsafe { end.get(rest, count - received, Patience::None) },
+                // SAFETY: as above.
                 ConsumerEnd::Typed(end) => unsafe { end.get(rest, Patience::None) }.map(|()| 1),
             };
             match result {
                 Ok(more) => received += more,
-                Err(status) if received == 0 => return Err(status),
+                Err(status) if received == 0 => return Err(self.ring.told(status)),
                 Err(_) => break,
             }
         }
@@ -86,14 +94,17 @@ impl Consumer {
         match &mut self.end {
             ConsumerEnd::Spsc(end) => end.readable(patience),
             ConsumerEnd::Mpsc(end) => end.readable(patience),
+            ConsumerEnd::Shared(end) => end.readable(patience),
             ConsumerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
+        .map_err(|status| self.ring.told(status))
     }
 
     fn advance(&mut self, count: usize) -> Done {
         match &mut self.end {
             ConsumerEnd::Spsc(end) => end.advance(count),
             ConsumerEnd::Mpsc(end) => end.advance(count),
+            ConsumerEnd::Shared(end) => end.advance(count),
             ConsumerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
     }
@@ -111,6 +122,7 @@ impl Consumer {
         match &mut self.end {
             ConsumerEnd::Spsc(end) => end.len(),
             ConsumerEnd::Mpsc(end) => end.len(),
+            ConsumerEnd::Shared(end) => end.len(),
             ConsumerEnd::Typed(_) => self.ring.pending(),
         }
     }
@@ -123,14 +135,16 @@ impl Consumer {
         match &self.end {
             ConsumerEnd::Spsc(end) => end.stride_bytes(),
             ConsumerEnd::Mpsc(end) => end.stride_bytes(),
+            ConsumerEnd::Shared(end) => end.stride_bytes(),
             ConsumerEnd::Typed(_) => 0,
         }
     }
 
     fn fd(&mut self) -> Done<i32> {
         match &mut self.end {
-            ConsumerEnd::Spsc(end) => end.words.fd(),
-            ConsumerEnd::Mpsc(end) => end.words.fd(),
+            ConsumerEnd::Spsc(end) => end.units.fd(),
+            ConsumerEnd::Mpsc(end) => end.units.fd(),
+            ConsumerEnd::Shared(end) => end.fd(),
             ConsumerEnd::Typed(end) => end.fd(),
         }
     }
@@ -139,6 +153,7 @@ impl Consumer {
         match &mut self.end {
             ConsumerEnd::Spsc(end) => end.arm(),
             ConsumerEnd::Mpsc(end) => end.arm(),
+            ConsumerEnd::Shared(end) => end.arm(),
             ConsumerEnd::Typed(end) => end.arm(),
         }
     }
@@ -386,8 +401,8 @@ pub unsafe extern "C" fn annulus_consumer_capacity(consumer: *const annulus_cons
     guarded_or(0, || Ok(unsafe { object::<Consumer>(consumer) }?.ring.capacity))
 }
 
-/// From one readable message to the next, in bytes: the size, rounded up to a multiple of 8. 0 if `consumer`
-/// is no handle, or its queue shows no messages.
+/// From one readable message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
+/// the size itself. 0 if `consumer` is no handle, or its queue shows no messages.
 ///
 /// The thread that uses the consumer may call this.
 ///

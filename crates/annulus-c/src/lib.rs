@@ -11,8 +11,10 @@
 //! broadcast   how broadcast rings are made       publisher, subscriber   their verbs
 //! closer      the end, from any thread           pool        buffers of one size
 //! stats       the numbers of a ring              notified    file descriptors that tell of messages
-//! spsc_view, lossy_view      what a program needs to send and receive without a call
+//! view        how views begin and end            spsc_view, lossy_view      without a call
+//! shared      rings between processes
 //! blocks      messages of a size that is known when the ring is made, used in place
+//! in_place    the same, whatever the kind of queue
 //! typed       the same, claimed one by one
 //! ```
 
@@ -39,13 +41,18 @@ mod pool;
 
 mod stats;
 
+mod view;
+
 mod spsc_view;
 
 mod lossy_view;
 
+mod shared;
+
 // What it is made of.
 mod blocks;
 mod handle;
+mod in_place;
 mod notified;
 mod ring;
 mod typed;
@@ -59,8 +66,10 @@ pub use pool::*;
 pub use producer::*;
 pub use publisher::*;
 pub use queue::*;
+pub use shared::*;
 pub use spsc_view::*;
 pub use stats::*;
 pub use status::*;
 pub use subscriber::*;
 pub use typed::ANNULUS_MESSAGE_MAX;
+pub use view::ANNULUS_VIEW_VERSION;

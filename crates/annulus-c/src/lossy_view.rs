@@ -7,15 +7,14 @@ use core::ptr;
 
 use annulus::broadcast::{LentPublisher, LentSubscriber};
 
-use crate::handle::{object, place};
+use crate::handle::object;
 use crate::options::Patience;
 use crate::publisher::{Publisher, annulus_publisher};
-use crate::spsc_view::{ANNULUS_VIEW_VERSION, ENDED};
-use crate::status::annulus_status::{
-    self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_UNSUPPORTED, ANNULUS_VIEWED,
-};
+use crate::spsc_view::ENDED;
+use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_VIEWED};
 use crate::status::{Done, guarded};
 use crate::subscriber::{Subscriber, annulus_subscriber};
+use crate::view::{self, View};
 
 /// Messages of up to so many bytes are always copied by `annulus_inline.h`; larger ones by the library, where
 /// that has vectors for it.
@@ -87,7 +86,9 @@ const _: () = {
     assert!(offset_of!(annulus_lossy_subscriber, subscriber) == 64);
 };
 
-impl annulus_lossy_publisher {
+impl View for annulus_lossy_publisher {
+    type Of = Publisher;
+
     fn ended() -> Self {
         Self {
             next: 0,
@@ -105,6 +106,20 @@ impl annulus_lossy_publisher {
         }
     }
 
+    fn handle(&self) -> *mut annulus_publisher {
+        self.publisher
+    }
+
+    unsafe fn give_back(self, of: &mut Publisher) -> Done {
+        lent_publisher(of)?;
+        // SAFETY: the caller's promise.
+        unsafe { of.end.lends()?.take_back(self.next) };
+        of.is_lent = false;
+        Ok(())
+    }
+}
+
+impl annulus_lossy_publisher {
     fn begin(&mut self, LentPublisher { slots, head, next, wakes }: LentPublisher) {
         assert!(slots.payload_at == 1 || self.message_size > ANNULUS_INLINE_MAX);
         self.begin = slots.start.as_ptr();
@@ -120,7 +135,9 @@ impl annulus_lossy_publisher {
     }
 }
 
-impl annulus_lossy_subscriber {
+impl View for annulus_lossy_subscriber {
+    type Of = Subscriber;
+
     fn ended() -> Self {
         Self {
             next: 0,
@@ -136,6 +153,20 @@ impl annulus_lossy_subscriber {
         }
     }
 
+    fn handle(&self) -> *mut annulus_subscriber {
+        self.subscriber
+    }
+
+    unsafe fn give_back(self, of: &mut Subscriber) -> Done {
+        lent_subscriber(of)?;
+        // SAFETY: the caller's promise.
+        unsafe { of.end.lends()?.take_back(self.next) };
+        of.is_lent = false;
+        Ok(())
+    }
+}
+
+impl annulus_lossy_subscriber {
     fn begin(&mut self, LentSubscriber { slots, next, over }: LentSubscriber) {
         assert!(slots.payload_at == 1 || self.message_size > ANNULUS_INLINE_MAX);
         self.begin = slots.start.as_ptr();
@@ -147,25 +178,13 @@ impl annulus_lossy_subscriber {
 }
 
 /// The publisher of a view.
-///
-/// # Safety
-///
-/// As of `object`.
-unsafe fn lent_publisher<'a>(publisher: *const annulus_publisher) -> Done<&'a mut Publisher> {
-    // SAFETY: the caller's promise.
-    let publisher = unsafe { object::<Publisher>(publisher) }?;
-    if publisher.is_lent { Ok(publisher) } else { Err(ANNULUS_INVALID) }
+fn lent_publisher(of: &mut Publisher) -> Done<&mut Publisher> {
+    if of.is_lent { Ok(of) } else { Err(ANNULUS_INVALID) }
 }
 
 /// The subscriber of a view.
-///
-/// # Safety
-///
-/// As of `object`.
-unsafe fn lent_subscriber<'a>(subscriber: *const annulus_subscriber) -> Done<&'a mut Subscriber> {
-    // SAFETY: the caller's promise.
-    let subscriber = unsafe { object::<Subscriber>(subscriber) }?;
-    if subscriber.is_lent { Ok(subscriber) } else { Err(ANNULUS_INVALID) }
+fn lent_subscriber(of: &mut Subscriber) -> Done<&mut Subscriber> {
+    if of.is_lent { Ok(of) } else { Err(ANNULUS_INVALID) }
 }
 
 /// Makes a view of a publisher, for `annulus_inline.h`: `version` is `ANNULUS_VIEW_VERSION`. Until
@@ -188,10 +207,7 @@ pub unsafe extern "C" fn annulus_publisher_view(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { place(view) }?.write(annulus_lossy_publisher::ended());
-        if version != ANNULUS_VIEW_VERSION {
-            return Err(ANNULUS_UNSUPPORTED);
-        }
+        let view = unsafe { view::begin(view, version) }?;
         // SAFETY: the caller's promise.
         let object = unsafe { object::<Publisher>(publisher) }?;
         if object.is_lent {
@@ -218,9 +234,8 @@ pub unsafe extern "C" fn annulus_publisher_view(
 pub unsafe extern "C" fn annulus_publisher_view_settle(view: *mut annulus_lossy_publisher) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let publisher = unsafe { lent_publisher(view.publisher) }?;
+        let (view, of) = unsafe { view::used(view) }?;
+        let publisher = lent_publisher(of)?;
         // SAFETY: the caller's promise.
         let is_published = unsafe { publisher.end.lends()?.settle(view.next) };
         if !is_published {
@@ -244,9 +259,8 @@ pub unsafe extern "C" fn annulus_publisher_view_settle(view: *mut annulus_lossy_
 pub unsafe extern "C" fn annulus_publisher_view_wake(view: *mut annulus_lossy_publisher) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let publisher = unsafe { lent_publisher(view.publisher) }?;
+        let (view, of) = unsafe { view::used(view) }?;
+        let publisher = lent_publisher(of)?;
         // SAFETY: the caller's promise.
         unsafe { publisher.end.lends()?.take_back(view.next) };
         Ok(())
@@ -269,9 +283,8 @@ pub unsafe extern "C" fn annulus_publisher_view_publish(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let publisher = unsafe { lent_publisher(view.publisher) }?;
+        let (view, of) = unsafe { view::used(view) }?;
+        let publisher = lent_publisher(of)?;
         publisher.ring.takes(message, size)?;
         // SAFETY: the caller's promise.
         unsafe { publisher.end.lends()?.take_back(view.next) };
@@ -292,21 +305,8 @@ pub unsafe extern "C" fn annulus_publisher_view_publish(
 /// That of `annulus_publisher_view_settle`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_view_end(view: *mut annulus_lossy_publisher) -> annulus_status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let Some(view) = (unsafe { view.as_mut() }) else { return Ok(()) };
-        if view.publisher.is_null() {
-            return Ok(());
-        }
-        // SAFETY: the caller's promise.
-        let publisher = unsafe { lent_publisher(view.publisher) };
-        let next = core::mem::replace(view, annulus_lossy_publisher::ended()).next;
-        let publisher = publisher?;
-        // SAFETY: the caller's promise.
-        unsafe { publisher.end.lends()?.take_back(next) };
-        publisher.is_lent = false;
-        Ok(())
-    })
+    // SAFETY: the caller's promise.
+    guarded(|| unsafe { view::end(view) })
 }
 
 /// Makes a view of a subscriber, for `annulus_inline.h`, as `annulus_publisher_view`: until
@@ -330,10 +330,7 @@ pub unsafe extern "C" fn annulus_subscriber_view(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { place(view) }?.write(annulus_lossy_subscriber::ended());
-        if version != ANNULUS_VIEW_VERSION {
-            return Err(ANNULUS_UNSUPPORTED);
-        }
+        let view = unsafe { view::begin(view, version) }?;
         // SAFETY: the caller's promise.
         let object = unsafe { object::<Subscriber>(subscriber) }?;
         if object.is_lent {
@@ -367,9 +364,8 @@ pub unsafe extern "C" fn annulus_subscriber_view_recv(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let subscriber = unsafe { lent_subscriber(view.subscriber) }?;
+        let (view, of) = unsafe { view::used(view) }?;
+        let subscriber = lent_subscriber(of)?;
         subscriber.ring.takes(message, size)?;
         // SAFETY: the caller's promise.
         unsafe { subscriber.end.lends()?.take_back(view.next) };
@@ -391,19 +387,6 @@ pub unsafe extern "C" fn annulus_subscriber_view_recv(
 /// That of `annulus_publisher_view_settle`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_view_end(view: *mut annulus_lossy_subscriber) -> annulus_status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let Some(view) = (unsafe { view.as_mut() }) else { return Ok(()) };
-        if view.subscriber.is_null() {
-            return Ok(());
-        }
-        // SAFETY: the caller's promise.
-        let subscriber = unsafe { lent_subscriber(view.subscriber) };
-        let next = core::mem::replace(view, annulus_lossy_subscriber::ended()).next;
-        let subscriber = subscriber?;
-        // SAFETY: the caller's promise.
-        unsafe { subscriber.end.lends()?.take_back(next) };
-        subscriber.is_lent = false;
-        Ok(())
-    })
+    // SAFETY: the caller's promise.
+    guarded(|| unsafe { view::end(view) })
 }

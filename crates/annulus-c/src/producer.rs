@@ -7,6 +7,7 @@ use annulus::spsc::Spsc;
 
 use crate::blocks;
 use crate::handle::{Handle, handle, handle_place, object, place, take_unless};
+use crate::in_place::PutInPlace;
 use crate::options::Patience;
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
@@ -30,6 +31,8 @@ pub(crate) struct Producer {
 pub(crate) enum ProducerEnd {
     Spsc(blocks::Producer<Spsc>),
     Mpsc(blocks::Producer<Mpsc>),
+    /// Of a queue between processes.
+    Shared(Box<dyn PutInPlace>),
     Typed(Box<dyn Put>),
 }
 
@@ -46,8 +49,11 @@ impl Producer {
             // SAFETY: as above.
             ProducerEnd::Mpsc(end) => unsafe { end.put(message, 1, patience) }.map(drop),
             // SAFETY: as above.
+            ProducerEnd::Shared(end) => unsafe { end.put(message, 1, patience) }.map(drop),
+            // SAFETY: as above.
             ProducerEnd::Typed(end) => unsafe { end.put(message, patience) },
         }
+        .map_err(|status| self.ring.told(status))
     }
 
     /// Sends as many as there is room for, and returns how many. An error where it is none.
@@ -70,11 +76,13 @@ impl Producer {
                 // SAFETY: as above.
                 ProducerEnd::Mpsc(end) => unsafe { end.put(rest, count - sent, Patience::None) },
                 // SAFETY: as above.
+                ProducerEnd::Shared(end) => unsafe { end.put(rest, count - sent, Patience::None) },
+                // SAFETY: as above.
                 ProducerEnd::Typed(end) => unsafe { end.put(rest, Patience::None) }.map(|()| 1),
             };
             match result {
                 Ok(more) => sent += more,
-                Err(status) if sent == 0 => return Err(status),
+                Err(status) if sent == 0 => return Err(self.ring.told(status)),
                 Err(_) => break,
             }
         }
@@ -85,23 +93,27 @@ impl Producer {
         match &mut self.end {
             ProducerEnd::Spsc(end) => end.reserve(most, patience),
             ProducerEnd::Mpsc(end) => end.reserve(most, patience),
+            ProducerEnd::Shared(end) => end.reserve(most, patience),
             ProducerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
+        .map_err(|status| self.ring.told(status))
     }
 
     fn commit(&mut self, count: usize) -> Done {
         match &mut self.end {
             ProducerEnd::Spsc(end) => end.commit(count),
             ProducerEnd::Mpsc(end) => end.commit(count),
+            ProducerEnd::Shared(end) => end.commit(count),
             ProducerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
+        .map_err(|status| self.ring.told(status))
     }
 
     fn another(&self) -> Done<Self> {
         let end = match &self.end {
-            ProducerEnd::Spsc(_) => return Err(ANNULUS_UNSUPPORTED),
+            ProducerEnd::Spsc(_) | ProducerEnd::Shared(_) => return Err(ANNULUS_UNSUPPORTED),
             ProducerEnd::Mpsc(end) => {
-                ProducerEnd::Mpsc(end.joined_by(end.words.register().map_err(of_register)?))
+                ProducerEnd::Mpsc(end.joined_by(end.units.register().map_err(of_register)?))
             }
             ProducerEnd::Typed(end) => ProducerEnd::Typed(end.another()?),
         };
@@ -112,6 +124,7 @@ impl Producer {
         match &self.end {
             ProducerEnd::Spsc(end) => end.len(),
             ProducerEnd::Mpsc(end) => end.len(),
+            ProducerEnd::Shared(end) => end.len(),
             ProducerEnd::Typed(_) => self.ring.pending(),
         }
     }
@@ -124,6 +137,7 @@ impl Producer {
         match &self.end {
             ProducerEnd::Spsc(end) => end.stride_bytes(),
             ProducerEnd::Mpsc(end) => end.stride_bytes(),
+            ProducerEnd::Shared(end) => end.stride_bytes(),
             ProducerEnd::Typed(_) => 0,
         }
     }
@@ -357,8 +371,8 @@ pub unsafe extern "C" fn annulus_producer_capacity(producer: *const annulus_prod
     guarded_or(0, || Ok(unsafe { object::<Producer>(producer) }?.ring.capacity))
 }
 
-/// From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8. 0 if `producer`
-/// is no handle, or its queue has no reservations.
+/// From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
+/// the size itself. 0 if `producer` is no handle, or its queue has no reservations.
 ///
 /// The thread that uses the producer may call this.
 ///

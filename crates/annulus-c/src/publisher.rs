@@ -36,7 +36,7 @@ impl Publisher {
             return Err(ANNULUS_VIEWED);
         }
         // SAFETY: the caller's promise, and `size` is that of a message.
-        unsafe { self.end.put(message, patience) }
+        unsafe { self.end.put(message, patience) }.map_err(|status| self.ring.told(status))
     }
 }
 

@@ -89,8 +89,9 @@ fn in_blocks<K: Kind + queue::InPlace>(
         capacity: options.capacity,
         message_size: options.message_size,
         unit: (producer.stride_bytes() / blocks::WORD) as u64,
-        closer: producer.words.closer(),
-        observer: producer.words.observer(),
+        closer: producer.units.closer(),
+        observer: producer.units.observer(),
+        peer: None,
     };
     let producer = Producer { end: producer_end(producer), ring: ring.clone() };
     Ok((producer, Consumer { end: consumer_end(consumer), ring }))

@@ -1,10 +1,15 @@
 //! [`Ring`]: what every handle of a ring knows of it.
 
+use std::sync::Arc;
+
 use annulus::{Closer, Observer};
 
 use crate::options::Options;
+use crate::shared::annulus_peer::{self, ANNULUS_PEER_DEAD};
 use crate::status::Done;
-use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_WRONG_SIZE};
+use crate::status::annulus_status::{
+    self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_PEER_DIED, ANNULUS_WRONG_SIZE,
+};
 
 /// The ring of a handle.
 #[derive(Clone)]
@@ -15,13 +20,18 @@ pub(crate) struct Ring {
     pub(crate) unit: u64,
     pub(crate) closer: Closer,
     pub(crate) observer: Observer,
+    /// Of a ring between processes: asks whether those on the other side are there.
+    pub(crate) peer: Option<AskPeer>,
 }
+
+/// Whether the processes on the other side are there.
+pub(crate) type AskPeer = Arc<dyn Fn() -> annulus_peer + Send + Sync>;
 
 impl Ring {
     /// A ring whose own numbers are messages.
     pub(crate) fn of(options: Options, closer: Closer, observer: Observer) -> Self {
         let Options { capacity, message_size, .. } = options;
-        Self { capacity, message_size, unit: 1, closer, observer }
+        Self { capacity, message_size, unit: 1, closer, observer, peer: None }
     }
 
     /// What every verb asks that takes a message: whether it is one of this ring.
@@ -34,6 +44,13 @@ impl Ring {
         } else {
             Ok(())
         }
+    }
+
+    /// What a verb says that has come to this: how the ring has ended, where it has.
+    #[cold]
+    pub(crate) fn told(&self, status: annulus_status) -> annulus_status {
+        let has_died = || self.peer.as_ref().is_some_and(|peer| peer() == ANNULUS_PEER_DEAD);
+        if status == ANNULUS_CLOSED && has_died() { ANNULUS_PEER_DIED } else { status }
     }
 
     /// How many messages wait in the ring.

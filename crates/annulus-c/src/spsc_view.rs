@@ -9,14 +9,12 @@ use annulus::spsc::Spsc;
 
 use crate::blocks::{self, Beside, WORD};
 use crate::consumer::{Consumer, ConsumerEnd, annulus_consumer};
-use crate::handle::{object, place};
+use crate::handle::object;
 use crate::options::Patience;
 use crate::producer::{Producer, ProducerEnd, annulus_producer};
-use crate::status::annulus_status::{self, ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
+use crate::status::annulus_status::{self, ANNULUS_UNSUPPORTED};
 use crate::status::{Done, guarded};
-
-/// The version of the views and of the rules of `annulus_inline.h`. A library takes no other.
-pub const ANNULUS_VIEW_VERSION: u32 = 1;
+use crate::view::{self, View};
 
 /// In the words `wakes`: the other side may sleep, or a fence is needed to tell.
 pub const ANNULUS_WAKES: u32 = 0x53;
@@ -94,7 +92,9 @@ const _: () = {
 /// what it is.
 pub(crate) static ENDED: (u64, u32) = (0, ANNULUS_CLOSES);
 
-impl annulus_spsc_producer {
+impl View for annulus_spsc_producer {
+    type Of = Producer;
+
     fn ended() -> Self {
         Self {
             tail: 0,
@@ -109,19 +109,33 @@ impl annulus_spsc_producer {
         }
     }
 
+    fn handle(&self) -> *mut annulus_producer {
+        self.producer
+    }
+
+    unsafe fn give_back(self, of: &mut Producer) -> Done {
+        // SAFETY: the caller's promise.
+        unsafe { producer_end(of)?.lent()?.take_back() };
+        Ok(())
+    }
+}
+
+impl annulus_spsc_producer {
     /// What it may use: nothing, until `look` has found something.
     fn begin(&mut self, lent: Lent, found: Option<&Beside>) {
         // SAFETY: a word of a queue that lives. Nobody else writes it.
         self.tail = unsafe { lent.own.read() };
         self.stop = self.tail;
         if let Some(found) = found {
-            self.stop = self.tail.wrapping_add(found.words as u64);
+            self.stop = self.tail.wrapping_add(found.units as u64);
             self.origin = origin(found.start, self.tail);
         }
     }
 }
 
-impl annulus_spsc_consumer {
+impl View for annulus_spsc_consumer {
+    type Of = Consumer;
+
     fn ended() -> Self {
         Self {
             head: 0,
@@ -137,12 +151,24 @@ impl annulus_spsc_consumer {
         }
     }
 
+    fn handle(&self) -> *mut annulus_consumer {
+        self.consumer
+    }
+
+    unsafe fn give_back(self, of: &mut Consumer) -> Done {
+        // SAFETY: the caller's promise.
+        unsafe { consumer_end(of)?.lent()?.take_back() };
+        Ok(())
+    }
+}
+
+impl annulus_spsc_consumer {
     fn begin(&mut self, lent: Lent, found: Option<&Beside>) {
         // SAFETY: a word of a queue that lives. Nobody else writes it.
         self.head = unsafe { lent.own.read() };
         self.stop = self.head;
         if let Some(found) = found {
-            self.stop = self.head.wrapping_add(found.words as u64);
+            self.stop = self.head.wrapping_add(found.units as u64);
             self.origin = origin(found.start, self.head);
         }
     }
@@ -157,23 +183,15 @@ fn waits(timeout_ns: u64) -> Patience {
     if timeout_ns == 0 { Patience::None } else { Patience::of_ns(timeout_ns) }
 }
 
-/// # Safety
-///
-/// As of `object`.
-unsafe fn producer_end<'a>(producer: *const annulus_producer) -> Done<&'a mut blocks::Producer<Spsc>> {
-    // SAFETY: the caller's promise.
-    match &mut unsafe { object::<Producer>(producer) }?.end {
+fn producer_end(of: &mut Producer) -> Done<&mut blocks::Producer<Spsc>> {
+    match &mut of.end {
         ProducerEnd::Spsc(end) => Ok(end),
         _ => Err(ANNULUS_UNSUPPORTED),
     }
 }
 
-/// # Safety
-///
-/// As of `object`.
-unsafe fn consumer_end<'a>(consumer: *const annulus_consumer) -> Done<&'a mut blocks::Consumer<Spsc>> {
-    // SAFETY: the caller's promise.
-    match &mut unsafe { object::<Consumer>(consumer) }?.end {
+fn consumer_end(of: &mut Consumer) -> Done<&mut blocks::Consumer<Spsc>> {
+    match &mut of.end {
         ConsumerEnd::Spsc(end) => Ok(end),
         _ => Err(ANNULUS_UNSUPPORTED),
     }
@@ -200,12 +218,9 @@ pub unsafe extern "C" fn annulus_producer_view(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { place(view) }?.write(annulus_spsc_producer::ended());
-        if version != ANNULUS_VIEW_VERSION {
-            return Err(ANNULUS_UNSUPPORTED);
-        }
+        let view = unsafe { view::begin(view, version) }?;
         // SAFETY: the caller's promise.
-        let end = unsafe { producer_end(producer) }?;
+        let end = producer_end(unsafe { object(producer) }?)?;
         let lent = end.lend()?;
         (view.stride, view.message_size) = (end.stride_bytes() / WORD, end.message_size());
         (view.own, view.producer) = (lent.own.as_ptr(), producer);
@@ -232,12 +247,11 @@ pub unsafe extern "C" fn annulus_producer_view_look(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let end = unsafe { producer_end(view.producer) }?.lent()?;
+        let (view, of) = unsafe { view::used(view) }?;
+        let end = producer_end(of)?.lent()?;
         // SAFETY: the caller's promise.
         let found = unsafe { end.look(waits(timeout_ns)) };
-        view.begin(end.words.lend(), found.as_ref().ok());
+        view.begin(end.units.lend(), found.as_ref().ok());
         found.map(drop)
     })
 }
@@ -258,13 +272,12 @@ pub unsafe extern "C" fn annulus_producer_view_settle(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let end = unsafe { producer_end(view.producer) }?.lent()?;
+        let (view, of) = unsafe { view::used(view) }?;
+        let end = producer_end(of)?.lent()?;
         // SAFETY: the caller's promise.
         let result = unsafe { end.settle(words) };
         if result.is_err() {
-            view.begin(end.words.lend(), None);
+            view.begin(end.units.lend(), None);
         }
         result
     })
@@ -279,19 +292,8 @@ pub unsafe extern "C" fn annulus_producer_view_settle(
 /// That of `annulus_producer_view_look`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_view_end(view: *mut annulus_spsc_producer) -> annulus_status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let Some(view) = (unsafe { view.as_mut() }) else { return Ok(()) };
-        if view.producer.is_null() {
-            return Ok(());
-        }
-        // SAFETY: the caller's promise.
-        let end = unsafe { producer_end(view.producer) };
-        *view = annulus_spsc_producer::ended();
-        // SAFETY: the caller's promise.
-        unsafe { end?.lent()?.take_back() };
-        Ok(())
-    })
+    // SAFETY: the caller's promise.
+    guarded(|| unsafe { view::end(view) })
 }
 
 /// Makes a view of a consumer, for `annulus_inline.h`, as `annulus_producer_view`: until
@@ -314,12 +316,9 @@ pub unsafe extern "C" fn annulus_consumer_view(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { place(view) }?.write(annulus_spsc_consumer::ended());
-        if version != ANNULUS_VIEW_VERSION {
-            return Err(ANNULUS_UNSUPPORTED);
-        }
+        let view = unsafe { view::begin(view, version) }?;
         // SAFETY: the caller's promise.
-        let end = unsafe { consumer_end(consumer) }?;
+        let end = consumer_end(unsafe { object(consumer) }?)?;
         let lent = end.lend()?;
         (view.stride, view.message_size) = (end.stride_bytes() / WORD, end.message_size());
         (view.own, view.other, view.consumer) = (lent.own.as_ptr(), lent.other.as_ptr(), consumer);
@@ -346,12 +345,11 @@ pub unsafe extern "C" fn annulus_consumer_view_look(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let end = unsafe { consumer_end(view.consumer) }?.lent()?;
+        let (view, of) = unsafe { view::used(view) }?;
+        let end = consumer_end(of)?.lent()?;
         // SAFETY: the caller's promise.
         let found = unsafe { end.show(waits(timeout_ns)) };
-        view.begin(end.words.look().lend(), found.as_ref().ok());
+        view.begin(end.units.look().lend(), found.as_ref().ok());
         found.map(drop)
     })
 }
@@ -368,9 +366,8 @@ pub unsafe extern "C" fn annulus_consumer_view_look(
 pub unsafe extern "C" fn annulus_consumer_view_wake(view: *mut annulus_spsc_consumer) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-        // SAFETY: the caller's promise.
-        let end = unsafe { consumer_end(view.consumer) }?.lent()?;
+        let (_, of) = unsafe { view::used(view) }?;
+        let end = consumer_end(of)?.lent()?;
         // SAFETY: the caller's promise.
         unsafe { end.wake() };
         Ok(())
@@ -387,17 +384,6 @@ pub unsafe extern "C" fn annulus_consumer_view_wake(view: *mut annulus_spsc_cons
 /// That of `annulus_producer_view_look`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_view_end(view: *mut annulus_spsc_consumer) -> annulus_status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let Some(view) = (unsafe { view.as_mut() }) else { return Ok(()) };
-        if view.consumer.is_null() {
-            return Ok(());
-        }
-        // SAFETY: the caller's promise.
-        let end = unsafe { consumer_end(view.consumer) };
-        *view = annulus_spsc_consumer::ended();
-        // SAFETY: the caller's promise.
-        unsafe { end?.lent()?.take_back() };
-        Ok(())
-    })
+    // SAFETY: the caller's promise.
+    guarded(|| unsafe { view::end(view) })
 }

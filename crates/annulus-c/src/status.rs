@@ -43,11 +43,25 @@ pub enum annulus_status {
     ANNULUS_PANICKED = 12,
     /// The handle has a view, which has to be ended first.
     ANNULUS_VIEWED = 13,
+    /// As `ANNULUS_CLOSED`, of a ring between processes: the process on the other side has ended, and nobody
+    /// had closed the ring before. All that it had sent or published completely was received. It stays so.
+    ANNULUS_PEER_DIED = 14,
+    /// The ring between processes is another one than was asked for: of another kind, or for messages of
+    /// another size, alignment or type, or of another version. `annulus_shared_error` has both sides' values.
+    ANNULUS_MISMATCH = 15,
+    /// Somebody has it already: the consumer of a queue is there, all places for producers are taken, all
+    /// seats for subscribers, or the name.
+    ANNULUS_OCCUPIED = 16,
+    /// No ring has that name, or the process that had it has ended.
+    ANNULUS_NOT_FOUND = 17,
+    /// What lies behind the descriptor is no ring, or a damaged one.
+    ANNULUS_NO_RING = 18,
 }
 
 use annulus_status::{
-    ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_NOT_A_HANDLE,
-    ANNULUS_OK, ANNULUS_PANICKED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED,
+    ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_MISMATCH, ANNULUS_NO_MEMORY,
+    ANNULUS_NO_RING, ANNULUS_NOT_A_HANDLE, ANNULUS_NOT_FOUND, ANNULUS_OCCUPIED, ANNULUS_OK, ANNULUS_PANICKED,
+    ANNULUS_PEER_DIED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED,
     ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
 };
 
@@ -62,7 +76,7 @@ pub extern "C" fn annulus_abi_version() -> u32 {
     ANNULUS_ABI_VERSION
 }
 
-const TEXTS: [(annulus_status, &CStr); 14] = [
+const TEXTS: [(annulus_status, &CStr); 19] = [
     (ANNULUS_OK, c"done"),
     (ANNULUS_EMPTY, c"nothing is there now"),
     (ANNULUS_FULL, c"the ring has no room now"),
@@ -77,6 +91,11 @@ const TEXTS: [(annulus_status, &CStr); 14] = [
     (ANNULUS_SYSTEM, c"the system refused it"),
     (ANNULUS_PANICKED, c"the library panicked"),
     (ANNULUS_VIEWED, c"the handle has a view that is not ended"),
+    (ANNULUS_PEER_DIED, c"the process on the other side has ended without a close"),
+    (ANNULUS_MISMATCH, c"the ring between processes is another one than was asked for"),
+    (ANNULUS_OCCUPIED, c"somebody has it already"),
+    (ANNULUS_NOT_FOUND, c"no ring has that name"),
+    (ANNULUS_NO_RING, c"what lies there is no ring"),
 ];
 
 /// What a status means, in English. The text is constant, and never null; for a number that is no status it

@@ -35,7 +35,7 @@ impl Subscriber {
             return Err(ANNULUS_VIEWED);
         }
         // SAFETY: the caller's promise, and `size` is that of a message.
-        unsafe { self.end.get(message, patience) }
+        unsafe { self.end.get(message, patience) }.map_err(|status| self.ring.told(status))
     }
 }
 

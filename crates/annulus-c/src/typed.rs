@@ -23,6 +23,15 @@ use crate::status::annulus_status::{
 /// The slot of a message of up to so many words.
 pub(crate) type Block<const WORDS: usize> = [u64; WORDS];
 
+/// What a message is copied to and from, on the stack: words.
+pub(crate) trait Words: Copy + Send + 'static {
+    const ZERO: Self;
+}
+
+impl<const WORDS: usize> Words for Block<WORDS> {
+    const ZERO: Self = [0; WORDS];
+}
+
 /// The size of the largest class, in bytes.
 pub const ANNULUS_MESSAGE_MAX: usize = 4096;
 
@@ -174,11 +183,11 @@ pub(crate) fn alone<H>(_: &H) -> Done<H> {
     Err(ANNULUS_UNSUPPORTED)
 }
 
-impl<S: Transmit<Item = Block<WORDS>> + 'static, const WORDS: usize> Put for Sending<S> {
+impl<S: Transmit<Item: Words> + 'static> Put for Sending<S> {
     unsafe fn put(&mut self, message: *const u8, patience: Patience) -> Done {
-        let mut block = [0; WORDS];
+        let mut block = S::Item::ZERO;
         // SAFETY: the caller's promise; the class has room for the message.
-        unsafe { ptr::copy_nonoverlapping(message, block.as_mut_ptr().cast(), self.size) };
+        unsafe { ptr::copy_nonoverlapping(message, (&raw mut block).cast(), self.size) };
         match patience {
             Patience::None => self.handle.try_send(block).map_err(|error| match error {
                 TrySendError::Full(_) => ANNULUS_FULL,
@@ -201,7 +210,7 @@ impl<S: Transmit<Item = Block<WORDS>> + 'static, const WORDS: usize> Put for Sen
     }
 }
 
-impl<R: Receive<Item = Block<WORDS>> + 'static, const WORDS: usize> Get for Receiving<R> {
+impl<R: Receive<Item: Words> + 'static> Get for Receiving<R> {
     unsafe fn get(&mut self, message: *mut u8, patience: Patience) -> Done {
         let handle = self.handle.receiver();
         let block = match patience {
@@ -216,7 +225,7 @@ impl<R: Receive<Item = Block<WORDS>> + 'static, const WORDS: usize> Get for Rece
             }),
         }?;
         // SAFETY: the caller's promise; the class has room for the message.
-        unsafe { ptr::copy_nonoverlapping(block.as_ptr().cast(), message, self.size) };
+        unsafe { ptr::copy_nonoverlapping((&raw const block).cast(), message, self.size) };
         Ok(())
     }
 

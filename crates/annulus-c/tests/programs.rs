@@ -1,4 +1,4 @@
-//! The programs in `tests/c`: each compiles without a warning as C11 and as C++20, with each compiler that is
+//! The programs in `examples` and `tests/c`: each compiles without a warning as C11 and as C++20, with each compiler that is
 //! there, and does what it checks.
 #![cfg(all(target_os = "linux", not(miri)))]
 
@@ -123,8 +123,11 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
     let Language { name: of, flags, sources, .. } = language;
     let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("annulus-c-{of}-{compiler}"));
     fs::create_dir_all(scratch).unwrap();
-    let programs = fs::read_dir(folder().join("tests/c")).unwrap().map(|entry| entry.unwrap().path());
-    let mut programs: Vec<_> = programs
+    let folders = ["examples", "tests/c"].map(|name| fs::read_dir(folder().join(name)).unwrap());
+    let mut programs: Vec<_> = folders
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path())
         .filter(|path| sources.iter().any(|&ending| path.extension().is_some_and(|found| found == ending)))
         .collect();
     programs.sort();
@@ -133,11 +136,14 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
     let link = linked.arguments(scratch);
     let mut failed = Vec::new();
     for source in programs {
-        let name = source.file_stem().unwrap().to_str().unwrap();
-        let program = scratch.join(name);
+        let name = source.file_name().unwrap().to_str().unwrap();
+        let program = scratch.join(name).with_extension("");
         let mut compile = Command::new(compiler);
         compile.args(STRICT).args(env::var_os("ANNULUS_SANITIZE").iter().flat_map(|_| SANITIZED));
-        compile.args(*flags).arg("-I").arg(folder().join("include")).arg(&source);
+        compile.args(*flags);
+        compile
+            .args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())))
+            .arg(&source);
         // `-x` holds for the files behind it, too.
         compile.args(["-x", "none"]).args(&link).arg("-o").arg(&program);
         if !run(&mut compile) || !run(&mut Command::new(&program)) {
@@ -201,6 +207,23 @@ fn what_is_not_trivially_copyable_is_no_message() {
     fs::remove_dir_all(scratch).unwrap();
 }
 
+/// Each file of the library for C++ includes what it needs.
+#[test]
+fn each_header_for_cpp_compiles_alone() {
+    if !is_there("c++") {
+        println!("skipped: there is no c++");
+        return;
+    }
+    let headers = fs::read_dir(folder().join("include/annulus")).unwrap();
+    let headers: Vec<_> = headers.map(|entry| entry.unwrap().path()).collect();
+    assert!(headers.len() >= 7, "{headers:?}");
+    for header in headers {
+        let mut compile = Command::new("c++");
+        compile.args(STRICT).args(CPP20.flags).args(["-fsyntax-only", "-I"]);
+        assert!(run(compile.arg(folder().join("include")).arg(&header)), "{}", header.display());
+    }
+}
+
 /// Installs into a folder, and returns it.
 fn installed(prefix: &str) -> PathBuf {
     let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
@@ -221,13 +244,13 @@ fn an_installed_library_is_found() {
     }
     let staged = installed("/opt/annulus");
     let lib = staged.join("opt/annulus/lib");
-    for header in ["annulus.h", "annulus_inline.h", "annulus.hpp"] {
+    for header in ["annulus.h", "annulus_inline.h", "annulus.hpp", "annulus/spsc.hpp"] {
         assert!(staged.join("opt/annulus/include").join(header).exists(), "{header}");
     }
     for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {
         assert!(fs::metadata(lib.join(file)).is_ok_and(|file| file.len() > 0), "{file}");
     }
-    let source = folder().join("tests/c/quick_start.c");
+    let source = folder().join("examples/quick_start.c");
     if is_there("pkg-config") {
         for (way, program) in [(&[][..], "shared"), (&["--static"][..], "static")] {
             let mut ask = Command::new("pkg-config");
@@ -237,7 +260,8 @@ fn an_installed_library_is_found() {
             let answer = String::from_utf8(answer.stdout).unwrap();
             let program = staged.join(program);
             let mut compile = Command::new("cc");
-            compile.arg(&source).arg("-o").arg(&program).args(answer.split_whitespace()).arg("-lpthread");
+            compile.arg(&source).arg("-o").arg(&program).arg("-I").arg(folder().join("tests/c"));
+            compile.args(answer.split_whitespace()).arg("-lpthread");
             assert!(run(&mut compile));
             assert!(run(Command::new(&program).env("LD_LIBRARY_PATH", &lib)));
         }

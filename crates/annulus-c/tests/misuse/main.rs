@@ -11,6 +11,8 @@ use annulus_c::*;
 #[path = "../../../annulus/tests/support/hang.rs"]
 mod hang;
 
+#[cfg(not(miri))]
+mod shared;
 mod views;
 
 /// The same numbers each time (xorshift).
@@ -29,6 +31,8 @@ impl Dice {
     }
 }
 
+const STATUSES: usize = 19;
+
 const SIZES: [usize; 5] = [1, 8, 8, 24, 100];
 
 /// Room for the largest message, several times over.
@@ -44,6 +48,7 @@ struct Program {
     subscribables: Vec<*mut annulus_subscribable>,
     subscribers: Vec<*mut annulus_subscriber>,
     pools: Vec<*mut annulus_pool>,
+    invitations: Vec<*mut annulus_invitation>,
     /// Views that are not ended.
     senders: Vec<annulus_spsc_producer>,
     receivers: Vec<annulus_spsc_consumer>,
@@ -52,7 +57,7 @@ struct Program {
     /// Handles of buffers, of whichever pool.
     buffers: Vec<u32>,
     bytes: Vec<u8>,
-    found: [u32; 14],
+    found: [u32; STATUSES],
 }
 
 impl Program {
@@ -335,6 +340,7 @@ impl Program {
             subscribables annulus_subscribable_free;
             subscribers annulus_subscriber_free;
             pools annulus_pool_free;
+            invitations annulus_invitation_free;
         }
     }
 
@@ -386,7 +392,7 @@ impl Program {
 #[test]
 fn any_call_gives_a_status() {
     let rounds = if cfg!(miri) { 20 } else { 400 };
-    let mut all = [0; 14];
+    let mut all = [0; STATUSES];
     for seed in 1..=rounds {
         let mut program = Program {
             dice: Dice(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed)),
@@ -397,13 +403,14 @@ fn any_call_gives_a_status() {
             subscribables: vec![ptr::null_mut()],
             subscribers: vec![ptr::null_mut()],
             pools: vec![ptr::null_mut()],
+            invitations: vec![ptr::null_mut()],
             senders: Vec::new(),
             receivers: Vec::new(),
             publishes: Vec::new(),
             receives: Vec::new(),
             buffers: Vec::new(),
             bytes: vec![1; ROOM],
-            found: [0; 14],
+            found: [0; STATUSES],
         };
         for _ in 0..10 {
             program.make();
@@ -418,6 +425,8 @@ fn any_call_gives_a_status() {
                 12..=16 => program.broadcast(),
                 17 => program.pool(),
                 18 => program.views(),
+                #[cfg(not(miri))]
+                19 if program.dice.below(2) == 0 => program.shared(),
                 _ => program.stats(),
             }
         }
@@ -426,11 +435,13 @@ fn any_call_gives_a_status() {
             *all += found;
         }
     }
-    // It has been everywhere: each status came, but for those that need a system without descriptors, or a
-    // fault.
+    // It has been everywhere: each status came, but for those that need a system without descriptors, a fault,
+    // or another process.
     println!("{all:?}");
     for (status, count) in all.iter().enumerate() {
-        let never = [ANNULUS_SYSTEM as usize, ANNULUS_PANICKED as usize].contains(&status);
+        let never = [ANNULUS_SYSTEM, ANNULUS_PANICKED, ANNULUS_PEER_DIED, ANNULUS_NO_RING];
+        let never = never.map(|status| status as usize).contains(&status);
+        let never = never || cfg!(not(target_os = "linux")) && status >= ANNULUS_MISMATCH as usize;
         assert!(never == (*count == 0) || cfg!(miri), "status {status} came {count} times");
     }
 }
@@ -441,7 +452,7 @@ fn each_status_has_a_text() {
         // SAFETY: the text is constant.
         unsafe { CStr::from_ptr(annulus_strerror(status)) }.to_str().unwrap()
     };
-    let texts: std::collections::HashSet<_> = (-1..14).map(text).collect();
-    assert_eq!(texts.len(), 15, "no two are the same: {texts:?}");
-    assert_eq!(text(14), text(-1));
+    let texts: std::collections::HashSet<_> = (-1..STATUSES as i32).map(text).collect();
+    assert_eq!(texts.len(), STATUSES + 1, "no two are the same: {texts:?}");
+    assert_eq!(text(STATUSES as i32), text(-1));
 }

@@ -16,10 +16,13 @@ use crate::message::Message;
 use crate::ring::{Claims, Copied, MIN_CAPACITY, Mirror, Ring, Seats, Writers};
 use crate::wait::{Remote, WaitStrategy};
 
+/// The slots of a ring, and how far they lie from each other, in words.
+pub(crate) type SharedSlots = (Block, usize);
+
 /// What several processes have of a ring.
 pub(crate) struct Across {
-    /// [As many](Copied::layout) as the ring has.
-    pub(crate) slots: Block,
+    /// [As many](crate::ring::slots_layout) as the ring has.
+    pub(crate) slots: SharedSlots,
     pub(crate) mirror: Mirror,
     /// Where those sleep who wait for a message.
     pub(crate) sleepers: Remote,
@@ -34,7 +37,7 @@ pub(crate) struct Awaiting {
 }
 
 impl Across {
-    fn split(self) -> (Block, Mirror, Elsewhere) {
+    fn split(self) -> (SharedSlots, Mirror, Elsewhere) {
         let Self { slots, mirror, sleepers, awaiting } = self;
         let gate = awaiting.map(|Awaiting { seats, sleepers }| (seats, sleepers));
         (slots, mirror, Elsewhere { sleepers, gate })
@@ -91,7 +94,7 @@ impl Builder {
     #[cfg(not(annulus_loom))]
     pub(crate) unsafe fn fellow_across<T: Message>(
         self,
-        slots: Block,
+        (slots, stride): SharedSlots,
         sleepers: Remote,
         fellow: Fellow,
     ) -> Result<FellowPublisher<T>, CapacityError> {
@@ -99,7 +102,7 @@ impl Builder {
         let shared = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
             // SAFETY: the caller's promise.
             let make = |_, _| Ok(unsafe { Copied::over(slots) });
-            Ok(Ring::new(capacity, first, Writers::Processes, make)?.mirrored(mirror))
+            Ok(Ring::new(capacity, first, (Writers::Processes, stride), make)?.mirrored(mirror))
         })?;
         Ok(fellow.publisher(shared))
     }
@@ -108,12 +111,12 @@ impl Builder {
     ///
     /// As for [`lossy_across`](Self::lossy_across).
     unsafe fn shown<T: Message>(self, across: Across) -> Result<RingState<Copied<T>>, CapacityError> {
-        let (slots, mirror, elsewhere) = across.split();
+        let ((slots, stride), mirror, elsewhere) = across.split();
         self.shared_with(elsewhere, |capacity, first| {
             mirror.show_bound(first);
             // SAFETY: the caller's promise.
-            let ring = Ring::new(capacity, first, Writers::One, |_, _| Ok(unsafe { Copied::over(slots) }))?;
-            Ok(ring.mirrored(mirror))
+            let make = |_, _| Ok(unsafe { Copied::over(slots) });
+            Ok(Ring::new(capacity, first, (Writers::One, stride), make)?.mirrored(mirror))
         })
     }
 }
@@ -145,12 +148,12 @@ pub(crate) unsafe fn fellow_of_another<T: Message>(
     capacity: usize,
     first: Sequence,
     strategy: WaitStrategy,
-    (slots, sleepers): (Block, Remote),
+    ((slots, stride), sleepers): (SharedSlots, Remote),
     fellow: Fellow,
 ) -> FellowPublisher<T> {
     let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
     // SAFETY: the caller's promise.
-    let ring = Ring::of_another(unsafe { Copied::over(slots) }, capacity, first, mirror);
+    let ring = Ring::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
     fellow.publisher(RingState::across(ring, 0, Elsewhere { sleepers, gate: None }, strategy, None, None))
 }
 
@@ -177,9 +180,9 @@ pub(crate) unsafe fn of_another<T: Message>(
     if headroom >= capacity {
         return Err(CapacityError::Headroom { headroom, capacity });
     }
-    let (slots, mirror, elsewhere) = across.split();
+    let ((slots, stride), mirror, elsewhere) = across.split();
     // SAFETY: the caller's promise.
-    let ring = Ring::of_another(unsafe { Copied::over(slots) }, capacity, first, mirror);
+    let ring = Ring::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
     let shared = RingState::across(ring, headroom, elsewhere, strategy, None, None);
     Ok(Subscribable::new(first_of_another(shared)))
 }
@@ -201,7 +204,7 @@ mod model {
     use alloc::vec::Vec;
     use core::ptr::NonNull;
 
-    use super::{Across, Awaiting, Fellow, fellow_of_another, of_another};
+    use super::{Across, Awaiting, Fellow, SharedSlots, fellow_of_another, of_another};
     use crate::base::sequence::Sequence;
     use crate::broadcast::{
         Awaited, Builder, FellowPublisher, Lossless, Publisher, Subscribable, Subscriber,
@@ -353,14 +356,15 @@ mod model {
     }
 
     impl<T: Message> FellowRing<T> {
-        fn parts(&self, is_writable: bool) -> (Arc<Claims>, Block, Remote) {
+        fn parts(&self, is_writable: bool) -> (Arc<Claims>, SharedSlots, Remote) {
             let mapping = &self.mapping;
             let slots = (mapping.slots.start(), Copied::<T>::stride(Writers::Processes), self.capacity);
             let shown = NonNull::from(&mapping.shown);
             // SAFETY: they keep the mapping, in which all of it is.
             let claims = unsafe { Claims::new(shown, slots, is_writable, Arc::clone(mapping), || false) };
             let sleepers = self.sleepers.again();
-            (Arc::new(claims), Block::borrowed(mapping.slots.start().cast()), sleepers)
+            let slots = (Block::borrowed(mapping.slots.start().cast()), slots.1);
+            (Arc::new(claims), slots, sleepers)
         }
 
         /// A publisher of a further process, in the first place that is free. The ring ends with none.
@@ -407,7 +411,7 @@ mod model {
             unsafe { Remote::new(NonNull::from(word), is_asymmetric, Arc::clone(&mapping) as _) }
         });
         let across = |mirror, [sleepers, publisher]: [Remote; 2]| Across {
-            slots: Block::borrowed(mapping.slots.start().cast()),
+            slots: (Block::borrowed(mapping.slots.start().cast()), Copied::<T>::stride(Writers::One)),
             mirror,
             sleepers,
             awaiting: locks.map(|locks| {

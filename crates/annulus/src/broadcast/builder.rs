@@ -445,6 +445,7 @@ impl Builder {
         let first = self.first_sequence()?;
         let Self { capacity, headroom, strategy, memory: _, first: _, statistics, name: _ } =
             self.with_fitting_headroom()?;
+        let writers = (writers, S::stride(writers));
         let store = Ring::store(capacity, first, writers, make)?;
         let counters = Counters::new(statistics);
         let ring = Ring::around(store, capacity, first, writers);

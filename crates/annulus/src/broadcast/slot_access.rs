@@ -413,9 +413,12 @@ mod tests {
 
     fn shared() -> RingState<Copied<u64>> {
         RingState::new(
-            Ring::new(4, Sequence::FIRST, Writers::Many, |capacity, stride| {
-                Copied::new(capacity, stride, Memory::default())
-            })
+            Ring::new(
+                4,
+                Sequence::FIRST,
+                (Writers::Many, Copied::<u64>::stride(Writers::Many)),
+                |capacity, stride| Copied::new(capacity, stride, Memory::default()),
+            )
             .unwrap(),
             0,
             WaitStrategy::default(),

@@ -35,6 +35,19 @@ pub(crate) trait ControlBlock<T>: Sized {
 
     /// What lies beside the tail, if the reader may ask for messages.
     fn hand_off(&self) -> Option<&HandOff<T>>;
+
+    /// The number that stands for `number` of the tail, the head or the end. Another one only where a message
+    /// takes [several slots](super::Scaled).
+    #[inline(always)]
+    fn of_memory(&self, number: u64) -> Number {
+        Number::new(number)
+    }
+
+    /// The way back.
+    #[inline(always)]
+    fn in_memory(&self, number: Number) -> u64 {
+        number.get()
+    }
 }
 
 /// The first line has what the writer writes and a waiting reader looks at. The next line has what only the

@@ -15,11 +15,13 @@ mod peer;
 #[cfg(feature = "shm")]
 mod places;
 mod position;
+#[cfg(feature = "shm")]
+mod scaled;
 mod span;
 mod stamped;
 
 #[cfg(feature = "shm")]
-pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
+pub(crate) use across::{Across, Numbers, OtherProcess, Over, Producers};
 pub(crate) use cells::Cells;
 pub(crate) use control_block::{ControlBlock, Own};
 pub(crate) use many_to_many::{ManyToMany, Sent};
@@ -30,5 +32,7 @@ pub(crate) use peer::Peer;
 #[cfg(feature = "shm")]
 pub(crate) use places::PlaceTable;
 pub(crate) use position::Position;
+#[cfg(feature = "shm")]
+pub(crate) use scaled::Scaled;
 pub(crate) use span::Span;
 pub(crate) use stamped::{Claimed, FreeSlot, StampedSlot, Taken};

@@ -149,7 +149,9 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
     #[inline(always)]
     pub(crate) fn publish(&self, tail: Number) {
         // Release: pairs with lane.take5.
-        self.control.tail().store(tail.get(), ordering!(Release unless "lane_tail_relaxed"));
+        self.control
+            .tail()
+            .store(self.control.in_memory(tail), ordering!(Release unless "lane_tail_relaxed"));
     }
 
     /// lane.take5: messages from `head` on, which is the reader's next, are there before this number.
@@ -162,7 +164,7 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
     #[inline(always)]
     pub(crate) fn tail(&self) -> Number {
         // Acquire: pairs with lane.send3.
-        Number::new(self.control.tail().load(ordering!(Acquire unless "lane_look_relaxed")))
+        self.control.of_memory(self.control.tail().load(ordering!(Acquire unless "lane_look_relaxed")))
     }
 
     /// The word of lane.take5, for a reader that watches it.
@@ -233,7 +235,9 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
     #[inline(always)]
     pub(crate) fn release(&self, head: Number) {
         // Release: pairs with lane.send1.
-        self.control.head().store(head.get(), ordering!(Release unless "lane_head_relaxed"));
+        self.control
+            .head()
+            .store(self.control.in_memory(head), ordering!(Release unless "lane_head_relaxed"));
     }
 
     /// The next message to be taken. For a thread that is about to become the reader or the writer, or where
@@ -245,14 +249,14 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
 
     #[inline(always)]
     fn load_head(&self, ordering: Ordering) -> Number {
-        Number::new(self.control.head().load(ordering))
+        self.control.of_memory(self.control.head().load(ordering))
     }
 
     /// lane.end1, lane.end2: ends the lane before `number`, unless it was ended elsewhere before. Returns
     /// where it ends.
     pub(crate) fn seal(&self, number: Number) -> Number {
         // A count, because any number may be the end, and 0 means open.
-        let end = number.next().since(self.first);
+        let end = Number::new(self.control.in_memory(number)).next().since(self.first);
         // Mutants: `&& with ||`: only a model sees it: seal_not_atomic.
         // Mutants: `== with !=`: only a seeded bug comes here.
         if mutated!("seal_not_atomic") && self.control.end().load(Ordering::Acquire) == 0 {
@@ -263,8 +267,13 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
         // first.
         match self.control.end().compare_exchange(0, end, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => number,
-            Err(end) => self.first.plus(end).back(1),
+            Err(end) => self.end_of(end),
         }
+    }
+
+    /// What `end`, which is not 0, stands for.
+    fn end_of(&self, end: u64) -> Number {
+        self.control.of_memory(self.first.plus(end).back(1).get())
     }
 
     /// lane.end3: where the lane ends, if that was decided while an earlier consumer of another process was
@@ -275,7 +284,7 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
         }
         // Acquire: pairs with lane.end1 and lane.end2.
         let end = self.control.end().load(Ordering::Acquire);
-        (end != 0).then(|| self.first.plus(end).back(1))
+        (end != 0).then(|| self.end_of(end))
     }
 
     /// What lies in it. For any thread.

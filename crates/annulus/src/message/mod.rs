@@ -1,6 +1,8 @@
 //! Which types can be copied through a ring.
 
 mod as_it_is;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) mod block;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
 mod text;
@@ -146,6 +148,11 @@ pub trait Message: Copy + Send + 'static {
     /// What lies in the ring.
     #[doc(hidden)]
     type Wire: NoUninit;
+
+    /// Of a [block](block::Block), where it begins in a slot, in words: a slot then has as much of it as fits
+    /// in. 0 of all other messages, of which a slot has all.
+    #[doc(hidden)]
+    const BLOCK_AT: usize = 0;
 
     /// The message as it lies in the ring; `space` is there for one that has to be made.
     #[doc(hidden)]

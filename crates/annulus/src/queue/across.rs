@@ -20,7 +20,7 @@ use super::share::LaneShare;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
 use crate::base::gone::Gone;
-use crate::lane::{self, Cells, Number, Numbers, OneToOne, OtherProcess, Producers};
+use crate::lane::{self, Cells, ControlBlock, Number, Numbers, OneToOne, OtherProcess, Over, Producers};
 use crate::memory::Memory;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -28,70 +28,101 @@ use crate::wait::{Remote, WaitStrategy};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Across {}
 
-impl AnyKind for Across {}
-
-impl Parts for Across {
-    type Write<T: Send> = WriteEnd<T, lane::Across>;
-    type Read<T: Send> = One<T, lane::Across>;
-    type ControlBlock<T: Send> = lane::Across;
-    const NAME: &'static str = "spsc across processes";
-}
-
-impl InPlace for Across {}
-
-impl Lanes for Across {
-    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, lane::Across> {
-        write
-    }
-
-    #[inline]
-    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
-        read.has_some();
-        &mut read.end
-    }
-
-    #[inline]
-    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
-        &mut read.end
-    }
-}
+/// The same, for messages whose size is known at run time. A slot is a byte of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[doc(hidden)]
+pub enum BlocksAcross {}
 
 /// Many producers, one consumer, each in a process of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ManyAcross {}
 
-impl AnyKind for ManyAcross {}
+/// The same, for messages whose size is known at run time. A slot is a byte of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[doc(hidden)]
+pub enum ManyBlocksAcross {}
 
-impl Parts for ManyAcross {
-    type Write<T: Send> = WriteEnd<T, lane::Across>;
-    type Read<T: Send> = FanIn<T, lane::Across>;
-    type ControlBlock<T: Send> = lane::Across;
-    const NAME: &'static str = "mpsc across processes";
+/// A kind of queue between processes: what each of them makes of its [part](Part).
+pub(crate) trait Between: AnyKind {
+    /// How many slots of a lane a message of so many bytes takes.
+    fn slots_of(message_bytes: usize) -> usize;
+
+    /// The producer of the queue's one lane here.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Part::share`]; and no process has another producer of that lane.
+    unsafe fn producer<T: Send>(part: Part<T>, plan: Plan) -> Producer<T, Self>;
+
+    /// The consumer of the queue.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Part::share`]; and no process has another one.
+    unsafe fn consumer<T: Send>(part: Part<T>, plan: Plan) -> Consumer<T, Self>;
 }
 
-impl InPlace for ManyAcross {}
+/// What such a kind is made of: the end of its consumer, over control blocks of a type.
+macro_rules! kind {
+    ($Kind:ty = $Read:ident over $Control:ty, $name:literal, $slots_of:expr) => {
+        impl AnyKind for $Kind {}
 
-impl Lanes for ManyAcross {
-    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, lane::Across> {
-        write
-    }
+        impl Parts for $Kind {
+            type Write<T: Send> = WriteEnd<T, $Control>;
+            type Read<T: Send> = $Read<T, $Control>;
+            type ControlBlock<T: Send> = $Control;
+            const NAME: &'static str = $name;
+        }
 
-    #[inline]
-    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
-        read.look_in_place();
-        &mut read.current
-    }
+        impl InPlace for $Kind {}
 
-    #[inline]
-    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
-        &mut read.current
-    }
+        impl Lanes for $Kind {
+            fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, $Control> {
+                write
+            }
 
-    #[inline]
-    fn end_turn<T: Send>(read: &mut Self::Read<T>) {
-        read.end_turn();
-    }
+            #[inline]
+            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, $Control> {
+                read.look_in_place();
+                read.current()
+            }
+
+            #[inline]
+            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, $Control> {
+                read.current()
+            }
+
+            #[inline]
+            fn end_turn<T: Send>(read: &mut Self::Read<T>) {
+                read.end_turn();
+            }
+        }
+
+        impl Between for $Kind {
+            fn slots_of(message_bytes: usize) -> usize {
+                $slots_of(message_bytes)
+            }
+
+            unsafe fn producer<T: Send>(part: Part<T>, plan: Plan) -> Producer<T, Self> {
+                // SAFETY: the caller's promise.
+                let end = WriteEnd::new(unsafe { part.share(plan) });
+                end.state().list(1);
+                Producer { end }
+            }
+
+            unsafe fn consumer<T: Send>(part: Part<T>, plan: Plan) -> Consumer<T, Self> {
+                // SAFETY: the caller's promise.
+                let end = $Read::new(ReadEnd::new(unsafe { part.share(plan) }));
+                end.state().list(1);
+                Consumer { end, strategy: None }
+            }
+        }
+    };
 }
+kind!(Across = One over lane::Across, "spsc across processes", |_| 1);
+kind!(BlocksAcross = One over lane::Scaled, "spsc across processes", |bytes| bytes);
+kind!(ManyAcross = FanIn over lane::Across, "mpsc across processes", |_| 1);
+kind!(ManyBlocksAcross = FanIn over lane::Scaled, "mpsc across processes", |bytes| bytes);
 
 /// What a process has of a lane.
 pub(crate) struct LanePart<T> {
@@ -106,9 +137,9 @@ impl<T: Send> LanePart<T> {
     /// # Safety
     ///
     /// As of [`Numbers`]: they live, and can be written to, as long as the memory, which the slots keep, too.
-    unsafe fn lane(self, first: Number) -> (OneToOne<T, lane::Across>, Remote) {
+    unsafe fn lane<C: ControlBlock<T> + Over>(self, first: Number, size: usize) -> (OneToOne<T, C>, Remote) {
         // SAFETY: the caller's promise.
-        let control = unsafe { lane::Across::new(self.numbers, first) };
+        let control = unsafe { C::over(self.numbers, first, size) };
         (OneToOne::over(self.slots, first, control), self.released)
     }
 }
@@ -118,6 +149,8 @@ pub(crate) struct Part<T> {
     /// At least one. A producer's process has only its own.
     pub(crate) first: LanePart<T>,
     pub(crate) others: Box<[LanePart<T>]>,
+    /// How many slots a message takes.
+    pub(crate) size: usize,
     /// Those of the queue: its close. They are in `memory`, as are those of the lanes.
     pub(crate) numbers: NonNull<Numbers>,
     /// Where the consumer sleeps.
@@ -133,11 +166,15 @@ impl<T: Send> Part<T> {
     /// # Safety
     ///
     /// As of [`LanePart::lane`], for all numbers.
-    unsafe fn share(self, plan: Plan) -> LaneShare<OneToOne<T, lane::Across>> {
+    unsafe fn share<C>(self, plan: Plan) -> LaneShare<OneToOne<T, C>>
+    where
+        C: ControlBlock<T, Peer = OtherProcess> + Over,
+    {
         // SAFETY: the caller's promise.
         let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };
+        let (first, size) = (plan.first, self.size);
         // SAFETY: the caller's promise.
-        let lane = |part: LanePart<T>| unsafe { part.lane(plan.first) };
+        let lane = |part: LanePart<T>| unsafe { part.lane(first, size) };
         LaneShare::across(
             plan,
             lane(self.first),
@@ -145,45 +182,6 @@ impl<T: Send> Part<T> {
             self.published,
             other,
         )
-    }
-
-    /// The producer of the queue's one lane here.
-    ///
-    /// # Safety
-    ///
-    /// As of [`share`](Self::share); and no process has another producer of that lane.
-    pub(crate) unsafe fn producer<K>(self, plan: Plan) -> Producer<T, K>
-    where
-        K: AnyKind + Parts<Write<T> = WriteEnd<T, lane::Across>>,
-    {
-        // SAFETY: the caller's promise.
-        let end = WriteEnd::new(unsafe { self.share(plan) });
-        end.state().list(1);
-        Producer { end }
-    }
-
-    /// The consumer of the queue.
-    ///
-    /// # Safety
-    ///
-    /// As of [`share`](Self::share); and no process has another one.
-    pub(crate) unsafe fn consumer(self, plan: Plan) -> Consumer<T, Across> {
-        // SAFETY: the caller's promise.
-        let end = One::new(ReadEnd::new(unsafe { self.share(plan) }));
-        end.state().list(1);
-        Consumer { end, strategy: None }
-    }
-
-    /// As [`consumer`](Self::consumer), of a queue with several producers.
-    ///
-    /// # Safety
-    ///
-    /// As of [`consumer`](Self::consumer).
-    pub(crate) unsafe fn consumer_of_many(self, plan: Plan) -> Consumer<T, ManyAcross> {
-        // SAFETY: the caller's promise.
-        let end = FanIn::new(ReadEnd::new(unsafe { self.share(plan) }));
-        end.state().list(1);
-        Consumer { end, strategy: None }
     }
 }
 
@@ -248,6 +246,7 @@ impl crate::spsc::Builder {
                 released,
             },
             others: Box::default(),
+            size: 1,
             numbers: NonNull::from(&memory.numbers),
             published,
             gone,
@@ -261,9 +260,10 @@ impl crate::spsc::Builder {
         // SAFETY: as above. The second consumer is made when the first is gone.
         unsafe {
             let consumer = part([elsewhere(0), here(1)], Gone::new(move || is_gone()));
-            let consumer = consumer.consumer(plan);
-            let producer = part([here(0), elsewhere(1)], Gone::new(consumer_is_gone)).producer(self.plan);
-            (producer, consumer, move || next.consumer(plan))
+            let consumer = Across::consumer(consumer, plan);
+            let part = part([here(0), elsewhere(1)], Gone::new(consumer_is_gone));
+            let producer = Across::producer(part, self.plan);
+            (producer, consumer, move || Across::consumer(next, plan))
         }
     }
 }
@@ -278,7 +278,7 @@ mod places {
     use alloc::sync::Arc;
     use core::ptr::NonNull;
 
-    use super::{LanePart, ManyAcross, Part};
+    use super::{Between, LanePart, ManyAcross, Part};
     use crate::base::gone::Gone;
     use crate::lane::{Cells, Numbers, PlaceTable};
     use crate::memory::Memory;
@@ -375,6 +375,7 @@ mod places {
             let part = Part {
                 first: self.lane(own, self.sleepers[1 + own].again().woken_from_elsewhere(|| false)),
                 others: Box::default(),
+                size: 1,
                 numbers: NonNull::from(mapping.queue()),
                 published: self.sleepers[0].again(),
                 gone: Gone::new(|| false),
@@ -384,7 +385,7 @@ mod places {
             mapping.come(own);
             // places.join3. SAFETY: the numbers are in the mapping, which it keeps. It has the lock of its
             // place.
-            Some(unsafe { part.producer(self.guest()) })
+            Some(unsafe { ManyAcross::producer(part, self.guest()) })
         }
 
         /// The consumer. Whoever was it before is gone.
@@ -396,6 +397,7 @@ mod places {
             let part = Part {
                 first: lane(0),
                 others: (1..mapping.count()).map(lane).collect(),
+                size: 1,
                 numbers: NonNull::from(mapping.queue()),
                 published: self.sleepers[0].again().woken_from_elsewhere(|| false),
                 gone: Gone::new(move || watched.is_over()),
@@ -403,7 +405,7 @@ mod places {
                 memory: Arc::clone(mapping) as _,
             };
             // SAFETY: the numbers are in the mapping, which it keeps; and there is no other consumer.
-            unsafe { part.consumer_of_many(self.guest()) }
+            unsafe { ManyAcross::consumer(part, self.guest()) }
         }
     }
 

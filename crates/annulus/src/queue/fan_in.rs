@@ -111,6 +111,13 @@ impl<T, C: ControlBlock<T>> FanIn<T, C> {
         }
     }
 
+    /// The end of the lane that the last look was at.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(super) fn current(&mut self) -> &mut ReadEnd<T, C> {
+        &mut self.current
+    }
+
     /// The current lane has had its turn.
     #[inline]
     pub(super) fn end_turn(&mut self) {

@@ -86,13 +86,25 @@ impl<T: Send> spsc::Consumer<T> {
         Lent { own, other, wakes, closes }
     }
 
-    /// Goes on behind the messages that were taken past this handle, and wakes whoever waits for their slots.
+    /// Goes on behind the messages that were taken past this handle. It did all for them that there is to do.
     ///
     /// # Safety
     ///
     /// Whoever took them had seen them through this handle, and no longer looks at them.
+    #[inline]
     pub unsafe fn take_back(&mut self) {
         self.end.end.take_back();
+    }
+
+    /// As [`take_back`](Self::take_back), where a look after the last store has found that there is more to
+    /// do: wakes whoever waits for the slots.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take_back`](Self::take_back).
+    pub unsafe fn settle(&mut self) {
+        self.end.end.take_back();
+        self.end.end.wake_again();
     }
 }
 

@@ -56,6 +56,27 @@ impl<T, C: ControlBlock<T>> One<T, C> {
         true
     }
 
+    /// Looks for messages that are to be read in place, unless some are known.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(super) fn look_in_place(&mut self) {
+        self.has_some();
+    }
+
+    /// The end of its lane.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(super) fn current(&mut self) -> &mut ReadEnd<T, C> {
+        &mut self.end
+    }
+
+    /// There is no other lane.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(super) fn end_turn(&mut self) {
+        let _ = self;
+    }
+
     /// Looks for all that there is.
     #[inline(always)]
     pub(super) fn look_for_all(&mut self) {

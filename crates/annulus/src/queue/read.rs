@@ -223,11 +223,19 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         }
     }
 
-    /// Goes on at the head, which somebody else has stored for this end ([lent](super::lent)), and wakes
-    /// whoever waits for the slots before it.
+    /// Goes on at the head, which somebody else has stored for this end ([lent](super::lent)).
     #[cfg(all(feature = "std", not(annulus_loom)))]
+    #[inline]
     pub(super) fn take_back(&mut self) {
-        self.pass(self.lane().head().since(self.head.number) as usize);
+        let count = self.lane().head().since(self.head.number) as usize;
+        self.head = self.head.forward(count, self.lane().cells());
+        self.stop = self.head.number;
+    }
+
+    /// lane.take8, once more: wakes whoever waits for slots.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(super) fn wake_again(&self) {
+        self.node.released.notify();
     }
 
     /// Up to `most` of the known messages that lie beside each other.

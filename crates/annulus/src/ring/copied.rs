@@ -35,19 +35,7 @@ impl<T: Message> Copied<T> {
 /// Over memory that other processes have, too.
 #[cfg(feature = "shm")]
 impl<T: Message> Copied<T> {
-    /// From one slot to the next, in bytes.
-    #[cfg(not(annulus_loom))]
-    pub(crate) fn slot_bytes(writers: Writers) -> usize {
-        Self::stride(writers) * size_of::<u64>()
-    }
-
-    /// The layout of so many slots. `None` if there can't be so many.
-    #[cfg(not(annulus_loom))]
-    pub(crate) fn layout(writers: Writers, capacity: usize) -> Option<core::alloc::Layout> {
-        Storage::layout(capacity, Self::stride(writers))
-    }
-
-    /// The slots in this block, which has [such a layout](Self::layout).
+    /// The slots in this block, which has [such a layout](slots_layout).
     ///
     /// # Safety
     ///
@@ -59,14 +47,18 @@ impl<T: Message> Copied<T> {
     }
 }
 
+/// The layout of so many slots of a stride of words. `None` if there can't be so many.
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) fn slots_layout(stride: usize, capacity: usize) -> Option<core::alloc::Layout> {
+    Storage::layout(capacity, stride)
+}
+
 impl<T: Message> Strided for Copied<T> {
+    const IS_CONSTANT: bool = T::BLOCK_AT == 0;
+
+    #[inline(always)]
     fn stride(writers: Writers) -> usize {
-        match writers {
-            Writers::One => Slot::<T>::STRIDE,
-            Writers::Many => Slot::<T>::STRIDE_OF_MANY,
-            #[cfg(feature = "shm")]
-            Writers::Processes => Slot::<T>::STRIDE_OF_PROCESSES,
-        }
+        slot::stride_for(size_of::<T::Wire>(), writers)
     }
 }
 
@@ -101,7 +93,10 @@ impl<T: Message> Slots<Copied<T>> {
         let first = unsafe { self.index_of(sequence) } * self.stride;
         // SAFETY: `Copied::new` made a stride of words for each index below the capacity, all initialised; a
         // slot uses at most that many of them. The caller keeps them alive.
-        Slot::new(unsafe { core::slice::from_raw_parts(self.start.as_ptr().add(first), Slot::<T>::WORDS) })
+        Slot::new(unsafe {
+            let words = Slot::<T>::words(self.stride, self.writers);
+            core::slice::from_raw_parts(self.start.as_ptr().add(first), words)
+        })
     }
 
     /// Where they lie, in a ring of this `capacity`, for code in another language.

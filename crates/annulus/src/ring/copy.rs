@@ -48,7 +48,7 @@ mod vector;
 pub(super) const WORD: usize = size_of::<u64>();
 
 /// From this size on, in bytes, a vector copy pays.
-const VECTOR_FLOOR: usize = 256;
+pub(crate) const VECTOR_FLOOR: usize = 256;
 const _: () = assert!(VECTOR_FLOOR >= vector::MIN_BYTES);
 
 /// The same for records, whose length the compiler does not know: a loop of words is slower then.
@@ -80,12 +80,29 @@ pub(super) fn store<T: NoUninit>(words: &[AtomicU64], message: &T) {
 #[inline]
 pub(super) fn load<T: NoUninit>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
     debug_assert_eq!(words.len(), words_of::<T>());
+    load_bytes::<VECTOR_FLOOR>(words, bytes_of(message));
+}
+
+/// As [`store`], of a message that fills so many words, or has more, which are left out.
+#[inline]
+pub(super) fn store_front<T: NoUninit>(words: &[AtomicU64], message: &T) {
+    let bytes = bytemuck::bytes_of(message);
+    store_bytes::<RECORD_FLOOR>(words, &bytes[..bytes.len().min(words.len() * WORD)]);
+}
+
+/// As [`load`], of a message that fills so many words, or has more: these bytes are 0.
+#[inline]
+pub(super) fn load_front<T: NoUninit>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
+    let (front, rest) = bytes_of(message).split_at_mut(size_of::<T>().min(words.len() * WORD));
+    load_bytes::<RECORD_FLOOR>(words, front);
+    rest.fill(MaybeUninit::new(0));
+}
+
+#[inline(always)]
+fn bytes_of<T>(message: &mut MaybeUninit<T>) -> &mut [MaybeUninit<u8>] {
     // SAFETY: the bytes of a `MaybeUninit<T>` are `size_of::<T>()` bytes that need no value, and the slice
     // borrows `message` mutably for as long as it lives.
-    let bytes = unsafe {
-        core::slice::from_raw_parts_mut(message.as_mut_ptr().cast::<MaybeUninit<u8>>(), size_of::<T>())
-    };
-    load_bytes::<VECTOR_FLOOR>(words, bytes);
+    unsafe { core::slice::from_raw_parts_mut(message.as_mut_ptr().cast::<MaybeUninit<u8>>(), size_of::<T>()) }
 }
 
 /// Stores `bytes` into the front of `words`, with relaxed atomic accesses; the rest of the last word is

@@ -43,6 +43,10 @@ pub(crate) use claims::behind_claims;
 #[cfg(feature = "shm")]
 pub(crate) use claims::{Claims, Fellows};
 pub(crate) use copied::Copied;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use copied::slots_layout;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use copy::VECTOR_FLOOR;
 pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};
 #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -56,6 +60,6 @@ pub(crate) use ring::{MIN_CAPACITY, Ring};
 pub(crate) use seats::{Cell, Scanned, SeatLocks, Seats};
 pub(crate) use slot::{Missing, Run, Whole, WithoutSlot, Written};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use slot::{payload_at, read_bytes};
+pub(crate) use slot::{payload_at, read_bytes, stride_for};
 pub(crate) use slots::Slots;
 pub(crate) use store::{Store, Strided};

@@ -35,13 +35,11 @@ impl<S: Store> Ring<S> {
     pub(crate) fn new(
         capacity: usize,
         first: Sequence,
-        writers: Writers,
+        (writers, stride): (Writers, usize),
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<Self, CapacityError>
-    where
-        S: Strided,
-    {
-        Ok(Self::around(Self::store(capacity, first, writers, make)?, capacity, first, writers))
+    ) -> Result<Self, CapacityError> {
+        let store = Self::store(capacity, first, (writers, stride), make)?;
+        Ok(Self::around(store, capacity, first, (writers, stride)))
     }
 
     /// The store of a ring: what [`new`](Self::new) does that can fail.
@@ -49,17 +47,13 @@ impl<S: Store> Ring<S> {
     pub(crate) fn store(
         capacity: usize,
         first: Sequence,
-        writers: Writers,
+        (writers, stride): (Writers, usize),
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<S, CapacityError>
-    where
-        S: Strided,
-    {
+    ) -> Result<S, CapacityError> {
         if capacity < MIN_CAPACITY {
             // Unreached: builders say so before they come here
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
-        let stride = S::stride(writers);
         let store = make(capacity, stride)?;
         if first > Sequence::FIRST {
             let index = Index::new(capacity);
@@ -76,12 +70,14 @@ impl<S: Store> Ring<S> {
 
     /// A ring around its store. Nothing can fail here, so a ring is made where it is to be.
     #[inline(always)]
-    pub(crate) fn around(store: S, capacity: usize, first: Sequence, writers: Writers) -> Self
-    where
-        S: Strided,
-    {
+    pub(crate) fn around(
+        store: S,
+        capacity: usize,
+        first: Sequence,
+        (writers, stride): (Writers, usize),
+    ) -> Self {
         let head = Head::new(capacity, first, writers);
-        Self { store, index: Index::new(capacity), stride: S::stride(writers), first, head }
+        Self { store, index: Index::new(capacity), stride, first, head }
     }
 
     /// The same ring, whose slots other processes have.
@@ -92,12 +88,14 @@ impl<S: Store> Ring<S> {
 
     /// The ring of another process, over the same slots.
     #[cfg(feature = "shm")]
-    pub(crate) fn of_another(store: S, capacity: usize, first: Sequence, mirror: Mirror) -> Self
-    where
-        S: Strided,
-    {
+    pub(crate) fn of_another(
+        (store, stride): (S, usize),
+        capacity: usize,
+        first: Sequence,
+        mirror: Mirror,
+    ) -> Self {
         let writers = if mirror.claims().is_some() { Writers::Processes } else { Writers::One };
-        Self::around(store, capacity, first, writers).mirrored(mirror)
+        Self::around(store, capacity, first, (writers, stride)).mirrored(mirror)
     }
 
     /// The one publisher is gone, or has closed the ring: other processes are told where it ends.

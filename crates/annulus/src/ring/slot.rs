@@ -36,6 +36,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::copy;
+use super::head::Writers;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
@@ -95,51 +96,74 @@ pub(crate) const fn payload_at(bytes: usize) -> usize {
     if copy::by_vector(bytes) { LINE_WORDS } else { 1 }
 }
 
+/// Words in use by a message of so many bytes: the stamp and the payload, its last word padded.
+const fn words_for(bytes: usize) -> usize {
+    payload_at(bytes) + bytes.div_ceil(copy::WORD)
+}
+
+/// Words from one slot to the next, for messages of so many bytes.
+// Unreached: the compiler evaluates it, where it knows the type
+pub(crate) const fn stride_for(bytes: usize, writers: Writers) -> usize {
+    let words = words_for(bytes);
+    // Up to a line, a power of two, so that small messages share a line and none straddles two; above, whole
+    // lines.
+    let stride =
+        if words <= LINE_WORDS { words.next_power_of_two() } else { words.next_multiple_of(LINE_WORDS) };
+    match writers {
+        Writers::One => stride,
+        // No more than two to a line. Two at once write slots beside each other, and take a shared line from
+        // each other for every message; but readers and batches would rather have few lines.
+        // Decision 0040: two to a line, not four and not one.
+        // Mutants: `< with <=`: equal is equal.
+        Writers::Many => {
+            if stride < LINE_WORDS / 2 {
+                LINE_WORDS / 2
+            } else {
+                stride
+            }
+        }
+        // The [claim](super::claim) is the last word.
+        #[cfg(feature = "shm")]
+        Writers::Processes => {
+            let words = words + 1;
+            if words > LINE_WORDS {
+                words.next_multiple_of(LINE_WORDS)
+            } else if words > LINE_WORDS / 2 {
+                LINE_WORDS
+            } else {
+                LINE_WORDS / 2
+            }
+        }
+    }
+}
+
 /// The words of one slot; borrowed from the ring's storage.
 pub(super) struct Slot<'a, T> {
-    /// Exactly [`Slot::WORDS`] of them: the stamp, then the payload.
+    /// Exactly [as many](Slot::words) as a message takes: the stamp, then the payload.
     words: &'a [AtomicU64],
     message: PhantomData<fn(T) -> T>,
 }
 
 impl<'a, T: Message> Slot<'a, T> {
-    const PAYLOAD_AT: usize = payload_at(size_of::<T::Wire>());
-
-    /// Words in use: the stamp and the payload, its last word padded.
-    pub(super) const WORDS: usize = Self::PAYLOAD_AT + copy::words_of::<T::Wire>();
-
-    /// Words from one slot to the next. Up to a line, a power of two, so that small messages share a line and
-    /// none straddles two; above, whole lines.
-    pub(super) const STRIDE: usize = if Self::WORDS <= LINE_WORDS {
-        Self::WORDS.next_power_of_two()
-    } else {
-        Self::WORDS.next_multiple_of(LINE_WORDS)
-    };
-
-    /// Words from one slot to the next where many write: no more than two to a line. Two at once write slots
-    /// beside each other, and take a shared line from each other for every message; but readers and batches
-    /// would rather have few lines.
-    // Decision 0040: two to a line, not four and not one.
-    pub(super) const STRIDE_OF_MANY: usize =
-        // Mutants: `< with <=`: equal is equal.
-        if Self::STRIDE < LINE_WORDS / 2 { LINE_WORDS / 2 } else { Self::STRIDE };
-
-    /// The same where several processes write: their [claim](super::claim) is the last word.
-    #[cfg(feature = "shm")]
-    pub(super) const STRIDE_OF_PROCESSES: usize = {
-        let words = Self::WORDS + 1;
-        if words > LINE_WORDS {
-            words.next_multiple_of(LINE_WORDS)
-        } else if words > LINE_WORDS / 2 {
-            LINE_WORDS
-        } else {
-            LINE_WORDS / 2
+    /// A slot has as much of a message as fits in.
+    const IS_BLOCK: bool = T::BLOCK_AT != 0;
+    const PAYLOAD_AT: usize = if Self::IS_BLOCK { T::BLOCK_AT } else { payload_at(size_of::<T::Wire>()) };
+    const WORDS: usize = words_for(size_of::<T::Wire>());
+    /// How many words a message has, in slots of this stride.
+    #[inline(always)]
+    pub(super) fn words(stride: usize, writers: Writers) -> usize {
+        if !Self::IS_BLOCK {
+            return Self::WORDS;
         }
-    };
+        #[cfg(feature = "shm")]
+        let stride = if writers == Writers::Processes { stride - 1 } else { stride };
+        let _ = writers;
+        stride.min(Self::PAYLOAD_AT + copy::words_of::<T::Wire>())
+    }
 
     #[inline]
     pub(super) fn new(words: &'a [AtomicU64]) -> Self {
-        debug_assert_eq!(words.len(), Self::WORDS);
+        debug_assert!(Self::IS_BLOCK || words.len() == Self::WORDS);
         Self { words, message: PhantomData }
     }
 
@@ -168,7 +192,11 @@ impl<'a, T: Message> Slot<'a, T> {
         }
         // slot.w3. Relaxed: slot.r1 orders them for readers of this lap, slot.r3 and slot.r4 catch readers of
         // an earlier one.
-        copy::store(payload, message.encode(&mut MaybeUninit::uninit()));
+        if Self::IS_BLOCK {
+            copy::store_front(payload, message.encode(&mut MaybeUninit::uninit()));
+        } else {
+            copy::store(payload, message.encode(&mut MaybeUninit::uninit()));
+        }
         Written { stamp, done }
     }
 
@@ -178,8 +206,7 @@ impl<'a, T: Message> Slot<'a, T> {
         sequence: Sequence,
         message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'m, T>, Missing> {
-        let (stamp, payload) = self.parts();
-        read(stamp, sequence, || copy::load(payload, message))?;
+        read(self.stamp(), sequence, || self.copy(message))?;
         // Every byte of `message` was written, and both looks saw `done(sequence)`.
         Ok(Whole(message))
     }
@@ -187,7 +214,11 @@ impl<'a, T: Message> Slot<'a, T> {
     /// slot.r2: writes every byte of `message`. They may be torn; slot.r4 tells.
     #[inline(always)]
     fn copy(&self, message: &mut MaybeUninit<T::Wire>) {
-        copy::load(self.parts().1, message);
+        if Self::IS_BLOCK {
+            copy::load_front(self.parts().1, message);
+        } else {
+            copy::load(self.parts().1, message);
+        }
     }
 
     #[inline(always)]
@@ -344,7 +375,7 @@ mod tests {
     #[test]
     fn strides_keep_small_slots_in_one_line() {
         fn stride<const N: usize>() -> usize {
-            Slot::<[u8; N]>::STRIDE * 8
+            stride_for(N, Writers::One) * 8
         }
         assert_eq!(stride::<0>(), 8);
         assert_eq!(stride::<1>(), 16);
@@ -362,7 +393,7 @@ mod tests {
     #[test]
     fn where_many_write_two_slots_share_a_line_at_most() {
         fn stride<const N: usize>() -> usize {
-            Slot::<[u8; N]>::STRIDE_OF_MANY * 8
+            stride_for(N, Writers::Many) * 8
         }
         assert_eq!([stride::<0>(), stride::<8>(), stride::<24>()], [32; 3]);
         assert_eq!([stride::<25>(), stride::<56>()], [64; 2]);

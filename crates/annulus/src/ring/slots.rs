@@ -73,7 +73,7 @@ impl<S: Store> Slots<S> {
         S: Strided,
     {
         debug_assert_eq!(writers, self.writers);
-        Self { stride: S::stride(writers), ..self }
+        if S::IS_CONSTANT { Self { stride: S::stride(writers), ..self } } else { self }
     }
 
     /// The stamp word of the slot that `sequence` uses.

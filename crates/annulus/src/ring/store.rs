@@ -30,6 +30,9 @@ pub(crate) trait Store {
 
 /// How far its slots lie from each other.
 pub(crate) trait Strided: Store {
+    /// Whether [`stride`](Self::stride) says it of all rings. If not, whoever makes one does.
+    const IS_CONSTANT: bool = true;
+
     /// Units from one slot to the next.
     fn stride(writers: Writers) -> usize;
 }

@@ -30,9 +30,10 @@ use crate::broadcast::{Across, Awaiting, Builder, Publisher, Subscribable, of_an
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
+use crate::message::Message;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
-use crate::ring::{Copied, MIN_CAPACITY, Mirror, Seats, Writers};
+use crate::ring::{MIN_CAPACITY, Mirror, Seats, Writers, slots_layout, stride_for};
 use crate::sync::mutated;
 use crate::wait::{Remote, WaitStrategy};
 
@@ -83,7 +84,7 @@ use crate::wait::{Remote, WaitStrategy};
 pub fn lossy<T: Pod + Send>(
     builder: Builder,
 ) -> Result<(Publisher<T>, Subscribable<T>, Invitation), ShareError> {
-    let (across, invitation) = share::<T>(&builder, Kind::Lossy, 0)?;
+    let (across, invitation) = share(&builder, Kind::Lossy, 0, Payload::of::<T>())?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
@@ -92,10 +93,11 @@ pub fn lossy<T: Pod + Send>(
 
 /// The memory of a ring, all zero but for the header, as the publisher's process has it. `seats`: of a
 /// lossless ring.
-pub(super) fn share<T: Pod + Send>(
+pub(super) fn share(
     builder: &Builder,
     kind: Kind,
     seats: usize,
+    payload: Payload,
 ) -> Result<(Across, Invitation), ShareError> {
     let capacity = builder.slots();
     if capacity < MIN_CAPACITY {
@@ -104,11 +106,12 @@ pub(super) fn share<T: Pod + Send>(
     let first = builder.first_sequence()?;
     let is_lossless = kind == Kind::Lossless;
     let page = if is_lossless { sleepers::create_with_seats(seats, first) } else { sleepers::create() }?;
-    let slot_bytes = Copied::<T>::slot_bytes(Writers::One);
+    let stride = stride_for(payload.bytes, Writers::One);
+    let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
     let layout = Layout {
         kind,
-        payload: Payload::of::<T>(),
+        payload,
         slot_bytes,
         capacity,
         cells: 0,
@@ -116,7 +119,7 @@ pub(super) fn share<T: Pod + Send>(
         creator: ProcessId::current()?,
         sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
     };
-    let slots = Copied::<T>::layout(Writers::One, capacity).ok_or(too_large)?;
+    let slots = slots_layout(stride, capacity).ok_or(too_large)?;
     let slots_offset = layout.slots_offset().ok_or(too_large)?;
     let bytes = slots_offset.checked_add(slots.size()).ok_or(too_large)?;
     let memory =
@@ -141,7 +144,7 @@ pub(super) fn share<T: Pod + Send>(
     let across = Across {
         // SAFETY: `shown` is in the memory, which the block keeps. It can be written to.
         mirror: unsafe { Mirror::shows(shown(&memory)) },
-        slots: Block::shared(memory, slots_offset, slots),
+        slots: (Block::shared(memory, slots_offset, slots), stride),
         sleepers,
         awaiting,
     };
@@ -183,14 +186,17 @@ impl Invitation {
         strategy: WaitStrategy,
         is_given_up: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Accepted<T>, AttachError> {
-        accept(self, &[Kind::Lossy, Kind::MpLossy], strategy, is_given_up)
+        accept(self, &[Kind::Lossy, Kind::MpLossy], Payload::of::<T>(), strategy, is_given_up)
     }
 }
 
 /// A ring of one of these kinds, for subscribers that wait by `strategy`.
-pub(super) fn accept<T: Pod + Send>(
+///
+/// Any bytes are a `T`.
+pub(super) fn accept<T: Message>(
     invitation: &Invitation,
     kinds: &[Kind],
+    payload: Payload,
     strategy: WaitStrategy,
     is_given_up: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Result<Accepted<T>, AttachError> {
@@ -198,16 +204,16 @@ pub(super) fn accept<T: Pod + Send>(
     let ring = lock::reopened(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, true)?;
     let kind = kinds.iter().copied().find(|&kind| kind == layout.kind).unwrap_or(kinds[0]);
-    layout.is_for(kind, &Payload::of::<T>())?;
+    layout.is_for(kind, &payload)?;
     let capacity = layout.capacity;
     let writers = if kind == Kind::MpLossy { Writers::Processes } else { Writers::One };
-    let Extent { offset, slots, first } = Extent::in_memory::<T>(&layout, writers, &memory)?;
+    let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, writers, &memory)?;
     let joined = |memory| PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory);
     if kind == Kind::MpLossy {
         let table = Table::of(&invitation.sleepers, Arc::new(joined(memory)?), &layout)?;
         let memory = Arc::clone(&table.memory);
         let table = Arc::new(table);
-        let across = fellows::seen(&table, &layout, offset, slots, is_given_up);
+        let across = fellows::seen(&table, &layout, (offset, slots, stride), is_given_up);
         // SAFETY: as below.
         let subscribable = unsafe { of_another(capacity, 0, first, strategy, across) };
         let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;
@@ -230,7 +236,7 @@ pub(super) fn accept<T: Pod + Send>(
     let across = Across {
         // SAFETY: `shown` is in the memory, which the block keeps.
         mirror: unsafe { Mirror::sees(shown(&memory), is_gone.clone()) },
-        slots: Block::shared(Arc::clone(&memory), offset, slots),
+        slots: (Block::shared(Arc::clone(&memory), offset, slots), stride),
         sleepers: sleepers.woken_from_elsewhere(is_gone),
         awaiting,
     };
@@ -254,7 +260,7 @@ pub struct Accepted<T> {
     fellows: Option<Arc<Table>>,
 }
 
-impl<T: Pod + Send> Accepted<T> {
+impl<T: Message> Accepted<T> {
     /// What makes subscribers, as many as you like, on any thread of this process.
     ///
     /// Their verbs are those of subscribers in one process. A receive returns `Closed` when the publisher has
@@ -307,7 +313,7 @@ impl<T: Pod + Send> Accepted<T> {
     }
 }
 
-impl<T: Pod + Send> Clone for Accepted<T> {
+impl<T: Message> Clone for Accepted<T> {
     fn clone(&self) -> Self {
         Self {
             subscribable: self.subscribable.clone(),

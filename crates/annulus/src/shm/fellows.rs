@@ -8,8 +8,6 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-use bytemuck::Pod;
-
 use super::error::AttachError;
 use super::format::{LANE_CELLS, Layout, Payload};
 use super::invitation::Invitation;
@@ -25,16 +23,20 @@ use crate::broadcast::{Across, Builder, Fellow, FellowPublisher, fellow_of_anoth
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
+use crate::message::Message;
 use crate::os::lock;
 use crate::os::shared_memory::Access;
-use crate::ring::{Claims, Copied, Fellows, MIN_CAPACITY, Mirror, Writers};
+use crate::ring::{Claims, Fellows, MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
 use crate::sync::AtomicU64;
 use crate::wait::WaitStrategy;
 
 /// A ring, and its first publisher, which has the first place.
 #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
-pub(super) fn share<T: Pod + Send>(
+///
+/// Any bytes are a `T`.
+pub(super) fn share<T: Message>(
     builder: Builder,
+    payload: Payload,
     places: usize,
     when_no_publisher: WhenNoProducer,
 ) -> Result<(FellowPublisher<T>, Places, Invitation), ShareError> {
@@ -46,12 +48,13 @@ pub(super) fn share<T: Pod + Send>(
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
     }
     let first = builder.first_sequence()?;
-    let slot_bytes = Copied::<T>::slot_bytes(Writers::Processes);
+    let stride = stride_for(payload.bytes, Writers::Processes);
+    let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
     let page = Arc::new(sleepers::create_with_places(places)?);
     let layout = Layout {
         kind: Kind::MpLossy,
-        payload: Payload::of::<T>(),
+        payload,
         slot_bytes,
         capacity,
         cells: LANE_CELLS * places,
@@ -59,7 +62,7 @@ pub(super) fn share<T: Pod + Send>(
         creator: ProcessId::current()?,
         sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
     };
-    let slots = Copied::<T>::layout(Writers::Processes, capacity).ok_or(too_large)?;
+    let slots = slots_layout(stride, capacity).ok_or(too_large)?;
     let offset = layout.slots_offset().ok_or(too_large)?;
     let bytes = offset.checked_add(slots.size()).ok_or(too_large)?;
     let memory =
@@ -84,24 +87,28 @@ pub(super) fn share<T: Pod + Send>(
     let sleepers = sleepers::remote_of_fellow(&table.page);
     let fellow = fellow(&table, &layout, offset, 0, seat);
     table.come(0);
+    let slots = (Block::shared(memory, offset, slots), stride);
     // SAFETY: new memory, all zero, and the claims are of its slots. All processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations. Any bytes are a
-    // `T`, which is `Pod`.
-    let publisher = unsafe { builder.fellow_across(Block::shared(memory, offset, slots), sleepers, fellow) }?;
+    // `T`.
+    let publisher = unsafe { builder.fellow_across(slots, sleepers, fellow) }?;
     Ok((publisher, looks_on, invitation))
 }
 
 /// A further publisher.
-pub(super) fn join<T: Pod + Send>(
+///
+/// Any bytes are a `T`.
+pub(super) fn join<T: Message>(
     invitation: &Invitation,
+    payload: Payload,
     strategy: WaitStrategy,
 ) -> Result<FellowPublisher<T>, AttachError> {
     // Before it is opened to be written to, which a ring of one publisher refuses.
-    invitation.info()?.0.is_for(Kind::MpLossy, &Payload::of::<T>())?;
+    invitation.info()?.0.is_for(Kind::MpLossy, &payload)?;
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
-    layout.is_for(Kind::MpLossy, &Payload::of::<T>())?;
-    let Extent { offset, slots, first } = Extent::in_memory::<T>(&layout, Writers::Processes, &memory)?;
+    layout.is_for(Kind::MpLossy, &payload)?;
+    let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Processes, &memory)?;
     if layout.capacity < MIN_CAPACITY {
         return Err(damaged("the capacity", layout.capacity as u64));
     }
@@ -118,9 +125,9 @@ pub(super) fn join<T: Pod + Send>(
         fellow.claims.close();
         return Err(AttachError::Closed);
     }
-    let block = Block::shared(Arc::clone(&table.memory), offset, slots);
+    let slots = (Block::shared(Arc::clone(&table.memory), offset, slots), stride);
     // SAFETY: as in `share`, of memory that another process has filled.
-    let publisher = unsafe { fellow_of_another(layout.capacity, first, strategy, (block, sleepers), fellow) };
+    let publisher = unsafe { fellow_of_another(layout.capacity, first, strategy, (slots, sleepers), fellow) };
     table.come(place);
     Ok(publisher)
 }
@@ -130,8 +137,7 @@ pub(super) fn join<T: Pod + Send>(
 pub(super) fn seen(
     table: &Arc<Table>,
     layout: &Layout,
-    offset: usize,
-    slots: Slots,
+    (offset, slots, stride): (usize, Slots, usize),
     is_given_up: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Across {
     let watched = Arc::clone(table);
@@ -144,7 +150,7 @@ pub(super) fn seen(
     let watched_claims = Arc::clone(&claims);
     let is_gone = move || is_over() || watched_claims.has_stuck();
     Across {
-        slots: Block::shared(Arc::clone(&table.memory), offset, slots),
+        slots: (Block::shared(Arc::clone(&table.memory), offset, slots), stride),
         mirror: Mirror::Shares(claims),
         sleepers: sleepers::remote(&table.page).woken_from_elsewhere(is_gone),
         awaiting: None,

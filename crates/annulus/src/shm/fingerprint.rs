@@ -39,7 +39,12 @@ impl Fingerprint {
     /// Programs that are built by other compilers, or written in another language, agree on it by this name.
     #[must_use]
     pub fn named<T>(name: &str) -> Self {
-        let numbers = [size_of::<T>() as u64, align_of::<T>() as u64];
+        Self::of_parts(size_of::<T>(), align_of::<T>(), name)
+    }
+
+    /// The same, where the type has no name here.
+    pub(super) fn of_parts(bytes: usize, alignment: usize, name: &str) -> Self {
+        let numbers = [bytes as u64, alignment as u64];
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).chain(name.bytes());
         Self(bytes.fold(OFFSET_BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME)))
     }

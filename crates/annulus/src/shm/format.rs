@@ -138,18 +138,34 @@ pub(crate) type HeaderBytes = [u8; HEADER_BYTES];
 
 /// The type of a ring's messages, as far as two processes can compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Payload {
+pub struct Payload {
     /// In bytes.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
     /// In bytes: a power of two.
-    pub(crate) alignment: usize,
-    pub(crate) fingerprint: Fingerprint,
+    pub alignment: usize,
+    /// What tells it from other types of that size.
+    pub fingerprint: Fingerprint,
 }
 
 impl Payload {
     /// Of a type, by its name.
-    pub(crate) fn of<T>() -> Self {
+    #[must_use]
+    pub fn of<T>() -> Self {
         Self { bytes: size_of::<T>(), alignment: align_of::<T>(), fingerprint: Fingerprint::of::<T>() }
+    }
+
+    /// What can't be, and its value.
+    pub(super) fn fault(&self) -> Option<(&'static str, u64)> {
+        let Self { bytes, alignment, .. } = *self;
+        if !alignment.is_power_of_two() || alignment > LARGEST_ALIGNMENT {
+            return Some(("the payload's alignment", alignment as u64));
+        }
+        (bytes % alignment != 0).then_some(("the payload's size", bytes as u64))
+    }
+
+    /// From one slot of a queue to the next, in bytes. The header knows no slot of 0.
+    pub(crate) fn slot_bytes(&self) -> usize {
+        self.bytes.max(1)
     }
 }
 
@@ -190,11 +206,9 @@ impl Layout {
     /// The first field that can't be, and its value.
     fn fault(&self) -> Option<(&'static str, u64)> {
         let Payload { bytes, alignment, .. } = self.payload;
-        if !alignment.is_power_of_two() || alignment > LARGEST_ALIGNMENT {
-            return Some(("the payload's alignment", alignment as u64));
-        }
-        if bytes % alignment != 0 {
-            return Some(("the payload's size", bytes as u64));
+        let fault = self.payload.fault();
+        if fault.is_some() {
+            return fault;
         }
         if self.slot_bytes == 0 || self.slot_bytes < bytes || self.slot_bytes % alignment != 0 {
             return Some(("the slots' size", self.slot_bytes as u64));

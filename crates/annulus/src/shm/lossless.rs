@@ -7,11 +7,13 @@ use bytemuck::Pod;
 
 use super::broadcast::{Accepted, accept, share};
 use super::error::AttachError;
+use super::format::Payload;
 use super::invitation::Invitation;
 use super::kind::Kind;
 use super::liveness::PeerState;
 use super::share_error::ShareError;
-use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
+use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
+use crate::message::Message;
 use crate::wait::WaitStrategy;
 
 /// How many seats a ring may have. A publisher looks at all of them once in half a ring.
@@ -66,10 +68,19 @@ pub fn lossless<T: Pod + Send>(
     builder: Builder,
     seats: usize,
 ) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
+    share_with_seats(builder, Payload::of::<T>(), seats)
+}
+
+/// The same for any message.
+pub(super) fn share_with_seats<T: Message>(
+    builder: Builder,
+    payload: Payload,
+    seats: usize,
+) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation) = share::<T>(&builder, Kind::Lossless, seats)?;
+    let (across, invitation) = share(&builder, Kind::Lossless, seats, payload)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let publisher = unsafe { builder.lossless_across(across) }?;
@@ -95,14 +106,23 @@ impl Invitation {
         &self,
         strategy: WaitStrategy,
     ) -> Result<AcceptedLossless<T>, AttachError> {
-        Ok(AcceptedLossless(accept(self, &[Kind::Lossless], strategy, || false)?))
+        accept_for(self, Payload::of::<T>(), strategy)
     }
+}
+
+/// The same for any message, of which any bytes are one.
+pub(super) fn accept_for<T: Message>(
+    invitation: &Invitation,
+    payload: Payload,
+    strategy: WaitStrategy,
+) -> Result<AcceptedLossless<T>, AttachError> {
+    Ok(AcceptedLossless(accept(invitation, &[Kind::Lossless], payload, strategy, || false)?))
 }
 
 /// A lossless ring of another process.
 pub struct AcceptedLossless<T>(Accepted<T>);
 
-impl<T: Pod + Send> AcceptedLossless<T> {
+impl<T: Message> AcceptedLossless<T> {
     /// A subscriber for which the publisher waits, from the next message on. It takes a seat, which it gives
     /// up when it is dropped. O(seats), a system call for each that is taken. The publisher may wait a moment
     /// for it while it joins.
@@ -144,12 +164,17 @@ impl<T: Pod + Send> AcceptedLossless<T> {
         self.0.publisher()
     }
 
+    /// What makes subscribers for which nobody waits.
+    pub(super) fn subscribable(&self) -> &Subscribable<T> {
+        self.0.subscribable()
+    }
+
     fn join(&self, from_oldest: bool) -> Result<Subscriber<T, Awaited>, NoSeat> {
         self.0.subscribable().subscribe_awaited(from_oldest).ok_or(NoSeat)
     }
 }
 
-impl<T: Pod + Send> Clone for AcceptedLossless<T> {
+impl<T: Message> Clone for AcceptedLossless<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }

@@ -16,7 +16,7 @@ use super::kind::Kind;
 use super::liveness::PeerState;
 use super::places::{Places, Table, WhenNoProducer, byte_of};
 use super::process::ProcessId;
-use super::queue::{Extent, Peer, SEAT, Seat, WhenConsumerDies, check, create, damaged, numbers, slot_bytes};
+use super::queue::{Extent, Peer, SEAT, Seat, WhenConsumerDies, check, create, damaged, numbers};
 use super::share_error::ShareError;
 use super::sleepers;
 use crate::base::gone::Gone;
@@ -24,7 +24,7 @@ use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::PlacedMemory;
 use crate::os::lock;
-use crate::queue::across::{ManyAcross, Part};
+use crate::queue::across::{Between, Part};
 use crate::queue::{Consumer, Plan, Producer};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -39,29 +39,30 @@ const WAITS: u64 = 2;
 
 /// A queue, and its consumer.
 #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-pub(super) fn share<T: Pod + Send>(
+pub(super) fn share<T: Pod + Send, K: Between>(
     plan: Plan,
+    payload: Payload,
     places: usize,
     when_no_producer: WhenNoProducer,
     when_consumer_dies: WhenConsumerDies,
-) -> Result<(Consumer<T, ManyAcross>, Places, Invitation), ShareError> {
+) -> Result<(Consumer<T, K>, Places, Invitation), ShareError> {
     check(&plan)?;
     if !(1..=MOST_PLACES).contains(&places) {
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
     }
-    let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: size_of::<T>() };
+    let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: payload.slot_bytes() };
     let page = Arc::new(sleepers::create_with_places(places)?);
     let layout = Layout {
         kind: Kind::Mpsc,
-        payload: Payload::of::<T>(),
-        slot_bytes: slot_bytes::<T>(),
+        payload,
+        slot_bytes: payload.slot_bytes(),
         capacity: plan.capacity.checked_mul(places).ok_or(too_large)?,
         cells: LANE_CELLS * places,
         start: plan.first.get(),
         creator: ProcessId::current()?,
         sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
     };
-    let extent = Extent::of::<T>(&layout, places).ok_or(too_large)?;
+    let extent = Extent::of::<T, K>(&layout, places).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
     layout.write(&memory).ok_or(too_large)?;
     let ends = when_no_producer == WhenNoProducer::Close;
@@ -78,23 +79,24 @@ pub(super) fn share<T: Pod + Send>(
 }
 
 /// A next consumer.
-pub(super) fn join_as_consumer<T: Pod + Send>(
+pub(super) fn join_as_consumer<T: Pod + Send, K: Between>(
     invitation: &Invitation,
+    payload: Payload,
     strategy: WaitStrategy,
-) -> Result<(Consumer<T, ManyAcross>, Places), AttachError> {
-    let Other { table, extent, layout, .. } = Other::new::<T>(invitation)?;
+) -> Result<(Consumer<T, K>, Places), AttachError> {
+    let Other { table, extent, layout, .. } = Other::new::<T, K>(invitation, &payload)?;
     let seat = Seat::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
     consumer_at(table, &extent, seat, plan).ok_or_else(|| damaged("the capacity", layout.capacity as u64))
 }
 
 /// `None` if the lanes do not lie in the memory.
-fn consumer_at<T: Pod + Send>(
+fn consumer_at<T: Pod + Send, K: Between>(
     table: Table,
     extent: &Extent,
     seat: Seat,
     plan: Plan,
-) -> Option<(Consumer<T, ManyAcross>, Places)> {
+) -> Option<(Consumer<T, K>, Places)> {
     numbers(&table.memory).consumer_comes();
     let table = Arc::new(table);
     let (published, released) = sleepers::remotes_of_places(&table.page, table.count);
@@ -106,6 +108,7 @@ fn consumer_at<T: Pod + Send>(
     let part = Part {
         first: lanes.next()??,
         others: lanes.collect::<Option<_>>()?,
+        size: extent.size,
         numbers: NonNull::from(numbers(&table.memory)),
         gone: Gone::new(is_gone.clone()),
         published: published.woken_from_elsewhere(is_gone),
@@ -114,15 +117,16 @@ fn consumer_at<T: Pod + Send>(
     };
     // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
     // this one is dropped, and its queue state with it, which has the seat.
-    Some((unsafe { part.consumer_of_many(plan) }, Places(table)))
+    Some((unsafe { K::consumer(part, extent.plan(plan)) }, Places(table)))
 }
 
 /// A producer.
-pub(super) fn join_as_producer<T: Pod + Send>(
+pub(super) fn join_as_producer<T: Pod + Send, K: Between>(
     invitation: &Invitation,
+    payload: Payload,
     strategy: WaitStrategy,
-) -> Result<(Producer<T, ManyAcross>, Peer), AttachError> {
-    let Other { table, extent, layout, waits } = Other::new::<T>(invitation)?;
+) -> Result<(Producer<T, K>, Peer), AttachError> {
+    let Other { table, extent, layout, waits } = Other::new::<T, K>(invitation, &payload)?;
     // places.join1.
     let (place, seat) = free_place(&table)
         .map_err(AttachError::System)?
@@ -144,6 +148,7 @@ pub(super) fn join_as_producer<T: Pod + Send>(
     let part = Part {
         first: lane.ok_or_else(|| damaged("the capacity", layout.capacity as u64))?,
         others: Box::default(),
+        size: extent.size,
         numbers: NonNull::from(numbers(&table.memory)),
         published,
         gone: Gone::new(is_gone),
@@ -154,7 +159,7 @@ pub(super) fn join_as_producer<T: Pod + Send>(
     table.come(place);
     // places.join3. SAFETY: the numbers are in the memory, which is writable. The seat keeps other producers
     // away from this lane until this one is dropped, and its queue state with it, which has the seat.
-    Ok((unsafe { part.producer(plan) }, peer))
+    Ok((unsafe { K::producer(part, extent.plan(plan)) }, peer))
 }
 
 /// The first place that nobody has, and its lock; `None` if there is none.
@@ -177,11 +182,11 @@ struct Other {
 }
 
 impl Other {
-    fn new<T: Pod>(invitation: &Invitation) -> Result<Self, AttachError> {
+    fn new<T: Pod, K: Between>(invitation: &Invitation, payload: &Payload) -> Result<Self, AttachError> {
         // Openings of its own: the locks of this process are to end with it.
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
         let (memory, layout) = Layout::attach(ring, false)?;
-        layout.is_for(Kind::Mpsc, &Payload::of::<T>())?;
+        layout.is_for(Kind::Mpsc, payload)?;
         let count = layout.cells / LANE_CELLS;
         if layout.cells % LANE_CELLS != 0 || !(1..=MOST_PLACES).contains(&count) {
             return Err(damaged("the number of cells", layout.cells as u64));
@@ -189,7 +194,7 @@ impl Other {
         if layout.capacity % count != 0 {
             return Err(damaged("the capacity", layout.capacity as u64));
         }
-        let extent = Extent::in_memory::<T>(&layout, count, &memory)?;
+        let extent = Extent::in_memory::<T, K>(&layout, count, &memory)?;
         let policies = numbers(&memory).detail();
         if policies & !(ENDS | WAITS) != 0 {
             return Err(damaged("the policies", policies));

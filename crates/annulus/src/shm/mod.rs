@@ -114,6 +114,7 @@
 //                  where a lossy subscriber stands
 // queue.rs         queues of one lane: spsc.rs, bytes.rs. many.rs: of a lane for each producer, mpsc.rs;
 //                  places.rs says who has which
+// blocks.rs        both of them, for messages whose size is known at run time
 // numbers_and_slots.rs  where they are in the memory of a broadcast ring
 // mp_broadcast.rs  rings that several processes publish to: fellows.rs makes and joins them
 // sleepers.rs      the page where threads sleep
@@ -125,6 +126,9 @@
 //                  record.rs, name.rs: what is in a file; name_socket.rs: for other users
 // liveness.rs      whether the other process is there; process.rs says which one it is
 
+// For the C library.
+#[doc(hidden)]
+pub mod blocks;
 pub mod broadcast;
 mod by_name;
 pub mod bytes;

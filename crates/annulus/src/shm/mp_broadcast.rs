@@ -64,11 +64,13 @@ use super::directory::Directory;
 use super::error::AttachError;
 use super::fellows::{join, share};
 use super::find_error::FindError;
+use super::format::Payload;
 use super::invitation::Invitation;
 use super::name_error::NameError;
 pub use super::places::{Places, WhenNoProducer as WhenNoPublisher};
 use super::published_name::PublishedName;
 use super::share_error::ShareError;
+use crate::message::Message;
 use crate::wait::WaitStrategy;
 
 /// A publisher of such a ring.
@@ -150,7 +152,16 @@ impl Builder {
     /// ```
     #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
     pub fn build<T: Pod + Send>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
-        share(self.ring, self.publishers, self.when_no_publisher)
+        self.build_for(Payload::of::<T>())
+    }
+
+    /// The same for any message, of which any bytes are one.
+    #[allow(clippy::type_complexity, reason = "as above")]
+    pub(super) fn build_for<T: Message>(
+        self,
+        of: Payload,
+    ) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
+        share(self.ring, of, self.publishers, self.when_no_publisher)
     }
 
     /// A publisher of the ring that has this name in a directory. If there is none, or its process has ended,
@@ -253,5 +264,5 @@ impl Builder {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn publisher<T: Pod + Send>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
-    join(invitation, WaitStrategy::default())
+    join(invitation, Payload::of::<T>(), WaitStrategy::default())
 }

@@ -70,11 +70,13 @@
 use bytemuck::Pod;
 
 use super::error::AttachError;
+use super::format::Payload;
 use super::invitation::Invitation;
 use super::many::{join_as_consumer, join_as_producer, share};
 pub use super::places::{Places, WhenNoProducer};
 use super::queue::{Peer, WhenConsumerDies};
 use super::share_error::ShareError;
+use crate::queue::across::Between;
 use crate::wait::WaitStrategy;
 
 /// The kind of such a queue.
@@ -175,7 +177,16 @@ impl Builder {
     /// ```
     #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
     pub fn build<T: Pod + Send>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
-        share(self.queue.plan, self.producers, self.when_no_producer, self.when_consumer_dies)
+        self.build_for(Payload::of::<T>())
+    }
+
+    /// The same, whether a slot is a message of the type, or a byte of one.
+    #[allow(clippy::type_complexity, reason = "as above")]
+    pub(super) fn build_for<T: Pod + Send, K: Between>(
+        self,
+        of: Payload,
+    ) -> Result<(crate::queue::Consumer<T, K>, Places, Invitation), ShareError> {
+        share(self.queue.plan, of, self.producers, self.when_no_producer, self.when_consumer_dies)
     }
 }
 
@@ -227,7 +238,7 @@ pub fn producer_by<T: Pod + Send>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Producer<T>, Peer), AttachError> {
-    join_as_producer(invitation, strategy)
+    join_as_producer(invitation, Payload::of::<T>(), strategy)
 }
 
 /// The next consumer of a queue, when the one before is gone: it goes on where that one stood. It waits by
@@ -266,5 +277,5 @@ pub fn consumer_by<T: Pod + Send>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T>, Places), AttachError> {
-    join_as_consumer(invitation, strategy)
+    join_as_consumer(invitation, Payload::of::<T>(), strategy)
 }

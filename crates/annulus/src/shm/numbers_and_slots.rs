@@ -2,29 +2,30 @@
 
 use core::ptr::NonNull;
 
-use bytemuck::Pod;
-
 use super::error::AttachError;
 use super::format::{self, Layout};
 use crate::base::sequence::Sequence;
 use crate::os::shared_memory::SharedMemory;
-use crate::ring::{Copied, Shown, Writers};
+use crate::ring::{Shown, Writers, slots_layout, stride_for};
 
-/// The slots of a ring for messages of this type, which were checked to lie in its memory.
+/// The slots of a ring, which were checked to lie in its memory.
 pub(super) struct Extent {
     /// Where they begin, in bytes.
     pub(super) offset: usize,
     pub(super) slots: core::alloc::Layout,
+    /// From one to the next, in words.
+    pub(super) stride: usize,
     pub(super) first: Sequence,
 }
 
 impl Extent {
-    pub(super) fn in_memory<T: Pod + Send>(
+    pub(super) fn in_memory(
         layout: &Layout,
         writers: Writers,
         memory: &SharedMemory,
     ) -> Result<Self, AttachError> {
-        if layout.slot_bytes != Copied::<T>::slot_bytes(writers) {
+        let stride = stride_for(layout.payload.bytes, writers);
+        if layout.slot_bytes != stride * size_of::<u64>() {
             return Err(damaged("the slots' size", layout.slot_bytes));
         }
         let first = Sequence::new(layout.start);
@@ -32,8 +33,7 @@ impl Extent {
             return Err(AttachError::Damaged { field: "the first sequence", value: layout.start });
         }
         let capacity = layout.capacity;
-        let (Some(slots), Some(offset)) = (Copied::<T>::layout(writers, capacity), layout.slots_offset())
-        else {
+        let (Some(slots), Some(offset)) = (slots_layout(stride, capacity), layout.slots_offset()) else {
             // Unreached: a header whose sums can be counted has slots that can be
             return Err(damaged("the capacity", capacity));
         };
@@ -41,7 +41,7 @@ impl Extent {
         if needed > memory.len() {
             return Err(AttachError::Length { found: memory.len() as u64, needed: needed as u64 });
         }
-        Ok(Self { offset, slots, first })
+        Ok(Self { offset, slots, stride, first })
     }
 }
 

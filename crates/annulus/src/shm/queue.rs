@@ -24,7 +24,7 @@ use crate::lane::{Cells, Numbers};
 use crate::memory::{Block, PlacedMemory};
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
-use crate::queue::across::{Across, LanePart, Part};
+use crate::queue::across::{Between, LanePart, Part};
 use crate::queue::{Consumer, Plan, Producer};
 use crate::spsc::Builder;
 use crate::sync::mutated;
@@ -47,30 +47,30 @@ pub(super) struct Wanted {
     pub(super) payload: Payload,
 }
 
-/// A queue of such slots. `detail` is for the process that joins.
+/// A queue of such messages. `detail` is for the process that joins.
 #[allow(clippy::type_complexity, reason = "a producer, who is on the other side, and an invitation")]
-pub(super) fn share<T: Pod + Send>(
+pub(super) fn share<T: Pod + Send, K: Between>(
     builder: Builder,
     wanted: Wanted,
     detail: u64,
     policy: WhenConsumerDies,
-) -> Result<(Producer<T, Across>, Peer, Invitation), ShareError> {
+) -> Result<(Producer<T, K>, Peer, Invitation), ShareError> {
     let plan = builder.plan;
     let capacity = plan.capacity;
     check(&plan)?;
     let page = Arc::new(sleepers::create()?);
-    let too_large = CapacityError::TooLarge { capacity, slot_bytes: size_of::<T>() };
+    let too_large = CapacityError::TooLarge { capacity, slot_bytes: wanted.payload.slot_bytes() };
     let layout = Layout {
         kind: wanted.kind,
         payload: wanted.payload,
-        slot_bytes: slot_bytes::<T>(),
+        slot_bytes: wanted.payload.slot_bytes(),
         capacity,
         cells: 0,
         start: plan.first.get(),
         creator: ProcessId::current()?,
         sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
     };
-    let extent = Extent::of::<T>(&layout, 1).ok_or(too_large)?;
+    let extent = Extent::of::<T, K>(&layout, 1).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
     layout.write(&memory).ok_or(too_large)?;
     numbers(&memory).begin_at(plan.first, detail);
@@ -85,7 +85,7 @@ pub(super) fn share<T: Pod + Send>(
     let part = part(&memory, sleepers, &extent, gone, None).ok_or(too_large)?;
     // SAFETY: the numbers are in the memory, which is writable. It is new, so there is no other producer,
     // and nobody makes one later.
-    Ok((unsafe { part.producer(plan) }, peer, invitation))
+    Ok((unsafe { K::producer(part, extent.plan(plan)) }, peer, invitation))
 }
 
 /// The memory of a queue.
@@ -107,19 +107,19 @@ pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
 
 /// The consumer of such a queue, who is on the other side, and the detail. `fault`: what can't be in the
 /// detail of a queue of so many slots.
-pub(super) fn join<T: Pod + Send>(
+pub(super) fn join<T: Pod + Send, K: Between>(
     invitation: &Invitation,
     wanted: Wanted,
     strategy: WaitStrategy,
     fault: impl FnOnce(u64, usize) -> Option<&'static str>,
-) -> Result<(Consumer<T, Across>, Peer, u64), AttachError> {
+) -> Result<(Consumer<T, K>, Peer, u64), AttachError> {
     // Openings of its own: a look at the producer's lock would take that down, and this process's lock is to
     // end with this process.
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(wanted.kind, &wanted.payload)?;
     let capacity = layout.capacity;
-    let extent = Extent::in_memory::<T>(&layout, 1, &memory)?;
+    let extent = Extent::in_memory::<T, K>(&layout, 1, &memory)?;
     let detail = numbers(&memory).detail();
     if let Some(field) = fault(detail, capacity) {
         return Err(AttachError::Damaged { field, value: detail });
@@ -136,10 +136,10 @@ pub(super) fn join<T: Pod + Send>(
     let sleepers = [published.woken_from_elsewhere(is_gone), released];
     let part = part(&memory, sleepers, &extent, gone, Some(seat))
         .ok_or_else(|| damaged("the capacity", capacity as u64))?;
-    let plan = Plan::of_guest(capacity, layout.start, strategy);
+    let plan = extent.plan(Plan::of_guest(capacity, layout.start, strategy));
     // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
     // this one is dropped, and its queue state with it, which has the seat.
-    Ok((unsafe { part.consumer(plan) }, peer, detail))
+    Ok((unsafe { K::consumer(part, plan) }, peer, detail))
 }
 
 pub(super) fn damaged(field: &'static str, value: u64) -> AttachError {
@@ -177,11 +177,6 @@ impl Drop for Seat {
     }
 }
 
-/// In bytes. The header knows no slot of 0.
-pub(super) const fn slot_bytes<T>() -> usize {
-    if size_of::<T>() == 0 { 1 } else { size_of::<T>() }
-}
-
 /// Where the slots of a queue's lanes lie. Each lane begins with a line of its own.
 pub(super) struct Extent {
     /// Where those of the first lane begin, in bytes.
@@ -190,35 +185,43 @@ pub(super) struct Extent {
     lane_bytes: usize,
     /// How many slots each lane has.
     capacity: usize,
+    /// How many of them a message takes.
+    pub(super) size: usize,
     /// How much memory all of it takes.
     pub(super) bytes: usize,
 }
 
 impl Extent {
-    /// Of so many lanes, which share the slots. `None` if there can't be so much.
-    pub(super) fn of<T>(layout: &Layout, lanes: usize) -> Option<Self> {
-        let capacity = layout.capacity / lanes;
+    /// Of so many lanes, which share the messages. `None` if there can't be so much.
+    pub(super) fn of<T, K: Between>(layout: &Layout, lanes: usize) -> Option<Self> {
+        let size = K::slots_of(layout.payload.bytes);
+        let capacity = (layout.capacity / lanes).checked_mul(size)?;
         let offset = layout.slots_offset()?;
         let lane_bytes = Cells::<T>::layout(capacity)?.size();
         let end = lane_bytes.checked_mul(lanes)?.checked_add(offset)?;
-        Some(Self { offset, lane_bytes, capacity, bytes: layout.total_bytes()?.max(end) })
+        Some(Self { offset, lane_bytes, capacity, size, bytes: layout.total_bytes()?.max(end) })
     }
 
     /// As [`of`](Self::of), in memory of another process.
-    pub(super) fn in_memory<T>(
+    pub(super) fn in_memory<T, K: Between>(
         layout: &Layout,
         lanes: usize,
         memory: &SharedMemory,
     ) -> Result<Self, AttachError> {
-        if layout.slot_bytes != slot_bytes::<T>() {
+        if layout.slot_bytes != layout.payload.slot_bytes() {
             return Err(damaged("the slots' size", layout.slot_bytes as u64));
         }
         let extent =
-            Self::of::<T>(layout, lanes).ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
+            Self::of::<T, K>(layout, lanes).ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
         if extent.bytes > memory.len() {
             return Err(AttachError::Length { found: memory.len() as u64, needed: extent.bytes as u64 });
         }
         Ok(extent)
+    }
+
+    /// The plan of a queue, whose capacity is that of each lane in messages, for lanes of slots.
+    pub(super) fn plan(&self, plan: Plan) -> Plan {
+        Plan { capacity: self.capacity, ..plan }
     }
 
     /// What this process has of the lane with this number. `None` if it does not lie in the memory.
@@ -249,6 +252,7 @@ fn part<T: Pod + Send>(
     Some(Part {
         first: extent.lane(memory, 0, numbers, released)?,
         others: Box::default(),
+        size: extent.size,
         numbers: NonNull::from(numbers),
         published,
         gone,
@@ -348,6 +352,7 @@ impl fmt::Debug for Peer {
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
+    use crate::queue::across::Across;
     use std::format;
     use std::thread;
     use std::time::Duration;
@@ -360,10 +365,10 @@ mod tests {
     fn the_seat_is_free_or_taken() {
         let wanted = Wanted { kind: Kind::Spsc, payload: Payload::of::<u64>() };
         let (_producer, peer, invitation) =
-            share::<u64>(Builder::new(1), wanted, 0, WhenConsumerDies::WaitForNext).unwrap();
+            share::<u64, Across>(Builder::new(1), wanted, 0, WhenConsumerDies::WaitForNext).unwrap();
         let looks_on = lock::reopened(&invitation.sleepers).unwrap();
         rustix::fs::flock(&looks_on, rustix::fs::FlockOperation::NonBlockingLockShared).unwrap();
-        let join = || join::<u64>(&invitation, wanted, BLOCK, |_, _| None);
+        let join = || join::<u64, Across>(&invitation, wanted, BLOCK, |_, _| None);
         for _ in 0..3 {
             let (consumer, ..) = join().unwrap();
             // (The first one's drop has closed the queue.)
@@ -382,13 +387,14 @@ mod tests {
         let wanted = Wanted { kind: Kind::Spsc, payload: Payload::of::<u64>() };
         let builder = Builder::new(1).wait_strategy(BLOCK);
         let (mut producer, peer, invitation) =
-            share::<u64>(builder, wanted, 7, WhenConsumerDies::Close).unwrap();
+            share::<u64, Across>(builder, wanted, 7, WhenConsumerDies::Close).unwrap();
         assert_eq!(format!("{peer:?}"), "Peer { state: None }");
-        let (mut consumer, peer, detail) = join::<u64>(&invitation, wanted, BLOCK, |detail, slots| {
-            assert_eq!((detail, slots), (7, 1));
-            None
-        })
-        .unwrap();
+        let (mut consumer, peer, detail) =
+            join::<u64, Across>(&invitation, wanted, BLOCK, |detail, slots| {
+                assert_eq!((detail, slots), (7, 1));
+                None
+            })
+            .unwrap();
         assert_eq!((detail, format!("{peer:?}").as_str()), (7, "Peer { state: Some(Alive) }"));
         let reader = thread::spawn(move || {
             let first = consumer.recv();

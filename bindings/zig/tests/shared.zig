@@ -1,0 +1,102 @@
+//! Rings between processes, here with both sides in one process. (`peer.zig` is one side of a pair.)
+
+const std = @import("std");
+const annulus = @import("annulus");
+const shm = annulus.shm;
+const testing = std.testing;
+
+const Quote = extern struct {
+    number: u32,
+    price: f32,
+    pub const annulus_name = "market::Quote";
+};
+const Other = extern struct {
+    number: u32,
+    price: f32,
+    pub const annulus_name = "market::Other";
+};
+
+test "types have the names that Rust has for them" {
+    try testing.expectEqualStrings("u64", shm.typeName(u64));
+    try testing.expectEqualStrings("[[f32; 3]; 2]", shm.typeName([2][3]f32));
+    try testing.expectEqualStrings("market::Quote", shm.typeName(Quote));
+}
+
+test "a queue of one producer" {
+    const made = try shm.Spsc(Quote).producer(.{ .capacity = 3 }, null);
+    var producer, var invitation = .{ made.handle, made.invitation };
+    defer invitation.deinit();
+    try testing.expectEqual(.none, producer.peer());
+
+    // Another type of the same size: both sides' numbers, and words.
+    var why: shm.Diagnosis = .{};
+    try testing.expectError(error.Mismatch, shm.Spsc(Other).consumer(&invitation, .{}, &why));
+    try testing.expect(why.found() != why.wanted() and why.text().len > 0);
+
+    var consumer = try shm.Spsc(Quote).consumer(&invitation, .{}, null);
+    defer consumer.deinit();
+    try testing.expectError(error.Occupied, shm.Spsc(Quote).consumer(&invitation, .{}, null));
+    try testing.expectEqual(.alive, producer.peer());
+
+    try producer.send(.{ .number = 1, .price = 1.5 });
+    (try producer.tryReserve(2))[0] = .{ .number = 2, .price = 2.5 };
+    try producer.commit(1);
+    try testing.expectEqual(1, (try consumer.recv()).number);
+    const shown = (try consumer.tryReadable()).?;
+    try testing.expectEqual(2.5, shown[0].price);
+    consumer.advance(1);
+    try testing.expectError(error.Timeout, consumer.recvTimeout(0));
+    producer.deinit();
+    try testing.expectError(error.Closed, consumer.recv());
+    try testing.expectEqual(.closed, consumer.peer());
+}
+
+test "a queue of several producers" {
+    var made = try shm.Mpsc(u64).consumer(.{ .capacity = 4, .places = 2, .close_with_last_producer = true }, null);
+    defer made.handle.deinit();
+    defer made.invitation.deinit();
+    var one = try shm.Mpsc(u64).producer(&made.invitation, .{}, null);
+    var two = try shm.Mpsc(u64).producer(&made.invitation, .{}, null);
+    try testing.expectError(error.Occupied, shm.Mpsc(u64).producer(&made.invitation, .{}, null));
+    try one.send(3);
+    try two.send(4);
+    one.deinit();
+    two.deinit();
+    try testing.expectEqual(7, try made.handle.recv() + try made.handle.recv());
+    try testing.expectError(error.Closed, made.handle.recv());
+}
+
+test "broadcast rings" {
+    inline for (.{ shm.Lossy, shm.Lossless, shm.MpLossy }) |Ring| {
+        var made = try Ring(f64).publisher(.{ .capacity = 8 }, null);
+        defer made.handle.deinit();
+        defer made.invitation.deinit();
+        var subscribable = try Ring(f64).subscribable(&made.invitation, .{}, null);
+        defer subscribable.deinit();
+        var subscriber = try subscribable.join(.next);
+        defer subscriber.deinit();
+        try testing.expectEqual(.alive, subscriber.peer());
+        try made.handle.publish(0.25);
+        try testing.expectEqual(0.25, try subscriber.recv());
+        try testing.expectEqual(0, subscriber.lagged());
+        made.handle.close();
+        try testing.expectError(error.Closed, subscriber.recv());
+    }
+}
+
+test "names" {
+    var buffer: [100]u8 = undefined;
+    const directory = try std.fmt.bufPrintSentinel(&buffer, "/tmp/annulus-zig-{d}", .{std.os.linux.getpid()}, 0);
+    defer std.Io.Dir.cwd().deleteTree(testing.io, directory) catch {};
+    try testing.expectError(error.NotFound, shm.Invitation.find(directory, "prices", 0, null));
+    var made = try shm.MpLossy(f64).publisher(.{ .capacity = 8, .places = 2 }, null);
+    defer made.handle.deinit();
+    defer made.invitation.deinit();
+    var name = try made.invitation.publish(directory, "prices", null);
+    var invitation = try shm.Invitation.find(directory, "prices", shm.forever, null);
+    defer invitation.deinit();
+    var another = try shm.MpLossy(f64).anotherPublisher(&invitation, .{}, null);
+    defer another.deinit();
+    name.deinit();
+    try testing.expectError(error.NotFound, shm.Invitation.find(directory, "prices", 0, null));
+}

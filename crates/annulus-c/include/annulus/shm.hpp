@@ -1,0 +1,210 @@
+// Rings between processes: made in one, joined by others, which may be written in C, C++, Rust or Zig. (Linux.)
+//
+//     template <> inline constexpr const char *annulus::shm::type_name<order> = "market::Order"; // its name in Rust
+//
+//     auto made = annulus::shm::spsc::producer<order>({.capacity = 1024});      // this process sends
+//     auto &[sender, invitation] = *made;
+//     auto name = invitation.publish(nullptr, "orders");                        // as long as `name` lives
+//
+//     auto invitation = annulus::shm::invitation::find(nullptr, "orders", 10s); // another one receives
+//     auto receiver = annulus::shm::spsc::consumer<order>(*invitation);
+#ifndef ANNULUS_SHM_HPP
+#define ANNULUS_SHM_HPP
+
+#include <annulus/broadcast.hpp>
+#include <annulus/queue.hpp>
+
+#include <string_view>
+
+namespace annulus {
+
+template <> struct detail::functions<annulus_invitation> {
+    static constexpr auto free = annulus_invitation_free;
+};
+
+template <> struct detail::functions<annulus_name> {
+    static constexpr auto free = annulus_name_free;
+};
+
+namespace shm {
+
+// What a type of messages is called, on both sides of a ring: for Rust, what std::any::type_name says. The size and the alignment have
+// to be the same, too. Specialize it for each type of your own.
+template <class T> inline constexpr const char *type_name = nullptr;
+template <> inline constexpr const char *type_name<std::uint8_t> = "u8";
+template <> inline constexpr const char *type_name<std::uint16_t> = "u16";
+template <> inline constexpr const char *type_name<std::uint32_t> = "u32";
+template <> inline constexpr const char *type_name<std::uint64_t> = "u64";
+template <> inline constexpr const char *type_name<std::int8_t> = "i8";
+template <> inline constexpr const char *type_name<std::int16_t> = "i16";
+template <> inline constexpr const char *type_name<std::int32_t> = "i32";
+template <> inline constexpr const char *type_name<std::int64_t> = "i64";
+template <> inline constexpr const char *type_name<float> = "f32";
+template <> inline constexpr const char *type_name<double> = "f64";
+
+// Why a ring was not made or joined: the values of both sides where they differ, errno, and all of it in English.
+struct error : annulus_shared_error {
+    error() noexcept : annulus_shared_error(ANNULUS_SHARED_ERROR) {}
+
+    [[nodiscard]] std::string_view message() const noexcept { return text; }
+};
+
+// What a ring is made of, and what a process that joins asks for.
+struct options {
+    // How many messages it holds. Who joins has the ring's.
+    std::size_t capacity = 0;
+    annulus_wait wait = {ANNULUS_WAIT_DEFAULT, 0, 0};
+    // How many producers, publishers, or subscribers of a lossless ring there can be; 0 is 16.
+    std::uint32_t places = 0;
+    // ANNULUS_STATISTICS, ANNULUS_WAIT_FOR_NEXT_CONSUMER, ANNULUS_CLOSE_WITH_LAST_PRODUCER.
+    std::uint32_t flags = 0;
+
+    template <class T> [[nodiscard]] annulus_shared_options of() const noexcept {
+        static_assert(is_message<T>, "a message goes through the ring as its bytes, so it has to be trivially copyable");
+        static_assert(type_name<T> != nullptr, "name the type of messages: specialize annulus::shm::type_name");
+        return {sizeof(annulus_shared_options), capacity, sizeof(T), alignof(T), type_name<T>, 0, wait, places, flags};
+    }
+};
+
+// Waits for as long as it takes.
+inline constexpr timeout forever = timeout::max();
+
+// The name of a ring, as long as this lives.
+class name : public detail::owned<annulus_name> {
+  public:
+    using owned::owned;
+    ANNULUS_MOVES_(name);
+};
+
+// What another process needs to join a ring. Several threads may use it at once.
+class invitation : public detail::owned<annulus_invitation> {
+  public:
+    using owned::owned;
+    ANNULUS_MOVES_(invitation);
+
+    // Through a Unix socket, from one process to the other.
+    [[nodiscard]] status send(int socket) const noexcept { return annulus_invitation_send(get(), socket); }
+    [[nodiscard]] static result<invitation> receive(int socket) noexcept {
+        return detail::made<invitation>([&](annulus_invitation **to) { return annulus_invitation_receive(socket, to); });
+    }
+
+    // By a name, in a directory; null is that of the user.
+    [[nodiscard]] result<shm::name> publish(const char *directory, const char *name, error *why = nullptr) const noexcept {
+        return detail::made<shm::name>(
+            [&](annulus_name **to) { return annulus_invitation_publish(get(), directory, name, to, why); });
+    }
+    [[nodiscard]] static result<invitation> find(const char *directory, const char *name, timeout time = {}, error *why = nullptr) noexcept {
+        const std::uint64_t ns = time == forever ? ANNULUS_FOREVER : detail::ns(time);
+        return detail::made<invitation>(
+            [&](annulus_invitation **to) { return annulus_invitation_find(directory, name, ns, to, why); });
+    }
+};
+
+namespace detail {
+
+// A handle of a ring that `join` joins by an invitation.
+template <class T, class Handle, class Join>
+result<Handle> joined(Join join, const invitation &by, const options &options, error *why) noexcept {
+    const annulus_shared_options of = options.of<T>();
+    return annulus::detail::made<Handle>([&](typename Handle::raw **to) { return join(by.get(), &of, to, why); });
+}
+
+// The first handle of a ring, and the invitation to it.
+template <class T, class Handle, class Make>
+result<std::pair<Handle, invitation>> made(Make make, const options &options, error *why) noexcept {
+    const annulus_shared_options of = options.of<T>();
+    return annulus::detail::made_both<Handle, invitation>(
+        [&](typename Handle::raw **to, annulus_invitation **invites) { return make(&of, to, invites, why); });
+}
+
+template <class T>
+result<std::pair<annulus::detail::typed_publisher<T>, invitation>> publishes(std::uint32_t kind, const options &options, error *why) noexcept {
+    const auto make = [kind](auto... arguments) { return annulus_shared_publisher_new(kind, arguments...); };
+    return made<T, annulus::detail::typed_publisher<T>>(make, options, why);
+}
+
+} // namespace detail
+
+// From one process to another one.
+namespace spsc {
+
+template <class T> using sender = annulus::detail::sender<T>;
+template <class T> using receiver = annulus::detail::receiver<T>;
+
+// Makes the queue: this process sends.
+template <class T> [[nodiscard]] result<std::pair<sender<T>, invitation>> producer(const options &options, error *why = nullptr) noexcept {
+    return detail::made<T, sender<T>>(annulus_shared_producer_new, options, why);
+}
+// Joins it: this process receives, behind the last message that was received.
+template <class T> [[nodiscard]] result<receiver<T>> consumer(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, receiver<T>>(annulus_invitation_consumer, by, options, why);
+}
+
+} // namespace spsc
+
+// From several processes to one.
+namespace mpsc {
+
+template <class T> using sender = annulus::detail::sender<T>;
+template <class T> using receiver = annulus::detail::receiver<T>;
+
+// Makes the queue: this process receives.
+template <class T> [[nodiscard]] result<std::pair<receiver<T>, invitation>> consumer(const options &options, error *why = nullptr) noexcept {
+    return detail::made<T, receiver<T>>(annulus_shared_consumer_new, options, why);
+}
+// Joins it: this process sends, in a ring of its own.
+template <class T> [[nodiscard]] result<sender<T>> producer(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, sender<T>>(annulus_invitation_producer, by, options, why);
+}
+// Joins it where the consumer before is gone.
+template <class T> [[nodiscard]] result<receiver<T>> consumer(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, receiver<T>>(annulus_invitation_consumer, by, options, why);
+}
+
+} // namespace mpsc
+
+template <class T> using publisher = annulus::detail::typed_publisher<T>;
+template <class T> using subscriber = annulus::detail::typed_subscriber<T>;
+template <class T> using subscribable = annulus::detail::subscribable<subscriber<T>>;
+
+// Joins a broadcast ring of any kind: makes subscribers in this process. A ring of one publisher is mapped read-only.
+template <class T> [[nodiscard]] result<subscribable<T>> subscribes(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, subscribable<T>>(annulus_invitation_subscribable, by, options, why);
+}
+
+// One publisher, which waits for nobody.
+namespace lossy {
+
+template <class T> [[nodiscard]] result<std::pair<publisher<T>, invitation>> publishes(const options &options, error *why = nullptr) noexcept {
+    return detail::publishes<T>(ANNULUS_LOSSY, options, why);
+}
+
+} // namespace lossy
+
+// One publisher, which waits for the slowest subscriber.
+namespace lossless {
+
+template <class T> [[nodiscard]] result<std::pair<publisher<T>, invitation>> publishes(const options &options, error *why = nullptr) noexcept {
+    return detail::publishes<T>(ANNULUS_LOSSLESS, options, why);
+}
+
+} // namespace lossless
+
+// Publishers in several processes, which wait for nobody.
+namespace mp_lossy {
+
+template <class T> [[nodiscard]] result<std::pair<publisher<T>, invitation>> publishes(const options &options, error *why = nullptr) noexcept {
+    return detail::publishes<T>(ANNULUS_MP_LOSSY, options, why);
+}
+// Joins it as another publisher.
+template <class T> [[nodiscard]] result<publisher<T>> publishes(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    return detail::joined<T, publisher<T>>(annulus_invitation_publisher, by, options, why);
+}
+
+} // namespace mp_lossy
+
+} // namespace shm
+
+} // namespace annulus
+
+#endif // ANNULUS_SHM_HPP

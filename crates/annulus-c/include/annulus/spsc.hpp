@@ -1,0 +1,93 @@
+// One producer, one consumer: sends and receives by annulus_inline.h, without a call.
+#ifndef ANNULUS_SPSC_HPP
+#define ANNULUS_SPSC_HPP
+
+#include <annulus/queue.hpp>
+#include <annulus_inline.h>
+
+namespace annulus {
+
+namespace spsc {
+
+// The sending end. Move it into the function that sends.
+template <class T>
+class sender : detail::message_type<T>,
+               public detail::viewed<annulus_producer, annulus_spsc_producer, annulus_spsc_producer_open, annulus_spsc_producer_end> {
+    using viewed = typename sender::viewed;
+
+  public:
+    using viewed::viewed, viewed::size;
+    ANNULUS_MOVES_(sender);
+
+    [[nodiscard]] ANNULUS_ALWAYS_ status try_send(const T &message) noexcept {
+        return annulus_spsc_try_send(&this->view_, std::addressof(message), sizeof(T));
+    }
+    [[nodiscard]] ANNULUS_ALWAYS_ status send(const T &message) noexcept {
+        return annulus_spsc_send(&this->view_, std::addressof(message), sizeof(T));
+    }
+    [[nodiscard]] ANNULUS_ALWAYS_ status send_for(const T &message, timeout time) noexcept {
+        const status sent = annulus_spsc_send_timeout(&this->view_, std::addressof(message), sizeof(T), detail::ns(time));
+        return sent == ANNULUS_FULL ? ANNULUS_TIMEOUT : sent;
+    }
+    // Up to `most` slots, to write messages to; `commit` sends the first ones.
+    ANNULUS_ALWAYS_ result<std::span<T>> try_reserve(std::size_t most) noexcept { return reserved(most, 0); }
+    ANNULUS_ALWAYS_ result<std::span<T>> reserve(std::size_t most) noexcept { return reserved(most, ANNULUS_FOREVER); }
+    [[nodiscard]] ANNULUS_ALWAYS_ status commit(std::size_t count) noexcept { return annulus_spsc_commit(&this->view_, count); }
+
+  private:
+    ANNULUS_ALWAYS_ result<std::span<T>> reserved(std::size_t most, std::uint64_t ns) noexcept {
+        void *slots = nullptr;
+        std::size_t count = 0;
+        const status status = annulus_spsc_reserve(&this->view_, most, ns, &slots, &count);
+        if (status != ANNULUS_OK) return status;
+        return detail::typed<T>(slots, count);
+    }
+};
+
+// The receiving end. Move it into the function that receives.
+template <class T>
+class receiver : detail::message_type<T>,
+                 public detail::viewed<annulus_consumer, annulus_spsc_consumer, annulus_spsc_consumer_open, annulus_spsc_consumer_end> {
+    using viewed = typename receiver::viewed;
+
+  public:
+    using viewed::viewed, viewed::size;
+    ANNULUS_MOVES_(receiver);
+
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept {
+        return result<T>::from([&](void *into) { return annulus_spsc_try_recv(&this->view_, into, sizeof(T)); });
+    }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept {
+        return result<T>::from([&](void *into) { return annulus_spsc_recv(&this->view_, into, sizeof(T)); });
+    }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept {
+        return result<T>::from([&](void *into) {
+            const status received = annulus_spsc_recv_timeout(&this->view_, into, sizeof(T), detail::ns(time));
+            return received == ANNULUS_EMPTY ? ANNULUS_TIMEOUT : received;
+        });
+    }
+    // The next messages, where they lie; `advance` takes the first ones out of the queue.
+    ANNULUS_ALWAYS_ result<std::span<const T>> readable() noexcept { return shown(0); }
+    ANNULUS_ALWAYS_ result<std::span<const T>> wait_readable() noexcept { return shown(ANNULUS_FOREVER); }
+    [[nodiscard]] ANNULUS_ALWAYS_ status advance(std::size_t count) noexcept { return annulus_spsc_advance(&this->view_, count); }
+
+  private:
+    ANNULUS_ALWAYS_ result<std::span<const T>> shown(std::uint64_t ns) noexcept {
+        const void *messages = nullptr;
+        std::size_t count = 0;
+        const status status = annulus_spsc_readable(&this->view_, ns, &messages, &count);
+        if (status != ANNULUS_OK) return status;
+        return detail::typed<T>(messages, count);
+    }
+};
+
+// A queue that holds exactly `options.capacity` messages.
+template <class T> [[nodiscard]] result<std::pair<sender<T>, receiver<T>>> channel(const options &options) noexcept {
+    return detail::queue_of<sender<T>, receiver<T>>(ANNULUS_SPSC, options, sizeof(T));
+}
+
+} // namespace spsc
+
+} // namespace annulus
+
+#endif // ANNULUS_SPSC_HPP

@@ -1,0 +1,104 @@
+//! What the Rust library's errors are in C.
+
+use std::io;
+
+use annulus::shm::{AttachError, DirectoryError, FindError, Kind, NameError, ShareError};
+
+use super::error::Why;
+use crate::status::annulus_status::{
+    ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_MISMATCH, ANNULUS_NO_MEMORY, ANNULUS_NO_RING, ANNULUS_NOT_FOUND,
+    ANNULUS_OCCUPIED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT,
+};
+use crate::status::of_capacity;
+
+impl From<io::Error> for Why {
+    fn from(error: io::Error) -> Self {
+        Self::new(ANNULUS_SYSTEM, error.to_string()).of_system(&error)
+    }
+}
+
+impl From<AttachError> for Why {
+    fn from(error: AttachError) -> Self {
+        let text = error.to_string();
+        let of = |status| Self::new(status, text.clone());
+        match error {
+            AttachError::PayloadSize { found, wanted } | AttachError::PayloadAlignment { found, wanted } => {
+                of(ANNULUS_MISMATCH).with(found as u64, wanted as u64)
+            }
+            AttachError::Type { found, wanted } => of(ANNULUS_MISMATCH).with(found.to_u64(), wanted.to_u64()),
+            AttachError::Kind { found, wanted } => {
+                of(ANNULUS_MISMATCH).with(of_kind(found).into(), of_kind(wanted).into())
+            }
+            AttachError::Version { found, wanted } => of(ANNULUS_MISMATCH).with(found.into(), wanted.into()),
+            AttachError::Unknown { bits } => of(ANNULUS_MISMATCH).with(bits.into(), 0),
+            AttachError::Endianness => of(ANNULUS_MISMATCH),
+            AttachError::Length { found, needed } => of(ANNULUS_NO_RING).with(found, needed),
+            AttachError::Damaged { value, .. } => of(ANNULUS_NO_RING).with(value, 0),
+            AttachError::Occupied => of(ANNULUS_OCCUPIED),
+            AttachError::NoPlace { places } => of(ANNULUS_OCCUPIED).with(places as u64, 0),
+            AttachError::Closed => of(ANNULUS_CLOSED),
+            AttachError::Memory(_) => of(ANNULUS_NO_MEMORY),
+            AttachError::System(error) => of(ANNULUS_SYSTEM).of_system(&error),
+            // It is no file in memory, not sealed, sparse, or does not begin as a ring.
+            _ => of(ANNULUS_NO_RING),
+        }
+    }
+}
+
+/// The number of such a ring here; 0 where there is none.
+fn of_kind(kind: Kind) -> u32 {
+    match kind {
+        Kind::Spsc => crate::ANNULUS_SPSC,
+        Kind::Mpsc => crate::ANNULUS_MPSC,
+        Kind::Lossy => crate::ANNULUS_LOSSY,
+        Kind::Lossless => crate::ANNULUS_LOSSLESS,
+        Kind::MpLossy => crate::ANNULUS_MP_LOSSY,
+        _ => 0,
+    }
+}
+
+impl From<ShareError> for Why {
+    fn from(error: ShareError) -> Self {
+        let text = error.to_string();
+        match error {
+            ShareError::Capacity(error) => Self::new(of_capacity(error), text),
+            ShareError::Memory(_) => Self::new(ANNULUS_NO_MEMORY, text),
+            ShareError::System(error) => Self::new(ANNULUS_SYSTEM, text).of_system(&error),
+            ShareError::Seats { seats: places, most } | ShareError::Producers { producers: places, most } => {
+                Self::new(ANNULUS_INVALID, text).with(places as u64, most as u64)
+            }
+            _ => Self::new(ANNULUS_INVALID, text),
+        }
+    }
+}
+
+impl From<NameError> for Why {
+    fn from(error: NameError) -> Self {
+        let status = match error {
+            NameError::NotFound { .. } | NameError::Dead { .. } => ANNULUS_NOT_FOUND,
+            NameError::Taken { .. } => ANNULUS_OCCUPIED,
+            NameError::TimedOut { .. } => ANNULUS_TIMEOUT,
+            NameError::Bad { .. } => ANNULUS_INVALID,
+            _ => ANNULUS_SYSTEM,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<DirectoryError> for Why {
+    fn from(error: DirectoryError) -> Self {
+        Self::new(ANNULUS_SYSTEM, error.to_string())
+    }
+}
+
+impl From<FindError> for Why {
+    fn from(error: FindError) -> Self {
+        match error {
+            FindError::Name(error) => error.into(),
+            FindError::Attach(error) => error.into(),
+            FindError::Directory(error) => error.into(),
+            FindError::Share(error) => error.into(),
+            error => Self::new(ANNULUS_SYSTEM, error.to_string()),
+        }
+    }
+}

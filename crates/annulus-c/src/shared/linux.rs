@@ -1,0 +1,331 @@
+//! Rings between processes, over the module `shm` of the Rust library.
+
+// Decision 0129: what C's messages are there.
+
+use core::mem::ManuallyDrop;
+use core::time::Duration;
+use std::os::fd::FromRawFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use annulus::queue::{self, AnyKind, InPlace};
+use annulus::shm::blocks::{self, MessageType};
+use annulus::shm::mpsc::{self, Places, WhenNoProducer};
+use annulus::shm::{self, Accepted, Directory, Fingerprint, Kind, Peer, PeerState, WhenConsumerDies};
+use annulus::{broadcast, spsc};
+
+use super::error::Shared;
+use super::options::SharedOptions;
+use super::peer::annulus_peer::{
+    self, ANNULUS_PEER_ALIVE, ANNULUS_PEER_CLOSED, ANNULUS_PEER_DEAD, ANNULUS_PEER_NONE,
+};
+use crate::blocks::{Consumer as BlockConsumer, Producer as BlockProducer};
+use crate::broadcast::{Subscribable, Subscribes};
+use crate::consumer::{Consumer, ConsumerEnd};
+use crate::notified::Notified;
+use crate::options::Patience;
+use crate::producer::{Producer, ProducerEnd};
+use crate::publisher::Publisher;
+use crate::ring::{AskPeer, Ring};
+use crate::status::Done;
+use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_OCCUPIED, ANNULUS_WRONG_SIZE};
+use crate::typed::{Counts, Get, Receiving, Sending, Words, alone};
+
+pub(crate) struct Invitation(shm::Invitation);
+
+#[allow(dead_code, reason = "its drop takes the name back")]
+pub(crate) struct Name(shm::PublishedName);
+
+/// The socket, which stays the caller's.
+fn with_socket<T>(socket: i32, work: impl FnOnce(&UnixStream) -> std::io::Result<T>) -> Shared<T> {
+    if socket < 0 {
+        return Err(ANNULUS_INVALID.into());
+    }
+    // SAFETY: it is not closed here. If it is no descriptor, or none of a socket, the calls fail.
+    let socket = ManuallyDrop::new(unsafe { UnixStream::from_raw_fd(socket) });
+    Ok(work(&socket)?)
+}
+
+fn directory(path: Option<&str>) -> Shared<Directory> {
+    Ok(path.map_or_else(Directory::of_user, Directory::open)?)
+}
+
+impl Invitation {
+    pub(crate) fn send(&self, socket: i32) -> Shared {
+        with_socket(socket, |socket| self.0.send(socket))
+    }
+
+    pub(crate) fn receive(socket: i32) -> Shared<Self> {
+        with_socket(socket, shm::Invitation::receive).map(Self)
+    }
+
+    pub(crate) fn publish(&self, path: Option<&str>, name: &str) -> Shared<Name> {
+        Ok(Name(self.0.publish(&directory(path)?, name)?))
+    }
+
+    pub(crate) fn find(path: Option<&str>, name: &str, patience: Patience) -> Shared<Self> {
+        let directory = directory(path)?;
+        let wait = |timeout: Option<Duration>| directory.wait_for(name, timeout);
+        let ring = match patience {
+            Patience::None => directory.find(name),
+            Patience::For(timeout) => wait(Some(timeout)),
+            Patience::Endless => wait(None),
+        }?;
+        Ok(Self(shm::Invitation::find(&ring)?))
+    }
+
+    /// The messages that a process which joins asks for.
+    fn wanted(&self, options: &SharedOptions) -> Shared<MessageType> {
+        let fingerprint = match options.fingerprint {
+            Some(fingerprint) => Fingerprint::from_u64(fingerprint),
+            None => self.0.info()?.fingerprint(),
+        };
+        Ok(MessageType { fingerprint, ..options.messages() })
+    }
+}
+
+impl SharedOptions {
+    /// The messages of a ring that this process makes.
+    fn messages(&self) -> MessageType {
+        let fingerprint = Fingerprint::from_u64(self.fingerprint.unwrap_or(0));
+        MessageType { bytes: self.ring.message_size, alignment: self.alignment, fingerprint }
+    }
+
+    fn when_consumer_dies(&self) -> WhenConsumerDies {
+        if self.waits_for_next { WhenConsumerDies::WaitForNext } else { WhenConsumerDies::Close }
+    }
+
+    fn when_no_producer(&self) -> WhenNoProducer {
+        if self.closes_with_last { WhenNoProducer::Close } else { WhenNoProducer::default() }
+    }
+
+    fn broadcast_builder(&self) -> broadcast::Builder {
+        let builder = broadcast::Builder::new(self.ring.capacity).wait_strategy(self.ring.strategy);
+        builder.statistics(self.ring.statistics)
+    }
+}
+
+pub(crate) fn can_be(bytes: usize, alignment: usize) -> bool {
+    MessageType { bytes, alignment, fingerprint: Fingerprint::from_u64(0) }.can_be()
+}
+
+pub(crate) fn fingerprint(bytes: usize, alignment: usize, name: &str) -> u64 {
+    MessageType::named(bytes, alignment, name).fingerprint.to_u64()
+}
+
+fn state(state: Option<PeerState>) -> annulus_peer {
+    match state {
+        None => ANNULUS_PEER_NONE,
+        Some(PeerState::Alive) => ANNULUS_PEER_ALIVE,
+        Some(PeerState::Closed) => ANNULUS_PEER_CLOSED,
+        Some(PeerState::Dead) => ANNULUS_PEER_DEAD,
+    }
+}
+
+fn of_peer(peer: Peer) -> AskPeer {
+    Arc::new(move || state(peer.state()))
+}
+
+/// Of several producers, or publishers.
+fn of_places(places: Places) -> AskPeer {
+    Arc::new(move || match (places.taken(), places.joined(), places.died()) {
+        (1.., ..) => ANNULUS_PEER_ALIVE,
+        (_, 0, _) => ANNULUS_PEER_NONE,
+        (.., 0) => ANNULUS_PEER_CLOSED,
+        _ => ANNULUS_PEER_DEAD,
+    })
+}
+
+/// The end of a producer, of messages of so many bytes.
+fn producer<K: AnyKind + InPlace>(end: queue::Producer<u8, K>, size: usize, peer: AskPeer) -> Producer {
+    let ring = Ring {
+        capacity: end.capacity() / size,
+        message_size: size,
+        unit: size as u64,
+        closer: end.closer(),
+        observer: end.observer(),
+        peer: Some(peer),
+    };
+    Producer { end: ProducerEnd::Shared(Box::new(BlockProducer::of(end, size))), ring }
+}
+
+/// The end of a consumer, of messages of so many bytes.
+fn consumer_of<K: AnyKind + InPlace>(end: queue::Consumer<u8, K>, size: usize, peer: AskPeer) -> Consumer {
+    let ring = Ring {
+        capacity: end.capacity() / size,
+        message_size: size,
+        unit: size as u64,
+        closer: end.closer(),
+        observer: end.observer(),
+        peer: Some(peer),
+    };
+    Consumer { end: ConsumerEnd::Shared(Box::new(BlockConsumer::of(end, size))), ring }
+}
+
+pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invitation)> {
+    let builder = spsc::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let builder = builder.statistics(options.ring.statistics);
+    let (end, peer, invitation) =
+        blocks::spsc_producer(builder, options.messages(), options.when_consumer_dies())?;
+    Ok((producer(end, options.ring.message_size, of_peer(peer)), Invitation(invitation)))
+}
+
+pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invitation)> {
+    let builder = annulus::mpsc::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let builder = mpsc::Builder::new(builder.statistics(options.ring.statistics)).producers(options.places);
+    let builder = builder.when_no_producer(options.when_no_producer());
+    let builder = builder.when_consumer_dies(options.when_consumer_dies());
+    let (end, places, invitation) = blocks::mpsc_consumer(builder, options.messages())?;
+    Ok((consumer_of(end, options.ring.message_size, of_places(places)), Invitation(invitation)))
+}
+
+pub(crate) fn mpsc_producer(invitation: &Invitation, options: &SharedOptions) -> Shared<Producer> {
+    let wanted = invitation.wanted(options)?;
+    let (end, peer) = blocks::mpsc_producer(&invitation.0, wanted, options.ring.strategy)?;
+    Ok(producer(end, wanted.bytes, of_peer(peer)))
+}
+
+pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<Consumer> {
+    let (wanted, strategy) = (invitation.wanted(options)?, options.ring.strategy);
+    if invitation.0.info()?.kind() == Kind::Mpsc {
+        let (end, places) = blocks::mpsc_next_consumer(&invitation.0, wanted, strategy)?;
+        return Ok(consumer_of(end, wanted.bytes, of_places(places)));
+    }
+    let (end, peer) = blocks::spsc_consumer(&invitation.0, wanted, strategy)?;
+    Ok(consumer_of(end, wanted.bytes, of_peer(peer)))
+}
+
+/// A message on the stack, of the smallest class that holds it. The ring has messages of exactly their size.
+type Block<const WORDS: usize, const LARGE: bool> = blocks::Block<WORDS, LARGE>;
+
+impl<const WORDS: usize, const LARGE: bool> Words for Block<WORDS, LARGE> {
+    const ZERO: Self = blocks::Block([0; WORDS]);
+}
+
+/// `classes!(size, WORDS, LARGE => expression)`: as the macro of `typed`.
+macro_rules! classes {
+    ($size:expr, $WORDS:ident, $LARGE:ident => $make:expr) => {
+        classes!(@ $size, $WORDS, $LARGE => $make,
+            false 1 2 4 8 16 32, true 32 64 128 256 512)
+    };
+    (@ $size:expr, $WORDS:ident, $LARGE:ident => $make:expr, $($large:literal $($class:literal)+),+) => {{
+        let (words, is_large) = ($size.div_ceil(crate::blocks::WORD), $size >= blocks::LARGE_BYTES);
+        $($(
+            if words <= $class && is_large == $large {
+                const $WORDS: usize = $class;
+                const $LARGE: bool = $large;
+                return $make;
+            }
+        )+)+
+        Err(ANNULUS_WRONG_SIZE.into())
+    }};
+}
+
+pub(crate) fn publisher(kind: u32, options: &SharedOptions) -> Shared<(Publisher, Invitation)> {
+    let (builder, of) = (options.broadcast_builder(), options.messages());
+    match kind {
+        crate::ANNULUS_LOSSY => classes!(of.bytes, WORDS, LARGE => {
+            let (end, _, invitation) = blocks::lossy::<WORDS, LARGE>(builder, of)?;
+            let ring = Ring::of(options.ring, end.closer(), end.observer());
+            Ok((publisher_of(end, ring), Invitation(invitation)))
+        }),
+        crate::ANNULUS_LOSSLESS => classes!(of.bytes, WORDS, LARGE => {
+            let (end, invitation) = blocks::lossless::<WORDS, LARGE>(builder, of, options.places)?;
+            let ring = Ring::of(options.ring, end.closer(), end.observer());
+            Ok((publisher_of(end, ring), Invitation(invitation)))
+        }),
+        crate::ANNULUS_MP_LOSSY => classes!(of.bytes, WORDS, LARGE => {
+            let builder = shm::mp_broadcast::Builder::new(builder).publishers(options.places);
+            let builder = builder.when_no_publisher(options.when_no_producer());
+            let (end, _, invitation) = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
+            let ring = Ring::of(options.ring, end.closer(), end.observer());
+            Ok((publisher_of(end, ring), Invitation(invitation)))
+        }),
+        _ => Err(ANNULUS_INVALID.into()),
+    }
+}
+
+fn publisher_of<S: annulus::Transmit<Item: Words> + 'static>(handle: S, ring: Ring) -> Publisher {
+    let sending = Sending { handle, size: ring.message_size, join: alone, lends: None };
+    Publisher { end: Box::new(sending), ring, is_lent: false }
+}
+
+pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> Shared<Publisher> {
+    let (of, strategy) = (invitation.wanted(options)?, options.ring.strategy);
+    classes!(of.bytes, WORDS, LARGE => {
+        let end = blocks::mp_lossy_publisher::<WORDS, LARGE>(&invitation.0, of, strategy)?;
+        let ring = Ring { capacity: end.capacity(), ..Ring::of(options.ring, end.closer(), end.observer()) };
+        Ok(publisher_of(end, ring))
+    })
+}
+
+pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> Shared<Subscribable> {
+    let (of, strategy) = (invitation.wanted(options)?, options.ring.strategy);
+    if invitation.0.info()?.kind() == Kind::Lossless {
+        classes!(of.bytes, WORDS, LARGE => {
+            let accepted = blocks::accept_lossless::<WORDS, LARGE>(&invitation.0, of, strategy)?;
+            let asked = accepted.clone();
+            let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
+            let ring = ring_of(blocks::subscribable_of(&accepted), options, peer);
+            let subscribes = Awaited { accepted, size: of.bytes };
+            Ok(Subscribable { subscribes: Box::new(subscribes), ring })
+        })
+    } else {
+        classes!(of.bytes, WORDS, LARGE => {
+            let accepted = blocks::accept::<WORDS, LARGE>(&invitation.0, of, strategy)?;
+            let asked = accepted.clone();
+            let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
+            let ring = ring_of(accepted.subscribable(), options, peer);
+            let subscribes = Unawaited { accepted, size: of.bytes };
+            Ok(Subscribable { subscribes: Box::new(subscribes), ring })
+        })
+    }
+}
+
+fn ring_of<T: annulus::Message>(
+    of: &broadcast::Subscribable<T>,
+    options: &SharedOptions,
+    peer: AskPeer,
+) -> Ring {
+    let ring = Ring::of(options.ring, of.closer(), of.observer());
+    Ring { capacity: of.capacity(), peer: Some(peer), ..ring }
+}
+
+/// A ring whose publisher waits for nobody.
+struct Unawaited<const WORDS: usize, const LARGE: bool> {
+    accepted: Accepted<Block<WORDS, LARGE>>,
+    size: usize,
+}
+
+/// A ring whose publisher waits for whoever has a seat.
+struct Awaited<const WORDS: usize, const LARGE: bool> {
+    accepted: shm::broadcast::AcceptedLossless<Block<WORDS, LARGE>>,
+    size: usize,
+}
+
+impl<const WORDS: usize, const LARGE: bool> Subscribes for Unawaited<WORDS, LARGE> {
+    fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>> {
+        let of = self.accepted.subscribable();
+        Ok(get(if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() }, self.size))
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool> Subscribes for Awaited<WORDS, LARGE> {
+    fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>> {
+        let of = &self.accepted;
+        let seated = if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() };
+        Ok(get(seated.map_err(|_| ANNULUS_OCCUPIED)?, self.size))
+    }
+}
+
+fn get<const WORDS: usize, const LARGE: bool, M: broadcast::Mode>(
+    subscriber: broadcast::Subscriber<Block<WORDS, LARGE>, M>,
+    size: usize,
+) -> Box<dyn Get> {
+    let counts = |subscriber: &broadcast::Subscriber<Block<WORDS, LARGE>, M>| Counts {
+        received: subscriber.total_received(),
+        lagged: subscriber.total_lagged(),
+        pending: subscriber.len(),
+    };
+    Box::new(Receiving { handle: Notified::Not(subscriber), size, join: alone, counts, lends: None })
+}

@@ -1,0 +1,38 @@
+//! Rings between processes (Linux, with pointers of 64 bits).
+//!
+//! ```text
+//! options     of what size such a ring is, and of which type its messages are
+//! error       what both sides say, where they do not agree
+//! invitation  what another process needs, through a socket or by a name
+//! rings       how rings are made, and how processes join them
+//! peer        whether the processes on the other side are there
+//! linux, elsewhere      what does it
+//! ```
+
+mod options;
+
+mod error;
+
+mod invitation;
+
+mod rings;
+
+mod peer;
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+mod elsewhere;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod failure;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod linux;
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+use elsewhere as system;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+use linux as system;
+
+pub use error::annulus_shared_error;
+pub use invitation::*;
+pub use options::*;
+pub use peer::*;
+pub use rings::*;

@@ -1,0 +1,143 @@
+//! [`annulus_shared_options`]: of what size a ring between processes is, and of which type its messages are.
+
+use core::ffi::{CStr, c_char};
+
+use super::error::{Shared, Why};
+use super::system;
+use crate::options::{Options, annulus_options, annulus_wait};
+use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_WRONG_SIZE};
+use crate::status::guarded_or;
+
+/// A bit of `flags`, of queues between processes: when the process of the consumer has ended without a close,
+/// the queue stays open for a next one, and producers that find no room wait for that one. Without it, the
+/// queue is closed then.
+pub const ANNULUS_WAIT_FOR_NEXT_CONSUMER: u32 = 2;
+/// A bit of `flags`, of rings with several producers or publishers between processes: the ring ends when all
+/// of them are gone, after one at least was there. Without it, it waits for the next ones.
+pub const ANNULUS_CLOSE_WITH_LAST_PRODUCER: u32 = 4;
+
+/// What a ring between processes is made of, and what a process that joins asks for:
+/// `annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "market::Quote");`, and then
+/// what is to be other than the default. What is not set has to be 0.
+///
+/// Both sides name the same type of messages: its size, its alignment, and a name. For a program in Rust, the
+/// name is that of `std::any::type_name` (`u64`, `[u32; 3]`, `market::Quote`), and the type is `#[repr(C)]`
+/// and `bytemuck::Pod`.
+#[allow(non_camel_case_types, reason = "C's name")]
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct annulus_shared_options {
+    /// `sizeof(annulus_shared_options)`: it tells the library which version of this the program was compiled
+    /// with.
+    pub size: usize,
+    /// How many messages the ring holds, exactly. Those that join have the ring's; it is not looked at then.
+    pub capacity: usize,
+    /// The size of a message, in bytes: above 0, and a multiple of its alignment.
+    pub message_size: usize,
+    /// The alignment of a message, in bytes: a power of two, at most 4096.
+    pub message_alignment: usize,
+    /// The name of the type, in UTF-8. Null: `fingerprint` says it.
+    pub type_name: *const c_char,
+    /// Where `type_name` is null: what `annulus_fingerprint` returned. If that is 0, too, those that join take
+    /// messages of any type of that size and alignment; a ring is not made.
+    pub fingerprint: u64,
+    /// How threads of this process wait that have to.
+    pub wait: annulus_wait,
+    /// Of a ring with several producers or publishers: how many there can be at one time. Of a lossless ring:
+    /// for how many subscribers the publisher waits. At most 1024; 0 is 16. Those that join have the ring's.
+    pub places: u32,
+    /// `ANNULUS_STATISTICS`, `ANNULUS_WAIT_FOR_NEXT_CONSUMER`, `ANNULUS_CLOSE_WITH_LAST_PRODUCER`, together.
+    pub flags: u32,
+}
+
+/// The options, checked.
+pub(crate) struct SharedOptions {
+    pub(crate) ring: Options,
+    pub(crate) alignment: usize,
+    /// `None`: of any type.
+    pub(crate) fingerprint: Option<u64>,
+    pub(crate) places: usize,
+    pub(crate) waits_for_next: bool,
+    pub(crate) closes_with_last: bool,
+}
+
+const FLAGS: u32 = ANNULUS_WAIT_FOR_NEXT_CONSUMER | ANNULUS_CLOSE_WITH_LAST_PRODUCER;
+
+impl annulus_shared_options {
+    /// # Safety
+    ///
+    /// `options` is null, or points to so many bytes as its `size` says; its name is null, or a string.
+    pub(crate) unsafe fn checked(options: *const Self, joins: bool) -> Shared<SharedOptions> {
+        // SAFETY: the caller's promise; `size` is looked at before the rest.
+        if options.is_null() || unsafe { (*options).size } != size_of::<Self>() {
+            return Err(ANNULUS_INVALID.into());
+        }
+        // SAFETY: as above.
+        let Self {
+            capacity,
+            message_size,
+            message_alignment,
+            type_name,
+            fingerprint,
+            wait,
+            places,
+            flags,
+            ..
+        } = unsafe { *options };
+        let ring = annulus_options {
+            size: size_of::<annulus_options>(),
+            capacity: if joins { 1 } else { capacity },
+            message_size,
+            wait,
+            flags: flags & !FLAGS,
+        };
+        // SAFETY: it is here.
+        let ring = unsafe { annulus_options::checked(&raw const ring) }?;
+        if !system::can_be(message_size, message_alignment) {
+            return Err(Why::new(ANNULUS_WRONG_SIZE, "messages can't have such a size and alignment")
+                .with(message_size as u64, message_alignment as u64));
+        }
+        let fingerprint = match (type_name.is_null(), fingerprint) {
+            (true, 0) => None,
+            (true, fingerprint) => Some(fingerprint),
+            (false, _) => {
+                // SAFETY: the caller's promise.
+                let name = unsafe { CStr::from_ptr(type_name) }.to_str().map_err(|_| ANNULUS_INVALID)?;
+                Some(system::fingerprint(message_size, message_alignment, name))
+            }
+        };
+        if fingerprint.is_none() && !joins {
+            return Err(Why::new(ANNULUS_INVALID, "the type of the messages needs a name"));
+        }
+        Ok(SharedOptions {
+            ring,
+            alignment: message_alignment,
+            fingerprint,
+            places: if places == 0 { 16 } else { places as usize },
+            waits_for_next: flags & ANNULUS_WAIT_FOR_NEXT_CONSUMER != 0,
+            closes_with_last: flags & ANNULUS_CLOSE_WITH_LAST_PRODUCER != 0,
+        })
+    }
+}
+
+/// The number by which two processes tell types of messages apart, of a size, an alignment and a name. It is
+/// the same on every machine. Another program has it from `Fingerprint::named` in Rust, or by the algorithm
+/// in `docs/SHM-FORMAT.md`.
+///
+/// Any thread may call this. It returns 0 if `name` is null or no UTF-8, and where there are no rings between
+/// processes.
+///
+/// # Safety
+///
+/// `name` is null, or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_fingerprint(size: usize, alignment: usize, name: *const c_char) -> u64 {
+    guarded_or(0, || {
+        if name.is_null() {
+            return Err(ANNULUS_INVALID);
+        }
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| ANNULUS_INVALID)?;
+        Ok(system::fingerprint(size, alignment, name))
+    })
+}

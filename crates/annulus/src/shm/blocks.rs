@@ -1,0 +1,389 @@
+//! Rings between processes whose messages have a size that is known at run time: for the library in C.
+//!
+//! They are the same rings, byte for byte: the process on the other side may know the type. A slot of a queue
+//! is a byte of a message here, and whoever uses the handles sends and receives whole messages only.
+// Decision 0129: what is converted, and where.
+
+use super::broadcast::Accepted;
+use super::error::AttachError;
+use super::fingerprint::Fingerprint;
+use super::format::Payload;
+use super::invitation::Invitation;
+use super::kind::Kind;
+use super::lossless::AcceptedLossless;
+use super::many::{join_as_consumer, join_as_producer};
+use super::mpsc::Builder;
+use super::places::Places;
+use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
+use super::share_error::ShareError;
+use crate::broadcast::{self, FellowPublisher, Lossless};
+use crate::message::Message;
+use crate::queue::across::{BlocksAcross, ManyBlocksAcross};
+use crate::wait::WaitStrategy;
+
+pub use super::format::Payload as MessageType;
+pub use crate::message::block::{Block, LARGE_BYTES};
+pub use crate::queue::across::{BlocksAcross as OneProducer, ManyBlocksAcross as ManyProducers};
+
+/// As [`spsc::producer`](super::spsc::producer).
+///
+/// # Errors
+///
+/// Those of that.
+pub fn spsc_producer(
+    builder: crate::spsc::Builder,
+    of: MessageType,
+    policy: WhenConsumerDies,
+) -> Result<(crate::queue::Producer<u8, BlocksAcross>, Peer, Invitation), ShareError> {
+    share(builder, Wanted { kind: Kind::Spsc, payload: of }, 0, policy)
+}
+
+/// As [`spsc::consumer_by`](super::spsc::consumer_by).
+///
+/// # Errors
+///
+/// Those of that.
+pub fn spsc_consumer(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<(crate::queue::Consumer<u8, BlocksAcross>, Peer), AttachError> {
+    let wanted = Wanted { kind: Kind::Spsc, payload: of };
+    let (consumer, peer, _) = join(invitation, wanted, strategy, |_, _| None)?;
+    Ok((consumer, peer))
+}
+
+/// As [`mpsc::Builder::build`](super::mpsc::Builder::build).
+///
+/// # Errors
+///
+/// Those of that.
+pub fn mpsc_consumer(
+    builder: Builder,
+    of: MessageType,
+) -> Result<(crate::queue::Consumer<u8, ManyBlocksAcross>, Places, Invitation), ShareError> {
+    builder.build_for(of)
+}
+
+/// As [`mpsc::producer_by`](super::mpsc::producer_by).
+///
+/// # Errors
+///
+/// Those of that.
+pub fn mpsc_producer(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<(crate::queue::Producer<u8, ManyBlocksAcross>, Peer), AttachError> {
+    join_as_producer(invitation, of, strategy)
+}
+
+/// As [`mpsc::consumer_by`](super::mpsc::consumer_by).
+///
+/// # Errors
+///
+/// Those of that.
+pub fn mpsc_next_consumer(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<(crate::queue::Consumer<u8, ManyBlocksAcross>, Places), AttachError> {
+    join_as_consumer(invitation, of, strategy)
+}
+
+type Publisher<const WORDS: usize, const LARGE: bool> = broadcast::Publisher<Block<WORDS, LARGE>>;
+type Subscribable<const WORDS: usize, const LARGE: bool> = broadcast::Subscribable<Block<WORDS, LARGE>>;
+
+/// As [`broadcast::lossy`](super::broadcast::lossy). The messages fit into the blocks, and are as large as
+/// these say.
+///
+/// # Errors
+///
+/// Those of that.
+#[allow(clippy::type_complexity, reason = "a publisher, what makes subscribers, and an invitation")]
+pub fn lossy<const WORDS: usize, const LARGE: bool>(
+    builder: broadcast::Builder,
+    of: MessageType,
+) -> Result<(Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>, Invitation), ShareError> {
+    fits::<WORDS, LARGE>(&of);
+    let (across, invitation) = super::broadcast::share(&builder, Kind::Lossy, 0, of)?;
+    // SAFETY: as in `broadcast::lossy`; any words are a block.
+    let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
+    Ok((publisher, subscribable, invitation))
+}
+
+/// As [`Invitation::accept_by`].
+///
+/// # Errors
+///
+/// Those of that.
+pub fn accept<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<Accepted<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(&of);
+    super::broadcast::accept(invitation, &[Kind::Lossy, Kind::MpLossy], of, strategy, || false)
+}
+
+/// As [`broadcast::lossless`](super::broadcast::lossless).
+///
+/// # Errors
+///
+/// Those of that.
+#[allow(clippy::type_complexity, reason = "a publisher, and an invitation")]
+pub fn lossless<const WORDS: usize, const LARGE: bool>(
+    builder: broadcast::Builder,
+    of: MessageType,
+    seats: usize,
+) -> Result<(broadcast::Publisher<Block<WORDS, LARGE>, Lossless>, Invitation), ShareError> {
+    fits::<WORDS, LARGE>(&of);
+    super::lossless::share_with_seats(builder, of, seats)
+}
+
+/// As [`Invitation::accept_lossless_by`].
+///
+/// # Errors
+///
+/// Those of that.
+pub fn accept_lossless<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<AcceptedLossless<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(&of);
+    super::lossless::accept_for(invitation, of, strategy)
+}
+
+/// What makes subscribers of such a ring for which nobody waits.
+#[must_use]
+pub fn subscribable_of<T: Message>(ring: &AcceptedLossless<T>) -> &broadcast::Subscribable<T> {
+    ring.subscribable()
+}
+
+/// As [`mp_broadcast::Builder::build`](super::mp_broadcast::Builder::build).
+///
+/// # Errors
+///
+/// Those of that.
+#[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
+pub fn mp_lossy<const WORDS: usize, const LARGE: bool>(
+    builder: super::mp_broadcast::Builder,
+    of: MessageType,
+) -> Result<(FellowPublisher<Block<WORDS, LARGE>>, Places, Invitation), ShareError> {
+    fits::<WORDS, LARGE>(&of);
+    builder.build_for(of)
+}
+
+/// As [`mp_broadcast::publisher`](super::mp_broadcast::publisher).
+///
+/// # Errors
+///
+/// Those of that.
+pub fn mp_lossy_publisher<const WORDS: usize, const LARGE: bool>(
+    invitation: &Invitation,
+    of: MessageType,
+    strategy: WaitStrategy,
+) -> Result<FellowPublisher<Block<WORDS, LARGE>>, AttachError> {
+    fits::<WORDS, LARGE>(&of);
+    super::fellows::join(invitation, of, strategy)
+}
+
+/// The message fits, and lies in its slot where such a block does.
+fn fits<const WORDS: usize, const LARGE: bool>(of: &MessageType) {
+    assert!(of.bytes <= size_of::<[u64; WORDS]>() && LARGE == (of.bytes >= LARGE_BYTES));
+}
+
+impl Payload {
+    /// Messages of such a size and alignment, and a type of that [name](Fingerprint::named).
+    #[must_use]
+    pub fn named(bytes: usize, alignment: usize, name: &str) -> Self {
+        Self { bytes, alignment, fingerprint: Fingerprint::of_parts(bytes, alignment, name) }
+    }
+
+    /// Whether there can be such messages: their size is above 0 and a multiple of the alignment, which is a
+    /// power of two, and at most the size of a page.
+    #[must_use]
+    pub fn can_be(&self) -> bool {
+        self.bytes > 0 && self.fault().is_none()
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use bytemuck::Pod;
+    use std::vec::Vec;
+
+    const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+
+    fn numbered<T: Pod>(number: u64) -> T {
+        let mut message = T::zeroed();
+        let bytes = bytemuck::bytes_of_mut(&mut message);
+        bytes.iter_mut().enumerate().for_each(|(at, byte)| *byte = (number as u8).wrapping_add(at as u8));
+        message
+    }
+
+    /// Several laps of a ring of odd length, from a first number whose followers wrap; one by one, and in
+    /// batches of all that has room.
+    fn both_ways<T: Pod + Send + PartialEq + core::fmt::Debug>() {
+        let of = Payload::of::<T>();
+        let size = of.bytes;
+        for first in [0, u64::MAX - 5] {
+            let builder = crate::spsc::Builder::new(5).wait_strategy(BLOCK).first(first);
+            let (mut typed, _, invitation) =
+                crate::shm::spsc::producer::<T>(builder, WhenConsumerDies::Close).unwrap();
+            let (mut blocks, _) = spsc_consumer(&invitation, of, BLOCK).unwrap();
+            assert_eq!(blocks.capacity(), 5 * size);
+            let mut seen = 0;
+            for number in 0..40_u64 {
+                typed.send(numbered(number)).unwrap();
+                if number % 3 == 2 {
+                    while seen <= number {
+                        let there = blocks.peek_many(usize::MAX);
+                        assert_eq!(there.len() % size, 0);
+                        for message in there.chunks_exact(size) {
+                            assert_eq!(message, bytemuck::bytes_of(&numbered::<T>(seen)), "{size} bytes");
+                            seen += 1;
+                        }
+                        let count = there.len();
+                        blocks.advance(count);
+                    }
+                    assert_eq!(typed.len(), 0);
+                }
+            }
+            drop(typed);
+            assert_eq!(blocks.peek_many(usize::MAX).len(), size);
+            drop(blocks);
+
+            let (mut blocks, _, invitation) = spsc_producer(builder, of, WhenConsumerDies::Close).unwrap();
+            let (mut typed, _) = crate::shm::spsc::consumer_by::<T>(&invitation, BLOCK).unwrap();
+            for number in (0..40_u64).step_by(2) {
+                let pair = [numbered::<T>(number), numbered(number + 1)];
+                let bytes = bytemuck::bytes_of(&pair);
+                let mut sent = 0;
+                while sent < bytes.len() {
+                    let mut slots = blocks.try_reserve(bytes.len() - sent).unwrap();
+                    let room = slots.as_uninit();
+                    let count = room.len();
+                    assert_eq!(count % size, 0);
+                    for (slot, byte) in room.iter_mut().zip(&bytes[sent..]) {
+                        slot.write(*byte);
+                    }
+                    // SAFETY: all of them were written.
+                    sent += unsafe { slots.commit(count) };
+                }
+                assert_eq!([typed.recv().unwrap(), typed.recv().unwrap()], pair, "{size} bytes");
+            }
+            blocks.close();
+            assert!(typed.recv().is_err());
+        }
+    }
+
+    #[test]
+    fn a_queue_of_blocks_is_one_of_the_type() {
+        both_ways::<u8>();
+        both_ways::<[u32; 3]>();
+        both_ways::<[u64; 3]>();
+        both_ways::<[u8; 7]>();
+        both_ways::<[u64; 25]>();
+    }
+
+    /// Each producer is of another language.
+    #[test]
+    fn producers_of_both_kinds_share_a_queue() {
+        type T = [u32; 3];
+        let of = Payload::of::<T>();
+        let builder = Builder::new(crate::mpsc::Builder::new(4).wait_strategy(BLOCK)).producers(2);
+        let (mut consumer, places, invitation) = mpsc_consumer(builder, of).unwrap();
+        let (mut typed, _) = crate::shm::mpsc::producer::<T>(&invitation).unwrap();
+        let (mut blocks, peer) = mpsc_producer(&invitation, of, BLOCK).unwrap();
+        assert_eq!(places.taken(), 2);
+        for number in 0..20 {
+            typed.send([number; 3]).unwrap();
+            let mut slots = blocks.try_reserve(of.bytes).unwrap();
+            let message = bytemuck::bytes_of(&[number + 100; 3]).to_vec();
+            slots.as_uninit().iter_mut().zip(&message).for_each(|(slot, byte)| {
+                slot.write(*byte);
+            });
+            // SAFETY: all of them were written.
+            assert_eq!(unsafe { slots.commit(of.bytes) }, of.bytes);
+            let mut seen = Vec::new();
+            while seen.len() < 2 {
+                let there = consumer.peek_many(usize::MAX);
+                seen.extend(there.chunks_exact(of.bytes).map(bytemuck::pod_read_unaligned::<T>));
+                let count = there.len();
+                consumer.advance(count);
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, [[number; 3], [number + 100; 3]]);
+        }
+        drop(consumer);
+        assert_eq!(peer.state(), Some(crate::shm::PeerState::Closed));
+        let refused = mpsc_next_consumer(&invitation, Payload { bytes: 16, ..of }, BLOCK).map(drop);
+        assert!(matches!(refused, Err(AttachError::PayloadSize { found: 12, wanted: 16 })));
+    }
+
+    /// Several laps, in both directions; every message lies in its slot as the type's does.
+    fn a_ring_both_ways<
+        T: Pod + Send + PartialEq + core::fmt::Debug,
+        const WORDS: usize,
+        const LARGE: bool,
+    >() {
+        let of = Payload::of::<T>();
+        let block = |number: u64| {
+            let mut words = [0_u64; WORDS];
+            bytemuck::bytes_of_mut(&mut words)[..of.bytes]
+                .copy_from_slice(bytemuck::bytes_of(&numbered::<T>(number)));
+            Block(words)
+        };
+        for first in [0, 1 << 20] {
+            let builder = broadcast::Builder::new(4).wait_strategy(BLOCK).first(first);
+            let (mut typed, _, invitation) = crate::shm::broadcast::lossy::<T>(builder).unwrap();
+            let ring = accept::<WORDS, LARGE>(&invitation, of, BLOCK).unwrap();
+            let mut subscriber = ring.subscribable().subscribe();
+            for number in 0..20 {
+                typed.publish(numbered(number));
+                assert_eq!(subscriber.try_recv().unwrap().0, block(number).0, "{} bytes", of.bytes);
+            }
+            typed.publish_batch(&[numbered(20), numbered(21), numbered(22)]);
+            let mut run = [Block([0; WORDS]); 8];
+            assert_eq!(subscriber.recv_batch(&mut run), Ok(3));
+            assert!((20..).zip(&run[..3]).all(|(number, found)| found.0 == block(number).0));
+            drop(typed);
+            assert!(subscriber.recv().is_err());
+
+            let (mut blocks, _, invitation) = lossy::<WORDS, LARGE>(builder, of).unwrap();
+            let ring = invitation.accept::<T>().unwrap();
+            let mut subscriber = ring.subscribable().subscribe();
+            for number in 0..20 {
+                blocks.publish(block(number));
+                assert_eq!(subscriber.try_recv(), Ok(numbered(number)), "{} bytes", of.bytes);
+            }
+            drop(blocks);
+            assert!(subscriber.recv().is_err());
+        }
+    }
+
+    #[test]
+    fn a_ring_of_blocks_is_one_of_the_type() {
+        a_ring_both_ways::<u8, 1, false>();
+        a_ring_both_ways::<[u32; 3], 2, false>();
+        a_ring_both_ways::<[u64; 3], 4, false>();
+        a_ring_both_ways::<[u8; 7], 1, false>();
+        a_ring_both_ways::<[u64; 25], 32, false>();
+        a_ring_both_ways::<[u8; 255], 32, false>();
+        a_ring_both_ways::<[u64; 32], 32, true>();
+        a_ring_both_ways::<[u64; 512], 512, true>();
+    }
+
+    #[test]
+    fn what_messages_can_be() {
+        let of = Payload::of::<[u32; 3]>();
+        assert_eq!(Payload::named(12, 4, core::any::type_name::<[u32; 3]>()), of);
+        assert!(of.can_be() && Payload { bytes: 1, alignment: 1, ..of }.can_be());
+        for (bytes, alignment) in [(0, 1), (12, 0), (12, 3), (12, 8), (8192, 8192)] {
+            assert!(!Payload { bytes, alignment, ..of }.can_be(), "{bytes} {alignment}");
+        }
+    }
+}
