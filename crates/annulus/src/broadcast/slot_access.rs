@@ -414,7 +414,7 @@ mod tests {
     fn shared() -> RingState<Copied<u64>> {
         RingState::new(
             Ring::new(4, Sequence::FIRST, Writers::Many, |capacity, stride| {
-                Copied::new(capacity, stride, Memory::default())
+                Copied::new(capacity, stride, &Memory::default())
             })
             .unwrap(),
             0,
