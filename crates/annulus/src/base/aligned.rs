@@ -14,7 +14,7 @@
 
 use alloc::boxed::Box;
 use core::cell::UnsafeCell;
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 
 /// As much as the room begins before the value, at most.
@@ -43,7 +43,7 @@ unsafe impl<T: Sync> Sync for Aligned<T> {}
 impl<T> Aligned<T> {
     /// Where the value of the room at `whole` lies: always the same place.
     #[inline(always)]
-    pub(super) fn place(whole: NonNull<Self>) -> NonNull<T> {
+    fn place(whole: NonNull<Self>) -> NonNull<T> {
         const {
             assert!(align_of::<T>() <= WORDS * size_of::<u64>(), "the place lies in the room");
             assert!(align_of::<Self>() <= size_of::<u64>() && align_of::<Self>() >= align_of::<Whole>());
@@ -55,19 +55,17 @@ impl<T> Aligned<T> {
         unsafe { whole.byte_add(place - whole.addr().get()) }.cast()
     }
 
-    /// Fills the room, and returns where the value is.
+    /// Returns where the value is that was put there.
     ///
     /// # Safety
     ///
-    /// The pointer is to the room, may be used for all of it, and nobody else has it meanwhile.
+    /// The pointer is to the room, may be used for all of it, and nobody else has it meanwhile. A value is at
+    /// [`place`](Self::place).
     #[inline(always)]
-    pub(super) unsafe fn fill(whole: NonNull<Self>, value: T) -> NonNull<T> {
+    unsafe fn filled(whole: NonNull<Self>) -> NonNull<T> {
         let place = Self::place(whole);
-        // SAFETY: the word before the place is in the room (see `place`), and so is a `T` from there on.
-        unsafe {
-            place.cast::<Whole>().sub(1).write(whole.cast());
-            place.write(value);
-        }
+        // SAFETY: the word before the place is in the room (see `place`).
+        unsafe { place.cast::<Whole>().sub(1).write(whole.cast()) };
         place
     }
 
@@ -75,25 +73,18 @@ impl<T> Aligned<T> {
     ///
     /// # Safety
     ///
-    /// [`fill`](Self::fill) has returned this pointer, and the room is still there.
+    /// [`filled`](Self::filled) has returned this pointer, and the room is still there.
     #[inline]
-    pub(super) unsafe fn around(value: NonNull<T>) -> NonNull<Self> {
-        // SAFETY: the word was written by `fill`, and nobody changes it. A pointer that `fill` returned may
+    unsafe fn around(value: NonNull<T>) -> NonNull<Self> {
+        // SAFETY: the word was written by `filled`, and nobody changes it. A pointer that it returned may
         // be used for the whole room.
         unsafe { value.cast::<Whole>().sub(1).read() }.cast()
-    }
-
-    /// The value of a room that was filled.
-    pub(crate) fn value(&self) -> &T {
-        // SAFETY: nobody outside has a room that is not filled. The value is only borrowed shared until the
-        // room is dropped.
-        unsafe { Self::place(NonNull::from(self)).as_ref() }
     }
 
     /// Room for a value that has it alone.
     #[inline(always)]
     pub(crate) fn room() -> Room<T> {
-        Room(Box::new_uninit())
+        Room(NonNull::from(Box::leak(Box::<Self>::new_uninit())).cast())
     }
 
     /// Drops a value that lies in a room of its own.
@@ -108,14 +99,42 @@ impl<T> Aligned<T> {
 }
 
 /// Room for a value that has it alone. It is there before the value is made, so that the value is made in it.
-pub(crate) struct Room<T>(Box<MaybeUninit<Aligned<T>>>);
+pub(crate) struct Room<T>(NonNull<Aligned<T>>);
 
 impl<T> Room<T> {
+    /// Where the value will be.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> NonNull<T> {
+        Aligned::place(self.0)
+    }
+
+    /// The value that was put there, until [`Aligned::free`].
+    ///
+    /// # Safety
+    ///
+    /// A value is at [`place`](Self::place).
+    #[inline(always)]
+    pub(crate) unsafe fn filled(self) -> NonNull<T> {
+        // SAFETY: the caller's promise; the room is new.
+        unsafe { Aligned::filled(ManuallyDrop::new(self).0) }
+    }
+
     /// Puts the value there, until [`Aligned::free`].
     #[inline(always)]
     pub(crate) fn fill(self, value: T) -> NonNull<T> {
-        // SAFETY: the room is new.
-        unsafe { Aligned::fill(NonNull::from(Box::leak(self.0)).cast(), value) }
+        // SAFETY: the room is new, and a `T` is in it from the place on.
+        unsafe {
+            self.place().write(value);
+            self.filled()
+        }
+    }
+}
+
+/// Nothing is in there.
+impl<T> Drop for Room<T> {
+    fn drop(&mut self) {
+        // SAFETY: it was a box of this type.
+        drop(unsafe { Box::from_raw(self.0.cast::<MaybeUninit<Aligned<T>>>().as_ptr()) });
     }
 }
 

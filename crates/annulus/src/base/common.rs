@@ -1,28 +1,128 @@
 //! [`Common`]: what all handles of a ring have a share of.
+//!
+//! ```text
+//!  the room: aligned for a word
+//! ┌───────────┬────────────────────┬──────────────────────────────┬───────┐
+//! │           │ Head: shares, room │ T, at a multiple of its own  │       │
+//! └───────────┴────────────────────┴──────────────────────────────┴───────┘
+//! ```
+//!
+//! It is an `Arc` with two differences. The value lies on lines of its own in room that no allocator aligns
+//! for it, as in [`Aligned`](super::aligned::Aligned). And whoever is alone with it needs no
+//! read-modify-write: both counts are in one word, so one load tells that nobody else has a share, or could
+//! get one. A ring that is made and dropped pays for one subtraction in all.
+//!
+//! ```text
+//! a share goes                                         another share, or what is weak
+//! common.drop1  shares = (1, 1)?  alone   Acquire      common.add4      shares + 1         Relaxed
+//! common.drop2  shares − 1, if not        AcqRel       common.upgrade5  shares + 1, not 0  Acquire
+//! common.drop3  the last: drop the value;              common.weak6     weak ones ± 1      AcqRel
+//!               the weak ones − 1, or free the room
+//! ```
+//!
+//! *Why whoever is alone may go on without a step.* A share is made from a share, or from what is weak. The
+//! caller of common.drop1 gives its own share up, so nobody has it by reference. It sees one share, its own,
+//! and one weak count, that of all shares together: so there is nothing weak. Those that were there before
+//! are gone, and all changes of the word are read-modify-writes with Release, so the caller's Acquire sees
+//! what they did.
 
-use alloc::sync::{Arc, Weak};
-use core::mem::{ManuallyDrop, MaybeUninit};
+use alloc::alloc::{alloc, dealloc, handle_alloc_error};
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use super::aligned::Aligned;
+use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
-/// An [`Arc`] of a value that lies in [room of its own](Aligned): the pointer is to the value.
-pub(crate) struct Common<T> {
-    /// [`Aligned::fill`] returned it, for room of which this owns a share.
+/// What lies before the value.
+struct Head {
+    /// The lower half: how many shares. The upper half: how many weak ones, and one more while there are
+    /// shares.
+    shares: AtomicU64,
+    /// The room, and its size. Constant.
+    room: NonNull<u8>,
+    size: usize,
+}
+
+/// In `shares`: one that is weak.
+const WEAK: u64 = 1 << 32;
+/// One share, and nothing weak.
+const ALONE: u64 = WEAK | 1;
+/// More than so many of a kind are a mistake: nobody can have them at once.
+const MOST: u64 = 1 << 31;
+
+/// How many shares there are.
+fn strong(shares: u64) -> u64 {
+    shares % WEAK
+}
+
+/// A share of a value that lies in room of its own.
+// Decision 0132: counts of its own.
+pub(crate) struct Common<T: ?Sized> {
+    /// In room with a head before it.
     value: NonNull<T>,
+    /// The last share drops it.
+    owned: PhantomData<T>,
 }
 
 // SAFETY: as an `Arc`.
-unsafe impl<T: Send + Sync> Send for Common<T> {}
+unsafe impl<T: ?Sized + Send + Sync> Send for Common<T> {}
 // SAFETY: as an `Arc`.
-unsafe impl<T: Send + Sync> Sync for Common<T> {}
+unsafe impl<T: ?Sized + Send + Sync> Sync for Common<T> {}
+
+/// The head of a value.
+///
+/// # Safety
+///
+/// The value is in such room, which stays as long as `'h`.
+#[inline(always)]
+unsafe fn head_of<'h, T: ?Sized>(value: NonNull<T>) -> &'h Head {
+    // SAFETY: the caller's promise; the pointer may be used for the whole room.
+    unsafe { value.cast::<Head>().sub(1).as_ref() }
+}
+
+impl Head {
+    /// common.add4. Nobody makes so many that the halves run into each other: it panics long before.
+    fn add(&self, one: u64) {
+        // Relaxed: whoever adds one has a share, or something weak, itself.
+        let before = self.shares.fetch_add(one, Ordering::Relaxed);
+        if strong(before).max(before / WEAK) >= MOST {
+            // Unreached: after two thousand million handles
+            self.shares.fetch_sub(one, Ordering::Relaxed);
+            panic!("too many handles");
+        }
+    }
+}
+
+/// common.weak6: one weak count less. The last one frees the room.
+///
+/// # Safety
+///
+/// The caller has one, and gives it up.
+unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
+    // SAFETY: the room is there while the caller has a weak count.
+    let head = unsafe { head_of(value) };
+    // Acquire, twice: pairs with the Release here and in common.drop2 of those who went before: the room is
+    // freed after they have used it. (Alone: nobody is there who could come.)
+    let is_last =
+        head.shares.load(Ordering::Acquire) == WEAK || head.shares.fetch_sub(WEAK, Ordering::AcqRel) == WEAK;
+    if is_last {
+        let (room, size) = (head.room, head.size);
+        // SAFETY: `Room::new` allocated it so. Nobody has anything of it any more. (The head needs no drop,
+        // except in models.)
+        unsafe {
+            value.cast::<Head>().sub(1).drop_in_place();
+            dealloc(room.as_ptr(), Layout::from_size_align_unchecked(size, align_of::<Head>()));
+        }
+    }
+}
 
 impl<T> Common<T> {
     /// Room for what is to be shared.
     #[inline(always)]
     pub(crate) fn room() -> Room<T> {
-        Room(Arc::new_uninit())
+        Room::new()
     }
 
     /// The share that [`into_raw`](Self::into_raw) was called on.
@@ -32,7 +132,7 @@ impl<T> Common<T> {
     /// The pointer comes from there, and no other share was made of that one.
     #[inline]
     pub(crate) unsafe fn from_raw(value: NonNull<T>) -> Self {
-        Self { value }
+        Self { value, owned: PhantomData }
     }
 
     /// The share as a pointer to the value, which nobody gives up unless it becomes a share again.
@@ -47,47 +147,20 @@ impl<T> Common<T> {
     ///
     /// The pointer is that of a share, which is there until this returns.
     pub(crate) unsafe fn another(value: NonNull<T>) -> Self {
-        // SAFETY: the room was made by an `Arc`, of which somebody has a share.
-        unsafe { Arc::increment_strong_count(Aligned::around(value).as_ptr()) };
-        Self { value }
+        // SAFETY: somebody has a share.
+        unsafe { head_of(value) }.add(1);
+        Self { value, owned: PhantomData }
     }
 
     /// What leads to the value as long as somebody has a share.
-    pub(crate) fn downgrade(&self) -> Weak<Aligned<T>> {
-        // SAFETY: as in `another`; this share stays.
-        Arc::downgrade(&*ManuallyDrop::new(unsafe { Arc::from_raw(Aligned::around(self.value).as_ptr()) }))
+    pub(crate) fn downgrade(&self) -> Weak<T> {
+        // SAFETY: this is a share.
+        unsafe { head_of(self.value) }.add(WEAK);
+        Weak { value: self.value }
     }
 }
 
-/// Room for what is to be shared. It is there before that is made, so that it is made in there.
-pub(crate) struct Room<T>(Arc<MaybeUninit<Aligned<T>>>);
-
-impl<T> Room<T> {
-    #[inline(always)]
-    fn whole(&self) -> NonNull<Aligned<T>> {
-        let whole: *const MaybeUninit<Aligned<T>> = Arc::as_ptr(&self.0);
-        // SAFETY: an `Arc` points to something.
-        unsafe { NonNull::new_unchecked(whole.cast_mut()) }.cast()
-    }
-
-    /// Where it will be.
-    #[inline(always)]
-    pub(crate) fn place(&self) -> NonNull<T> {
-        Aligned::place(self.whole())
-    }
-
-    /// Puts it there, and returns the first share.
-    #[inline(always)]
-    pub(crate) fn fill(self, value: T) -> Common<T> {
-        // SAFETY: the room is new.
-        let value = unsafe { Aligned::fill(self.whole(), value) };
-        // `Common::drop` gives this share up.
-        let _ = Arc::into_raw(self.0);
-        Common { value }
-    }
-}
-
-impl<T> Deref for Common<T> {
+impl<T: ?Sized> Deref for Common<T> {
     type Target = T;
 
     #[inline(always)]
@@ -104,16 +177,191 @@ impl<T> Clone for Common<T> {
     }
 }
 
-impl<T> Drop for Common<T> {
+impl<T: ?Sized> Drop for Common<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: as in `another`. This share is used no more.
-        unsafe { Arc::decrement_strong_count(Aligned::around(self.value).as_ptr()) };
+        // SAFETY: this is a share.
+        let head = unsafe { head_of(self.value) };
+        // common.drop1. Acquire: pairs with common.drop2 and common.weak6 of all others.
+        let is_alone = head.shares.load(ordering!(Acquire unless "common_alone_relaxed")) == ALONE;
+        // common.drop2. Release: pairs with the Acquire of the last one; Acquire: that one is this.
+        let ordering = ordering!(AcqRel unless "common_share_relaxed");
+        if is_alone || strong(head.shares.fetch_sub(1, ordering)) == 1 {
+            // SAFETY: it was the last share, and the weak count of all shares is still there.
+            unsafe { last_goes(self.value, is_alone) };
+        }
+    }
+}
+
+/// common.drop3.
+///
+/// # Safety
+///
+/// The last share is gone, or is about to, if it `is_alone`.
+#[inline(never)]
+unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_alone: bool) {
+    /// Frees the room also where a destructor panics.
+    struct Leaving<T: ?Sized>(NonNull<T>);
+    impl<T: ?Sized> Drop for Leaving<T> {
+        fn drop(&mut self) {
+            // SAFETY: the weak count of all shares is given up once.
+            unsafe { weak_goes(self.0) };
+        }
+    }
+    if is_alone {
+        // Relaxed: nobody else has the room.
+        // SAFETY: it is still there.
+        unsafe { head_of(value) }.shares.store(WEAK, Ordering::Relaxed);
+    }
+    let _room = Leaving(value);
+    // SAFETY: nobody has a share, and nobody gets one from what is weak (common.upgrade5).
+    unsafe { value.drop_in_place() };
+}
+
+/// What leads to a value as long as somebody has a share.
+pub(crate) struct Weak<T: ?Sized> {
+    /// In room of which this has a weak count. The value may be dropped.
+    value: NonNull<T>,
+}
+
+// SAFETY: as an `Arc`'s.
+unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T> {}
+// SAFETY: as an `Arc`'s.
+unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T> {}
+
+impl<T: ?Sized> Weak<T> {
+    /// The same by another type: `change` returns the same pointer.
+    pub(crate) fn becoming<U: ?Sized>(self, change: impl FnOnce(NonNull<T>) -> NonNull<U>) -> Weak<U> {
+        let value = change(ManuallyDrop::new(self).value);
+        Weak { value }
+    }
+
+    fn head(&self) -> &Head {
+        // SAFETY: this has a weak count, so the room stays.
+        unsafe { head_of(self.value) }
+    }
+
+    /// common.upgrade5: a share, if there still is one.
+    pub(crate) fn upgrade(&self) -> Option<Common<T>> {
+        let shares = &self.head().shares;
+        let mut seen = shares.load(Ordering::Relaxed);
+        loop {
+            if strong(seen) == 0 && !mutated!("common_rises_again") {
+                return None;
+            }
+            assert!(strong(seen) < MOST, "too many handles");
+            // Acquire: pairs with the Release of whoever made the share that this one is made beside.
+            match shares.compare_exchange_weak(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some(Common { value: self.value, owned: PhantomData }),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Whether all shares are gone, for good.
+    pub(crate) fn is_gone(&self) -> bool {
+        // Relaxed: a number for whoever asks.
+        strong(self.head().shares.load(Ordering::Relaxed)) == 0
+    }
+
+    /// Where the value is, or was. No other value is there as long as this is.
+    pub(crate) fn address(&self) -> usize {
+        self.value.addr().get()
+    }
+}
+
+impl<T: ?Sized> Clone for Weak<T> {
+    fn clone(&self) -> Self {
+        self.head().add(WEAK);
+        Self { value: self.value }
+    }
+}
+
+impl<T: ?Sized> Drop for Weak<T> {
+    fn drop(&mut self) {
+        // SAFETY: this has a weak count, which it gives up.
+        unsafe { weak_goes(self.value) };
+    }
+}
+
+/// Room for what is to be shared. It is there before that is made, so that it is made in there.
+pub(crate) struct Room<T> {
+    room: NonNull<u8>,
+    value: PhantomData<T>,
+}
+
+impl<T> Room<T> {
+    /// The head lies right before the value.
+    const ALIGNMENT: usize =
+        if align_of::<T>() < align_of::<Head>() { align_of::<Head>() } else { align_of::<T>() };
+
+    /// As much as the value and its head can take, wherever the room begins.
+    const LAYOUT: Layout = {
+        let size = size_of::<Head>() + Self::ALIGNMENT - align_of::<Head>() + size_of::<T>();
+        match Layout::from_size_align(size, align_of::<Head>()) {
+            Ok(layout) => layout,
+            Err(_) => panic!("it is too large"),
+        }
+    };
+
+    #[inline(always)]
+    fn new() -> Self {
+        // Decision 0125: no allocation asks for the alignment of a line.
+        // SAFETY: the size is not 0.
+        let room = unsafe { alloc(Self::LAYOUT) };
+        let room = NonNull::new(room).unwrap_or_else(|| handle_alloc_error(Self::LAYOUT));
+        Self { room, value: PhantomData }
+    }
+
+    /// Where it will be.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> NonNull<T> {
+        let first = self.room.addr().get() + size_of::<Head>();
+        let place = first.next_multiple_of(Self::ALIGNMENT);
+        // SAFETY: the room begins at a multiple of the head's alignment, so the next multiple of the larger
+        // one is further by their difference at most.
+        unsafe { self.room.add(place - self.room.addr().get()) }.cast()
+    }
+
+    /// Puts it there, and returns so many shares.
+    #[inline(always)]
+    pub(crate) fn fill<const SHARES: usize>(self, value: T) -> [Common<T>; SHARES] {
+        let place = self.place();
+        // SAFETY: the room is new, and has space for it there.
+        unsafe { place.write(value) };
+        // SAFETY: just written.
+        unsafe { self.filled() }
+    }
+
+    /// The shares of what was put there.
+    ///
+    /// # Safety
+    ///
+    /// A value is at [`place`](Self::place).
+    #[inline(always)]
+    pub(crate) unsafe fn filled<const SHARES: usize>(self) -> [Common<T>; SHARES] {
+        let value = self.place();
+        let shares = AtomicU64::new(WEAK + SHARES as u64);
+        let head = Head { shares, room: self.room, size: Self::LAYOUT.size() };
+        // SAFETY: the room is new, and has space for the head before the value.
+        unsafe { value.cast::<Head>().sub(1).write(head) };
+        core::mem::forget(self);
+        [(); SHARES].map(|()| Common { value, owned: PhantomData })
+    }
+}
+
+/// Nothing is in there.
+impl<T> Drop for Room<T> {
+    fn drop(&mut self) {
+        // SAFETY: allocated so.
+        unsafe { dealloc(self.room.as_ptr(), Self::LAYOUT) };
     }
 }
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
+    use alloc::sync::Arc;
+
     use super::*;
 
     #[repr(align(128))]
@@ -124,16 +372,55 @@ mod tests {
         let unit = Arc::new(());
         let room = Common::room();
         let place = room.place();
-        let first = room.fill(OnLines(Arc::clone(&unit)));
+        let [first, other] = room.fill(OnLines(Arc::clone(&unit)));
         let (second, weak) = (first.clone(), first.downgrade());
         assert_eq!(place, NonNull::from(&*first));
         assert_eq!(NonNull::from(&*second).addr().get() % 128, 0);
-        drop(first);
-        assert!(weak.upgrade().is_some_and(|room| Arc::ptr_eq(&room.value().0, &unit)));
+        drop((first, other));
+        assert!(weak.upgrade().is_some_and(|room| Arc::ptr_eq(&room.0, &unit)));
         // SAFETY: the pointer comes from there.
         drop(unsafe { Common::from_raw(second.into_raw()) });
-        assert!(weak.upgrade().is_none());
+        assert!(weak.clone().upgrade().is_none() && weak.is_gone());
         assert_eq!(Arc::strong_count(&unit), 1, "the value was dropped once");
+    }
+
+    #[test]
+    fn what_is_weak_keeps_the_room_and_not_the_value() {
+        trait Has: Send + Sync {
+            fn count(&self) -> usize;
+        }
+        impl Has for OnLines {
+            fn count(&self) -> usize {
+                Arc::strong_count(&self.0)
+            }
+        }
+
+        let unit = Arc::new(());
+        let [only] = Common::room().fill(OnLines(Arc::clone(&unit)));
+        let weak: Weak<dyn Has> = only.downgrade().becoming(|value| -> NonNull<dyn Has> { value });
+        assert_eq!(weak.address(), NonNull::from(&*only).addr().get());
+        let upgraded = weak.upgrade().unwrap();
+        drop(only);
+        assert_eq!(upgraded.count(), 2);
+        drop(upgraded);
+        assert_eq!(Arc::strong_count(&unit), 1);
+        drop(weak.clone());
+        assert!(weak.is_gone());
+    }
+
+    #[test]
+    fn a_destructor_that_panics_frees_the_room() {
+        struct Panics(u64);
+        impl Drop for Panics {
+            fn drop(&mut self) {
+                assert!(self.0 == 0, "on purpose");
+            }
+        }
+
+        let [only] = Common::room().fill(Panics(7));
+        let weak = only.downgrade();
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(only))).is_err());
+        assert!(weak.upgrade().is_none());
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering};
 const SEALED: usize = 1 << (usize::BITS - 1);
 
 /// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
-/// from another one of its side. (Only the receivers of a `watch` may come back: its senders make them.)
+/// from another one of its side. (Only receivers of a `watch` and of broadcast rings may come back: those who
+/// send can make them.)
 pub(crate) struct HandleCount {
     /// How many handles; and [`SEALED`].
     count: AtomicUsize,
@@ -33,11 +34,32 @@ impl HandleCount {
         }
     }
 
+    /// Whether the caller's handle, which it is about to give up, is the last one. Then it stays so, and the
+    /// caller sees what the others did before they went. If not, it may become so meanwhile.
+    pub(crate) fn is_last(&self) -> bool {
+        // Acquire: pairs with the Release in `remove_beside_others`, of each handle that is gone.
+        let ordering = ordering!(Acquire unless "handles_left_relaxed");
+        self.count.load(ordering) & !SEALED == 1 || mutated!("handle_taken_for_the_last")
+    }
+
     /// One handle less. Says whether it was the last.
+    // Decision 0132: the last one is alone with the count.
     pub(crate) fn remove(&self) -> bool {
-        // Release: pairs with the Acquire in `is_zero`. All changes of the count are read-modify-writes, so
-        // who sees that of the last handle also sees what the others did before theirs. Acquire: pairs with
-        // those Releases, for the last one, which may be about to end what the others used.
+        if !self.is_last() {
+            return self.remove_beside_others();
+        }
+        // Handles are made from handles, and who seals has one by reference: nobody else changes the count.
+        // Release: pairs with the Acquire in `is_zero`. This handle has seen what the others did.
+        self.count.store(self.count.load(Ordering::Relaxed) & SEALED, Ordering::Release);
+        true
+    }
+
+    /// As [`remove`](Self::remove), where others may add handles although they have none.
+    pub(crate) fn remove_beside_others(&self) -> bool {
+        // Release: pairs with the Acquire in `is_zero` and in `is_last`. Others change the count by
+        // read-modify-writes, so who sees the change of a later handle also sees what the earlier ones did
+        // before theirs. Acquire: pairs with those Releases, for the last one, which may be about to end what
+        // the others used.
         self.count.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) & !SEALED == 1
     }
 
@@ -90,7 +112,7 @@ impl HandleCount {
     /// Whether the last handle is gone. A thread that sees true also sees what all of them did.
     #[inline]
     pub(crate) fn is_zero(&self) -> bool {
-        // Acquire: pairs with the Release in `remove`, of each handle.
+        // Acquire: pairs with the Release in `remove`, or in `remove_beside_others`, of each handle.
         let count = self.count.load(Ordering::Acquire) & !SEALED;
         count == 0 || (count == 1 && mutated!("handles_gone_with_the_first"))
     }

@@ -7,6 +7,7 @@ pub(crate) mod free_list;
 pub(crate) mod gone;
 pub(crate) mod handle_count;
 pub(crate) mod hint;
+pub(crate) mod in_place;
 pub(crate) mod index;
 pub(crate) mod link;
 pub(crate) mod sequence;

@@ -339,7 +339,7 @@ mod model {
         pub fn lossy_for_processes<T: Message>(self, is_asymmetric: bool, places: usize) -> FellowRing<T> {
             let (capacity, strategy) = (self.slots(), self.strategy());
             let slots =
-                Copied::<T>::new(capacity, Copied::<T>::stride(Writers::Processes), Memory::default());
+                Copied::<T>::new(capacity, Copied::<T>::stride(Writers::Processes), &Memory::default());
             let mapping = FellowMapping {
                 slots: slots.unwrap(),
                 shown: Shown::zeroed(),
@@ -398,7 +398,7 @@ mod model {
         is_gone: impl Fn() -> bool + Send + Sync + 'static,
         locks: Option<&Locks>,
     ) -> (Across, Across) {
-        let slots = Copied::<T>::new(capacity, Copied::<T>::stride(Writers::One), Memory::default());
+        let slots = Copied::<T>::new(capacity, Copied::<T>::stride(Writers::One), &Memory::default());
         let mapping = Arc::new(Mapping {
             slots: slots.unwrap(),
             shown: Shown::zeroed(),

@@ -149,8 +149,8 @@ impl<S: Store, R: Role> Handle<S, R> {
 pub(super) fn first_two<S: Store + Send + Sync>(
     shared: RingState<S>,
 ) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
-    let shared = RingState::in_place(shared);
-    let both = (Handle::of(shared.clone(), Publishing), Handle::of(shared, Inviting));
+    let [shared, other] = RingState::in_place(shared);
+    let both = (Handle::of(shared, Publishing), Handle::of(other, Inviting));
     both.0.shared.list(2);
     both
 }
@@ -159,7 +159,8 @@ pub(super) fn first_two<S: Store + Send + Sync>(
 /// leaves.
 #[cfg(feature = "shm")]
 pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: RingState<S>) -> Handle<S, Publishing> {
-    let handle = Handle::of(RingState::in_place(shared), Publishing);
+    let [shared] = RingState::in_place(shared);
+    let handle = Handle::of(shared, Publishing);
     handle.shared.list(1);
     handle
 }
@@ -167,7 +168,8 @@ pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: RingState<S>) 
 /// The first handle of a ring whose publisher is of another process.
 #[cfg(feature = "shm")]
 pub(super) fn first_of_another<S: Store>(shared: RingState<S>) -> Handle<S, Inviting> {
-    Handle::of(RingState::in_place(shared), Inviting)
+    let [shared] = RingState::in_place(shared);
+    Handle::of(shared, Inviting)
 }
 
 impl<S: Store> Handle<S, Publishing> {

@@ -117,7 +117,7 @@ impl<S: Store> RingState<S> {
             strategy,
             identity: Link::empty(),
             counters,
-            listing: Listing::new(&name),
+            listing: Listing::new(name.as_deref()),
             name,
             publishers: HandleCount::new(),
             over,
@@ -127,15 +127,16 @@ impl<S: Store> RingState<S> {
         }
     }
 
-    /// The first share of it, in its place.
+    /// The first shares of it, in its place.
     #[inline(always)]
-    pub(super) fn in_place(self) -> Common<Self> {
-        let shared = Common::room().fill(self);
+    pub(super) fn in_place<const SHARES: usize>(self) -> [Common<Self>; SHARES] {
+        let shares = Common::room().fill(self);
+        let shared = &shares[0];
         if shared.published.needs_fence() {
             // Unreached: for systems without membarrier
             shared.ring.head().always_take_slow_path();
         }
-        shared
+        shares
     }
 
     /// What tells it from other rings.
@@ -310,7 +311,7 @@ impl<S: Store> RingState<S> {
     /// Nobody is woken for that: a publisher waits for a cursor at the gate, which notifies when it is given
     /// up, or for another publisher's write, which notifies when it is done.
     pub(super) fn receiver_goes(&self) {
-        if self.receivers.remove() {
+        if self.receivers.remove_beside_others() {
             self.listing.side_goes();
         }
     }

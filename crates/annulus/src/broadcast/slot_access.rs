@@ -417,7 +417,7 @@ mod tests {
                 4,
                 Sequence::FIRST,
                 (Writers::Many, Copied::<u64>::stride(Writers::Many)),
-                |capacity, stride| Copied::new(capacity, stride, Memory::default()),
+                |capacity, stride| Copied::new(capacity, stride, &Memory::default()),
             )
             .unwrap(),
             0,

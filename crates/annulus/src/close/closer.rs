@@ -2,10 +2,10 @@
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
-use alloc::sync::Weak;
 use core::fmt;
+use core::ptr::NonNull;
 
-use crate::base::aligned::Aligned;
+use crate::base::common::Weak;
 
 /// Something that can be closed.
 pub(crate) trait Close: Send + Sync {
@@ -25,26 +25,6 @@ pub(crate) trait Close: Send + Sync {
     // Unreached: an output of a pipeline is a queue of several lanes, which has its own
     #[cfg(all(feature = "std", not(annulus_loom)))]
     fn tell(&self, _told: Arc<dyn Told>) {}
-}
-
-/// What lies in room of its own.
-impl<R: Close> Close for Aligned<R> {
-    fn close(&self) {
-        self.value().close();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.value().is_closed()
-    }
-
-    fn waiting(&self) -> Option<u64> {
-        self.value().waiting()
-    }
-
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    fn tell(&self, told: Arc<dyn Told>) {
-        self.value().tell(told);
-    }
 }
 
 /// Who is told of the end of a queue: the pipeline of which it is an output.
@@ -113,7 +93,7 @@ pub struct Closer {
 impl Closer {
     /// A closer of what this leads to.
     pub(crate) fn from_weak<R: Close + 'static>(ring: Weak<R>) -> Self {
-        Self { ring }
+        Self { ring: ring.becoming(|ring| -> NonNull<dyn Close> { ring }) }
     }
 
     /// Closes the ring, and wakes all threads that wait in it. No effect if the ring is closed or gone.
@@ -139,7 +119,7 @@ impl Closer {
 
     /// Where the ring is, or was. No other ring is there as long as there is this closer.
     pub(crate) fn address(&self) -> usize {
-        self.ring.as_ptr().addr()
+        self.ring.address()
     }
 
     /// `told` is told of the end of the queue.
@@ -152,7 +132,7 @@ impl Closer {
 
     /// Whether the ring is gone, with all its handles.
     pub(crate) fn is_gone(&self) -> bool {
-        self.ring.strong_count() == 0
+        self.ring.is_gone()
     }
 }
 

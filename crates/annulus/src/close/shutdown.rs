@@ -392,6 +392,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
+    use crate::base::common::Common;
     use crate::close::Close;
 
     /// Counts how often it is closed, and panics where it is asked to.
@@ -401,8 +402,9 @@ mod tests {
     }
 
     impl Ring {
-        fn new(panics: bool) -> Arc<Self> {
-            Arc::new(Self { closed: AtomicUsize::new(0), panics })
+        fn new(panics: bool) -> Common<Self> {
+            let [ring] = Common::room().fill(Self { closed: AtomicUsize::new(0), panics });
+            ring
         }
 
         fn closed(&self) -> usize {
@@ -421,8 +423,8 @@ mod tests {
         }
     }
 
-    fn closer_of(ring: &Arc<Ring>) -> Closer {
-        Closer::from_weak(Arc::downgrade(ring))
+    fn closer_of(ring: &Common<Ring>) -> Closer {
+        Closer::from_weak(ring.downgrade())
     }
 
     /// How many nodes there are.

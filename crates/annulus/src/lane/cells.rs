@@ -43,7 +43,7 @@ impl<T> Cells<T> {
     /// `count` empty slots, in `memory`. Every page is written here, so none is touched for the first time
     /// while the ring runs.
     #[inline(always)]
-    pub(crate) fn new(count: usize, memory: Memory) -> Result<Self, CapacityError> {
+    pub(crate) fn new(count: usize, memory: &Memory) -> Result<Self, CapacityError> {
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
         let layout = Self::layout(count).ok_or_else(too_large)?;
         let block = Block::touched(layout, memory)
@@ -174,17 +174,17 @@ mod tests {
     fn begins_on_a_line() {
         #[repr(align(256))]
         struct Wide;
-        assert_eq!(Cells::<u8>::new(3, Memory::default()).unwrap().start() as usize % ALIGNMENT, 0);
-        assert_eq!(Cells::<Wide>::new(3, Memory::default()).unwrap().start() as usize % 256, 0);
+        assert_eq!(Cells::<u8>::new(3, &Memory::default()).unwrap().start() as usize % ALIGNMENT, 0);
+        assert_eq!(Cells::<Wide>::new(3, &Memory::default()).unwrap().start() as usize % 256, 0);
         let most = isize::MAX as usize;
-        assert_eq!(Cells::<()>::new(most, Memory::default()).unwrap().count(), most);
-        assert!(Cells::<()>::new(most + 1, Memory::default()).is_err());
+        assert_eq!(Cells::<()>::new(most, &Memory::default()).unwrap().count(), most);
+        assert!(Cells::<()>::new(most + 1, &Memory::default()).is_err());
     }
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        let error = Cells::<u64>::new(usize::MAX, Memory::default()).err().unwrap();
+        let error = Cells::<u64>::new(usize::MAX, &Memory::default()).err().unwrap();
         assert_eq!(error, CapacityError::TooLarge { capacity: usize::MAX, slot_bytes: 8 });
-        assert!(Cells::<u64>::new(usize::MAX / 16, Memory::default()).is_err());
+        assert!(Cells::<u64>::new(usize::MAX / 16, &Memory::default()).is_err());
     }
 }

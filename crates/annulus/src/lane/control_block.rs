@@ -11,6 +11,7 @@ use super::Number;
 use super::cache_line::CacheLine;
 use super::hand_off::HandOff;
 use super::peer::Peer;
+use crate::base::in_place::written;
 use crate::sync::{AtomicU64, UnsafeCell};
 
 /// The control block of a lane.
@@ -61,6 +62,25 @@ struct ProducerLine<T> {
     end: AtomicU64,
 }
 
+impl<T> ProducerLine<T> {
+    /// As [`Own::write_at`].
+    #[inline(always)]
+    unsafe fn write_at(place: *mut Self, first: Number) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            written!(
+                place,
+                Self {
+                    tail: AtomicU64::new(first.get()),
+                    hand_off: HandOff::new(first),
+                    cached_limit: UnsafeCell::new(first),
+                    end: AtomicU64::new(0),
+                }
+            );
+        }
+    }
+}
+
 /// In the lane, on lines of its own.
 #[repr(C)]
 pub(crate) struct Own<T> {
@@ -85,16 +105,17 @@ unsafe impl<T: Send> Send for Own<T> {}
 unsafe impl<T: Send> Sync for Own<T> {}
 
 impl<T> Own<T> {
-    /// Of a lane whose first message is `first`.
-    pub(super) fn new(first: Number) -> Self {
-        Self {
-            front: ProducerLine {
-                tail: AtomicU64::new(first.get()),
-                hand_off: HandOff::new(first),
-                cached_limit: UnsafeCell::new(first),
-                end: AtomicU64::new(0),
-            },
-            head: CacheLine::new(first),
+    /// Writes that of a lane whose first message is `first`.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    #[inline(always)]
+    pub(super) unsafe fn write_at(place: *mut Self, first: Number) {
+        // SAFETY: the caller's promise. These are all the fields.
+        unsafe {
+            ProducerLine::write_at(&raw mut (*place).front, first);
+            (&raw mut (*place).head).write(CacheLine::new(first));
         }
     }
 }

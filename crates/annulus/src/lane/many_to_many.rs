@@ -58,7 +58,7 @@ impl<T> ManyToMany<T> {
     pub(crate) fn slots(
         capacity: usize,
         first: Number,
-        memory: Memory,
+        memory: &Memory,
     ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
         Stamped::slots(capacity, first, memory)
     }

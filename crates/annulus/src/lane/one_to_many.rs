@@ -36,12 +36,12 @@ impl<T> OneToMany<T> {
     pub(crate) fn slots(
         capacity: usize,
         first: Number,
-        memory: Memory,
+        memory: &Memory,
     ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
         Stamped::slots(capacity, first, memory)
     }
 
-    /// A lane of these slots. Nothing can fail here, so a lane is made where it is to be.
+    /// A lane of these slots.
     #[inline(always)]
     pub(crate) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
         Self { slots: Stamped::new(slots, first), left_at: AtomicU64::new(first.get()) }
@@ -201,7 +201,7 @@ mod tests {
 
     /// A lane of four with this many messages, of which so many are claimed and moved out.
     fn lane(first: Number, sent: u64, claimed: usize) -> OneToMany<Box<u64>> {
-        let lane = OneToMany::new(OneToMany::slots(4, first, Memory::default()).unwrap(), first);
+        let lane = OneToMany::new(OneToMany::slots(4, first, &Memory::default()).unwrap(), first);
         for count in 0..sent {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(first.plus(count), Box::new(count)) };
@@ -296,7 +296,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToMany::new(OneToMany::slots(4, first, Memory::default()).unwrap(), first);
+        let lane = OneToMany::new(OneToMany::slots(4, first, &Memory::default()).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(number, message.clone()) };
@@ -313,7 +313,7 @@ mod tests {
         for _ in 0..rounds {
             let start = std::sync::Barrier::new(2);
             let lane = OneToMany::new(
-                OneToMany::slots(capacity, Number::new(0), Memory::default()).unwrap(),
+                OneToMany::slots(capacity, Number::new(0), &Memory::default()).unwrap(),
                 Number::new(0),
             );
             // SAFETY: nobody else writes, and all are free.

@@ -61,18 +61,37 @@ const _: () = {
 impl<T> OneToOne<T> {
     /// The slots of a lane: `capacity` of them, in `memory`.
     #[inline(always)]
-    pub(crate) fn slots(capacity: usize, memory: Memory) -> Result<Cells<T>, CapacityError> {
+    pub(crate) fn slots(capacity: usize, memory: &Memory) -> Result<Cells<T>, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
         Cells::new(capacity, memory)
     }
 
-    /// A lane of these slots, whose first message is number `first`. Nothing can fail here, so a lane is made
-    /// where it is to be.
+    /// Writes a lane of these slots, whose first message is number `first`, to where it is to be.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
     #[inline(always)]
+    pub(crate) unsafe fn write_at(place: *mut Self, slots: Cells<T>, first: Number) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Own::write_at(&raw mut (*place).control, first);
+            (&raw mut (*place).cells).write(slots);
+            (&raw mut (*place).first).write(first);
+        }
+    }
+
+    /// A lane of these slots, whose first message is number `first`.
+    #[cfg(all(test, not(annulus_loom)))]
     pub(crate) fn new(slots: Cells<T>, first: Number) -> Self {
-        Self { cells: slots, first, control: Own::new(first) }
+        let mut lane = core::mem::MaybeUninit::uninit();
+        // SAFETY: it has the room, and is written as a whole.
+        unsafe {
+            Self::write_at(lane.as_mut_ptr(), slots, first);
+            lane.assume_init()
+        }
     }
 }
 
@@ -102,7 +121,9 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
 
     /// Where message `number` lies.
     pub(crate) fn position(&self, number: Number) -> Position<T> {
-        let slot = number.since(self.first) % self.capacity() as u64;
+        let (count, capacity) = (number.since(self.first), self.capacity() as u64);
+        // (A division takes long, and a lane that was just made needs none.)
+        let slot = if count < capacity { count } else { count % capacity };
         Position::new(number, slot as usize, &self.cells)
     }
 
@@ -309,6 +330,9 @@ impl<T, C: ControlBlock<T>> Drop for OneToOne<T, C> {
             // What lies there is the other process's, too.
             return;
         }
+        if self.head() == self.tail() {
+            return;
+        }
         let mut position = self.position(self.head());
         while position.number != self.tail() {
             let at = position;
@@ -332,7 +356,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_can_be_taken_back() {
         let first = Number::new(0);
-        let lane = OneToOne::<Box<u8>>::new(OneToOne::slots(2, Memory::default()).unwrap(), first);
+        let lane = OneToOne::<Box<u8>>::new(OneToOne::slots(2, &Memory::default()).unwrap(), first);
         lane.ask_for(lane.position(first));
         assert!(lane.is_asked_for(first) && !lane.is_asked_for(first.next()));
         // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
@@ -346,7 +370,7 @@ mod tests {
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = Number::new(u64::MAX - 1);
-        let lane = OneToOne::<u8>::new(OneToOne::slots(2, Memory::default()).unwrap(), first);
+        let lane = OneToOne::<u8>::new(OneToOne::slots(2, &Memory::default()).unwrap(), first);
         let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.next()), end);
@@ -356,7 +380,7 @@ mod tests {
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
         let first = Number::new(0);
-        let lane = OneToOne::<u8>::new(OneToOne::slots(4, Memory::default()).unwrap(), first);
+        let lane = OneToOne::<u8>::new(OneToOne::slots(4, &Memory::default()).unwrap(), first);
         lane.release(first.next());
         assert_eq!(lane.len(), 0);
         lane.release(first);
@@ -366,7 +390,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToOne::new(OneToOne::slots(4, Memory::default()).unwrap(), first);
+        let lane = OneToOne::new(OneToOne::slots(4, &Memory::default()).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write_at(lane.position(number), message.clone()) };

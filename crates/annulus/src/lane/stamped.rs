@@ -164,7 +164,7 @@ impl<T> Stamped<T> {
     pub(super) fn slots(
         capacity: usize,
         first: Number,
-        memory: Memory,
+        memory: &Memory,
     ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });

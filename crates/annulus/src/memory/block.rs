@@ -69,27 +69,27 @@ fn room_for(layout: Layout) -> Result<Layout, NoBlock> {
 impl Block {
     /// Bytes of this layout. Every page is written here.
     #[inline(always)]
-    pub(crate) fn touched(layout: Layout, memory: Memory) -> Result<Self, NoBlock> {
+    pub(crate) fn touched(layout: Layout, memory: &Memory) -> Result<Self, NoBlock> {
         Self::new(layout, memory, Content::Touched)
     }
 
     /// Bytes of this layout, all zero. Every page is written here.
     #[inline(always)]
-    pub(crate) fn zeroed(layout: Layout, memory: Memory) -> Result<Self, NoBlock> {
+    pub(crate) fn zeroed(layout: Layout, memory: &Memory) -> Result<Self, NoBlock> {
         Self::new(layout, memory, Content::Zeroes)
     }
 
     // (Inlined, as all that makes a ring: what is returned in memory is read again before it is written
     // there.)
     #[inline(always)]
-    pub(super) fn new(layout: Layout, memory: Memory, content: Content) -> Result<Self, NoBlock> {
+    pub(super) fn new(layout: Layout, memory: &Memory, content: Content) -> Result<Self, NoBlock> {
         if memory.asks() { Self::placed(layout, memory, content) } else { Self::allocated(layout, content) }
     }
 
     #[cold]
     #[inline(never)]
-    fn placed(layout: Layout, memory: Memory, content: Content) -> Result<Self, NoBlock> {
-        let placed = Box::new(Placed::new(layout, memory)?);
+    fn placed(layout: Layout, memory: &Memory, content: Content) -> Result<Self, NoBlock> {
+        let placed = Box::new(Placed::new(layout, *memory)?);
         let mut block = match placed.start() {
             Some(start) => Self::of(start, layout),
             None => Self::allocated(layout, content)?,

@@ -23,7 +23,7 @@ unsafe impl<U: Send + Sync> Sync for Filled<U> {}
 impl<U> Filled<U> {
     /// `count` units, which `make` makes in their order.
     #[inline(always)]
-    pub(crate) fn new(count: usize, memory: Memory, mut make: impl FnMut() -> U) -> Result<Self, NoBlock> {
+    pub(crate) fn new(count: usize, memory: &Memory, mut make: impl FnMut() -> U) -> Result<Self, NoBlock> {
         let layout = Layout::array::<U>(count).map_err(|_| NoBlock::TooLarge)?;
         let block = Block::new(layout, memory, Content::Anything)?;
         let start = block.start().cast::<U>();
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn drops_each_unit_once() {
-        for memory in [Memory::default(), Memory::prefer().prefault()] {
+        for memory in [&Memory::default(), &Memory::prefer().prefault()] {
             let unit = Rc::new(());
             let filled = Filled::new(5, memory, || Rc::clone(&unit)).unwrap();
             assert_eq!(Rc::strong_count(&unit), 6);
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn units_may_have_no_size() {
         let mut made = 0;
-        let filled = Filled::new(7, Memory::default(), || made += 1).unwrap();
+        let filled = Filled::new(7, &Memory::default(), || made += 1).unwrap();
         drop(filled);
         assert_eq!(made, 7);
     }

@@ -15,7 +15,7 @@
 //! *The entry ends before the ring.* [`Listing::side_goes`] is called while a handle is still there: nobody
 //! looks any more when the ring is dropped.
 
-use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,7 +24,6 @@ use core::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::observe::Observe;
-use crate::stats::Name;
 use crate::sync::{AtomicUsize, Ordering, mutated};
 
 /// All entries, by their numbers.
@@ -45,7 +44,7 @@ pub(crate) struct Listing(Option<Arc<Entry>>);
 
 /// A ring that has a name.
 pub(crate) struct Entry {
-    name: Cow<'static, str>,
+    name: Box<str>,
     /// How many sides of the ring have handles in this process. Before the ring is there, it is 0.
     sides: AtomicUsize,
     state: Mutex<State>,
@@ -64,13 +63,15 @@ unsafe impl Send for State {}
 
 impl Listing {
     /// For a ring of that name; it is not in the list yet.
-    pub(crate) fn new(name: &Name) -> Self {
-        let entry = |name: &Cow<'static, str>| Entry {
-            name: name.clone(),
-            sides: AtomicUsize::new(0),
-            state: Mutex::new(State { number: 0, ring: None }),
-        };
-        Self(name.as_ref().map(|name| Arc::new(entry(name))))
+    #[inline]
+    pub(crate) fn new(name: Option<&str>) -> Self {
+        Self(name.map(Self::entry))
+    }
+
+    #[cold]
+    fn entry(name: &str) -> Arc<Entry> {
+        let state = Mutex::new(State { number: 0, ring: None });
+        Arc::new(Entry { name: name.into(), sides: AtomicUsize::new(0), state })
     }
 
     /// The ring is there, with handles on so many sides. From now on it is in the list, if it has a name.
@@ -80,6 +81,7 @@ impl Listing {
     /// This listing is the ring's own, and this is called once. The ring stays where it is until
     /// [`side_goes`](Self::side_goes) has been called for each of the sides; and until that call has
     /// returned to the thread that made the last one, nobody has the ring for himself (`&mut`).
+    #[inline]
     pub(crate) unsafe fn begin<R: Observe>(&self, ring: &R, sides: usize) {
         let Some(entry) = self.0.as_ref().filter(|_| !mutated!("named_rings_unlisted")) else { return };
         // SAFETY: only a lifetime changes. Whoever follows the pointer comes before the end of the ring
@@ -168,7 +170,7 @@ mod tests {
         let ((begun, has_begun), (go, go_on)) = (channel(), channel());
         let slow =
             Slow { begun: Mutex::new(begun), go_on: Mutex::new(go_on), is_done: AtomicBool::new(false) };
-        let listing = Listing::new(&Some("a slow snapshot".into()));
+        let listing = Listing::new(Some("a slow snapshot"));
         // SAFETY: it stays there until both sides are gone.
         unsafe { listing.begin(&slow, 2) };
         let listed = || entries(|name| name == "a slow snapshot");
@@ -195,6 +197,6 @@ mod tests {
 
     #[test]
     fn who_has_no_name_has_no_entry() {
-        assert!(Listing::new(&None).0.is_none());
+        assert!(Listing::new(None).0.is_none());
     }
 }

@@ -1,6 +1,5 @@
 //! [`Observe`]: what has numbers that anybody may see.
 
-use crate::base::aligned::Aligned;
 use crate::stats::Stats;
 
 /// Something that has numbers.
@@ -20,21 +19,5 @@ pub(crate) unsafe trait Observe: Send + Sync {
     #[cfg(all(feature = "metrics", not(annulus_loom)))]
     fn address(&self) -> *const () {
         core::ptr::from_ref(self).cast()
-    }
-}
-
-// SAFETY: it has what the value has.
-unsafe impl<R: Observe> Observe for Aligned<R> {
-    fn stats(&self) -> Stats {
-        self.value().stats()
-    }
-
-    fn is_closed(&self) -> bool {
-        self.value().is_closed()
-    }
-
-    #[cfg(all(feature = "metrics", not(annulus_loom)))]
-    fn address(&self) -> *const () {
-        self.value().address()
     }
 }

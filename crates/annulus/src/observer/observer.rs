@@ -2,12 +2,13 @@
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
-use alloc::sync::Weak;
 use core::fmt;
+use core::ptr::NonNull;
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use super::listing::Entry;
 use super::observe::Observe;
+use crate::base::common::Weak;
 use crate::stats::Stats;
 
 /// Takes snapshots of one ring, broadcast or queue, from any thread; made by `observer` of its handles.
@@ -58,7 +59,7 @@ enum Ring {
 impl Observer {
     /// An observer of what this leads to.
     pub(crate) fn from_weak<R: Observe + 'static>(ring: Weak<R>) -> Self {
-        Self { ring: Ring::Weakly(ring) }
+        Self { ring: Ring::Weakly(ring.becoming(|ring| -> NonNull<dyn Observe> { ring })) }
     }
 
     /// An observer of a ring in the list of those that have a name.
@@ -102,7 +103,7 @@ impl Observer {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         match &self.ring {
-            Ring::Weakly(ring) => ring.strong_count() == 0,
+            Ring::Weakly(ring) => ring.is_gone(),
             #[cfg(all(feature = "std", not(annulus_loom)))]
             Ring::Listed(entry) => entry.look(|_| ()).is_none(),
         }

@@ -32,7 +32,7 @@ unsafe impl Sync for Slabs {}
 
 impl Slabs {
     /// `count` slabs of `slab_bytes` zeros, in `memory`. Every page is written here.
-    pub(super) fn zeroed(slab_bytes: usize, count: usize, memory: Memory) -> Result<Self, PoolError> {
+    pub(super) fn zeroed(slab_bytes: usize, count: usize, memory: &Memory) -> Result<Self, PoolError> {
         let too_large = PoolError::TooLarge { slab_bytes, count };
         let distance = slab_bytes.checked_next_multiple_of(LINE_BYTES).ok_or(too_large)?;
         let bytes = distance.checked_mul(count).ok_or(too_large)?;
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn each_begins_on_a_line_and_is_zero() {
         for (slab_bytes, count) in [(1, 1), (63, 3), (64, 3), (65, 2), (5000, 4)] {
-            let slabs = Slabs::zeroed(slab_bytes, count, Memory::default()).unwrap();
+            let slabs = Slabs::zeroed(slab_bytes, count, &Memory::default()).unwrap();
             let mut end = 0;
             for index in 0..count as u32 {
                 // SAFETY: the slab is there, and nobody writes.
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        assert!(Slabs::zeroed(usize::MAX, 2, Memory::default()).is_err());
-        assert!(Slabs::zeroed(usize::MAX, 1, Memory::default()).is_err());
-        assert!(Slabs::zeroed(usize::MAX / 2, 1, Memory::default()).is_err());
+        assert!(Slabs::zeroed(usize::MAX, 2, &Memory::default()).is_err());
+        assert!(Slabs::zeroed(usize::MAX, 1, &Memory::default()).is_err());
+        assert!(Slabs::zeroed(usize::MAX / 2, 1, &Memory::default()).is_err());
     }
 }

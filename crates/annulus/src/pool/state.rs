@@ -62,7 +62,7 @@ impl PoolState {
             _ => {}
         }
         let too_large = PoolError::TooLarge { slab_bytes, count };
-        let slabs = Slabs::zeroed(slab_bytes, count, memory)?;
+        let slabs = Slabs::zeroed(slab_bytes, count, &memory)?;
         let split = Split::of(count);
         let mut words = Vec::new();
         words.try_reserve_exact(count).map_err(|_| too_large)?;

@@ -227,7 +227,7 @@ impl crate::spsc::Builder {
 
         let capacity = self.plan.capacity;
         let memory = Arc::new(Together::<T> {
-            slots: Cells::new(capacity, Memory::default()).unwrap(),
+            slots: Cells::new(capacity, &Memory::default()).unwrap(),
             numbers: Numbers::zeroed(),
             words: [AtomicU32::new(0), AtomicU32::new(0)],
         });
@@ -422,7 +422,7 @@ mod places {
         ) -> Joins<T> {
             let (places, capacity) = (locks.len(), self.plan.capacity);
             let mapping = Mapping {
-                slots: (0..places).map(|_| Cells::new(capacity, Memory::default()).unwrap()).collect(),
+                slots: (0..places).map(|_| Cells::new(capacity, &Memory::default()).unwrap()).collect(),
                 numbers: (0..=places).map(|_| Numbers::zeroed()).collect(),
                 words: (0..=places).map(|_| AtomicU32::new(0)).collect(),
                 locks: Arc::clone(locks),

@@ -182,17 +182,27 @@ impl<K: Kind> Builder<K> {
     /// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
     /// ```
     #[allow(clippy::type_complexity, reason = "a producer and a consumer")]
-    #[inline]
+    #[inline(always)]
     pub fn build<T: Send>(self) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
-        let (write, read) = K::ends(self.plan)?;
+        Ok(self.made_of(K::slots(&self.plan)?))
+    }
+
+    #[inline(always)]
+    fn made_of<T: Send>(self, slots: K::Slots<T>) -> (Producer<T, K>, Consumer<T, K>) {
+        let (write, read) = K::ends(slots, &self.plan);
         read.state().list(2);
-        Ok((Producer { end: write }, Consumer { end: read, strategy: None }))
+        (Producer { end: write }, Consumer { end: read, strategy: None })
     }
 
     /// As [`build`](Self::build), for the short forms that can't fail.
     #[track_caller]
+    #[inline(always)]
     pub(super) fn build_or_panic<T: Send>(self) -> (Producer<T, K>, Consumer<T, K>) {
-        self.build().unwrap_or_else(|error| panic!("{error}"))
+        // (Slots alone are what may not be there: two ends would be copied out of the result.)
+        match K::slots(&self.plan) {
+            Ok(slots) => self.made_of(slots),
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 

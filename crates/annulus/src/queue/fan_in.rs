@@ -221,7 +221,12 @@ impl<T, C: ControlBlock<T>> Read<T> for FanIn<T, C> {
 impl<T, C: ControlBlock<T>> Drop for FanIn<T, C> {
     fn drop(&mut self) {
         self.state().consumer_goes();
-        self.settle();
+        if self.state().is_without_producers() {
+            // Where nobody sends any more, the tails are the ends.
+            self.settled = true;
+        } else {
+            self.settle();
+        }
         // One round: nothing is sent any more.
         let mut round = self.begin_round();
         while self.next_in_round(&mut round) {

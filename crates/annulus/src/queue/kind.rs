@@ -70,9 +70,14 @@ pub(crate) trait Parts: Sized + 'static {
 
 /// A kind of queue that a [`Builder`](super::Builder) makes.
 pub(crate) trait Build: Parts {
-    /// The ends of a new queue.
-    #[allow(clippy::type_complexity, reason = "two ends")]
-    fn ends<T: Send>(plan: Plan) -> Result<(Self::Write<T>, Self::Read<T>), CapacityError>;
+    /// What its first lane lies in.
+    type Slots<T: Send>;
+
+    /// The slots of a new queue's first lane.
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError>;
+
+    /// The ends of a new queue with these slots. Nothing can fail here, so all is made where it is to be.
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (Self::Write<T>, Self::Read<T>);
 }
 
 /// The lanes of a kind whose messages lie beside each other.

@@ -25,12 +25,13 @@
 
 use super::channels::channels;
 use super::kind::{AnyKind, Build, Divide, Join, Joinable, Kind, ManyConsumers, Parts};
+use super::node::NewLane;
 use super::plan::Plan;
 use super::read_many::ReadMany;
 use super::share::LaneShare;
 use super::write_many::WriteMany;
 use crate::error::CapacityError;
-use crate::lane::Own;
+use crate::lane::{OneToMany, Own};
 
 /// Many producers, many consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,10 +52,17 @@ impl Parts for Mpmc {
 }
 
 impl Build for Mpmc {
+    type Slots<T: Send> = <OneToMany<T> as NewLane>::Slots;
+
     #[inline(always)]
-    fn ends<T: Send>(plan: Plan) -> Result<(WriteMany<T>, ReadMany<T>), CapacityError> {
-        let share = LaneShare::first(plan)?;
-        Ok((WriteMany::new(share.clone()), ReadMany::new(share)))
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
+        <OneToMany<T> as NewLane>::slots(plan)
+    }
+
+    #[inline(always)]
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteMany<T>, ReadMany<T>) {
+        let [write, read] = LaneShare::first(slots, plan);
+        (WriteMany::new(write), ReadMany::new(read))
     }
 }
 

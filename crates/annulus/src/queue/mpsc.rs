@@ -19,12 +19,13 @@
 use super::channels::channels;
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, Build, InPlace, Join, Joinable, Kind, Lanes, Parts};
+use super::node::NewLane;
 use super::plan::Plan;
 use super::read::ReadEnd;
 use super::share::LaneShare;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::lane::Own;
+use crate::lane::{OneToOne, Own};
 
 /// Many producers, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,10 +46,17 @@ impl Parts for Mpsc {
 }
 
 impl Build for Mpsc {
+    type Slots<T: Send> = <OneToOne<T> as NewLane>::Slots;
+
     #[inline(always)]
-    fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
-        let share = LaneShare::first(plan)?;
-        Ok((WriteEnd::new(share.clone()), FanIn::new(ReadEnd::new(share))))
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
+        <OneToOne<T> as NewLane>::slots(plan)
+    }
+
+    #[inline(always)]
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T>, FanIn<T>) {
+        let [write, read] = LaneShare::first(slots, plan);
+        (WriteEnd::new(write), FanIn::new(ReadEnd::new(read)))
     }
 }
 

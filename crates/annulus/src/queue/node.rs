@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
+use crate::base::aligned::Aligned;
 use crate::base::free_list::END;
 use crate::error::CapacityError;
 use crate::lane::Number;
@@ -51,28 +52,40 @@ const _: () = {
 };
 
 impl<L> LaneNode<L> {
-    /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`.
+    /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`. It is in
+    /// room of its own, until [`Aligned::free`]. `lane` writes the lane to its place, which nobody else uses.
+    // Decision 0132: it is written where it stays.
     #[inline(always)]
-    pub(super) fn new(
-        lane: L,
+    pub(super) fn made(
+        lane: impl FnOnce(*mut L),
         index: u32,
         id: u64,
         state: NonNull<()>,
         plan: &Plan,
         released: EventCount,
-    ) -> Self {
-        Self {
-            lane,
-            state,
-            active: AtomicBool::new(false),
-            recently_used: AtomicBool::new(false),
-            index,
-            released,
-            link: AtomicU32::new(END),
-            id: AtomicU64::new(id),
-            base: AtomicU64::new(plan.first.get()),
-            has_producer: AtomicBool::new(true),
-            sampler: plan.statistics.then(LatencySampler::new),
+    ) -> NonNull<Self> {
+        let room = Aligned::<Self>::room();
+        let place = room.place().as_ptr();
+        // SAFETY: the room is new, and the place is in it. `lane` writes the lane, and these are all other
+        // fields.
+        unsafe {
+            lane(&raw mut (*place).lane);
+            (&raw mut (*place).state).write(state);
+            (&raw mut (*place).active).write(AtomicBool::new(false));
+            (&raw mut (*place).recently_used).write(AtomicBool::new(false));
+            (&raw mut (*place).index).write(index);
+            (&raw mut (*place).released).write(released);
+            (&raw mut (*place).link).write(AtomicU32::new(END));
+            (&raw mut (*place).id).write(AtomicU64::new(id));
+            (&raw mut (*place).base).write(AtomicU64::new(plan.first.get()));
+            (&raw mut (*place).has_producer).write(AtomicBool::new(true));
+            let sampler = &raw mut (*place).sampler;
+            if plan.statistics {
+                sampler.write(Some(LatencySampler::new()));
+            } else {
+                sampler.write(None);
+            }
+            room.filled()
         }
     }
 
@@ -112,8 +125,12 @@ pub(crate) trait NewLane: QueueLane {
     /// The slots of an empty lane.
     fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError>;
 
-    /// An empty lane of these slots.
-    fn new(slots: Self::Slots, plan: &Plan) -> Self;
+    /// Writes an empty lane of these slots.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan);
 
     /// Where the slots lie.
     #[cfg(feature = "numa")]
@@ -125,12 +142,13 @@ impl<T> NewLane for OneToOne<T> {
 
     #[inline(always)]
     fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError> {
-        OneToOne::slots(plan.capacity, plan.memory)
+        OneToOne::slots(plan.capacity, &plan.memory)
     }
 
     #[inline(always)]
-    fn new(slots: Self::Slots, plan: &Plan) -> Self {
-        OneToOne::new(slots, plan.first)
+    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan) {
+        // SAFETY: the caller's promise.
+        unsafe { OneToOne::write_at(place, slots, plan.first) };
     }
 
     #[cfg(feature = "numa")]
@@ -144,12 +162,13 @@ impl<T> NewLane for OneToMany<T> {
 
     #[inline(always)]
     fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError> {
-        OneToMany::slots(plan.capacity, plan.first, plan.memory)
+        OneToMany::slots(plan.capacity, plan.first, &plan.memory)
     }
 
     #[inline(always)]
-    fn new(slots: Self::Slots, plan: &Plan) -> Self {
-        OneToMany::new(slots, plan.first)
+    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan) {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(OneToMany::new(slots, plan.first)) };
     }
 
     #[cfg(feature = "numa")]

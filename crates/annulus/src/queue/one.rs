@@ -215,8 +215,11 @@ impl<T, C: ControlBlock<T>> Drop for One<T, C> {
 #[inline(never)]
 fn leave<T, C: ControlBlock<T>>(one: &mut One<T, C>) {
     one.state().consumer_goes();
-    one.state().await_sends();
-    one.end.seal();
+    // Where nobody sends any more, the tail is the end.
+    if !one.state().is_without_producers() {
+        one.state().await_sends();
+        one.end.seal();
+    }
     while one.here() != 0 {
         one.end.drop_some(one.end.known());
     }

@@ -6,15 +6,19 @@
 //! whatever consumers do, and a join takes as many steps as a pop from a stack.
 //!
 //! ```text
+//!  first, active: the first pointer, and the bits of the first block ─▶ Node 0: lane, active, recently_used …
 //!  buckets      blocks of a bucket                          nodes
 //! ┌─────┐     ┌──────────────────────────┐
-//! │  0  │────▶│ active: a bit for each   │ ─────────────▶ Node 0: lane, active, recently_used …
+//! │  0  │────▶│ active: a bit for each   │
 //! ├─────┤     │ 64 pointers to nodes     │ ─────────────▶ Node 1
 //! │  1  │──┐  └──────────────────────────┘                …
 //! ├─────┤  │  ┌──────────────────────────┬──────────────────────────┐
 //! │  2  │  └─▶│                          │                          │    bucket n has 2^n blocks
 //! └─────┘     └──────────────────────────┴──────────────────────────┘
 //! ```
+//!
+//! Most queues have one lane. So the first node is not in a block, and no block is there before the second
+//! lane. (Of the first block, the bits and the first pointer are never used: those of the roster are.)
 //!
 //! *Active lanes.* Consumers look at the lanes whose bit is set, in the order of their numbers, round and
 //! round. So each lane has its turn after at most one turn of every other. A poll looks at each bit once: its
@@ -42,6 +46,7 @@ use core::ptr::{self, NonNull};
 use super::node::{LaneNode, QueueLane};
 use crate::base::aligned::Aligned;
 use crate::base::free_list::{END, Head};
+use crate::base::link::Link;
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::EventCount;
 
@@ -61,11 +66,19 @@ pub(super) struct Roster<L> {
     free: Head,
     /// The number of lanes, with those that are being added.
     count: AtomicUsize,
-    /// Bucket n is null, or has 2^n blocks; constant from then on.
-    buckets: [AtomicPtr<Block<L>>; BUCKETS],
+    /// The bits of the first block.
+    active: AtomicU64,
+    /// Null, or the first node; constant from then on.
+    // Decision 0132: a queue of one lane has no table of lanes.
+    first: AtomicPtr<LaneNode<L>>,
+    /// Made with the second lane.
+    table: Link<Table<L>>,
     /// Odd while somebody deactivates lanes.
     thinning: AtomicU64,
 }
+
+/// Bucket n is null, or has 2^n blocks; constant from then on.
+struct Table<L>([AtomicPtr<Block<L>>; BUCKETS]);
 
 struct Block<L> {
     /// A bit for each lane: whether it is active.
@@ -119,7 +132,9 @@ impl<L> Roster<L> {
         Self {
             free: Head::new(END),
             count: AtomicUsize::new(0),
-            buckets: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            active: AtomicU64::new(0),
+            first: AtomicPtr::new(ptr::null_mut()),
+            table: Link::empty(),
             thinning: AtomicU64::new(0),
         }
     }
@@ -135,17 +150,31 @@ impl<L> Roster<L> {
     fn block(&self, number: usize) -> Option<&Block<L>> {
         let (bucket, index) = bucket_of(number);
         // Acquire: pairs with the Release in `add`.
-        let blocks = NonNull::new(self.buckets.get(bucket)?.load(Ordering::Acquire))?;
+        let blocks = NonNull::new(self.table.get()?.0.get(bucket)?.load(Ordering::Acquire))?;
         // SAFETY: a bucket has 2^n blocks from the moment it is there to the end of the queue, and `index` is
         // below that.
         Some(unsafe { blocks.add(index).as_ref() })
     }
 
+    /// The bits of a block.
+    #[inline(always)]
+    fn active(&self, block: usize) -> Option<&AtomicU64> {
+        if block == 0 { Some(&self.active) } else { self.block(block).map(|block| &block.active) }
+    }
+
+    /// Where the pointer to a node is.
+    #[inline(always)]
+    fn place(&self, index: usize) -> Option<&AtomicPtr<LaneNode<L>>> {
+        if index == 0 {
+            return Some(&self.first);
+        }
+        self.block(index / LANES_PER_BLOCK).map(|block| &block.nodes[index % LANES_PER_BLOCK])
+    }
+
     #[inline(always)]
     pub(super) fn node(&self, index: usize) -> Option<&LaneNode<L>> {
         // Acquire: pairs with the Release in `add`.
-        let node =
-            self.block(index / LANES_PER_BLOCK)?.nodes[index % LANES_PER_BLOCK].load(Ordering::Acquire);
+        let node = self.place(index)?.load(Ordering::Acquire);
         // SAFETY: null, or a node, which lives as long as the queue.
         unsafe { node.as_ref() }
     }
@@ -187,25 +216,15 @@ impl<L> Roster<L> {
     pub(super) fn add(&self, make: impl FnOnce(u32) -> NonNull<LaneNode<L>>) -> &LaneNode<L> {
         // Relaxed: each lane only needs another number. The stores below publish the lane.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
-        let (bucket, _) = bucket_of(index / LANES_PER_BLOCK);
-        let bucket_pointer = &self.buckets[bucket];
-        if bucket_pointer.load(Ordering::Acquire).is_null() {
-            let blocks: Box<[Block<L>]> = (0..1_usize << bucket).map(|_| Block::new()).collect();
-            let blocks = Box::into_raw(blocks);
-            // Release: pairs with the Acquire in `block`. Another producer may have been faster.
-            if bucket_pointer
-                .compare_exchange(ptr::null_mut(), blocks.cast(), Ordering::AcqRel, Ordering::Acquire)
-                .is_err()
-            {
-                // Unreached: two producers that join at once need another bucket: they have to meet there
-                // SAFETY: it was made above, and nobody else has it.
-                drop(unsafe { Box::from_raw(blocks) });
-            }
+        if index > 0 {
+            let table = self.table.get();
+            let table = table.unwrap_or_else(|| self.table.put(Table::new()).unwrap_or_else(|theirs| theirs));
+            table.add(bucket_of(index / LANES_PER_BLOCK).0);
         }
         let node = make(index as u32);
-        let block = self.block(index / LANES_PER_BLOCK).expect("its bucket is there");
+        let place = self.place(index).expect("its bucket is there");
         // Release: pairs with the Acquire in `node`.
-        block.nodes[index % LANES_PER_BLOCK].store(node.as_ptr(), Ordering::Release);
+        place.store(node.as_ptr(), Ordering::Release);
         // SAFETY: it was made above. It is only borrowed shared, and freed with the roster.
         unsafe { node.as_ref() }
     }
@@ -215,12 +234,10 @@ impl<L> Roster<L> {
     pub(super) fn add_first(&self, node: NonNull<LaneNode<L>>) -> &LaneNode<L> {
         // SAFETY: it was just made.
         unsafe { node.as_ref() }.active.store(true, Ordering::Relaxed);
-        let first = Box::new(Block::new());
         // Relaxed, here and above: whoever else gets the roster comes after this.
-        first.nodes[0].store(node.as_ptr(), Ordering::Relaxed);
-        first.active.store(1, Ordering::Relaxed);
+        self.first.store(node.as_ptr(), Ordering::Relaxed);
+        self.active.store(1, Ordering::Relaxed);
         self.count.store(1, Ordering::Relaxed);
-        self.buckets[0].store(Box::into_raw(first), Ordering::Relaxed);
         // SAFETY: as in `add`.
         unsafe { node.as_ref() }
     }
@@ -236,8 +253,8 @@ impl<L> Roster<L> {
 
     fn word_of(&self, node: &LaneNode<L>) -> (&AtomicU64, u64) {
         let index = node.index as usize;
-        let block = self.block(index / LANES_PER_BLOCK).expect("a node lies in a block");
-        (&block.active, 1 << (index % LANES_PER_BLOCK))
+        let word = self.active(index / LANES_PER_BLOCK).expect("its bucket is there");
+        (word, 1 << (index % LANES_PER_BLOCK))
     }
 
     fn set_bit(&self, node: &LaneNode<L>) {
@@ -291,9 +308,9 @@ impl<L> Roster<L> {
             // The word has no more bits than this, or the round no more lanes.
             let most = (LANES_PER_BLOCK - from % LANES_PER_BLOCK).min(round.lanes - from).min(round.left);
             // Decision 0059: bits, not lanes.
-            let active = match self.block(from / LANES_PER_BLOCK) {
+            let active = match self.active(from / LANES_PER_BLOCK) {
                 // Acquire: pairs with the Release in `set_bit` and `clear_bit`.
-                Some(block) if !round.all => block.active.load(Ordering::Acquire) >> (from % LANES_PER_BLOCK),
+                Some(word) if !round.all => word.load(Ordering::Acquire) >> (from % LANES_PER_BLOCK),
                 Some(_) => u64::MAX,
                 // Unreached: a round has to meet a producer that has counted its ring and has not added the
                 // bucket yet; loom fan_in_wake
@@ -387,6 +404,42 @@ impl<L> Roster<L> {
     }
 }
 
+impl<L> Table<L> {
+    fn new() -> Self {
+        Self(core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())))
+    }
+
+    /// From now on this bucket is there.
+    fn add(&self, bucket: usize) {
+        let pointer = &self.0[bucket];
+        if !pointer.load(Ordering::Acquire).is_null() {
+            return;
+        }
+        let blocks: Box<[Block<L>]> = (0..1_usize << bucket).map(|_| Block::new()).collect();
+        let blocks = Box::into_raw(blocks);
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        // Release: pairs with the Acquire in `block`. Another producer may have been faster.
+        if pointer.compare_exchange(ptr::null_mut(), blocks.cast(), success, failure).is_err() {
+            // Unreached: two producers that join at once need another bucket: they have to meet there
+            // SAFETY: it was made above, and nobody else has it.
+            drop(unsafe { Box::from_raw(blocks) });
+        }
+    }
+}
+
+impl<L> Drop for Table<L> {
+    fn drop(&mut self) {
+        for (bucket, blocks) in self.0.iter().enumerate() {
+            // Relaxed: all handles are gone.
+            let blocks = blocks.load(Ordering::Relaxed);
+            if !blocks.is_null() {
+                // SAFETY: it was made in `add` with 2^n blocks, and nobody else has it any more.
+                drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(blocks, 1 << bucket)) });
+            }
+        }
+    }
+}
+
 impl<L> Block<L> {
     fn new() -> Self {
         Self { active: AtomicU64::new(0), nodes: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
@@ -397,20 +450,11 @@ impl<L> Drop for Roster<L> {
     fn drop(&mut self) {
         // As many as there are: most queues have one lane, in a table for many.
         for index in 0..self.count() {
-            let Some(block) = self.block(index / LANES_PER_BLOCK) else { continue };
+            let Some(place) = self.place(index) else { continue };
             // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
-            let node = block.nodes[index % LANES_PER_BLOCK].load(Ordering::Relaxed);
-            if let Some(node) = NonNull::new(node) {
+            if let Some(node) = NonNull::new(place.load(Ordering::Relaxed)) {
                 // SAFETY: `add` got it in room of its own, and it is in the table once.
                 unsafe { Aligned::free(node) };
-            }
-        }
-        for (bucket, blocks) in self.buckets.iter().enumerate() {
-            // Relaxed: as above.
-            let blocks = blocks.load(Ordering::Relaxed);
-            if !blocks.is_null() {
-                // SAFETY: it was made in `add` with 2^n blocks, and nobody else has it any more.
-                drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(blocks, 1 << bucket)) });
             }
         }
     }

@@ -28,18 +28,16 @@ unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
 unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
 
 impl<L: QueueLane> LaneShare<L> {
-    /// The first share in a new queue state, which has one lane. The lane is active. The queue state counts
-    /// one producer and one consumer, which are still to be made.
+    /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The queue state
+    /// counts one producer and one consumer, which are still to be made.
     #[inline(always)]
-    pub(super) fn first(plan: Plan) -> Result<Self, CapacityError>
+    pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
     where
         L: NewLane<Peer = ()>,
     {
-        let room = Common::room();
-        let me = room.place();
-        let state = room.fill(QueueState::new(plan, EventCount::counting, (), me));
-        let node = NonNull::from(state.first_lane()?);
-        Ok(Self::of(state, node))
+        let both = QueueState::made(plan, EventCount::counting, ());
+        let node = NonNull::from(both[0].first_lane(slots, plan));
+        both.map(|state| Self::of(state, node))
     }
 
     /// The first share in a new queue state, whose other side is of another process, and which has the lane
@@ -54,12 +52,11 @@ impl<L: QueueLane> LaneShare<L> {
         peer: L::Peer,
     ) -> Self {
         let published = |counters| EventCount::across(published, counters);
-        let room = Common::room();
-        let me = room.place();
-        let state = room.fill(QueueState::new(plan, published, peer, me));
+        let [state] = QueueState::<L>::made(&plan, published, peer);
         let add = |(lane, released): (L, Remote), number: u64| {
             let released = EventCount::across(released, state.counters.clone());
-            NonNull::from(state.add_lane(lane, released, number))
+            // SAFETY: `add_lane` has room for it.
+            NonNull::from(state.add_lane(|place| unsafe { place.write(lane) }, released, number))
         };
         let node = add(first, 0);
         // SAFETY: the queue state keeps it.

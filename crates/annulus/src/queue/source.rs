@@ -106,7 +106,6 @@ mod tests {
     use super::*;
     use core::ptr::NonNull;
 
-    use crate::base::aligned::Aligned;
     use crate::queue::ends::Write;
     use crate::queue::kind::Joinable;
     use crate::queue::node::{LaneNode, NewLane};
@@ -122,9 +121,9 @@ mod tests {
             first.clone().try_send(7).unwrap();
             mark = consumer.mark();
             let slots = <K::Write<u64> as Write<u64>>::Lane::slots(&state.plan).unwrap();
-            let lane = NewLane::new(slots, &state.plan);
-            let (me, released) = (NonNull::from(state).cast(), EventCount::new());
-            Aligned::room().fill(LaneNode::new(lane, index, 9, me, &state.plan, released))
+            // SAFETY: `made` has room for it.
+            let lane = |place| unsafe { NewLane::write_at(place, slots, &state.plan) };
+            LaneNode::made(lane, index, 9, NonNull::from(state).cast(), &state.plan, EventCount::new())
         });
         assert!(!consumer.has_passed(&mut mark));
         assert_eq!(consumer.try_recv(), Ok(7));

@@ -13,13 +13,14 @@ use super::channels::channels;
 use super::ends::Read;
 use super::handing::Handing;
 use super::kind::{AnyKind, Build, InPlace, Kind, Lanes, Parts};
+use super::node::NewLane;
 use super::one::One;
 use super::plan::Plan;
 use super::read::ReadEnd;
 use super::share::LaneShare;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::lane::Own;
+use crate::lane::{OneToOne, Own};
 
 /// One producer, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,10 +80,17 @@ impl Parts for Spsc {
 }
 
 impl Build for Spsc {
+    type Slots<T: Send> = <OneToOne<T> as NewLane>::Slots;
+
     #[inline(always)]
-    fn ends<T: Send>(plan: Plan) -> Result<(Handing<T>, One<T>), CapacityError> {
-        let share = LaneShare::first(plan)?;
-        Ok((Handing { end: WriteEnd::new(share.clone()) }, One::new(ReadEnd::new(share))))
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
+        <OneToOne<T> as NewLane>::slots(plan)
+    }
+
+    #[inline(always)]
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (Handing<T>, One<T>) {
+        let [write, read] = LaneShare::first(slots, plan);
+        (Handing { end: WriteEnd::new(write) }, One::new(ReadEnd::new(read)))
     }
 }
 

@@ -21,9 +21,9 @@ use super::latency_sampler::LatencySampler;
 use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
-use crate::base::aligned::Aligned;
 use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
+use crate::base::in_place::written;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use crate::close::Told;
 use crate::close::{Close, Closer};
@@ -36,7 +36,7 @@ use crate::observer::{Listing, Observe, Observer};
 use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::wait::{EventCount, Flag, HasFlags};
 
 /// What all handles of a queue share.
@@ -85,31 +85,38 @@ unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
 unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
 
 impl<L: QueueLane> QueueState<L> {
-    /// A queue state without a lane, and with one handle on each side.
+    /// So many shares in a queue state without a lane, which has one handle on each side.
+    // Decision 0132: it is written where it stays.
     #[inline(always)]
-    pub(super) fn new(
-        plan: Plan,
+    pub(super) fn made<const SHARES: usize>(
+        plan: &Plan,
         published: impl FnOnce(Counting) -> EventCount,
         peer: L::Peer,
-        me: NonNull<Self>,
-    ) -> Self {
+    ) -> [Common<Self>; SHARES] {
+        let room = Common::<Self>::room();
         let counters = Counters::new(plan.statistics);
-        let published = published(counters.clone());
-        Self {
-            published,
-            producers: HandleCount::new(),
-            consumers: HandleCount::new(),
-            roster: Roster::new(),
-            joined: AtomicU64::new(0),
-            plan,
-            counters,
-            listing: Listing::new(&plan.name.map(Into::into)),
-            peer,
-            me,
-            #[cfg(all(feature = "std", not(annulus_loom)))]
-            told: std::sync::OnceLock::new(),
-            #[cfg(feature = "numa")]
-            reader_node: AtomicUsize::new(NOWHERE),
+        // SAFETY: the room is new, the place is in it, and all fields are written.
+        unsafe {
+            written!(
+                room.place().as_ptr(),
+                Self {
+                    published: published(counters.clone()),
+                    producers: HandleCount::new(),
+                    consumers: HandleCount::new(),
+                    roster: Roster::new(),
+                    joined: AtomicU64::new(0),
+                    plan: *plan,
+                    counters: counters,
+                    listing: Listing::new(plan.name),
+                    peer: peer,
+                    me: room.place(),
+                    #[cfg(all(feature = "std", not(annulus_loom)))]
+                    told: std::sync::OnceLock::new(),
+                    #[cfg(feature = "numa")]
+                    reader_node: AtomicUsize::new(NOWHERE),
+                }
+            );
+            room.filled()
         }
     }
 
@@ -127,39 +134,39 @@ impl<L: QueueLane> QueueState<L> {
             return Ok(node);
         }
         let (slots, released) = (self.new_slots()?, EventCount::counting(self.counters.clone()));
-        Ok(self.add_lane(L::new(slots, &self.plan), released, id))
+        // SAFETY: `add_lane` has room for it.
+        Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &self.plan) }, released, id))
     }
 
-    /// The lane of the first producer, which is active. Nobody else has the queue state yet.
+    /// The lane of the first producer, which has these slots, and is active. Nobody else has the queue state
+    /// yet, which is one of that plan.
     #[inline(always)]
-    pub(super) fn first_lane(&self) -> Result<&LaneNode<L>, CapacityError>
+    pub(super) fn first_lane(&self, slots: L::Slots, plan: &Plan) -> &LaneNode<L>
     where
         L: NewLane,
     {
-        let (slots, released) = (self.new_slots()?, EventCount::counting(self.counters.clone()));
         self.joined.store(1, Ordering::Relaxed);
-        if self.plan.hand_off {
+        if plan.hand_off {
             self.published.set_flag(HANDS_OFF, Ordering::Relaxed);
         }
-        let lane = L::new(slots, &self.plan);
-        let node = Aligned::room().fill(LaneNode::new(lane, 0, 0, self.me.cast(), &self.plan, released));
-        Ok(self.roster.add_first(node))
+        let released = EventCount::counting(self.counters.clone());
+        // SAFETY: `made` has room for it.
+        let lane = |place| unsafe { L::write_at(place, slots, plan) };
+        self.roster.add_first(LaneNode::made(lane, 0, 0, self.me.cast(), plan, released))
     }
 
-    /// Adds a lane for producer `id`, which sleeps at `released`.
-    pub(super) fn add_lane(&self, lane: L, released: EventCount, id: u64) -> &LaneNode<L> {
-        let node = |index| LaneNode::new(lane, index, id, self.me.cast(), &self.plan, released);
-        self.roster.add(|index| Aligned::room().fill(node(index)))
+    /// Adds a lane, which `lane` writes to its place, for producer `id`, which sleeps at `released`.
+    pub(super) fn add_lane(&self, lane: impl FnOnce(*mut L), released: EventCount, id: u64) -> &LaneNode<L> {
+        self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &self.plan, released))
     }
 
     /// Slots of its memory for a lane, near the consumer if that has said where it is.
-    #[inline(always)]
     fn new_slots(&self) -> Result<L::Slots, CapacityError>
     where
         L: NewLane,
     {
         let mut plan = self.plan;
-        if mutated!("joined_ring_unplaced") && self.roster.count() > 0 {
+        if mutated!("joined_ring_unplaced") {
             plan.memory = Memory::default();
         }
         let slots = L::slots(&plan)?;
@@ -187,8 +194,11 @@ impl<L: QueueLane> QueueState<L> {
     /// The producer of `node` leaves. From now on another producer may have the lane.
     pub(super) fn leave(&self, node: &LaneNode<L>) {
         node.has_producer.store(false, Ordering::Relaxed);
-        // Decision 0056: at once, with its messages.
-        self.roster.give_back(node);
+        // After the last producer nobody joins.
+        if !self.producers.is_last() {
+            // Decision 0056: at once, with its messages.
+            self.roster.give_back(node);
+        }
         self.producer_goes();
     }
 
@@ -248,14 +258,15 @@ impl<L: QueueLane> QueueState<L> {
         if self.published.has_flag(CLOSED, Ordering::Acquire) {
             return;
         }
-        // Release: pairs with the Acquire in `is_closed`.
-        self.published.set_flag(CLOSED, ordering!(Release unless "queue_close_relaxed"));
+        // The other process first: who is woken there looks whether this side has closed.
         self.peer.close();
-        if mutated!("queue_close_wakes_nobody") {
-            return;
+        self.published.flag_and_wake(CLOSED);
+        // Where the last producer closes the queue, nobody waits for slots.
+        if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
+            // A producer whose lane is not seen here sees the flag before it sleeps.
+            self.published.fence();
+            self.nodes().for_each(|node| node.released.notify());
         }
-        self.published.notify();
-        self.nodes().for_each(|node| node.released.notify());
         #[cfg(all(feature = "std", not(annulus_loom)))]
         if let Some(told) = self.told.get() {
             told.closed();
@@ -294,6 +305,11 @@ impl<L: QueueLane> QueueState<L> {
         Observer::from_weak(self.share().downgrade())
     }
 
+    /// Whether all producers are gone. If so, the caller sees all that they have sent.
+    pub(super) fn is_without_producers(&self) -> bool {
+        self.producers.is_zero()
+    }
+
     /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
     /// not have seen the close before its send. No system call where the queue is young, which one for a
     /// reply always is.
@@ -302,7 +318,7 @@ impl<L: QueueLane> QueueState<L> {
         // Where all producers are gone, their sends are over (`is_zero` is Acquire), and no barrier is
         // needed.
         // Mutants: `delete !`: only a model sees it: end_no_barrier.
-        if !self.producers.is_zero() {
+        if !self.is_without_producers() {
             self.published.barrier_behind_flag();
         }
     }

@@ -68,7 +68,7 @@ impl Pen {
 
 impl Area {
     /// An area of so many words: a power of two, and at least two.
-    pub(crate) fn new(words: usize, memory: Memory) -> Result<Self, NoBlock> {
+    pub(crate) fn new(words: usize, memory: &Memory) -> Result<Self, NoBlock> {
         assert!(words.is_power_of_two() && words > 1, "an area of {words} words");
         let overwritten = Overwritten(AtomicU64::new(0));
         Ok(Self { words: Storage::zeroed(words, 1, memory)?, mask: words as u64 - 1, overwritten })

@@ -25,7 +25,7 @@ pub(crate) struct Copied<T> {
 
 impl<T: Message> Copied<T> {
     #[inline(always)]
-    pub(crate) fn new(capacity: usize, stride: usize, memory: Memory) -> Result<Self, CapacityError> {
+    pub(crate) fn new(capacity: usize, stride: usize, memory: &Memory) -> Result<Self, CapacityError> {
         let words = Storage::zeroed(capacity, stride, memory)
             .map_err(|refused| CapacityError::of_block(refused, capacity, stride * size_of::<u64>()))?;
         Ok(Self { words, message: PhantomData })

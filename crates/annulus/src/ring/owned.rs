@@ -50,7 +50,7 @@ impl<T> Owned<T> {
     /// `capacity` values from `factory`, in `memory`.
     pub(crate) fn new(
         capacity: usize,
-        memory: Memory,
+        memory: &Memory,
         mut factory: impl FnMut() -> T,
     ) -> Result<Self, CapacityError> {
         let slot = || OwnedSlot { stamp: AtomicU64::new(0), value: UnsafeCell::new(factory()) };

@@ -28,7 +28,7 @@ impl Storage {
     ///
     /// Every word is written here, so no page of a ring is touched for the first time while it runs.
     #[inline(always)]
-    pub(super) fn zeroed(slots: usize, stride: usize, memory: Memory) -> Result<Self, NoBlock> {
+    pub(super) fn zeroed(slots: usize, stride: usize, memory: &Memory) -> Result<Self, NoBlock> {
         let words = slots.checked_mul(stride).ok_or(NoBlock::TooLarge)?;
         Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, Line::default)? })
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn begins_on_a_line_and_is_zero() {
         for (slots, stride) in [(2, 1), (3, 2), (5, 8), (7, if cfg!(miri) { 52 } else { 520 })] {
-            let storage = Storage::zeroed(slots, stride, Memory::default()).unwrap();
+            let storage = Storage::zeroed(slots, stride, &Memory::default()).unwrap();
             assert_eq!(storage.start().as_ptr() as usize % 64, 0);
             // SAFETY: so many words were asked for.
             let words = unsafe { core::slice::from_raw_parts(storage.start().as_ptr(), slots * stride) };
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        assert!(Storage::zeroed(usize::MAX, 2, Memory::default()).is_err());
-        assert!(Storage::zeroed(usize::MAX / 16, 1, Memory::default()).is_err());
+        assert!(Storage::zeroed(usize::MAX, 2, &Memory::default()).is_err());
+        assert!(Storage::zeroed(usize::MAX / 16, 1, &Memory::default()).is_err());
     }
 }

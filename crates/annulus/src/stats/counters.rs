@@ -23,17 +23,15 @@ pub(crate) struct Counters {
 
 impl Counters {
     /// Counters at zero, if somebody wants them.
+    #[inline]
     pub(crate) fn new(is_wanted: bool) -> Counting {
+        is_wanted.then(Self::zero)
+    }
+
+    #[cold]
+    fn zero() -> Arc<Self> {
         let zero = || AtomicU64::new(0);
-        is_wanted.then(|| {
-            Arc::new(Self {
-                lagged: zero(),
-                sleeps: zero(),
-                wake_ups: zero(),
-                rests: zero(),
-                high_water: zero(),
-            })
-        })
+        Arc::new(Self { lagged: zero(), sleeps: zero(), wake_ups: zero(), rests: zero(), high_water: zero() })
     }
 
     /// A lossy subscriber has lost or skipped `count` messages.

@@ -158,30 +158,37 @@ impl EventCount {
     }
 
     /// An event whose sleeps and wake-ups are counted, if there are counters.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn counting(counters: Counting) -> Self {
+        let (word, youth) = Self::at_first();
+        Self::with(word, youth, counters)
+    }
+
+    /// The word of a new event, and its youth.
+    fn at_first() -> (u32, u32) {
         if !fence::is_asymmetric() {
             // Unreached: on other systems, and on kernels without membarrier
-            return Self::with(FENCE_BOTH_SIDES, counters);
+            return (FENCE_BOTH_SIDES, 0);
         }
         if !fence::begins_young() || mutated!("never_young") {
             // Unreached: for loom
-            return Self::with(0, counters);
+            return (0, 0);
         }
-        Self { youth: AtomicU32::new(YOUTH), ..Self::with(FENCE_BOTH_SIDES, counters) }
+        (FENCE_BOTH_SIDES, YOUTH)
     }
 
     /// An event whose wakers and sleepers have a full fence each, so that nobody asks the system for one. For
     /// rings that live for one message.
     pub(crate) fn fenced() -> Self {
-        Self::with(FENCE_BOTH_SIDES, None)
+        Self::with(FENCE_BOTH_SIDES, 0, None)
     }
 
+    /// (One expression, from numbers: so it is written where it stays. Decision 0132.)
     #[inline(always)]
-    fn with(word: u32, counters: Counting) -> Self {
+    fn with(word: u32, youth: u32, counters: Counting) -> Self {
         Self {
             word: AtomicU32::new(word),
-            youth: AtomicU32::new(0),
+            youth: AtomicU32::new(youth),
             asleep: AtomicU32::new(0),
             parking: Parking::new(),
             #[cfg(feature = "std")]
@@ -201,7 +208,7 @@ impl EventCount {
         let event = if remote.is_asymmetric() {
             Self::counting(counters)
         } else {
-            Self::with(FENCE_BOTH_SIDES, counters)
+            Self::with(FENCE_BOTH_SIDES, 0, counters)
         };
         // Relaxed: nobody else has it yet.
         event.word.fetch_or(ELSEWHERE, Ordering::Relaxed);
@@ -213,6 +220,28 @@ impl EventCount {
     pub(crate) fn notify(&self) {
         if unlikely(self.may_have_sleepers()) {
             self.wake();
+        }
+    }
+
+    /// event.close9: sets `flag` for good, and wakes everybody who registered before. What the caller did
+    /// before is published, as by a store with Release.
+    ///
+    /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
+    /// sees the flag in the word; a task or a thread that registered before is seen here.
+    // Decision 0132: the word of the sleepers tells of the flag, too.
+    pub(crate) fn flag_and_wake(&self, flag: Flag) {
+        // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
+        // with the Release of event.sleep1 of a task, which is found then.
+        let ordering = ordering!(AcqRel unless "queue_close_relaxed");
+        let seen = self.word.fetch_or(flag as u32, ordering);
+        if mutated!("queue_close_wakes_nobody") {
+            return;
+        }
+        if self.remote.is_some() {
+            // Those of other processes register elsewhere.
+            self.notify();
+        } else if seen & SLEEPER != 0 {
+            self.wake_all();
         }
     }
 
@@ -488,7 +517,7 @@ mod tests {
             assert_eq!(event.word.load(Ordering::Relaxed) & FENCED, 0, "the next one has its own");
         }
         // What changes meanwhile leaves the bit to others.
-        let event = EventCount::with(0, None);
+        let event = EventCount::with(0, 0, None);
         event.word.store(FENCED, Ordering::Relaxed);
         let ticket = event.register();
         assert_eq!(ticket.word, THREAD | FENCED, "a bit without a sleeper says nothing, and is no harm");
@@ -556,7 +585,7 @@ mod tests {
     fn both_kinds() -> [EventCount; 2] {
         // The process has registered, where it may.
         fence::prepare();
-        [0, FENCE_BOTH_SIDES].map(|word| EventCount::with(word, None))
+        [0, FENCE_BOTH_SIDES].map(|word| EventCount::with(word, 0, None))
     }
 
     /// A task at an event, which counts its wake-ups.

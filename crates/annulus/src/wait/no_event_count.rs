@@ -31,6 +31,12 @@ impl EventCount {
         Self::new()
     }
 
+    /// Sets `flag` for good. There is nobody to wake.
+    pub(crate) fn flag_and_wake(&self, flag: Flag) {
+        // Release: pairs with the Acquire of whoever looks for the flag.
+        self.set_flag(flag, Ordering::Release);
+    }
+
     /// There is nothing to count.
     pub(crate) fn counting(_: Counting) -> Self {
         Self::new()

@@ -1,6 +1,5 @@
 //! [`Receiver`]: the verbs of those who read the value, and wait for a new one.
 
-use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
@@ -8,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::state::{Ref, WatchState};
 use crate::Closer;
+use crate::base::common::Common;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
 use crate::wait::{
@@ -17,7 +17,7 @@ use crate::wait::{
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.
 pub struct Receiver<T: Send + Sync> {
-    pub(super) shared: Arc<WatchState<T>>,
+    pub(super) shared: Common<WatchState<T>>,
     /// The version that it has seen.
     pub(super) seen: u64,
     strategy: WaitStrategy,
@@ -25,7 +25,7 @@ pub struct Receiver<T: Send + Sync> {
 
 impl<T: Send + Sync> Receiver<T> {
     /// One that has been counted, and has seen what is there.
-    pub(super) fn new(shared: Arc<WatchState<T>>) -> Self {
+    pub(super) fn new(shared: Common<WatchState<T>>) -> Self {
         let seen = shared.version().number();
         Self { shared, seen, strategy: WaitStrategy::default() }
     }
@@ -312,7 +312,7 @@ impl<T: Send + Sync> Receiver<T> {
     /// Whether the other one is of the same channel.
     #[must_use]
     pub fn same_channel(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        core::ptr::eq(&raw const *self.shared, &raw const *other.shared)
     }
 
     /// As [`Sender::closer`](super::Sender::closer).
@@ -321,7 +321,7 @@ impl<T: Send + Sync> Receiver<T> {
     where
         T: 'static,
     {
-        self.shared.closer()
+        Closer::from_weak(self.shared.downgrade())
     }
 
     own_strategy! {
@@ -493,7 +493,7 @@ impl<'r, T, F: FnMut(&T) -> bool> Wait for WaitFor<'r, T, F> {
 impl<T: Send + Sync> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.shared.receivers.add();
-        Self { shared: Arc::clone(&self.shared), seen: self.seen, strategy: self.strategy }
+        Self { shared: self.shared.clone(), seen: self.seen, strategy: self.strategy }
     }
 }
 

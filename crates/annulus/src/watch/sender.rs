@@ -1,6 +1,5 @@
 //! [`Sender`]: the verbs of those who change the value.
 
-use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
@@ -9,12 +8,13 @@ use core::mem;
 use super::Receiver;
 use super::state::{Ref, WatchState};
 use crate::Closer;
+use crate::base::common::Common;
 use crate::error::SendError;
 
 /// The side of a [channel](super) that changes the value. It may be cloned; the last one that is dropped
 /// closes the channel. All verbs take `&self`.
 pub struct Sender<T: Send + Sync> {
-    shared: Arc<WatchState<T>>,
+    shared: Common<WatchState<T>>,
 }
 
 impl<T: Send + Sync> Sender<T> {
@@ -31,8 +31,8 @@ impl<T: Send + Sync> Sender<T> {
     /// ```
     #[must_use]
     pub fn new(value: T) -> Self {
-        let shared = WatchState::new(value);
-        shared.receivers.remove();
+        let [shared] = WatchState::new(value);
+        shared.receivers.remove_beside_others();
         Self { shared }
     }
 
@@ -155,7 +155,7 @@ impl<T: Send + Sync> Sender<T> {
     #[must_use]
     pub fn subscribe(&self) -> Receiver<T> {
         self.shared.receivers.add();
-        Receiver::new(Arc::clone(&self.shared))
+        Receiver::new(self.shared.clone())
     }
 
     /// How many receivers there are. Others may come and go meanwhile.
@@ -209,7 +209,7 @@ impl<T: Send + Sync> Sender<T> {
     /// Whether the other one is of the same channel.
     #[must_use]
     pub fn same_channel(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        core::ptr::eq(&raw const *self.shared, &raw const *other.shared)
     }
 
     /// What closes the channel from anywhere, or with a [`Shutdown`](crate::Shutdown). What was sent before
@@ -226,7 +226,7 @@ impl<T: Send + Sync> Sender<T> {
     where
         T: 'static,
     {
-        self.shared.closer()
+        Closer::from_weak(self.shared.downgrade())
     }
 }
 
@@ -250,7 +250,7 @@ impl<T> crate::wait::Wait for AwaitEnd<'_, T> {
 impl<T: Send + Sync> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.shared.senders.add();
-        Self { shared: Arc::clone(&self.shared) }
+        Self { shared: self.shared.clone() }
     }
 }
 

@@ -18,7 +18,6 @@
 //! *The end* is a bit of the same word. So a send beside a close comes before it, and its value is seen, or
 //! after it, and its value is given back.
 
-use alloc::sync::{Arc, Weak};
 use core::fmt;
 use core::ops::Deref;
 use std::sync::PoisonError;
@@ -28,8 +27,9 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(annulus_loom)]
 use loom::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
-use crate::close::{Close, Closer};
+use crate::close::Close;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 use crate::wait::EventCount;
 
@@ -49,7 +49,6 @@ pub(super) struct WatchState<T> {
     pub(super) alone: EventCount,
     pub(super) senders: HandleCount,
     pub(super) receivers: HandleCount,
-    me: Weak<Self>,
 }
 
 /// What the version says.
@@ -69,15 +68,14 @@ impl Number {
 
 impl<T> WatchState<T> {
     /// With a sender and a receiver, which are still to be made.
-    pub(super) fn new(value: T) -> Arc<Self> {
-        Arc::new_cyclic(|me| Self {
+    pub(super) fn new<const SHARES: usize>(value: T) -> [Common<Self>; SHARES] {
+        Common::room().fill(Self {
             value: RwLock::new(value),
             version: AtomicU64::new(0),
             changed: EventCount::fenced(),
             alone: EventCount::fenced(),
             senders: HandleCount::new(),
             receivers: HandleCount::new(),
-            me: Weak::clone(me),
         })
     }
 
@@ -163,15 +161,9 @@ impl<T> WatchState<T> {
 
     /// A receiver goes. If it is the last one, senders that wait for that are woken.
     pub(super) fn receiver_goes(&self) {
-        if self.receivers.remove() {
+        if self.receivers.remove_beside_others() {
             self.alone.notify();
         }
-    }
-}
-
-impl<T: Send + Sync + 'static> WatchState<T> {
-    pub(super) fn closer(&self) -> Closer {
-        Closer::from_weak(Weak::clone(&self.me))
     }
 }
 

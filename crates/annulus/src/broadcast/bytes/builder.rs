@@ -147,7 +147,7 @@ impl Builder {
         let bytes = self.capacity.max(MIN_BYTES).checked_next_power_of_two().ok_or(too_large)?;
         let memory = self.extents.memory_options();
         let memory = if mutated!("area_memory_unheard") { Memory::default() } else { memory };
-        let area = Area::new(bytes / size_of::<u64>(), memory)
+        let area = Area::new(bytes / size_of::<u64>(), &memory)
             .map_err(|refused| CapacityError::of_block(refused, self.capacity, 1))?;
         let extents = self.extents.with_capacity((bytes / BYTES_PER_RECORD).max(MIN_CAPACITY));
         let (publisher, subscribable) = extents.lossy::<Extent>()?;

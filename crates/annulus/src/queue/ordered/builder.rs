@@ -2,7 +2,6 @@
 
 use super::state::State;
 use super::{Receiver, Sender};
-use crate::base::common::Common;
 use crate::error::CapacityError;
 use crate::lane::{ManyToMany, Number};
 use crate::memory::Memory;
@@ -118,13 +117,12 @@ impl Builder {
     ///
     /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots, or a required option of
     /// their memory can't be met.
+    #[inline(always)]
     pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
-        let slots = ManyToMany::slots(self.capacity, self.first, self.memory)?;
+        let slots = ManyToMany::slots(self.capacity, self.first, &self.memory)?;
         let counters = Counters::new(self.statistics);
-        let room = Common::room();
-        let lane = ManyToMany::new(slots, self.first);
-        let state = room.fill(State::new(lane, self.first, self.strategy, counters, self.name));
-        let ends = (Sender { state: state.clone() }, Receiver { state, strategy: None });
+        let [state, other] = State::made(slots, self.first, self.strategy, counters, self.name);
+        let ends = (Sender { state }, Receiver { state: other, strategy: None });
         ends.0.state.list();
         Ok(ends)
     }

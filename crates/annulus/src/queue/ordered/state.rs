@@ -18,11 +18,13 @@
 //! that message. This matters because a message may own something that its sender waits for (the other end of
 //! an answer's queue, for example).
 
+use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 use crate::base::hint::unlikely;
+use crate::base::in_place::written;
 use crate::close::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
-use crate::lane::{FreeSlot, ManyToMany, Number, Sent};
+use crate::lane::{Cells, FreeSlot, ManyToMany, Number, Sent, StampedSlot};
 use crate::observer::{Listing, Observe};
 use crate::stats::{Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, mutated};
@@ -60,26 +62,35 @@ pub(super) struct State<T> {
 const CLOSED: Flag = Flag::Closed;
 
 impl<T> State<T> {
-    /// With one handle on each side.
+    /// Two shares in the state of a queue with these slots, which has one handle on each side.
+    // Decision 0132: it is written where it stays.
     #[inline(always)]
-    pub(super) fn new(
-        lane: ManyToMany<T>,
+    pub(super) fn made(
+        slots: Cells<StampedSlot<T>>,
         first: Number,
         strategy: WaitStrategy,
         counters: Counting,
         name: Option<&'static str>,
-    ) -> Self {
-        Self {
-            lane,
-            published: EventCount::counting(counters.clone()),
-            released: EventCount::counting(counters.clone()),
-            senders: HandleCount::new(),
-            receivers: HandleCount::new(),
-            strategy,
-            first,
-            counters,
-            name,
-            listing: Listing::new(&name.map(Into::into)),
+    ) -> [Common<Self>; 2] {
+        let room = Common::<Self>::room();
+        // SAFETY: the room is new, the place is in it, and all fields are written.
+        unsafe {
+            written!(
+                room.place().as_ptr(),
+                Self {
+                    lane: ManyToMany::new(slots, first),
+                    published: EventCount::counting(counters.clone()),
+                    released: EventCount::counting(counters.clone()),
+                    senders: HandleCount::new(),
+                    receivers: HandleCount::new(),
+                    strategy: strategy,
+                    first: first,
+                    counters: counters,
+                    name: name,
+                    listing: Listing::new(name),
+                }
+            );
+            room.filled()
         }
     }
 
@@ -294,6 +305,9 @@ impl<T> State<T> {
     /// Closes the queue and wakes all threads that wait in it.
     #[cold]
     pub(super) fn close(&self) {
+        if self.lane.is_ended() {
+            return;
+        }
         // Relaxed: who sees that the lane is ended (ordered.close2, a Release) sees the flag, too.
         self.published.set_flag(CLOSED, Ordering::Relaxed);
         if !mutated!("ordered_close_endless") {
@@ -302,8 +316,14 @@ impl<T> State<T> {
         if mutated!("ordered_close_wakes_nobody") {
             return;
         }
-        self.published.notify();
-        self.released.notify();
+        // Where the last sender closes the queue nobody waits for slots, and nobody for messages where the
+        // last receiver does.
+        if !self.receivers.is_zero() {
+            self.published.notify();
+        }
+        if !self.senders.is_zero() {
+            self.released.notify();
+        }
     }
 
     /// From now on it is in the list of those that have a name. Both sides have a handle.

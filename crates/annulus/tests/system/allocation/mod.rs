@@ -5,6 +5,7 @@ mod broadcast;
 mod buses;
 mod events;
 mod joins;
+mod made;
 mod memory;
 mod queues;
 #[cfg(feature = "std")]

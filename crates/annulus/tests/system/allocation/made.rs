@@ -1,0 +1,54 @@
+//! What it takes to make a small ring: so many calls of the allocator, and as many to drop it.
+
+use crate::counting::allocations;
+
+/// How often `make` calls the allocator. What it made is dropped with as many calls.
+fn calls<R>(mut make: impl FnMut() -> R) -> u64 {
+    // What is made once for all is made now.
+    drop(make());
+    let mut made = None;
+    let calls = allocations(|| made = Some(make()));
+    assert_eq!(allocations(|| drop(made)), calls);
+    calls
+}
+
+/// Two sides, of which one makes the handle that receives.
+fn with_reader<P, S, R>((publisher, subscribable): (P, S), subscribe: impl FnOnce(&S) -> R) -> (P, S, R) {
+    let reader = subscribe(&subscribable);
+    (publisher, subscribable, reader)
+}
+
+/// The slots are one block in each ring. Beside it lies what the handles share, and for each producer of a
+/// queue with several rings, its own.
+#[test]
+fn a_ring_is_two_or_three_blocks() {
+    assert_eq!(calls(|| annulus::spsc::channel::<u64>(64)), 3);
+    assert_eq!(calls(|| annulus::mpsc::channel::<u64>(64)), 3);
+    assert_eq!(calls(|| annulus::spmc::channel::<u64>(64)), 3);
+    assert_eq!(calls(|| annulus::mpmc::channel::<u64>(64)), 3);
+    assert_eq!(calls(|| annulus::queue::ordered::channel::<u64>(64)), 2);
+    let lossy = || with_reader(annulus::broadcast::lossy::<u64>(64), |ring| ring.subscribe());
+    assert_eq!(calls(lossy), 2);
+    // (And a place for its cursor.)
+    let lossless = || with_reader(annulus::broadcast::lossless::<u64>(64), |ring| ring.subscribe());
+    assert_eq!(calls(lossless), 3);
+    let events = || with_reader(annulus::event::channel(64, || 0_u64), |ring| ring.subscribe());
+    assert_eq!(calls(events), 3);
+}
+
+/// A table of lanes comes with the second producer, beside its ring: three blocks for both.
+#[test]
+fn a_second_producer_brings_the_table_of_lanes() {
+    let (first, _consumer) = annulus::mpsc::channel::<u64>(64);
+    let mut second = None;
+    assert_eq!(allocations(|| second = Some(first.clone())), 4);
+    assert_eq!(allocations(|| drop((first, second))), 0, "the consumer keeps all");
+}
+
+/// What holds one value is one block.
+#[test]
+fn a_channel_of_one_value_is_one_block() {
+    assert_eq!(calls(annulus::oneshot::channel::<u64>), 1);
+    #[cfg(feature = "std")]
+    assert_eq!(calls(|| annulus::watch::channel(0_u64)), 1);
+}

@@ -1,0 +1,68 @@
+//! What all handles have a share of: the last share drops it, once, after all that others did with it.
+#![cfg(annulus_loom)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use annulus::watch;
+use annulus_loom::check;
+use loom::cell::UnsafeCell;
+use loom::thread;
+
+/// A value that loom watches, and that counts its drops.
+struct Watched {
+    cell: UnsafeCell<()>,
+    drops: Arc<AtomicUsize>,
+}
+
+// SAFETY: what loom watches is nothing.
+unsafe impl Sync for Watched {}
+
+impl Watched {
+    fn new() -> (Self, Arc<AtomicUsize>) {
+        let drops = Arc::new(AtomicUsize::new(0));
+        (Self { cell: UnsafeCell::new(()), drops: Arc::clone(&drops) }, drops)
+    }
+
+    fn look(&self) {
+        self.cell.with(|_| ());
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.cell.with_mut(|_| ());
+        self.drops.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Whoever comes last, with a subtraction or alone, sees what the other one did.
+#[test]
+fn the_last_share_sees_what_the_others_did() {
+    check(|| {
+        let (value, drops) = Watched::new();
+        let (sender, receiver) = watch::channel(value);
+        let reader = thread::spawn(move || receiver.borrow().look());
+        drop(sender);
+        reader.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// A closer has a share while it closes, and it may be the last one. It gets none of what is gone.
+#[test]
+fn what_is_dropped_does_not_come_back() {
+    check(|| {
+        let (value, drops) = Watched::new();
+        let (sender, receiver) = watch::channel(value);
+        let closer = receiver.closer();
+        let other = thread::spawn(move || {
+            closer.close();
+            assert!(closer.is_closed());
+        });
+        receiver.borrow().look();
+        drop((sender, receiver));
+        other.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}
