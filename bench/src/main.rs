@@ -10,6 +10,8 @@
 //! floor        the same without a ring
 //! exchange     producers and consumers on cores as a placement has them, for a given time
 //! contenders/  the rings, behind one interface
+//! percentiles  what a row says of latencies
+//! columns      the rounds of a row as a file has them
 //! rounds       the method: a round, which of them count, statistics
 //! one_way      how long a message is on its way, by time stamps
 //! processes    other processes of a row, and what they are told
@@ -19,6 +21,7 @@
 //! hand_over    something that a thread can sleep on
 //! messages/    what the messages are, and how they are checked
 //! row          what a row is
+//! digits       how exact a figure is
 //! placement    which threads run on which core
 //! latencies    how a round passes them on
 //! busy         another program on the same cores
@@ -29,9 +32,11 @@
 //! ```
 
 mod busy;
+mod columns;
 mod common_lines;
 mod contenders;
 mod cores;
+mod digits;
 mod documents;
 mod exchange;
 mod floor;
@@ -42,6 +47,7 @@ mod machine;
 mod measure;
 mod messages;
 mod one_way;
+mod percentiles;
 mod placement;
 mod processes;
 mod report;
@@ -65,7 +71,7 @@ use load::Load;
 use machine::Machine;
 use report::{html, table};
 use results::{Package, Results, RowResult};
-use rounds::{Order, Quartiles};
+use rounds::Order;
 use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
@@ -205,7 +211,6 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
         cores: cores.to_string(),
         rounds,
         others,
-        ping_pong_ns: Quartiles::of(measured.iter().flat_map(|rounds| rounds.probes())),
         rows: rows
             .iter()
             .zip(measured)

@@ -1,15 +1,16 @@
-//! What was measured, and what follows from it: all that a report shows, and all that `results.json` holds.
+//! What was measured, which is what `results.json` holds, and what follows from it: all that a report shows.
 
 use std::cmp::Ordering;
 use std::fs;
 use std::path::Path;
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::columns;
 use crate::machine::Machine;
-use crate::rounds::{Quartiles, Rounds, ours};
-use crate::row::{Group, Kind, Limits, Place, Placed, Row, Sample, Target};
+use crate::percentiles::Latency;
+use crate::rounds::{Quartiles, Rounds};
+use crate::row::{Group, Kind, Limits, Place, Placed, Row, Target};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Results {
@@ -21,8 +22,6 @@ pub struct Results {
     pub rounds: usize,
     /// The part of their time that other programs, or other guests of the host, had meanwhile.
     pub others: f64,
-    /// The raw ping-pong between the first two over the whole run, in nanoseconds a round trip.
-    pub ping_pong_ns: Option<Quartiles>,
     pub rows: Vec<RowResult>,
 }
 
@@ -34,76 +33,77 @@ pub struct Package {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RowResult {
+    pub group: Group,
     pub name: String,
     pub about: String,
-    pub group: Group,
     pub capacity: usize,
     /// In one run of an entry; 0 where that took a given time.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub messages: u64,
     /// How long one run of an entry was, where that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_ms: Option<u64>,
     pub threads: usize,
     /// Whether that is more than the cores it had.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub oversubscribed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placed: Option<Placed>,
-    /// The raw ping-pong around the runs of this row.
-    pub ping_pong_ns: Option<Quartiles>,
     pub entries: Vec<EntryResult>,
-    pub ratios: Vec<Ratio>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    #[serde(with = "columns")]
     pub rounds: Rounds,
+    /// Ours to each of the others.
+    #[serde(skip)]
+    pub ratios: Vec<Ratio>,
+}
+
+/// What is not written, since most rows have it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EntryResult {
     pub name: String,
+    #[serde(default, skip_serializing_if = "Kind::is_rival")]
     pub kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
     /// Nanoseconds a message, over the rounds that count; none where no round does.
+    #[serde(skip)]
     pub ns: Option<Quartiles>,
     /// Processor time of all threads in nanoseconds a message, where a row looks at it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub cpu_ns: Option<Quartiles>,
     /// The share of the messages that were received, where a row has such a thing.
+    #[serde(skip)]
     pub share: Option<Quartiles>,
     /// The part of its work that a neighbour on the reader's core loses, where a row has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub neighbour_lost: Option<Quartiles>,
-    pub latency: Option<Latency>,
-}
-
-/// In nanoseconds. Each percentile is the median of those of the rounds: one round in which a thread lost its
-/// core for milliseconds would otherwise be all that is seen of the slowest hundredth. Rounds of less than a
-/// thousand messages are taken together: the slowest hundredth of one round would be a few messages.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Latency {
-    pub p50: u64,
-    pub p90: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    /// Of those at 99 % of the rounds, one by one, also where rounds are taken together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p99_of_rounds: Option<Quartiles>,
-    /// Of all rounds.
-    pub max: u64,
-    /// Percentiles, and the latency at each: enough of them to draw a curve.
-    pub curve: Vec<(f64, u64)>,
 }
 
 /// Our time divided by another's.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct Ratio {
     pub against: String,
     pub kind: Kind,
     pub ratio: Option<Quartiles>,
     /// Of the processor times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<Quartiles>,
     /// Of the latencies at 99 %.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<f64>,
     pub target: Option<Target>,
     /// Whether the median reaches the target; none where there is no target, or no round that counts.
@@ -121,8 +121,7 @@ pub struct Limited<'a> {
 }
 
 /// How our time stands to the best rival's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It is less by a tenth at least.
     Ahead,
@@ -134,35 +133,32 @@ pub enum Standing {
     Behind,
 }
 
+const ONE_OF_OURS: &str = "every row has an entry of ours";
+
+impl Results {
+    /// The raw ping-pong between the first two cores over the whole run, in nanoseconds a round trip.
+    pub fn ping_pong_ns(&self) -> Option<Quartiles> {
+        Quartiles::of(self.rows.iter().flat_map(|row| row.rounds.probes()))
+    }
+}
+
 impl RowResult {
     pub fn new(row: &Row, mut rounds: Rounds, cores: usize) -> Self {
-        let ours = ours(row);
         let entries = row.entries.iter().enumerate().map(|(place, entry)| EntryResult {
             name: entry.name.to_owned(),
             kind: entry.kind,
-            ns: rounds.ns(place),
-            cpu_ns: rounds.cpu_ns(place),
-            share: rounds.share(place),
-            neighbour_lost: rounds.neighbour_lost(place),
             latency: Latency::of(rounds.samples(place)),
+            ns: None,
+            cpu_ns: None,
+            share: None,
+            neighbour_lost: None,
         });
-        let entries: Vec<EntryResult> = entries.collect();
-        let p99 = |place: usize| Some(entries[place].latency.as_ref()?.p99 as f64);
-        let others = row.entries.iter().enumerate().filter(|(place, _)| *place != ours);
-        let ratios = others.map(|(place, entry)| {
-            let ratio = rounds.ratio(ours, place, |sample| Some(sample.ns));
-            let cpu = rounds.ratio(ours, place, |sample| sample.cpu_ns);
-            let p99 = p99(ours).zip(p99(place)).map(|(ours, other)| ours / other);
-            let target = row.targets.iter().find(|target| target.against == entry.name).cloned();
-            let met = target.as_ref().zip(ratio).map(|(target, ratio)| ratio.median <= target.at_most);
-            Ratio { against: entry.name.to_owned(), kind: entry.kind, ratio, cpu, p99, target, met }
-        });
-        let ratios = ratios.collect();
+        let entries = entries.collect();
         rounds.forget_latencies();
-        Self {
+        let mut new = Self {
+            group: row.group,
             name: row.name.to_string(),
             about: row.about.to_string(),
-            group: row.group,
             capacity: row.capacity,
             messages: row.messages,
             span_ms: (!row.span.is_zero()).then_some(row.span.as_millis() as u64),
@@ -170,16 +166,46 @@ impl RowResult {
             oversubscribed: row.oversubscribes(cores),
             place: row.place.clone(),
             placed: row.placed.clone(),
-            ping_pong_ns: Quartiles::of(rounds.probes()),
             entries,
-            ratios,
+            targets: row.targets.clone(),
             limits: row.limits,
             rounds,
+            ratios: vec![],
+        };
+        new.conclude();
+        new
+    }
+
+    /// Makes what follows from the rounds.
+    fn conclude(&mut self) {
+        let Self { entries, rounds, targets, .. } = self;
+        for (place, entry) in entries.iter_mut().enumerate() {
+            entry.ns = rounds.ns(place);
+            entry.cpu_ns = rounds.cpu_ns(place);
+            entry.share = rounds.share(place);
+            entry.neighbour_lost = rounds.neighbour_lost(place);
         }
+        let ours = entries.iter().position(|entry| entry.kind == Kind::Ours).expect(ONE_OF_OURS);
+        let p99 = |place: usize| Some(entries[place].latency.as_ref()?.p99() as f64);
+        let others = entries.iter().enumerate().filter(|(place, _)| *place != ours);
+        let ratios = others.map(|(place, entry)| {
+            let ratio = rounds.ratio(ours, place, |sample| Some(sample.ns));
+            let cpu = rounds.ratio(ours, place, |sample| sample.cpu_ns);
+            let p99 = p99(ours).zip(p99(place)).map(|(ours, other)| ours / other);
+            let target = targets.iter().find(|target| target.against == entry.name).cloned();
+            let met = target.as_ref().zip(ratio).map(|(target, ratio)| ratio.median <= target.at_most);
+            Ratio { against: entry.name.clone(), kind: entry.kind, ratio, cpu, p99, target, met }
+        });
+        self.ratios = ratios.collect();
+    }
+
+    /// The raw ping-pong around the runs of this row.
+    pub fn ping_pong_ns(&self) -> Option<Quartiles> {
+        Quartiles::of(self.rounds.probes())
     }
 
     pub fn ours(&self) -> &EntryResult {
-        self.entries.iter().find(|entry| entry.kind == Kind::Ours).expect("every row has an entry of ours")
+        self.entries.iter().find(|entry| entry.kind == Kind::Ours).expect(ONE_OF_OURS)
     }
 
     /// The ratio to the rival that took the least time beside us.
@@ -225,6 +251,11 @@ impl RowResult {
         self.best_rival().map(|(_, ratio)| Standing::of(ratio))
     }
 
+    /// Beside a certain contender, or beside the best.
+    pub fn has_targets(&self) -> bool {
+        self.limits.is_some() || !self.targets.is_empty()
+    }
+
     /// Which targets and limits are met; none where no round counts.
     pub fn met(&self) -> Vec<Option<bool>> {
         let targets = self.ratios.iter().filter(|ratio| ratio.target.is_some()).map(|ratio| ratio.met);
@@ -268,58 +299,22 @@ impl Standing {
     }
 }
 
-impl Latency {
-    /// The columns of a table of latencies.
-    pub const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
-
-    /// In the order of the columns.
-    pub fn cells(&self) -> [u64; 5] {
-        [self.p50, self.p90, self.p99, self.p99_9, self.max]
-    }
-
-    fn of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Self> {
-        let samples: Vec<&Sample> = samples.filter(|sample| !sample.latencies.is_empty()).collect();
-        let max = samples.iter().flat_map(|sample| &sample.latencies).map(|&(ns, _)| ns).max()?;
-        let mut rounds: Vec<Histogram<u64>> = samples.into_iter().map(histogram).collect();
-        let p99_of_rounds = Quartiles::of(rounds.iter().map(|round| round.value_at_percentile(99.0) as f64));
-        if rounds.iter().all(|round| round.len() < 1_000) {
-            let all = rounds.into_iter().reduce(|all, round| all + round);
-            rounds = all.into_iter().collect();
-        }
-        let at = |percentile: f64| {
-            let rounds = rounds.iter().map(|round| round.value_at_percentile(percentile) as f64);
-            Quartiles::of(rounds).expect("there is a round").median.round() as u64
-        };
-        // So many nines, in steps of a quarter of one.
-        let percentiles = (0..=20).map(|quarters| 100.0 * (1.0 - 0.1_f64.powf(f64::from(quarters) / 4.0)));
-        Some(Self {
-            p50: at(50.0),
-            p90: at(90.0),
-            p99: at(99.0),
-            p99_9: at(99.9),
-            p99_of_rounds,
-            max,
-            curve: percentiles.map(|percentile| (percentile, at(percentile))).collect(),
-        })
-    }
-}
-
-fn histogram(sample: &Sample) -> Histogram<u64> {
-    let mut histogram = Histogram::new(3).expect("three digits are few enough");
-    for &(ns, count) in &sample.latencies {
-        histogram.record_n(ns, count).expect("it grows as needed");
-    }
-    histogram
-}
-
 /// What a run wrote.
 pub fn read(path: &Path) -> Result<Results, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
+fn parse(text: &str) -> serde_json::Result<Results> {
+    let mut results: Results = serde_json::from_str(text)?;
+    results.rows.iter_mut().for_each(RowResult::conclude);
+    Ok(results)
+}
+
+/// A line for each row.
 pub fn json(results: &Results) -> Result<String, String> {
-    Ok(serde_json::to_string(results).map_err(|error| error.to_string())? + "\n")
+    let text = serde_json::to_string(results).map_err(|error| error.to_string())?;
+    Ok(text.replace(r#"{"group":"#, "\n{\"group\":") + "\n")
 }
 
 /// In how many rows several runs come to the same verdict, and in which they do not.
@@ -345,7 +340,7 @@ pub fn agreement(runs: &[Results]) -> Result<(usize, Vec<String>), String> {
 pub mod tests {
     use super::*;
     use crate::rounds::Round;
-    use crate::row::Entry;
+    use crate::row::{Entry, Sample};
 
     /// Of three rounds, two of them run again because the cores moved.
     pub fn row(ours: f64, rival: f64, steady: bool) -> RowResult {
@@ -366,10 +361,17 @@ pub mod tests {
         let samples = [sample(ours, Some(0.993)), sample(rival, None), sample(0.8, None)];
         let round = |steady: bool| Round {
             samples: samples.to_vec(),
-            probes: if steady { vec![100.0, 101.0] } else { vec![100.0, 490.0] },
+            probes: Some([100.0, 100.0, if steady { 101.0 } else { 490.0 }]),
         };
         let rounds = [steady, steady, false, steady, false].map(round);
         RowResult::new(&row, Rounds(rounds.to_vec()), 1)
+    }
+
+    impl RowResult {
+        pub fn forget_targets(&mut self) {
+            self.targets.clear();
+            self.conclude();
+        }
     }
 
     pub fn results(rows: Vec<RowResult>) -> Results {
@@ -379,7 +381,6 @@ pub mod tests {
             cores: "0 and 1".into(),
             rounds: 3,
             others: 0.004,
-            ping_pong_ns: None,
             rows,
         }
     }
@@ -391,7 +392,7 @@ pub mod tests {
         assert_eq!(row(1.0, 2.0, false).verdict(), "no steady round");
         let verdict = |ours, rival| {
             let mut row = row(ours, rival, true);
-            row.ratios.iter_mut().for_each(|ratio| ratio.target = None);
+            row.forget_targets();
             row.verdict()
         };
         assert_eq!([verdict(1.0, 2.0), verdict(2.0, 2.0), verdict(2.0, 1.0)], ["ahead", "even", "behind"]);
@@ -416,32 +417,13 @@ pub mod tests {
     }
 
     #[test]
-    fn a_percentile_is_the_median_of_those_of_the_rounds() {
-        let row = row(1.0, 2.0, true);
-        let latency = row.ours().latency.as_ref().unwrap();
-        assert_eq!((latency.p50, latency.p90, latency.max), (100, 900, 900));
-        assert!(latency.curve.is_sorted() && latency.curve.len() > 2);
-        let held_up =
-            [100, 100, 5_000_000].map(|ns| Sample { latencies: vec![(ns, 900)], ..Sample::default() });
-        let together = Latency::of(held_up.iter()).unwrap();
-        assert_eq!((together.p50, together.p90), (100, 5_001_215));
-        let each = together.p99_of_rounds.unwrap();
-        assert_eq!((each.lower, each.median), (100.0, 100.0), "one by one");
-        assert!(each.upper > 2e6, "{}", each.upper);
-        let held_up =
-            held_up.map(|sample| Sample { latencies: vec![(sample.latencies[0].0, 9_000)], ..sample });
-        let latency = Latency::of(held_up.iter()).unwrap();
-        assert_eq!((latency.p99, latency.max), (100, 5_000_000));
-        assert!(
-            row.rounds.0.iter().flat_map(|round| &round.samples).all(|sample| sample.latencies.is_empty())
-        );
-    }
-
-    #[test]
-    fn results_are_read_as_they_were_written() {
-        let written = serde_json::to_string(&results(vec![row(1.0, 2.0, true)])).unwrap();
-        let read: Results = serde_json::from_str(&written).unwrap();
-        assert_eq!(serde_json::to_string(&read).unwrap(), written);
+    fn a_file_has_a_line_for_each_row_and_makes_the_same_report() {
+        let written = results(vec![row(1.0, 2.0, true), row(1.1, 2.0, false)]);
+        let text = json(&written).unwrap();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let again = parse(&text).unwrap();
+        assert_eq!(json(&again).unwrap(), text);
+        assert_eq!(format!("{:?}", again.rows), format!("{:?}", written.rows));
     }
 
     #[test]

@@ -8,17 +8,31 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::row::{Kind, Plan, Row, Sample};
+use crate::digits::rounded;
+use crate::row::{Plan, Row, Sample};
 
 /// How much the slowest probe of a round may differ from its fastest.
 const TOLERANCE: f64 = 1.30;
 
 /// First quartile, median, third quartile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[f64; 3]", into = "[f64; 3]")]
 pub struct Quartiles {
     pub lower: f64,
     pub median: f64,
     pub upper: f64,
+}
+
+impl From<[f64; 3]> for Quartiles {
+    fn from([lower, median, upper]: [f64; 3]) -> Self {
+        Self { lower, median, upper }
+    }
+}
+
+impl From<Quartiles> for [f64; 3] {
+    fn from(Quartiles { lower, median, upper }: Quartiles) -> Self {
+        [lower, median, upper]
+    }
 }
 
 impl Quartiles {
@@ -41,8 +55,9 @@ impl Quartiles {
 pub struct Round {
     /// In the row's order.
     pub samples: Vec<Sample>,
-    /// Every timing of the raw ping-pong, in nanoseconds a round trip.
-    pub probes: Vec<f64>,
+    /// The fastest timing of the raw ping-pong, the one in the middle, and the slowest, in nanoseconds a
+    /// round trip; none where the cores do not matter.
+    pub probes: Option<[f64; 3]>,
 }
 
 /// The order in which the entries of a row run.
@@ -53,34 +68,40 @@ pub enum Order {
 }
 
 impl Round {
+    /// Its figures have the digits that a file has.
     pub fn run(row: &Row, plan: &Plan, order: Order, mut probe: impl FnMut() -> f64) -> Self {
         let mut places: Vec<usize> = (0..row.entries.len()).collect();
         if order == Order::Backward {
             places.reverse();
         }
-        let mut round = Self { samples: vec![Sample::default(); places.len()], probes: vec![] };
+        let mut samples = vec![Sample::default(); places.len()];
+        let mut probes = vec![];
         for place in places {
             if row.crosses_cores() {
-                round.probes.push(probe());
+                probes.push(probe());
             }
-            round.samples[place] = (row.entries[place].run)(plan);
+            samples[place] = (row.entries[place].run)(plan).rounded();
         }
         if row.crosses_cores() {
-            round.probes.push(probe());
+            probes.push(probe());
         }
-        round
+        Self { samples, probes: of_probes(probes) }
     }
 
     /// Whether the cores stayed where they were. Without probes, nothing is known and nothing is held against
     /// the round.
     pub fn counts(&self) -> bool {
-        let fastest = self.probes.iter().copied().fold(f64::INFINITY, f64::min);
-        self.probes.iter().all(|&probe| probe <= fastest * TOLERANCE)
+        self.probes.is_none_or(|[fastest, _, slowest]| slowest <= fastest * TOLERANCE)
     }
 }
 
+fn of_probes(mut probes: Vec<f64>) -> Option<[f64; 3]> {
+    probes.sort_by(f64::total_cmp);
+    Some([*probes.first()?, probes[probes.len() / 2], *probes.last()?].map(rounded))
+}
+
 /// All rounds of a row, those that do not count among them.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default)]
 pub struct Rounds(pub Vec<Round>);
 
 impl Rounds {
@@ -98,8 +119,9 @@ impl Rounds {
         self.0.len() - self.kept()
     }
 
+    /// The raw ping-pong of each round.
     pub fn probes(&self) -> impl Iterator<Item = f64> {
-        self.0.iter().flat_map(|round| round.probes.iter().copied())
+        self.0.iter().filter_map(|round| round.probes.map(|[_, middle, _]| middle))
     }
 
     pub fn samples(&self, entry: usize) -> impl Iterator<Item = &Sample> {
@@ -148,15 +170,10 @@ impl Rounds {
     }
 }
 
-/// The place of ours among the entries of `row`: what the others are compared with.
-pub fn ours(row: &Row) -> usize {
-    row.entries.iter().position(|entry| entry.kind == Kind::Ours).expect("every row has an entry of ours")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Entry;
+    use crate::row::{Entry, Kind};
     use std::cell::RefCell;
 
     #[test]
@@ -170,7 +187,7 @@ mod tests {
     }
 
     fn probed(probes: &[f64]) -> Round {
-        Round { samples: vec![1.0.into(), 2.0.into()], probes: probes.to_vec() }
+        Round { samples: vec![1.0.into(), 2.0.into()], probes: of_probes(probes.to_vec()) }
     }
 
     #[test]
@@ -187,7 +204,7 @@ mod tests {
         let mut moved = probed(&[490.0, 110.0]);
         moved.samples[0].ns = 1_000.0;
         let rounds = Rounds(vec![probed(&[100.0, 110.0]), moved]);
-        assert_eq!((rounds.kept(), rounds.dropped(), rounds.probes().count()), (1, 1, 4));
+        assert_eq!((rounds.kept(), rounds.dropped(), rounds.probes().count()), (1, 1, 2));
         assert_eq!(rounds.ratio(0, 1, |sample| Some(sample.ns)).unwrap().upper, 0.5);
         assert_eq!(rounds.ratio(0, 1, |sample| sample.cpu_ns), None);
         assert_eq!(rounds.ns(0).unwrap().upper, 1.0);
@@ -223,13 +240,13 @@ mod tests {
             let (round, what) = run(2, order);
             assert_eq!(what, ran);
             assert_eq!([round.samples[0].ns, round.samples[1].ns], [3.0, 6.0]);
-            assert_eq!(round.probes.len(), 3);
+            assert_eq!(round.probes, Some([100.0; 3]));
         }
     }
 
     #[test]
     fn on_one_core_the_placement_does_not_matter() {
         let (round, what) = run(1, Order::Forward);
-        assert_eq!((what.as_str(), round.probes.len()), ("ab", 0));
+        assert_eq!((what.as_str(), round.probes), ("ab", None));
     }
 }

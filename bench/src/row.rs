@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::cores::Cores;
+use crate::digits::rounded;
 use crate::placement::Placement;
 
 /// How much one run of an entry does, and where.
@@ -40,20 +41,41 @@ pub struct Sample {
     pub latencies: Vec<(u64, u64)>,
 }
 
+impl Sample {
+    pub fn rounded(self) -> Self {
+        let Self { ns, cpu_ns, share, neighbour_lost, latencies } = self;
+        Self {
+            ns: rounded(ns),
+            cpu_ns: cpu_ns.map(rounded),
+            share: share.map(rounded),
+            neighbour_lost: neighbour_lost.map(rounded),
+            latencies,
+        }
+    }
+}
+
 impl From<f64> for Sample {
     fn from(ns: f64) -> Self {
         Self { ns, ..Self::default() }
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Ours,
+    #[default]
     Rival,
     Floor,
     /// Ours again, used in another way.
     Other,
+}
+
+impl Kind {
+    /// Most entries are, so a file does not say it.
+    pub fn is_rival(&self) -> bool {
+        *self == Self::Rival
+    }
 }
 
 /// A contender of a row, or its floor.

@@ -15,7 +15,7 @@ pub fn page(all: &[Results]) -> String {
     for results in all {
         let verdicts: Vec<Option<bool>> = results.rows.iter().flat_map(RowResult::met).collect();
         let met = verdicts.iter().filter(|met| **met == Some(true)).count();
-        let ping_pong = results.ping_pong_ns.map_or_else(none, |times| quartiles(Some(times), short));
+        let ping_pong = results.ping_pong_ns().map_or_else(none, |times| quartiles(Some(times), short));
         let (name, file, date) = (results.machine.name(), results.machine.file(), &results.machine.date);
         _ = writeln!(
             machines,

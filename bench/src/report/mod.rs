@@ -7,7 +7,8 @@
 //! summary  its tables, of all processors
 //! landing  the picture and the table of the README
 //! scaling  the picture of many cores
-//! table    the table that is printed, and that the page has
+//! topics   the tables of a page, one topic after the other
+//! table    the table that is printed
 //! ```
 //!
 //! Here is what they say alike: numbers, ratios, verdicts, and the machine.
@@ -19,6 +20,7 @@ pub mod page;
 pub mod scaling;
 pub mod summary;
 pub mod table;
+pub mod topics;
 
 use std::fmt::Write;
 
@@ -28,7 +30,7 @@ use crate::rounds::Quartiles;
 use crate::row::{Group, Kind};
 
 /// The method, in Markdown.
-const METHOD: &str = include_str!("method.md");
+const METHOD: &str = include_str!("../../../docs/benchmarks/METHOD.md");
 
 impl Group {
     fn title(self) -> &'static str {
@@ -160,8 +162,9 @@ fn conditions(results: &Results) -> String {
         _ = write!(text, ", {} {}", package.name, package.version);
     }
     let others = results.others * 100.0;
+    _ = write!(text, ". {} rounds were asked for", results.rounds);
     _ = write!(text, ". Threads on cores {}; other programs had {others:.1} % of their time", results.cores);
-    if let Some(probes) = results.ping_pong_ns {
+    if let Some(probes) = results.ping_pong_ns() {
         _ = write!(text, "; a raw ping-pong between the two took {} ns", quartiles(Some(probes), short));
     }
     if results.others > DISTURBED {

@@ -46,7 +46,7 @@ pub fn figures(all: &[Results]) -> String {
     let mut text = String::new();
     let mut groups = vec![];
     for row in all.iter().flat_map(|results| &results.rows) {
-        if (row.placed.is_some() || has_targets(row)) && !groups.contains(&row.group) {
+        if (row.placed.is_some() || row.has_targets()) && !groups.contains(&row.group) {
             groups.push(row.group);
         }
     }
@@ -66,11 +66,6 @@ pub fn figures(all: &[Results]) -> String {
         text += BY_PLACEMENT;
     }
     text + &wins(all)
-}
-
-/// Beside a certain contender, or beside the best.
-fn has_targets(row: &RowResult) -> bool {
-    row.limits.is_some() || row.ratios.iter().any(|ratio| ratio.target.is_some())
 }
 
 /// The rows of a group, each on those processors that have it, the worst one first.
@@ -94,7 +89,7 @@ fn by_row(group: Group, rows: &[Vec<On>]) -> String {
     let mut text =
         format!("| {title} | annulus ÷ best rival, worst processor first | targets |\n| --- | --- | --- |\n");
     for on in rows {
-        if !on.iter().any(|on| has_targets(on.row)) {
+        if !on.iter().any(|on| on.row.has_targets()) {
             continue;
         }
         let cells = on.iter().filter_map(|on| {
@@ -250,7 +245,7 @@ mod tests {
     #[test]
     fn a_limit_beside_the_best_rival_is_a_target() {
         let mut row = row(1.0, 2.0, true);
-        row.ratios.iter_mut().for_each(|ratio| ratio.target = None);
+        row.forget_targets();
         row.limits = Some(Limits { time: Some(0.4), cpu: None, p99: None });
         let text = figures(&[on("A", vec![row])]);
         let line = "| a row | 0.50 of a rival (A) | time ≤ 0.40 of the best: **not met** on A |";

@@ -1,13 +1,13 @@
-//! The table: a line for everyone beside us.
+//! The table that is printed: a line for everyone beside us.
 
 use std::fmt::Write;
 
-use crate::results::{Latency, Limited, Results, RowResult};
+use crate::results::{Limited, Results, RowResult};
 use crate::row::Kind;
 
 const COLUMNS: usize = 7;
 
-/// In Markdown, its columns aligned.
+/// Its columns aligned.
 pub fn table(results: &Results) -> String {
     let header = ["row", "annulus, ns", "beside", "its ns", "annulus ÷ it", "target", "rounds"];
     let mut lines = vec![header.map(str::to_owned)];
@@ -33,16 +33,8 @@ pub fn table(results: &Results) -> String {
 /// The first says what is the row's.
 fn lines_of(row: &RowResult) -> Vec<[String; COLUMNS]> {
     let others = row.entries.iter().filter(|entry| entry.kind != Kind::Ours);
-    let dropped = match row.rounds.dropped() {
-        0 => String::new(),
-        dropped => format!(" ({dropped} did not count)"),
-    };
     let oversubscribed = if row.oversubscribed { " (oversubscribed)" } else { "" };
-    let mut of_the_row = [
-        format!("{}{oversubscribed}", row.name),
-        row.ours().time(),
-        format!("{}{dropped}", row.rounds.kept()),
-    ];
+    let mut of_the_row = [format!("{}{oversubscribed}", row.name), row.ours().time(), rounds(row)];
     let limited = row.limited();
     let lines = others.zip(&row.ratios).map(|(other, ratio)| {
         let [name, ours, rounds] = std::mem::take(&mut of_the_row);
@@ -56,24 +48,12 @@ fn lines_of(row: &RowResult) -> Vec<[String; COLUMNS]> {
     lines.collect()
 }
 
-/// The percentiles of those rows that are about latency.
-pub fn latencies(results: &Results) -> String {
-    let line =
-        |row: &str, of: &str, cells: [String; 5]| format!("| {row} | {of} | {} |\n", cells.join(" | "));
-    let mut table = line("latency, ns", "of", Latency::COLUMNS.map(str::to_owned));
-    table += &line("---", "---", Latency::COLUMNS.map(|_| "---".to_owned()));
-    for row in &results.rows {
-        for entry in &row.entries {
-            if let Some(latency) = &entry.latency {
-                let mut cells = latency.cells().map(|ns| ns.to_string());
-                if let Some(rounds) = latency.p99_of_rounds {
-                    _ = write!(cells[2], " ({:.0}–{:.0} by round)", rounds.lower, rounds.upper);
-                }
-                table += &line(&row.name, &entry.label(), cells);
-            }
-        }
+/// How many counted, and how many did not.
+pub fn rounds(row: &RowResult) -> String {
+    match row.rounds.dropped() {
+        0 => row.rounds.kept().to_string(),
+        dropped => format!("{} ({dropped} did not count)", row.rounds.kept()),
     }
-    table
 }
 
 #[cfg(test)]
@@ -101,14 +81,5 @@ mod tests {
         let first = widths.next().unwrap();
         assert_eq!(table.lines().count(), 6);
         assert!(widths.all(|width| width == first));
-    }
-
-    #[test]
-    fn latencies_have_their_percentiles() {
-        let table = latencies(&results(vec![row(1.0, 2.0, true)]));
-        assert_eq!(
-            table.lines().nth(2),
-            Some("| a row | annulus | 100 | 900 | 900 (900–900 by round) | 900 | 900 |")
-        );
     }
 }

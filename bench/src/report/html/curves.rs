@@ -6,7 +6,8 @@ use maud::{Markup, html};
 
 use super::super::short;
 use super::colours::Colours;
-use crate::results::{Latency, RowResult};
+use crate::percentiles::Latency;
+use crate::results::RowResult;
 
 /// Of the drawing, in its own units; the page scales it.
 const WIDTH: f64 = 460.0;
@@ -31,9 +32,8 @@ pub fn percentiles(row: &RowResult, colours: &Colours) -> Markup {
         .entries
         .iter()
         .filter_map(|entry| {
-            let curve = &entry.latency.as_ref()?.curve;
-            let points =
-                curve.iter().map(|&(percentile, ns)| (nines(percentile).min(most), ns as f64)).collect();
+            let curve = entry.latency.as_ref()?.curve();
+            let points = curve.map(|(percentile, ns)| (nines(percentile).min(most), ns as f64)).collect();
             Some(Line { name: entry.label(), class: colours.class(&entry.name, entry.kind), points })
         })
         .collect();
