@@ -11,8 +11,8 @@
 //! exchange     producers and consumers on cores as a placement has them, for a given time
 //! contenders/  the rings, behind one interface
 //! percentiles  what a row says of latencies
+//! columns      the rounds of a row as a file has them
 //! rounds       the method: a round, which of them count, statistics
-//! columns      the rounds as a file has them
 //! one_way      how long a message is on its way, by time stamps
 //! processes    other processes of a row, and what they are told
 //! common_lines memory that they have in common
@@ -21,6 +21,7 @@
 //! hand_over    something that a thread can sleep on
 //! messages/    what the messages are, and how they are checked
 //! row          what a row is
+//! digits       how exact a figure is
 //! placement    which threads run on which core
 //! latencies    how a round passes them on
 //! busy         another program on the same cores
@@ -35,6 +36,7 @@ mod columns;
 mod common_lines;
 mod contenders;
 mod cores;
+mod digits;
 mod documents;
 mod exchange;
 mod floor;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::columns;
 use crate::machine::Machine;
 use crate::percentiles::Latency;
 use crate::rounds::{Quartiles, Rounds};
@@ -55,6 +56,7 @@ pub struct RowResult {
     pub targets: Vec<Target>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    #[serde(with = "columns")]
     pub rounds: Rounds,
     /// Ours to each of the others.
     #[serde(skip)]

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::columns::{Columns, rounded};
+use crate::digits::rounded;
 use crate::row::{Plan, Row, Sample};
 
 /// How much the slowest probe of a round may differ from its fastest.
@@ -55,8 +55,8 @@ impl Quartiles {
 pub struct Round {
     /// In the row's order.
     pub samples: Vec<Sample>,
-    /// The fastest timing of the raw ping-pong, the one in the middle, and the slowest, in nanoseconds a round
-    /// trip; none where the cores do not matter.
+    /// The fastest timing of the raw ping-pong, the one in the middle, and the slowest, in nanoseconds a
+    /// round trip; none where the cores do not matter.
     pub probes: Option<[f64; 3]>,
 }
 
@@ -101,8 +101,7 @@ fn of_probes(mut probes: Vec<f64>) -> Option<[f64; 3]> {
 }
 
 /// All rounds of a row, those that do not count among them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Columns", into = "Columns")]
+#[derive(Debug, Default)]
 pub struct Rounds(pub Vec<Round>);
 
 impl Rounds {

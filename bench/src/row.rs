@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::rounded;
 use crate::cores::Cores;
+use crate::digits::rounded;
 use crate::placement::Placement;
 
 /// How much one run of an entry does, and where.

@@ -1,5 +1,5 @@
-//! The rows of a processor's page by topic: rows that have the same contenders beside ours share a table, which
-//! has a column for each of them.
+//! The rows of a processor's page by topic: rows that have the same contenders beside ours share a table,
+//! which has a column for each of them.
 
 use std::fmt::Write;
 

@@ -15,17 +15,13 @@ use crate::wait::WaitStrategy;
 
 /// Settings of a queue of kind `K`, and the verb that makes it. The `channel` functions are short forms.
 ///
-/// | preset | slots of each ring | for |
-/// | --- | --- | --- |
-/// | [`ultra_low_latency`](Self::ultra_low_latency) | 1,024 | messages of one word, in the first-level cache |
-/// | [`low_latency`](Self::low_latency) | 4,096 | messages of one word, in the second-level cache |
-/// | [`default`](Self::default) | 65,536 | most uses |
-/// | [`high_throughput`](Self::high_throughput) | 262,144 | bursts |
+/// Slots of messages of one word: 1,024 of them lie in the first-level cache of most processors, 4,096 in the
+/// second-level cache. Bursts want more.
 ///
 /// ```
 /// use annulus::spsc;
 ///
-/// let (mut producer, mut consumer) = spsc::Builder::low_latency().build::<u64>()?;
+/// let (mut producer, mut consumer) = spsc::Builder::new(4096).build::<u64>()?;
 /// producer.send(1).unwrap();
 /// assert_eq!(consumer.recv(), Ok(1));
 /// assert_eq!(consumer.capacity(), 4096);
@@ -40,6 +36,8 @@ impl<K: Kind> Builder<K> {
     /// Rings of exactly `capacity` slots. Any number from 1 up is allowed; none is rounded.
     #[doc(alias = "Config")]
     #[doc(alias = "ring_bits")]
+    #[doc(alias = "low_latency")]
+    #[doc(alias = "high_throughput")]
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
@@ -54,24 +52,6 @@ impl<K: Kind> Builder<K> {
             },
             kind: PhantomData,
         }
-    }
-
-    /// Rings of 4,096 slots.
-    #[must_use]
-    pub fn low_latency() -> Self {
-        Self::new(1 << 12)
-    }
-
-    /// Rings of 1,024 slots.
-    #[must_use]
-    pub fn ultra_low_latency() -> Self {
-        Self::new(1 << 10)
-    }
-
-    /// Rings of 262,144 slots.
-    #[must_use]
-    pub fn high_throughput() -> Self {
-        Self::new(1 << 18)
     }
 
     /// What the memory of the slots of each ring is to be like: see [`memory`](crate::memory). Without this

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use super::ends::{Read, take_up_to};
 use super::kind::{AnyKind, InPlace, Joinable, ManyConsumers};
 use super::outlined::outlined;
-use super::pages::of_kinds;
 use super::stats::ChannelStats;
 use crate::Closer;
 use crate::error::{RecvError, TryRecvError};
@@ -515,10 +514,9 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     }
 }
 
-of_kinds! {
-    spsc::Spsc, mpsc::Mpsc,
-    #[cfg(all(feature = "shm", target_os = "linux"))] across::Across,
-    #[cfg(all(feature = "shm", target_os = "linux"))] across::ManyAcross =>
+/// In place: for queues with one consumer, [`spsc`](crate::spsc) and [`mpsc`](crate::mpsc), also between
+/// processes.
+// The bounds are at the verbs, where the compiler explains one that is missing better.
 impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// The next messages of one ring as a slice, to be read in place. The slice is empty if no message is
     /// there. The messages stay in the queue until [`advance`](Self::advance). Never waits.
@@ -688,9 +686,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         K::read_end(&mut self.end).readable(most)
     }
 }
-}
 
-of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
+/// For queues that producers can join, [`mpsc`](crate::mpsc) and [`mpmc`](crate::mpmc).
 impl<T: Send, K: Joinable> Consumer<T, K> {
     /// How many rings there are: as many as there were producers at one time. When a producer leaves, the
     /// next producer that joins takes over its ring, whatever the consumers do. The memory of the rings is
@@ -710,15 +707,12 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
         self.end.state().roster.count()
     }
 }
-}
 
-of_kinds! { spmc::Spmc, mpmc::Mpmc =>
 /// Another consumer of the queue. Nobody has to wait for this.
 impl<T: Send, K: ManyConsumers> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
         Self { end: K::another(&self.end), strategy: self.strategy }
     }
-}
 }
 
 /// The slow path of a receive that does not wait.

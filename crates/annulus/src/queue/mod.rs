@@ -46,7 +46,6 @@ mod one;
 #[doc(alias = "shared")]
 pub mod ordered;
 mod outlined;
-mod pages;
 mod plan;
 mod producer;
 mod read;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use super::ends::Write;
 use super::kind::{AnyKind, InPlace, Joinable};
 use super::outlined::outlined;
-use super::pages::of_kinds;
 use super::reservation::Reservation;
 use crate::Closer;
 #[cfg(feature = "std")]
@@ -367,10 +366,9 @@ pub(super) fn try_send_slow_path<T, W: Write<T>>(end: &mut W, value: T) -> Resul
     unsafe { end.send(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
-of_kinds! {
-    spsc::Spsc, mpsc::Mpsc,
-    #[cfg(all(feature = "shm", target_os = "linux"))] across::Across,
-    #[cfg(all(feature = "shm", target_os = "linux"))] across::ManyAcross =>
+/// In place: for queues with one consumer, [`spsc`](crate::spsc) and [`mpsc`](crate::mpsc), also between
+/// processes.
+// The bounds are at the verbs, where the compiler explains one that is missing better.
 impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Reserves up to `most` adjacent free slots, to be written in place and sent at once. It reserves fewer
     /// if fewer are free, or if the end of the ring comes first. Never waits.
@@ -464,9 +462,8 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
         self.reserve_until(most, deadline).map_err(|refusal| SendTimeoutError::of(refusal, ()))
     }
 }
-}
 
-of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
+/// For queues that producers can join, [`mpsc`](crate::mpsc) and [`mpmc`](crate::mpmc).
 impl<T: Send, K: Joinable> Producer<T, K> {
     /// How many rings there are: see [`Consumer::rings`](super::Consumer::rings).
     #[must_use]
@@ -504,9 +501,7 @@ impl<T: Send, K: Joinable> Producer<T, K> {
         if self.is_closed() { Err(RegisterError::Closed) } else { Ok(Self { end }) }
     }
 }
-}
 
-of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
 /// Another producer of the queue, with a ring of its own; see [`register`](Producer::register). Messages of
 /// two producers have no order, even if one thread has both.
 impl<T: Send, K: Joinable> Clone for Producer<T, K> {
@@ -522,7 +517,6 @@ impl<T: Send, K: Joinable> Clone for Producer<T, K> {
             Err(error) => panic!("no ring for another producer: {error}"),
         }
     }
-}
 }
 
 impl<T: Send, K: AnyKind> fmt::Debug for Producer<T, K> {
