@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::columns::rounded;
 use crate::cores::Cores;
 use crate::digits::rounded;
 use crate::placement::Placement;
