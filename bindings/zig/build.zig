@@ -58,7 +58,7 @@ pub fn build(b: *std.Build) void {
     b.step("bench", "Print how long a message takes; use -Doptimize=fast").dependOn(&bench.step);
 }
 
-const examples = [_][]const u8{ "quick_start", "mpsc_pipeline", "back_pressure", "event_loop", "zero_copy" };
+const examples = [_][]const u8{ "quick_start", "mpsc_pipeline", "back_pressure", "event_loop", "zero_copy", "shared_memory" };
 
 /// What must not compile: its name, the program, and the end of the line that the compiler has to say.
 const refused = [_]struct { []const u8, []const u8, []const u8 }{
@@ -72,6 +72,7 @@ const refused = [_]struct { []const u8, []const u8, []const u8 }{
     .{ "shown to many consumers", "_ = &annulus.spmc.Consumer(u64).readable;", "shows no messages: use annulus.spsc or mpsc" },
     .{ "a second producer", "_ = &annulus.spsc.Producer(u64).clone;", "a queue of one producer: use annulus.mpsc, mpmc or ordered" },
     .{ "a second consumer", "_ = &annulus.mpsc.Consumer(u64).clone;", "a queue of one consumer: use annulus.spmc, mpmc or ordered" },
+    .{ "no name in Rust", "_ = annulus.shm.Spsc(struct { a: u64 }).producer(.{}, null) catch {};", "an extern struct that has `pub const annulus_name`" },
     .{ "a second publisher", "_ = &annulus.broadcast.Lossy(u64).Publisher.clone;", "use annulus.broadcast.MpLossy or MpLossless" },
 };
 

@@ -48,7 +48,6 @@ pub fn typeName(comptime T: type) [:0]const u8 {
 }
 
 fn nameOf(comptime T: type) [:0]const u8 {
-    const why = "a message between processes is a number, an array, or an extern struct that has `pub const annulus_name`, and " ++ @typeName(T) ++ " is none";
     switch (@typeInfo(T)) {
         .int => |int| if (int.bits % 8 == 0 and std.math.isPowerOfTwo(int.bits)) {
             return std.fmt.comptimePrint("{s}{d}", .{ if (int.signedness == .signed) "i" else "u", int.bits });
@@ -58,7 +57,7 @@ fn nameOf(comptime T: type) [:0]const u8 {
         .@"struct" => |of| if (of.layout == .@"extern" and @hasDecl(T, "annulus_name")) return T.annulus_name,
         else => {},
     }
-    @compileError(why);
+    @compileError(@typeName(T) ++ " is no message between processes: use a number, an array, or an extern struct that has `pub const annulus_name`");
 }
 
 /// Why a ring was not made, joined or found: give a pointer to one, and look at it where there was an error.

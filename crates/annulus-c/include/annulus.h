@@ -678,8 +678,8 @@ typedef struct annulus_shared_options {
      */
     const char *type_name;
     /**
-     * Where type_name is null: what annulus_fingerprint returned. If that is 0, too, those that join take
-     * messages of any type of that size and alignment; a ring is not made.
+     * Where type_name is null: what annulus_fingerprint returned. If that is 0, too, those that join
+     * take messages of any type of that size and alignment; a ring is not made.
      */
     uint64_t fingerprint;
     /**
@@ -843,8 +843,8 @@ size_t annulus_producer_len(const struct annulus_producer *producer);
 size_t annulus_producer_capacity(const struct annulus_producer *producer);
 
 /**
- * From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
- * the size itself. 0 if producer is no handle, or its queue has no reservations.
+ * From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8; between
+ * processes the size itself. 0 if producer is no handle, or its queue has no reservations.
  *
  * The thread that uses the producer may call this.
  */
@@ -990,8 +990,8 @@ size_t annulus_consumer_len(const struct annulus_consumer *consumer);
 size_t annulus_consumer_capacity(const struct annulus_consumer *consumer);
 
 /**
- * From one readable message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
- * the size itself. 0 if consumer is no handle, or its queue shows no messages.
+ * From one readable message to the next, in bytes: the size, rounded up to a multiple of 8; between
+ * processes the size itself. 0 if consumer is no handle, or its queue shows no messages.
  *
  * The thread that uses the consumer may call this.
  */
@@ -1586,7 +1586,8 @@ annulus_status annulus_invitation_publish(const struct annulus_invitation *invit
  * directory and name are as of annulus_invitation_publish. Any thread may call this. Returns
  * ANNULUS_NOT_FOUND (with 0: no ring has the name, or the process of that which had it has ended),
  * ANNULUS_TIMEOUT, ANNULUS_SYSTEM, ANNULUS_INVALID, ANNULUS_NO_RING; ANNULUS_UNSUPPORTED where
- * there are no rings between processes. Then *invitation is null, and error, if it is not null, says why.
+ * there are no rings between processes. Then *invitation is null, and error, if it is not null, says
+ * why.
  */
 annulus_status annulus_invitation_find(const char *directory,
                                        const char *name,
@@ -1610,8 +1611,8 @@ annulus_status annulus_name_free(struct annulus_name *name);
  * ended without a close, sends return ANNULUS_PEER_DIED; with ANNULUS_WAIT_FOR_NEXT_CONSUMER, the queue
  * stays open for the next consumer, which goes on behind the last message that was received.
  *
- * The caller owns both, and frees each by its function. The ring lives as long as anybody has a handle of it.
- * Any thread may call this.
+ * The caller owns both, and frees each by its function. The ring lives as long as anybody has a handle of
+ * it. Any thread may call this.
  *
  * Returns ANNULUS_INVALID (a null pointer, another size of the options or of the error, a way to wait
  * that is none, a capacity of 0, a type without a name), ANNULUS_WRONG_SIZE (messages that can't be),

@@ -1,11 +1,11 @@
 //! Queues whose messages are blocks of a size that is known when the queue is made: [`Producer`] and
 //! [`Consumer`], for the kinds that are used in place.
 //!
-//! A message is a *stride* of units: of words of 8 bytes, in a queue of words; or, between processes, of bytes
-//! (the other side may know the type, and then has no place for a word that is not full). Every step of either side is a number of
-//! whole messages, and the capacity is one, too. So what is free, what is there, and what lies beside each
-//! other up to the end of the ring, are whole messages at all times, and no message is split. The algorithm
-//! is that of any other queue; a message is copied once on each side.
+//! A message is a *stride* of units: of words of 8 bytes, in a queue of words; or, between processes, of
+//! bytes (the other side may know the type, and then has no place for a word that is not full). Every step of
+//! either side is a number of whole messages, and the capacity is one, too. So what is free, what is there,
+//! and what lies beside each other up to the end of the ring, are whole messages at all times, and no message
+//! is split. The algorithm is that of any other queue; a message is copied once on each side.
 
 // Decision 0123: words in place, classes of sizes where slots are claimed.
 

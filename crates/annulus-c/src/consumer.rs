@@ -401,8 +401,8 @@ pub unsafe extern "C" fn annulus_consumer_capacity(consumer: *const annulus_cons
     guarded_or(0, || Ok(unsafe { object::<Consumer>(consumer) }?.ring.capacity))
 }
 
-/// From one readable message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
-/// the size itself. 0 if `consumer` is no handle, or its queue shows no messages.
+/// From one readable message to the next, in bytes: the size, rounded up to a multiple of 8; between
+/// processes the size itself. 0 if `consumer` is no handle, or its queue shows no messages.
 ///
 /// The thread that uses the consumer may call this.
 ///

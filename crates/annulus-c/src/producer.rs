@@ -371,8 +371,8 @@ pub unsafe extern "C" fn annulus_producer_capacity(producer: *const annulus_prod
     guarded_or(0, || Ok(unsafe { object::<Producer>(producer) }?.ring.capacity))
 }
 
-/// From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8; between processes
-/// the size itself. 0 if `producer` is no handle, or its queue has no reservations.
+/// From one reserved message to the next, in bytes: the size, rounded up to a multiple of 8; between
+/// processes the size itself. 0 if `producer` is no handle, or its queue has no reservations.
 ///
 /// The thread that uses the producer may call this.
 ///

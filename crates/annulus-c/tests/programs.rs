@@ -1,5 +1,5 @@
-//! The programs in `examples` and `tests/c`: each compiles without a warning as C11 and as C++20, with each compiler that is
-//! there, and does what it checks.
+//! The programs in `examples` and `tests/c`, and those in the pages: each compiles without a warning as C11 and
+//! as C++20, with each compiler that is there, and does what it checks.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 use std::path::{Path, PathBuf};
@@ -105,13 +105,13 @@ impl Linked {
     }
 }
 
-/// The programs in the README, each in a file of its own.
-fn of_the_readme(scratch: &Path, ending: &str) -> Vec<PathBuf> {
-    let readme = fs::read_to_string(folder().join("README.md")).unwrap();
+/// The programs in the pages, each in a file of its own.
+fn of_the_pages(scratch: &Path, ending: &str) -> Vec<PathBuf> {
+    let pages = ["README.md", "CPP.md"].map(|name| fs::read_to_string(folder().join(name)).unwrap()).concat();
     let begin = format!("```{ending}\n");
-    let blocks = readme.split(&begin).skip(1).map(|block| block.split("```").next().unwrap());
+    let blocks = pages.split(&begin).skip(1).map(|block| block.split("```").next().unwrap());
     let programs = blocks.enumerate().map(|(number, block)| {
-        let path = scratch.join(format!("readme_{number}.{ending}"));
+        let path = scratch.join(format!("page_{number}.{ending}"));
         fs::write(&path, block).unwrap();
         path
     });
@@ -131,7 +131,7 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
         .filter(|path| sources.iter().any(|&ending| path.extension().is_some_and(|found| found == ending)))
         .collect();
     programs.sort();
-    programs.extend(sources.iter().flat_map(|ending| of_the_readme(scratch, ending)));
+    programs.extend(sources.iter().flat_map(|ending| of_the_pages(scratch, ending)));
     assert!(!programs.is_empty(), "where are they?");
     let link = linked.arguments(scratch);
     let mut failed = Vec::new();

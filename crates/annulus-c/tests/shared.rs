@@ -159,9 +159,9 @@ fn a_queue_of_several_from_c() {
         let sum = (0..MESSAGES).fold(0, |sum, _| added(sum, consumer.recv().unwrap()));
         assert_eq!(sum, sum_of(MESSAGES));
         if dies {
-            peer.was_killed()
+            peer.was_killed();
         } else {
-            peer.received(0, ANNULUS_OK)
+            peer.received(0, ANNULUS_OK);
         }
         assert_eq!((places.taken(), places.died()), (1, u64::from(dies)));
     }
@@ -232,7 +232,8 @@ fn a_program_in_c_is_killed() {
 /// The other process of a ring that is killed is this program, once more.
 const ROLE: &str = "ANNULUS_C_SHARED_ROLE";
 
-/// This test by itself does nothing; as the other process, it sends or publishes some messages, and is killed.
+/// This test by itself does nothing. As the other process, it sends or publishes some messages, and is
+/// killed.
 #[test]
 fn in_another_process() {
     let Ok(role) = env::var(ROLE) else { return };

@@ -104,7 +104,7 @@ impl Why {
         while most < bytes.len() && bytes[most] & 0xC0 == 0x80 {
             most -= 1;
         }
-        text.iter_mut().zip(&bytes[..most]).for_each(|(to, from)| *to = *from as c_char);
+        text.iter_mut().zip(&bytes[..most]).for_each(|(to, from)| *to = c_char::from_ne_bytes([*from]));
         let Self { found, wanted, system_error, .. } = *self;
         annulus_shared_error { size: size_of::<annulus_shared_error>(), found, wanted, system_error, text }
     }

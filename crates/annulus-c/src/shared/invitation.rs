@@ -131,9 +131,11 @@ pub unsafe extern "C" fn annulus_invitation_publish(
     error: *mut annulus_shared_error,
 ) -> annulus_status {
     let work = || {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise.
         let given = unsafe { handle_place(given) }?;
+        // SAFETY: the caller's promise.
         let invitation = unsafe { shared_object::<system::Invitation>(invitation) }?;
+        // SAFETY: the caller's promise.
         let (directory, name) = unsafe { (text(directory)?, text(name)?) };
         *given = invitation.publish(directory, name.ok_or(ANNULUS_INVALID)?)?.hand_out();
         Ok(())
@@ -148,7 +150,8 @@ pub unsafe extern "C" fn annulus_invitation_publish(
 /// `directory` and `name` are as of `annulus_invitation_publish`. Any thread may call this. Returns
 /// `ANNULUS_NOT_FOUND` (with 0: no ring has the name, or the process of that which had it has ended),
 /// `ANNULUS_TIMEOUT`, `ANNULUS_SYSTEM`, `ANNULUS_INVALID`, `ANNULUS_NO_RING`; `ANNULUS_UNSUPPORTED` where
-/// there are no rings between processes. Then `*invitation` is null, and `error`, if it is not null, says why.
+/// there are no rings between processes. Then `*invitation` is null, and `error`, if it is not null, says
+/// why.
 ///
 /// # Safety
 ///
@@ -162,8 +165,9 @@ pub unsafe extern "C" fn annulus_invitation_find(
     error: *mut annulus_shared_error,
 ) -> annulus_status {
     let work = || {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise.
         let invitation = unsafe { handle_place(invitation) }?;
+        // SAFETY: the caller's promise.
         let (directory, name) = unsafe { (text(directory)?, text(name)?) };
         let patience = if timeout_ns == 0 { Patience::None } else { Patience::of_ns(timeout_ns) };
         let found = system::Invitation::find(directory, name.ok_or(ANNULUS_INVALID)?, patience)?;

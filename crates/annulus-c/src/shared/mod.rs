@@ -7,6 +7,7 @@
 //! rings       how rings are made, and how processes join them
 //! peer        whether the processes on the other side are there
 //! linux, elsewhere      what does it
+//! failure     what the Rust library's errors are in C
 //! ```
 
 mod options;

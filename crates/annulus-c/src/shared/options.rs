@@ -38,8 +38,8 @@ pub struct annulus_shared_options {
     pub message_alignment: usize,
     /// The name of the type, in UTF-8. Null: `fingerprint` says it.
     pub type_name: *const c_char,
-    /// Where `type_name` is null: what `annulus_fingerprint` returned. If that is 0, too, those that join take
-    /// messages of any type of that size and alignment; a ring is not made.
+    /// Where `type_name` is null: what `annulus_fingerprint` returned. If that is 0, too, those that join
+    /// take messages of any type of that size and alignment; a ring is not made.
     pub fingerprint: u64,
     /// How threads of this process wait that have to.
     pub wait: annulus_wait,

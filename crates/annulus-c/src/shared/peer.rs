@@ -43,8 +43,9 @@ pub unsafe extern "C" fn annulus_producer_peer(
     peer: *mut annulus_peer,
 ) -> annulus_status {
     guarded(|| {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise.
         let found = self::peer(&unsafe { object::<Producer>(producer) }?.ring)?;
+        // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())
     })
@@ -62,8 +63,9 @@ pub unsafe extern "C" fn annulus_consumer_peer(
     peer: *mut annulus_peer,
 ) -> annulus_status {
     guarded(|| {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise.
         let found = self::peer(&unsafe { object::<Consumer>(consumer) }?.ring)?;
+        // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())
     })
@@ -81,8 +83,9 @@ pub unsafe extern "C" fn annulus_subscriber_peer(
     peer: *mut annulus_peer,
 ) -> annulus_status {
     guarded(|| {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise.
         let found = self::peer(&unsafe { object::<Subscriber>(subscriber) }?.ring)?;
+        // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())
     })

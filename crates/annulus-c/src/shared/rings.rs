@@ -25,9 +25,11 @@ unsafe fn make<H: Handle>(
     make: impl FnOnce(&SharedOptions) -> Shared<(H, Invitation)>,
 ) -> annulus_status {
     let work = || {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise.
         let place = unsafe { handle_place(place) };
+        // SAFETY: the caller's promise.
         let (place, invitation) = (place?, unsafe { handle_place(invitation) }?);
+        // SAFETY: the caller's promise.
         let options = unsafe { annulus_shared_options::checked(options, false) }?;
         let (made, invites) = make(&options)?;
         *place = made.hand_out();
@@ -51,9 +53,11 @@ unsafe fn join<H: Handle>(
     join: impl FnOnce(&Invitation, &SharedOptions) -> Shared<H>,
 ) -> annulus_status {
     let work = || {
-        // SAFETY: the caller's promise, here and below.
+        // SAFETY: the caller's promise.
         let place = unsafe { handle_place(place) }?;
+        // SAFETY: the caller's promise.
         let invitation = unsafe { shared_object::<Invitation>(invitation) }?;
+        // SAFETY: the caller's promise.
         let options = unsafe { annulus_shared_options::checked(options, true) }?;
         *place = join(invitation, &options)?.hand_out();
         Ok(())
@@ -69,8 +73,8 @@ unsafe fn join<H: Handle>(
 /// ended without a close, sends return `ANNULUS_PEER_DIED`; with `ANNULUS_WAIT_FOR_NEXT_CONSUMER`, the queue
 /// stays open for the next consumer, which goes on behind the last message that was received.
 ///
-/// The caller owns both, and frees each by its function. The ring lives as long as anybody has a handle of it.
-/// Any thread may call this.
+/// The caller owns both, and frees each by its function. The ring lives as long as anybody has a handle of
+/// it. Any thread may call this.
 ///
 /// Returns `ANNULUS_INVALID` (a null pointer, another `size` of the options or of the error, a way to wait
 /// that is none, a capacity of 0, a type without a name), `ANNULUS_WRONG_SIZE` (messages that can't be),

@@ -404,6 +404,16 @@ static void mismatches(void) {
 
     RETURNS(ANNULUS_MISMATCH, annulus_invitation_subscribable(invitation, &options, &subscribable, &error));
     CHECK(error.found == ANNULUS_SPSC && error.wanted == ANNULUS_LOSSY);
+    annulus_publisher *publisher;
+    annulus_invitation *to_lossy;
+    WORKS(annulus_shared_publisher_new(ANNULUS_LOSSY, &options, &publisher, &to_lossy, NULL));
+    RETURNS(ANNULUS_MISMATCH, annulus_invitation_consumer(to_lossy, &options, &consumer, &error));
+    CHECK(error.found == ANNULUS_LOSSY && error.wanted == ANNULUS_SPSC);
+    annulus_producer *another;
+    RETURNS(ANNULUS_MISMATCH, annulus_invitation_producer(to_lossy, &options, &another, &error));
+    CHECK(another == NULL && error.found == ANNULUS_LOSSY && error.wanted == ANNULUS_MPSC);
+    WORKS(annulus_invitation_free(to_lossy));
+    WORKS(annulus_publisher_free(publisher));
 
     /* By its number, or of any type. */
     wanted.type_name = NULL;
@@ -426,7 +436,6 @@ static void mismatches(void) {
     CHECK(error.found == 12 && error.wanted == 8);
     wanted = options;
     wanted.message_size = ANNULUS_MESSAGE_MAX + 8;
-    annulus_publisher *publisher;
     RETURNS(ANNULUS_WRONG_SIZE,
             annulus_shared_publisher_new(ANNULUS_LOSSY, &wanted, &publisher, &invitation, &error));
     RETURNS(ANNULUS_INVALID,

@@ -38,7 +38,7 @@ pub(crate) trait ControlBlock<T>: Sized {
     fn hand_off(&self) -> Option<&HandOff<T>>;
 
     /// The number that stands for `number` of the tail, the head or the end. Another one only where a message
-    /// takes [several slots](super::Scaled).
+    /// takes several slots (`lane/blocks_across.rs`).
     #[inline(always)]
     fn of_memory(&self, number: u64) -> Number {
         Number::new(number)

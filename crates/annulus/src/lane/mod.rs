@@ -3,6 +3,8 @@
 
 #[cfg(feature = "shm")]
 mod across;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+mod blocks_across;
 mod cache_line;
 mod cells;
 mod control_block;
@@ -15,13 +17,13 @@ mod peer;
 #[cfg(feature = "shm")]
 mod places;
 mod position;
-#[cfg(feature = "shm")]
-mod scaled;
 mod span;
 mod stamped;
 
 #[cfg(feature = "shm")]
 pub(crate) use across::{Across, Numbers, OtherProcess, Over, Producers};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use blocks_across::BlocksAcross;
 pub(crate) use cells::Cells;
 pub(crate) use control_block::{ControlBlock, Own};
 pub(crate) use many_to_many::{ManyToMany, Sent};
@@ -32,7 +34,5 @@ pub(crate) use peer::Peer;
 #[cfg(feature = "shm")]
 pub(crate) use places::PlaceTable;
 pub(crate) use position::Position;
-#[cfg(feature = "shm")]
-pub(crate) use scaled::Scaled;
 pub(crate) use span::Span;
 pub(crate) use stamped::{Claimed, FreeSlot, StampedSlot, Taken};

@@ -1,8 +1,6 @@
 //! Which types can be copied through a ring.
 
 mod as_it_is;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) mod block;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
 mod text;
@@ -149,7 +147,7 @@ pub trait Message: Copy + Send + 'static {
     #[doc(hidden)]
     type Wire: NoUninit;
 
-    /// Of a [block](block::Block), where it begins in a slot, in words: a slot then has as much of it as fits
+    /// Of a block (`ring/block.rs`), where it begins in a slot, in words: a slot then has as much of it as fits
     /// in. 0 of all other messages, of which a slot has all.
     #[doc(hidden)]
     const BLOCK_AT: usize = 0;

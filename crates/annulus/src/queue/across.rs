@@ -30,6 +30,7 @@ pub enum Across {}
 
 /// The same, for messages whose size is known at run time. A slot is a byte of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg(not(annulus_loom))]
 #[doc(hidden)]
 pub enum BlocksAcross {}
 
@@ -39,12 +40,14 @@ pub enum ManyAcross {}
 
 /// The same, for messages whose size is known at run time. A slot is a byte of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg(not(annulus_loom))]
 #[doc(hidden)]
 pub enum ManyBlocksAcross {}
 
 /// A kind of queue between processes: what each of them makes of its [part](Part).
-pub(crate) trait Between: AnyKind {
+pub(crate) trait KindAcross: AnyKind {
     /// How many slots of a lane a message of so many bytes takes.
+    #[cfg(not(annulus_loom))]
     fn slots_of(message_bytes: usize) -> usize;
 
     /// The producer of the queue's one lane here.
@@ -98,7 +101,8 @@ macro_rules! kind {
             }
         }
 
-        impl Between for $Kind {
+        impl KindAcross for $Kind {
+            #[cfg(not(annulus_loom))]
             fn slots_of(message_bytes: usize) -> usize {
                 $slots_of(message_bytes)
             }
@@ -120,9 +124,11 @@ macro_rules! kind {
     };
 }
 kind!(Across = One over lane::Across, "spsc across processes", |_| 1);
-kind!(BlocksAcross = One over lane::Scaled, "spsc across processes", |bytes| bytes);
+#[cfg(not(annulus_loom))]
+kind!(BlocksAcross = One over lane::BlocksAcross, "spsc across processes", |bytes| bytes);
 kind!(ManyAcross = FanIn over lane::Across, "mpsc across processes", |_| 1);
-kind!(ManyBlocksAcross = FanIn over lane::Scaled, "mpsc across processes", |bytes| bytes);
+#[cfg(not(annulus_loom))]
+kind!(ManyBlocksAcross = FanIn over lane::BlocksAcross, "mpsc across processes", |bytes| bytes);
 
 /// What a process has of a lane.
 pub(crate) struct LanePart<T> {
@@ -278,7 +284,7 @@ mod places {
     use alloc::sync::Arc;
     use core::ptr::NonNull;
 
-    use super::{Between, LanePart, ManyAcross, Part};
+    use super::{KindAcross, LanePart, ManyAcross, Part};
     use crate::base::gone::Gone;
     use crate::lane::{Cells, Numbers, PlaceTable};
     use crate::memory::Memory;

@@ -48,7 +48,7 @@ mod vector;
 pub(super) const WORD: usize = size_of::<u64>();
 
 /// From this size on, in bytes, a vector copy pays.
-pub(crate) const VECTOR_FLOOR: usize = 256;
+pub(super) const VECTOR_FLOOR: usize = 256;
 const _: () = assert!(VECTOR_FLOOR >= vector::MIN_BYTES);
 
 /// The same for records, whose length the compiler does not know: a loop of words is slower then.

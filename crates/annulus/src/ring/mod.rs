@@ -2,6 +2,8 @@
 //! a publisher may not overtake. A ring knows nothing of waiting.
 
 mod area;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) mod block;
 #[cfg(feature = "shm")]
 mod claim;
 #[cfg(feature = "shm")]
@@ -45,8 +47,6 @@ pub(crate) use claims::{Claims, Fellows};
 pub(crate) use copied::Copied;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use copied::slots_layout;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use copy::VECTOR_FLOOR;
 pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};
 #[cfg(all(feature = "std", not(annulus_loom)))]

@@ -22,8 +22,8 @@ use crate::queue::across::{BlocksAcross, ManyBlocksAcross};
 use crate::wait::WaitStrategy;
 
 pub use super::format::Payload as MessageType;
-pub use crate::message::block::{Block, LARGE_BYTES};
 pub use crate::queue::across::{BlocksAcross as OneProducer, ManyBlocksAcross as ManyProducers};
+pub use crate::ring::block::{Block, LARGE_BYTES};
 
 /// As [`spsc::producer`](super::spsc::producer).
 ///

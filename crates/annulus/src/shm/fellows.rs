@@ -103,8 +103,7 @@ pub(super) fn join<T: Message>(
     payload: Payload,
     strategy: WaitStrategy,
 ) -> Result<FellowPublisher<T>, AttachError> {
-    // Before it is opened to be written to, which a ring of one publisher refuses.
-    invitation.info()?.0.is_for(Kind::MpLossy, &payload)?;
+    invitation.is_for(Kind::MpLossy, &payload)?;
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(Kind::MpLossy, &payload)?;

@@ -10,6 +10,7 @@ use super::directory::Directory;
 use super::error::AttachError;
 use super::fd::{recv_fd, send_fd};
 use super::find_error::FindError;
+use super::format::Payload;
 use super::info::RingInfo;
 use super::kind::Kind;
 use super::named_ring::NamedRing;
@@ -149,6 +150,12 @@ impl Invitation {
     /// [`AttachError`]: it is no ring.
     pub fn info(&self) -> Result<RingInfo, AttachError> {
         RingInfo::of(&self.ring)
+    }
+
+    /// Whether it is to a ring of this kind, for messages of this type. To be asked before the ring is opened
+    /// to be written to, which a ring of one publisher refuses.
+    pub(super) fn is_for(&self, kind: Kind, payload: &Payload) -> Result<(), AttachError> {
+        self.info()?.0.is_for(kind, payload)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::PlacedMemory;
 use crate::os::lock;
-use crate::queue::across::{Between, Part};
+use crate::queue::across::{KindAcross, Part};
 use crate::queue::{Consumer, Plan, Producer};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -39,7 +39,7 @@ const WAITS: u64 = 2;
 
 /// A queue, and its consumer.
 #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-pub(super) fn share<T: Pod + Send, K: Between>(
+pub(super) fn share<T: Pod + Send, K: KindAcross>(
     plan: Plan,
     payload: Payload,
     places: usize,
@@ -79,7 +79,7 @@ pub(super) fn share<T: Pod + Send, K: Between>(
 }
 
 /// A next consumer.
-pub(super) fn join_as_consumer<T: Pod + Send, K: Between>(
+pub(super) fn join_as_consumer<T: Pod + Send, K: KindAcross>(
     invitation: &Invitation,
     payload: Payload,
     strategy: WaitStrategy,
@@ -91,7 +91,7 @@ pub(super) fn join_as_consumer<T: Pod + Send, K: Between>(
 }
 
 /// `None` if the lanes do not lie in the memory.
-fn consumer_at<T: Pod + Send, K: Between>(
+fn consumer_at<T: Pod + Send, K: KindAcross>(
     table: Table,
     extent: &Extent,
     seat: Seat,
@@ -121,7 +121,7 @@ fn consumer_at<T: Pod + Send, K: Between>(
 }
 
 /// A producer.
-pub(super) fn join_as_producer<T: Pod + Send, K: Between>(
+pub(super) fn join_as_producer<T: Pod + Send, K: KindAcross>(
     invitation: &Invitation,
     payload: Payload,
     strategy: WaitStrategy,
@@ -182,7 +182,8 @@ struct Other {
 }
 
 impl Other {
-    fn new<T: Pod, K: Between>(invitation: &Invitation, payload: &Payload) -> Result<Self, AttachError> {
+    fn new<T: Pod, K: KindAcross>(invitation: &Invitation, payload: &Payload) -> Result<Self, AttachError> {
+        invitation.is_for(Kind::Mpsc, payload)?;
         // Openings of its own: the locks of this process are to end with it.
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
         let (memory, layout) = Layout::attach(ring, false)?;

@@ -76,7 +76,7 @@ use super::many::{join_as_consumer, join_as_producer, share};
 pub use super::places::{Places, WhenNoProducer};
 use super::queue::{Peer, WhenConsumerDies};
 use super::share_error::ShareError;
-use crate::queue::across::Between;
+use crate::queue::across::KindAcross;
 use crate::wait::WaitStrategy;
 
 /// The kind of such a queue.
@@ -182,7 +182,7 @@ impl Builder {
 
     /// The same, whether a slot is a message of the type, or a byte of one.
     #[allow(clippy::type_complexity, reason = "as above")]
-    pub(super) fn build_for<T: Pod + Send, K: Between>(
+    pub(super) fn build_for<T: Pod + Send, K: KindAcross>(
         self,
         of: Payload,
     ) -> Result<(crate::queue::Consumer<T, K>, Places, Invitation), ShareError> {

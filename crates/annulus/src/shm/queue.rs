@@ -24,7 +24,7 @@ use crate::lane::{Cells, Numbers};
 use crate::memory::{Block, PlacedMemory};
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
-use crate::queue::across::{Between, LanePart, Part};
+use crate::queue::across::{KindAcross, LanePart, Part};
 use crate::queue::{Consumer, Plan, Producer};
 use crate::spsc::Builder;
 use crate::sync::mutated;
@@ -49,7 +49,7 @@ pub(super) struct Wanted {
 
 /// A queue of such messages. `detail` is for the process that joins.
 #[allow(clippy::type_complexity, reason = "a producer, who is on the other side, and an invitation")]
-pub(super) fn share<T: Pod + Send, K: Between>(
+pub(super) fn share<T: Pod + Send, K: KindAcross>(
     builder: Builder,
     wanted: Wanted,
     detail: u64,
@@ -107,12 +107,13 @@ pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
 
 /// The consumer of such a queue, who is on the other side, and the detail. `fault`: what can't be in the
 /// detail of a queue of so many slots.
-pub(super) fn join<T: Pod + Send, K: Between>(
+pub(super) fn join<T: Pod + Send, K: KindAcross>(
     invitation: &Invitation,
     wanted: Wanted,
     strategy: WaitStrategy,
     fault: impl FnOnce(u64, usize) -> Option<&'static str>,
 ) -> Result<(Consumer<T, K>, Peer, u64), AttachError> {
+    invitation.is_for(wanted.kind, &wanted.payload)?;
     // Openings of its own: a look at the producer's lock would take that down, and this process's lock is to
     // end with this process.
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
@@ -193,7 +194,7 @@ pub(super) struct Extent {
 
 impl Extent {
     /// Of so many lanes, which share the messages. `None` if there can't be so much.
-    pub(super) fn of<T, K: Between>(layout: &Layout, lanes: usize) -> Option<Self> {
+    pub(super) fn of<T, K: KindAcross>(layout: &Layout, lanes: usize) -> Option<Self> {
         let size = K::slots_of(layout.payload.bytes);
         let capacity = (layout.capacity / lanes).checked_mul(size)?;
         let offset = layout.slots_offset()?;
@@ -203,7 +204,7 @@ impl Extent {
     }
 
     /// As [`of`](Self::of), in memory of another process.
-    pub(super) fn in_memory<T, K: Between>(
+    pub(super) fn in_memory<T, K: KindAcross>(
         layout: &Layout,
         lanes: usize,
         memory: &SharedMemory,

@@ -2,8 +2,9 @@
 
 use core::mem::MaybeUninit;
 
-use super::Message;
-use crate::ring::payload_at;
+use super::copy::VECTOR_FLOOR;
+use super::slot::payload_at;
+use crate::message::Message;
 
 /// A message of up to so many words, of which a slot has as many as fit in: for rings between processes whose
 /// messages have a size that is known at run time. What a slot does not have is 0.
@@ -15,7 +16,7 @@ use crate::ring::payload_at;
 pub struct Block<const WORDS: usize, const LARGE: bool>(pub [u64; WORDS]);
 
 /// Messages of so many bytes and more are large.
-pub const LARGE_BYTES: usize = crate::ring::VECTOR_FLOOR;
+pub const LARGE_BYTES: usize = VECTOR_FLOOR;
 
 impl<const WORDS: usize, const LARGE: bool> Message for Block<WORDS, LARGE> {
     type Wire = [u64; WORDS];

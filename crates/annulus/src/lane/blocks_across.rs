@@ -1,4 +1,5 @@
-//! [`Scaled`]: the numbers of a lane between processes whose messages have a size that is known at run time.
+//! [`BlocksAcross`]: the numbers of a lane between processes whose messages have a size that is known at run
+//! time.
 //!
 //! Such a lane has bytes for slots, and a message takes as many of them as it has. Every step of either side
 //! is a number of whole messages, so what is free, what is there, and what lies beside each other, are whole
@@ -18,14 +19,14 @@ use super::{Across, ControlBlock, Number, OtherProcess};
 use crate::sync::{AtomicU64, UnsafeCell};
 
 /// [`Across`], for slots of which a message takes several.
-pub(crate) struct Scaled {
+pub(crate) struct BlocksAcross {
     across: Across,
     /// The number of the first message, here and there.
     first: Number,
     /// How many slots a message takes. Not 0.
     size: u64,
-    /// What divides by it: a shift by the twos in it, and the inverse of the rest modulo 2^64. It is exact for
-    /// multiples of the size, and only those are divided.
+    /// What divides by it: a shift by the twos in it, and the inverse of the rest modulo 2^64. It is exact
+    /// for multiples of the size, and only those are divided.
     shift: u32,
     inverse: u64,
     /// What stands for a number that can't be. It is 2^63 away, or a little less, so nobody believes it
@@ -33,7 +34,7 @@ pub(crate) struct Scaled {
     impossible: Number,
 }
 
-impl Over for Scaled {
+impl Over for BlocksAcross {
     unsafe fn over(numbers: NonNull<Numbers>, first: Number, size: usize) -> Self {
         // SAFETY: the caller's promise.
         let across = unsafe { Across::over(numbers, first, 1) };
@@ -44,12 +45,12 @@ impl Over for Scaled {
     }
 }
 
-/// By Newton's method: each step doubles the number of bits that are right, of which there are three at first.
+/// By Newton's method: each step doubles the number of bits that are right. At first there are three.
 fn inverse_of_odd(odd: u64) -> u64 {
     (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse))))
 }
 
-impl<T> ControlBlock<T> for Scaled {
+impl<T> ControlBlock<T> for BlocksAcross {
     const ACROSS: bool = true;
     type Peer = OtherProcess;
 
@@ -105,25 +106,25 @@ mod tests {
     fn with(
         first: u64,
         size: u64,
-        look: impl FnOnce(&dyn Fn(u64) -> Number, &dyn Fn(Number) -> u64, &Scaled),
+        look: impl FnOnce(&dyn Fn(u64) -> Number, &dyn Fn(Number) -> u64, &BlocksAcross),
     ) {
         let first = Number::new(first);
         // SAFETY: nothing is loaded or stored there.
-        let scaled = unsafe { Scaled::over(NonNull::dangling(), first, size as usize) };
-        let of_memory = |number| ControlBlock::<u8>::of_memory(&scaled, number);
-        let in_memory = |number| ControlBlock::<u8>::in_memory(&scaled, number);
-        look(&of_memory, &in_memory, &scaled);
+        let control = unsafe { BlocksAcross::over(NonNull::dangling(), first, size as usize) };
+        let of_memory = |number| ControlBlock::<u8>::of_memory(&control, number);
+        let in_memory = |number| ControlBlock::<u8>::in_memory(&control, number);
+        look(&of_memory, &in_memory, &control);
     }
 
     #[test]
     fn messages_are_counted_in_memory_and_slots_here() {
         for (first, size) in FIRSTS.into_iter().flat_map(|first| SIZES.map(|size| (first, size))) {
-            with(first, size, |of_memory, in_memory, scaled| {
+            with(first, size, |of_memory, in_memory, control| {
                 let most = (1 << 63) / size;
                 for messages in [0, 1, 2, 3, 1000, most / 3, most - 1].map(|count| count.min(most)) {
                     let shared = first.wrapping_add(messages);
                     let number = of_memory(shared);
-                    assert_eq!(number.since(scaled.first), messages * size, "{size}");
+                    assert_eq!(number.since(control.first), messages * size, "{size}");
                     assert_eq!(in_memory(number), shared, "{messages} of {size}");
                 }
             });
@@ -134,10 +135,10 @@ mod tests {
     #[test]
     fn what_another_process_writes_is_whole_messages() {
         for (first, size) in FIRSTS.into_iter().flat_map(|first| SIZES.map(|size| (first, size))) {
-            with(first, size, |of_memory, _, scaled| {
+            with(first, size, |of_memory, _, control| {
                 for shift in 0..64 {
                     for garbage in [1_u64 << shift, (1_u64 << shift).wrapping_sub(3), !(1_u64 << shift)] {
-                        let distance = of_memory(first.wrapping_add(garbage)).since(scaled.first);
+                        let distance = of_memory(first.wrapping_add(garbage)).since(control.first);
                         assert_eq!(distance % size, 0, "{garbage} of {size}");
                         let is_possible = u128::from(garbage) * u128::from(size) <= u128::from(u64::MAX);
                         assert!(is_possible || distance > u64::MAX / 4, "{garbage} of {size}");

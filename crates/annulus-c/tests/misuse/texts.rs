@@ -1,0 +1,18 @@
+//! What each status means.
+
+use std::ffi::CStr;
+
+use annulus_c::annulus_strerror;
+
+use super::STATUSES;
+
+#[test]
+fn each_status_has_a_text() {
+    let text = |status| {
+        // SAFETY: the text is constant.
+        unsafe { CStr::from_ptr(annulus_strerror(status)) }.to_str().unwrap()
+    };
+    let texts: std::collections::HashSet<_> = (-1..STATUSES as i32).map(text).collect();
+    assert_eq!(texts.len(), STATUSES + 1, "no two are the same: {texts:?}");
+    assert_eq!(text(STATUSES as i32), text(-1));
+}
