@@ -24,6 +24,9 @@
 //! sleeper polls again; event.wake4's Release and event.sleep4's Acquire make event.wake1 visible to that
 //! poll.
 //!
+//! *All of many.* Where many threads sleep, event.wake5 wakes one, and those who are woken wake the others:
+//! see `cohorts.rs`.
+//!
 //! *One for each.* Where any sleeper will do for a message, [`EventCount::notify_some`] wakes as many as
 //! there are messages, and bit 0 stays set for the others, who lie there without another registration. So
 //! what keeps the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds
@@ -68,17 +71,20 @@
 //! "Asymmetric Dekker synchronization" (2001).
 
 mod fences;
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod many;
 mod wake;
 
 use core::task::Waker;
 
 use super::Deadline;
+use super::cohorts::Cohorts;
 use super::fence;
 use super::flag::{Flag, HasFlags};
 #[cfg(feature = "std")]
 use super::give_way::GiveWayHint;
 use super::late;
-use super::park::Parking;
+use super::park::Cohort;
 use super::remote::Remote;
 use super::waiters::Waiters;
 use crate::base::hint::unlikely;
@@ -94,9 +100,8 @@ pub(crate) struct EventCount {
     /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
     /// several look at once, they may count as one.
     youth: AtomicU32,
-    /// How many are in event.sleep4: a hint.
-    asleep: AtomicU32,
-    parking: Parking,
+    /// The threads that sleep.
+    threads: Cohorts,
     #[cfg(feature = "std")]
     give_way: GiveWayHint,
     /// The tasks that wait, where nobody else has them (see [`tasks`](Self::tasks)).
@@ -128,7 +133,10 @@ const SLEEPER: u32 = THREAD | TASK;
 const FENCED: u32 = 32;
 /// Threads of other processes may sleep elsewhere.
 const ELSEWHERE: u32 = 64;
+/// One wake-up of all threads. Its bit says of which cohort those are who sleep on the word.
 const WAKE_UP: u32 = 128;
+/// One wake-up that leaves threads where they are.
+const WAKE_UP_OF_SOME: u32 = 2 * WAKE_UP;
 /// Whether a waker has more to do than one look.
 const SLOW: u32 = SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE;
 
@@ -136,6 +144,11 @@ const SLOW: u32 = SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE;
 /// much as one heavy fence.
 // Decision 0115: full fences first.
 const YOUTH: u32 = if cfg!(annulus_loom) { 1 } else { 64 };
+
+/// Of which cohort a thread is that sleeps on this word.
+fn cohort(word: u32) -> Cohort {
+    if word & WAKE_UP == 0 || mutated!("cohorts_are_one") { Cohort::Even } else { Cohort::Odd }
+}
 
 impl HasFlags for EventCount {
     #[inline(always)]
@@ -189,8 +202,7 @@ impl EventCount {
         Self {
             word: AtomicU32::new(word),
             youth: AtomicU32::new(youth),
-            asleep: AtomicU32::new(0),
-            parking: Parking::new(),
+            threads: Cohorts::new(),
             #[cfg(feature = "std")]
             give_way: GiveWayHint::new(),
             tasks: Waiters::new(),
@@ -385,10 +397,7 @@ impl EventCount {
             if let Some(remote) = &self.remote {
                 return remote.sleep(ticket.word, deadline);
             }
-            // event.sleep4.
-            self.asleep.fetch_add(1, Ordering::Relaxed);
-            self.parking.wait_while(&self.word, ticket.word, deadline);
-            self.asleep.fetch_sub(1, Ordering::Relaxed);
+            self.threads.sleep_while(&self.word, ticket.word, deadline, cohort(ticket.word));
         };
         if ticket.fenced {
             sleep(deadline);
@@ -481,12 +490,12 @@ mod tests {
         {
             for event in both_kinds() {
                 let ticket = event.register();
-                event.asleep.store(asleep, Ordering::Relaxed);
+                event.threads.pretend_asleep(asleep);
                 event.notify_some(count);
                 let after = event.word.load(Ordering::Relaxed);
                 assert_eq!(after & SLEEPER != 0, stays, "{asleep} asleep, {count} to be woken");
                 assert_eq!(after == ticket.word, stays);
-                event.asleep.store(0, Ordering::Relaxed);
+                event.threads.pretend_asleep(0);
                 event.sleep(ticket, Some(Instant::now() + Duration::from_millis(1)));
             }
         }
@@ -497,7 +506,7 @@ mod tests {
     fn who_is_counted_may_have_been_woken() {
         for event in both_kinds() {
             let before = event.word.load(Ordering::Relaxed);
-            event.asleep.store(3, Ordering::Relaxed);
+            event.threads.pretend_asleep(3);
             event.notify_some(1);
             assert_eq!(event.word.load(Ordering::Relaxed), before);
         }
@@ -511,7 +520,7 @@ mod tests {
             assert_eq!(first.word & (SLEEPER | FENCED), THREAD | FENCED);
             assert_ne!(event.count_wake_up(0), 0, "some were woken");
             let second = event.register();
-            assert_eq!(second.word, first.word + WAKE_UP);
+            assert_eq!(second.word, first.word + WAKE_UP_OF_SOME);
             assert!(second.fenced);
             event.notify();
             assert_eq!(event.word.load(Ordering::Relaxed) & FENCED, 0, "the next one has its own");
@@ -535,7 +544,7 @@ mod tests {
 
     /// Until so many threads sleep, `last` too.
     fn await_sleepers(event: &EventCount, count: u32, last: &std::sync::mpsc::Receiver<Sleeper>) {
-        while event.asleep.load(Ordering::Relaxed) < count {
+        while event.threads.asleep() < count {
             std::thread::yield_now();
         }
         // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event

@@ -5,6 +5,8 @@ mod any;
 #[cfg(feature = "std")]
 mod arms;
 #[cfg(any(feature = "std", feature = "async"))]
+mod cohorts;
+#[cfg(any(feature = "std", feature = "async"))]
 mod contain;
 #[cfg(feature = "std")]
 mod control;

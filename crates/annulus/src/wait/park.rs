@@ -1,4 +1,4 @@
-//! Sleeping until a word changes: a futex where there is one, else a lock and a condition variable with the
+//! Sleeping until a word changes: a futex where there is one, else a lock and condition variables with the
 //! same meaning.
 
 use super::Deadline;
@@ -13,13 +13,30 @@ pub(super) use nobody::Parking;
 #[cfg(all(feature = "std", not(all(target_os = "linux", not(annulus_loom), not(miri)))))]
 pub(super) use portable::Parking;
 
+/// Who sleeps on a word is of one of two cohorts, and a wake-up is for one of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cohort {
+    /// The only one, where nobody makes a difference.
+    Even = 0,
+    Odd = 1,
+}
+
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod futex {
+    use core::num::NonZeroU32;
     use std::time::Instant;
 
     use rustix::thread::futex;
+    use rustix::time::{ClockId, clock_gettime};
 
-    use super::{AtomicU32, Deadline, Ordering};
+    use super::{AtomicU32, Cohort, Deadline, Ordering};
+
+    impl Cohort {
+        fn bit(self) -> NonZeroU32 {
+            // 1 and 2.
+            NonZeroU32::MIN.saturating_add(self as u32)
+        }
+    }
 
     /// Next to no state: the kernel keeps the sleepers, by the word's address.
     pub(in crate::wait) struct Parking(futex::Flags);
@@ -35,23 +52,31 @@ mod futex {
             Self(futex::Flags::empty())
         }
 
-        /// Sleeps while `word` is `value`, until it is woken or `deadline` passes.
-        pub(in crate::wait) fn wait_while(&self, word: &AtomicU32, value: u32, deadline: Deadline) {
+        /// Sleeps in a cohort while `word` is `value`, until it is woken or `deadline` passes.
+        pub(in crate::wait) fn wait_while(
+            &self,
+            word: &AtomicU32,
+            value: u32,
+            deadline: Deadline,
+            cohort: Cohort,
+        ) {
             // Acquire: pairs with the Release of the wake-up that changed the word.
             while word.load(Ordering::Acquire) == value {
-                let timeout = match deadline {
+                let end = match deadline {
                     None => None,
                     Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
                         // The kernel's type holds fewer seconds than Rust's: whoever waits 292,000 million
                         // years may wait without end.
                         // Mutants: `is_zero() with true`: the system does not wait for no time, either.
-                        Some(left) if !left.is_zero() => futex::Timespec::try_from(left).ok(),
+                        Some(left) if !left.is_zero() => futex::Timespec::try_from(left)
+                            .ok()
+                            .and_then(|left| left.checked_add(clock_gettime(ClockId::Monotonic))),
                         _ => return,
                     },
                 };
                 // It returns an error at once where the word has changed, and early on a signal: the loop
-                // looks again. The timeout is relative, on the monotonic clock.
-                if futex::wait(word, self.0, value, timeout.as_ref()).is_ok() {
+                // looks again. The end is a time of the monotonic clock.
+                if futex::wait_bitset(word, self.0, value, end.as_ref(), cohort.bit()).is_ok() {
                     // Woken. The word may be as it was, where this thread came after the wake-up was counted.
                     // Acquire: as above.
                     word.load(Ordering::Acquire);
@@ -60,14 +85,16 @@ mod futex {
             }
         }
 
-        pub(in crate::wait) fn wake_all(&self, word: &AtomicU32) {
-            self.wake(word, u32::MAX >> 1);
+        /// Wakes a whole cohort.
+        pub(in crate::wait) fn wake_all(&self, word: &AtomicU32, cohort: Cohort) {
+            self.wake(word, u32::MAX >> 1, cohort);
         }
 
-        /// Wakes up to `count`, and returns how many that were.
-        pub(in crate::wait) fn wake(&self, word: &AtomicU32, count: u32) -> u32 {
+        /// Wakes up to `count` of a cohort, those who came first before others, and returns how many that
+        /// were.
+        pub(in crate::wait) fn wake(&self, word: &AtomicU32, count: u32, cohort: Cohort) -> u32 {
             // Where the call fails, nobody sleeps on the word.
-            let woken = futex::wake(word, self.0, count).unwrap_or(0);
+            let woken = futex::wake_bitset(word, self.0, count, cohort.bit()).unwrap_or(0);
             u32::try_from(woken).unwrap_or(u32::MAX)
         }
     }
@@ -85,11 +112,14 @@ mod portable {
     use std::sync::PoisonError;
     use std::time::Instant;
 
-    use super::{AtomicU32, Deadline, Ordering};
+    use super::{AtomicU32, Cohort, Deadline, Ordering};
+
+    /// Both cohorts.
+    pub(in crate::wait) struct Parking([Place; 2]);
 
     /// A sleeper looks at the word while it holds the lock, and a waker takes the lock after it has changed
     /// the word. So the waker comes either before that look, or after the sleeper has gone to sleep.
-    pub(in crate::wait) struct Parking {
+    struct Place {
         lock: Mutex<Sleepers>,
         woken: Condvar,
     }
@@ -122,7 +152,10 @@ mod portable {
 
     impl Parking {
         pub(in crate::wait) fn new() -> Self {
-            Self { lock: Mutex::new(Sleepers { asleep: 0, woken: 0 }), woken: Condvar::new() }
+            Self([(); 2].map(|()| Place {
+                lock: Mutex::new(Sleepers { asleep: 0, woken: 0 }),
+                woken: Condvar::new(),
+            }))
         }
 
         /// In models, where all threads are of one process.
@@ -132,14 +165,57 @@ mod portable {
             Self::new()
         }
 
+        fn place(&self, cohort: Cohort) -> &Place {
+            &self.0[cohort as usize]
+        }
+
+        /// Sleeps in a cohort while `word` is `value`, until it is woken or `deadline` passes; it may also
+        /// return earlier.
+        pub(in crate::wait) fn wait_while(
+            &self,
+            word: &AtomicU32,
+            value: u32,
+            deadline: Deadline,
+            cohort: Cohort,
+        ) {
+            self.place(cohort).wait_while(word, value, deadline);
+        }
+
+        /// Wakes a whole cohort.
+        pub(in crate::wait) fn wake_all(&self, _word: &AtomicU32, cohort: Cohort) {
+            let place = self.place(cohort);
+            place.lock().wake(u32::MAX);
+            place.woken.notify_all();
+        }
+
+        /// Wakes up to `count` of a cohort, and returns how many that were.
+        pub(in crate::wait) fn wake(&self, _word: &AtomicU32, count: u32, cohort: Cohort) -> u32 {
+            let place = self.place(cohort);
+            let woken = place.lock().wake(count);
+            (0..woken).for_each(|_| place.woken.notify_one());
+            woken
+        }
+
+        /// How many sleep.
+        #[cfg(all(test, not(annulus_loom)))]
+        pub(super) fn asleep(&self) -> u32 {
+            self.0.iter().map(|place| place.lock().asleep).sum()
+        }
+
+        /// As condition variables may return.
+        #[cfg(all(test, not(annulus_loom)))]
+        pub(super) fn return_spuriously(&self) {
+            self.0.iter().for_each(|place| place.woken.notify_all());
+        }
+    }
+
+    impl Place {
         fn lock(&self) -> MutexGuard<'_, Sleepers> {
             // The lock guards two numbers, and nothing panics while it is held.
             self.lock.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Sleeps while `word` is `value`, until it is woken or `deadline` passes; it may also return
-        /// earlier.
-        pub(in crate::wait) fn wait_while(&self, word: &AtomicU32, value: u32, deadline: Deadline) {
+        fn wait_while(&self, word: &AtomicU32, value: u32, deadline: Deadline) {
             let mut guard = self.lock();
             // Acquire: pairs with the Release of the wake-up that changed the word.
             if word.load(Ordering::Acquire) != value {
@@ -161,36 +237,12 @@ mod portable {
             }
             guard.leave();
         }
-
-        pub(in crate::wait) fn wake_all(&self, _word: &AtomicU32) {
-            self.lock().wake(u32::MAX);
-            self.woken.notify_all();
-        }
-
-        /// Wakes up to `count`, and returns how many that were.
-        pub(in crate::wait) fn wake(&self, _word: &AtomicU32, count: u32) -> u32 {
-            let woken = self.lock().wake(count);
-            (0..woken).for_each(|_| self.woken.notify_one());
-            woken
-        }
-
-        /// How many sleep.
-        #[cfg(all(test, not(annulus_loom)))]
-        pub(super) fn asleep(&self) -> u32 {
-            self.lock().asleep
-        }
-
-        /// As condition variables may return.
-        #[cfg(all(test, not(annulus_loom)))]
-        pub(super) fn return_spuriously(&self) {
-            self.woken.notify_all();
-        }
     }
 }
 
 #[cfg(not(feature = "std"))]
 mod nobody {
-    use super::{AtomicU32, Deadline};
+    use super::{AtomicU32, Cohort, Deadline};
 
     /// Without `std` no strategy sleeps.
     pub(in crate::wait) struct Parking;
@@ -201,11 +253,18 @@ mod nobody {
             Self
         }
 
-        pub(in crate::wait) fn wait_while(&self, _word: &AtomicU32, _value: u32, _deadline: Deadline) {}
+        pub(in crate::wait) fn wait_while(
+            &self,
+            _word: &AtomicU32,
+            _value: u32,
+            _deadline: Deadline,
+            _cohort: Cohort,
+        ) {
+        }
 
-        pub(in crate::wait) fn wake_all(&self, _word: &AtomicU32) {}
+        pub(in crate::wait) fn wake_all(&self, _word: &AtomicU32, _cohort: Cohort) {}
 
-        pub(in crate::wait) fn wake(&self, _word: &AtomicU32, _count: u32) -> u32 {
+        pub(in crate::wait) fn wake(&self, _word: &AtomicU32, _count: u32, _cohort: Cohort) -> u32 {
             0
         }
     }
@@ -217,7 +276,7 @@ mod tests {
     use std::thread;
 
     use super::portable::Parking;
-    use super::{AtomicU32, Ordering};
+    use super::{AtomicU32, Cohort, Ordering};
 
     /// Until so many sleep.
     fn await_asleep(parking: &Parking, count: u32) {
@@ -233,14 +292,14 @@ mod tests {
         let (word, parking) = (AtomicU32::new(7), Parking::new());
         thread::scope(|scope| {
             for sleepers in 1..=3 {
-                let sleep = || parking.wait_while(&word, 7, None);
+                let sleep = || parking.wait_while(&word, 7, None, Cohort::Odd);
                 let threads: Vec<_> = (0..sleepers).map(|_| scope.spawn(sleep)).collect();
                 await_asleep(&parking, sleepers);
                 parking.return_spuriously();
                 for thread in threads {
                     thread.join().unwrap();
                 }
-                assert_eq!(parking.wake(&word, 1), 0, "nobody sleeps");
+                assert_eq!(parking.wake(&word, 1, Cohort::Odd), 0, "nobody sleeps");
             }
         });
     }
@@ -252,7 +311,7 @@ mod tests {
         let returned = AtomicU32::new(0);
         thread::scope(|scope| {
             let sleep = || {
-                parking.wait_while(&word, 7, None);
+                parking.wait_while(&word, 7, None, Cohort::Odd);
                 returned.fetch_add(1, Ordering::Relaxed);
             };
             let first = scope.spawn(sleep);
@@ -263,13 +322,13 @@ mod tests {
             await_asleep(&parking, 3);
             // More may return than are woken: who is about to sleep when another is notified.
             for left in (0..3).rev() {
-                assert!(parking.wake(&word, 1) <= 1);
+                assert!(parking.wake(&word, 1, Cohort::Odd) <= 1);
                 while returned.load(Ordering::Relaxed) + parking.asleep() < 4 {
                     thread::yield_now();
                 }
                 assert!(parking.asleep() <= left);
             }
-            assert_eq!(parking.wake(&word, 5), 0, "nobody is left");
+            assert_eq!(parking.wake(&word, 5, Cohort::Odd), 0, "nobody is left");
         });
     }
 
@@ -280,15 +339,15 @@ mod tests {
         let soon = std::time::Instant::now() + std::time::Duration::from_millis(1);
         let late = soon + std::time::Duration::from_secs(600);
         thread::scope(|scope| {
-            scope.spawn(|| parking.wait_while(&word, 7, Some(late)));
+            scope.spawn(|| parking.wait_while(&word, 7, Some(late), Cohort::Odd));
             await_asleep(&parking, 1);
-            parking.wait_while(&word, 7, Some(soon));
+            parking.wait_while(&word, 7, Some(soon), Cohort::Odd);
             assert_eq!(parking.asleep(), 1);
-            parking.wake_all(&word);
+            parking.wake_all(&word, Cohort::Odd);
             assert_eq!(parking.asleep(), 0);
         });
-        parking.wait_while(&word, 8, None);
-        parking.wait_while(&word, 7, Some(std::time::Instant::now()));
-        assert_eq!(parking.wake(&word, 1), 0);
+        parking.wait_while(&word, 8, None, Cohort::Odd);
+        parking.wait_while(&word, 7, Some(std::time::Instant::now()), Cohort::Odd);
+        assert_eq!(parking.wake(&word, 1, Cohort::Odd), 0);
     }
 }

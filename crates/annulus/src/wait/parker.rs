@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::task::Wake;
 
 use super::Deadline;
-use super::park::Parking;
+use super::park::{Cohort, Parking};
 use crate::sync::{AtomicU32, Ordering};
 
 /// What a thread sleeps on.
@@ -39,7 +39,7 @@ impl Wake for Parker {
     fn wake_by_ref(self: &Arc<Self>) {
         // parker.wake1. Release: pairs with the Acquire of parker.sleep3.
         if self.word.swap(WOKEN, Ordering::Release) == ASLEEP {
-            self.parking.wake_all(&self.word);
+            self.parking.wake_all(&self.word, Cohort::Even);
         }
     }
 }
@@ -74,7 +74,7 @@ impl Sleeper {
         let Parker { word, parking } = &*self.parker;
         // parker.sleep2. Relaxed: parker.sleep3 sees what the wake-up is for.
         if word.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            parking.wait_while(word, ASLEEP, deadline);
+            parking.wait_while(word, ASLEEP, deadline, Cohort::Even);
         }
         // parker.sleep3. Acquire: pairs with the Release of parker.wake1, of each wake-up that came.
         word.swap(EMPTY, Ordering::Acquire);

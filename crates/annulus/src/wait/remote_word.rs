@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 use super::Deadline;
 use super::fence;
-use super::park::Parking;
+use super::park::{Cohort, Parking};
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// Where threads of several processes sleep.
@@ -116,7 +116,7 @@ impl RemoteWord {
     pub(super) fn disturb(&self) {
         // helper.end6. Relaxed: it says no more than that the word is another.
         self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
-        self.parking.wake_all(self.word());
+        self.parking.wake_all(self.word(), Cohort::Even);
     }
 
     fn word(&self) -> &AtomicU32 {
@@ -144,7 +144,7 @@ impl RemoteWord {
     pub(super) fn sleep(&self, word: u32, deadline: Deadline) {
         let soon = Instant::now() + NAP;
         let deadline = deadline.map_or(soon, |deadline| deadline.min(soon));
-        self.parking.wait_while(self.word(), word, Some(deadline));
+        self.parking.wait_while(self.word(), word, Some(deadline), Cohort::Even);
     }
 
     /// remote.wake2 and remote.wake3: whether nobody sleeps, and no full fence was needed to tell.
@@ -178,7 +178,7 @@ impl RemoteWord {
             self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
         }
         // remote.wake5.
-        self.parking.wake_all(self.word());
+        self.parking.wake_all(self.word(), Cohort::Even);
         true
     }
 }

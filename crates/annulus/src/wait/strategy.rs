@@ -91,6 +91,11 @@ pub enum WaitStrategy {
     /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each. If
     /// that helped the last time, it gives up its time slice up to four times, and it begins with that after
     /// 16 polls. Then it sleeps in the kernel until it is woken. If both are 0, it sleeps at once.
+    ///
+    /// Where more than four threads sleep at one ring and all of them are to wake up, the one that wakes them
+    /// makes one system call, and those that are woken wake the others first. So that call takes as long for
+    /// hundreds as for one. A thread may wake up later because another one that was woken before it has no
+    /// core to run on.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     Block {

@@ -1,6 +1,8 @@
 //! Waking: all that sleep, or as many as there is something for.
 
-use super::{EventCount, FENCE_BOTH_SIDES, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, YOUTH};
+use super::{
+    EventCount, FENCE_BOTH_SIDES, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort,
+};
 use crate::base::hint::unlikely;
 use crate::sync::{Ordering, mutated};
 use crate::wait::waiters::Woken;
@@ -94,7 +96,7 @@ impl EventCount {
     fn wake_threads(&self) -> u32 {
         let sleepers = self.count_wake_up(THREAD);
         if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
-            self.parking.wake_all(&self.word);
+            self.threads.wake_all(&self.word, cohort(sleepers));
         }
         sleepers
     }
@@ -121,9 +123,7 @@ impl EventCount {
             // As in `wake_fenced`.
             self.fence();
         }
-        // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
-        // the word change.
-        let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks().count());
+        let waiting = (self.threads.asleep() as usize).saturating_add(self.tasks().count());
         if waiting <= count && !mutated!("event_keeps_its_sleepers") {
             return self.wake_fenced();
         }
@@ -154,7 +154,7 @@ impl EventCount {
         let mut is_short = false;
         let threads = |count| {
             let are_there = count > 0 && word & THREAD != 0;
-            if are_there { self.parking.wake(&self.word, count) } else { 0 }
+            if are_there { self.threads.wake(&self.word, count, cohort(word)) } else { 0 }
         };
         let mut tasks = |count| {
             if count == 0 || word & TASK == 0 {
@@ -165,7 +165,7 @@ impl EventCount {
             woken.count
         };
         // The number of the wake-up decides who comes first, so that nobody waits for ever.
-        let woken = if word & WAKE_UP == 0 || mutated!("threads_first") {
+        let woken = if word & WAKE_UP_OF_SOME == 0 || mutated!("threads_first") {
             let woken = threads(count);
             woken + tasks(count - woken)
         } else {
@@ -184,7 +184,8 @@ impl EventCount {
             if left & SLEEPER == 0 && !mutated!("event_fenced_for_good") {
                 left &= !FENCED;
             }
-            let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(WAKE_UP) };
+            let step = if taken_down & THREAD == 0 { WAKE_UP_OF_SOME } else { WAKE_UP };
+            let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(step) };
             // event.wake4. Release: pairs with the Acquire of event.sleep4. Acquire: pairs with the Release
             // of event.sleep1. A failure means that a sleeper came, or that another waker did this one's
             // work.
