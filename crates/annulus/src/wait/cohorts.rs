@@ -13,7 +13,7 @@
 //! ```text
 //! waker                                             each thread of the cohort that wakes up
 //! event.wake4   the cohort changes
-//! event.owe10    owed := the number of sleepers,     event.pass11  owed − 4, if it is not 0
+//! event.owe10   owed := the number of sleepers,     event.pass11  owed − 4, if it is not 0
 //!               if that is more                       0 is left:  wake the whole cohort
 //! event.pass11  as those who wake up, for one         more:       wake 4; there were fewer? owed := 0, and
 //!                                                                 if it was not 0, wake the whole cohort
