@@ -33,6 +33,10 @@ pub(crate) enum ConsumerEnd {
     Spsc(blocks::Consumer<Spsc>),
     Mpsc(blocks::Consumer<Mpsc>),
     /// Of a queue between processes.
+    #[cfg_attr(
+        not(all(target_os = "linux", target_pointer_width = "64")),
+        allow(dead_code, reason = "there are none")
+    )]
     Shared(Box<dyn GetInPlace>),
     Typed(Box<dyn Get>),
 }

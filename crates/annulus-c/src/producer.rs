@@ -32,6 +32,10 @@ pub(crate) enum ProducerEnd {
     Spsc(blocks::Producer<Spsc>),
     Mpsc(blocks::Producer<Mpsc>),
     /// Of a queue between processes.
+    #[cfg_attr(
+        not(all(target_os = "linux", target_pointer_width = "64")),
+        allow(dead_code, reason = "there are none")
+    )]
     Shared(Box<dyn PutInPlace>),
     Typed(Box<dyn Put>),
 }

@@ -51,6 +51,10 @@ pub struct annulus_shared_options {
 }
 
 /// The options, checked.
+#[cfg_attr(
+    not(all(target_os = "linux", target_pointer_width = "64")),
+    allow(dead_code, reason = "there are none")
+)]
 pub(crate) struct SharedOptions {
     pub(crate) ring: Options,
     pub(crate) alignment: usize,

@@ -12,7 +12,8 @@ fn each_status_has_a_text() {
         // SAFETY: the text is constant.
         unsafe { CStr::from_ptr(annulus_strerror(status)) }.to_str().unwrap()
     };
-    let texts: std::collections::HashSet<_> = (-1..STATUSES as i32).map(text).collect();
+    let count = i32::try_from(STATUSES).unwrap();
+    let texts: std::collections::HashSet<_> = (-1..count).map(text).collect();
     assert_eq!(texts.len(), STATUSES + 1, "no two are the same: {texts:?}");
-    assert_eq!(text(STATUSES as i32), text(-1));
+    assert_eq!(text(count), text(-1));
 }

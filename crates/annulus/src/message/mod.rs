@@ -147,8 +147,8 @@ pub trait Message: Copy + Send + 'static {
     #[doc(hidden)]
     type Wire: NoUninit;
 
-    /// Of a block (`ring/block.rs`), where it begins in a slot, in words: a slot then has as much of it as fits
-    /// in. 0 of all other messages, of which a slot has all.
+    /// Of a block (`ring/block.rs`), where it begins in a slot, in words: a slot then has as much of it as
+    /// fits in. 0 of all other messages, of which a slot has all.
     #[doc(hidden)]
     const BLOCK_AT: usize = 0;
 

@@ -289,21 +289,29 @@ mod tests {
         both_ways::<[u64; 25]>();
     }
 
+    /// Each lane of such a type begins at a multiple of its alignment.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(C, align(256))]
+    struct Wide([u64; 32]);
+
+    // SAFETY: numbers, which fill it.
+    unsafe impl bytemuck::Zeroable for Wide {}
+    // SAFETY: as above.
+    unsafe impl Pod for Wide {}
+
     /// Each producer is of another language.
-    #[test]
-    fn producers_of_both_kinds_share_a_queue() {
-        type T = [u32; 3];
+    fn producers_of_both_kinds<T: Pod + Send + PartialEq + core::fmt::Debug>() {
         let of = Payload::of::<T>();
-        let builder = Builder::new(crate::mpsc::Builder::new(4).wait_strategy(BLOCK)).producers(2);
+        let builder = Builder::new(crate::mpsc::Builder::new(3).wait_strategy(BLOCK)).producers(2);
         let (mut consumer, places, invitation) = mpsc_consumer(builder, of).unwrap();
         let (mut typed, _) = crate::shm::mpsc::producer::<T>(&invitation).unwrap();
         let (mut blocks, peer) = mpsc_producer(&invitation, of, BLOCK).unwrap();
         assert_eq!(places.taken(), 2);
-        for number in 0..20 {
-            typed.send([number; 3]).unwrap();
+        for number in 0..20_u64 {
+            typed.send(numbered(number)).unwrap();
             let mut slots = blocks.try_reserve(of.bytes).unwrap();
-            let message = bytemuck::bytes_of(&[number + 100; 3]).to_vec();
-            slots.as_uninit().iter_mut().zip(&message).for_each(|(slot, byte)| {
+            let message = numbered::<T>(number + 100);
+            slots.as_uninit().iter_mut().zip(bytemuck::bytes_of(&message)).for_each(|(slot, byte)| {
                 slot.write(*byte);
             });
             // SAFETY: all of them were written.
@@ -315,13 +323,20 @@ mod tests {
                 let count = there.len();
                 consumer.advance(count);
             }
-            seen.sort_unstable();
-            assert_eq!(seen, [[number; 3], [number + 100; 3]]);
+            let wanted = [numbered(number), message];
+            assert!(wanted.iter().all(|message| seen.contains(message)), "{seen:?}");
         }
         drop(consumer);
         assert_eq!(peer.state(), Some(crate::shm::PeerState::Closed));
-        let refused = mpsc_next_consumer(&invitation, Payload { bytes: 16, ..of }, BLOCK).map(drop);
-        assert!(matches!(refused, Err(AttachError::PayloadSize { found: 12, wanted: 16 })));
+        let refused =
+            mpsc_next_consumer(&invitation, Payload { bytes: of.bytes + 4096, ..of }, BLOCK).map(drop);
+        assert!(matches!(refused, Err(AttachError::PayloadSize { wanted, .. }) if wanted == of.bytes + 4096));
+    }
+
+    #[test]
+    fn producers_of_both_kinds_share_a_queue() {
+        producers_of_both_kinds::<[u32; 3]>();
+        producers_of_both_kinds::<Wide>();
     }
 
     /// Several laps, in both directions; every message lies in its slot as the type's does.
