@@ -1,5 +1,5 @@
-//! The programs in `examples` and `tests/c`, and those in the pages: each compiles without a warning as C11 and
-//! as C++20, with each compiler that is there, and does what it checks.
+//! The programs in `examples` and `tests/c`, and those in the pages: each compiles without a warning as C11
+//! and as C++20, with each compiler that is there, and does what it checks.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 use std::path::{Path, PathBuf};
