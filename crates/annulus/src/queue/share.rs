@@ -28,8 +28,8 @@ unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
 unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
 
 impl<L: QueueLane> LaneShare<L> {
-    /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The queue state
-    /// counts one producer and one consumer, which are still to be made.
+    /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
+    /// queue state counts one producer and one consumer, which are still to be made.
     #[inline(always)]
     pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
     where

@@ -350,9 +350,9 @@ mod tests {
             scripted.arm.takes = takes;
             let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
             assert!(matches!(scripted.register_and_look(&one.waker()), Look::Nothing));
+            let mut listener = None;
             // SAFETY: the event is dropped later.
-            let mut listener = unsafe { Listener::at(NonNull::from(&event)) };
-            listener.register(&other.waker());
+            unsafe { Listener::register_at(&mut listener, NonNull::from(&event), &other.waker()) };
             event.notify_some(1);
             assert_eq!((one.count(), other.count()), (1, 0));
             assert!(matches!(scripted.look(), Look::Found(())));

@@ -27,19 +27,6 @@ unsafe impl Send for Listener {}
 unsafe impl Sync for Listener {}
 
 impl Listener {
-    /// # Safety
-    ///
-    /// The event lives, and stays where it is, as long as the listener.
-    // Inlined, so that it is made in its place.
-    #[inline(always)]
-    pub(crate) unsafe fn at(event: NonNull<EventCount>) -> Self {
-        // SAFETY: the caller's promise, for both.
-        let (node, woken) = unsafe { event.as_ref().tasks().take_node() };
-        let listener = Self { event, node: Some(node) };
-        listener.settle(woken);
-        listener
-    }
-
     /// What another thread left to this one falls short: others may sleep who do instead.
     #[inline]
     fn settle(&self, woken: Woken) {
@@ -59,7 +46,7 @@ impl Listener {
     }
 
     fn event(&self) -> &EventCount {
-        // SAFETY: the promise of `at`.
+        // SAFETY: the promise of `register_at`.
         unsafe { self.event.as_ref() }
     }
 
@@ -117,8 +104,12 @@ impl Listener {
         if listener.as_ref().is_some_and(|listener| !listener.is_at(event)) {
             *listener = None;
         }
-        // SAFETY: the caller's promise.
-        listener.get_or_insert_with(|| unsafe { Self::at(event) }).register(waker);
+        if let Some(listener) = listener {
+            return listener.register(waker);
+        }
+        // SAFETY: the caller's promise, for both.
+        let (node, woken) = unsafe { event.as_ref().tasks().take_armed(waker) };
+        listener.insert(Self { event, node: Some(node) }).say_registered(waker, woken);
     }
 
     /// From now on nobody wakes the owner of the listener, if there is one. The owner looks for what it waits
@@ -143,6 +134,11 @@ impl Listener {
     pub(crate) fn register(&mut self, waker: &Waker) {
         let Some(node) = &mut self.node else { return };
         let woken = node.arm(waker);
+        self.say_registered(waker, woken);
+    }
+
+    /// After the node was armed.
+    fn say_registered(&self, waker: &Waker, woken: Woken) {
         self.settle(woken);
         if !self.event().register_task(waker) {
             // Unreached: where the system has no thread for those whom other processes wake

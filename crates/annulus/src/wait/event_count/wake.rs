@@ -3,6 +3,7 @@
 use super::{EventCount, FENCE_BOTH_SIDES, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, YOUTH};
 use crate::base::hint::unlikely;
 use crate::sync::{Ordering, mutated};
+use crate::wait::waiters::Woken;
 
 impl EventCount {
     /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
@@ -35,28 +36,38 @@ impl EventCount {
     #[cold]
     #[inline(never)]
     pub(super) fn wake_fenced(&self) {
+        // Where it comes to event.wake4, that needs no event.wake2.
+        // Decision 0070: one locked instruction for a message after a wake-up.
+        if self.remote.is_none() && self.has_sleepers() && self.wake_all() {
+            return;
+        }
         // event.wake2, where the sleeper can't make up for it; pairs with event.sleep2. What follows is
         // event.wake3.
         self.fence();
         self.wake_all();
     }
 
-    /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep.
-    pub(in crate::wait) fn wake_all(&self) {
-        let mut is_over = false;
+    /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep. False if the word said
+    /// that nobody does, and is as it was.
+    pub(in crate::wait) fn wake_all(&self) -> bool {
+        let (mut is_over, mut is_counted) = (false, false);
         while !is_over {
             self.wake_remote();
             let sleepers = self.wake_threads();
+            is_counted |= sleepers != 0;
             if sleepers & TASK == 0 || mutated!("event_wakes_no_task") {
-                return;
+                break;
             }
-            let woken = self.tasks().wake_all();
+            // Whoever registered before event.wake4 was armed before that, and is counted.
+            let is_any = self.tasks().count() != 0;
+            let woken = if is_any { self.tasks().wake_all() } else { Woken::default() };
             // Where others left a wish that fell short, this is its event.wake6.
             is_over = !woken.is_short;
             if self.tasks().are_away(woken.is_any) {
                 is_over &= !self.take_down_tasks();
             }
         }
+        is_counted
     }
 
     /// As [`notify`](Self::notify), for threads only: none of an executor's code runs.
@@ -106,16 +117,18 @@ impl EventCount {
             // sleep: a matter of luck
             return self.wake();
         }
-        // As in `wake`.
-        self.fence();
+        if !self.has_sleepers() {
+            // As in `wake_fenced`.
+            self.fence();
+        }
         // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
         // the word change.
         let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks().count());
         if waiting <= count && !mutated!("event_keeps_its_sleepers") {
-            return self.wake();
+            return self.wake_fenced();
         }
         if mutated!("wakes_all") {
-            return self.wake();
+            return self.wake_fenced();
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         if count == 0 {
@@ -123,7 +136,9 @@ impl EventCount {
         }
         let sleepers = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
         if sleepers == 0 {
-            return;
+            // Others have taken down the bits meanwhile. There was no event.wake4, and perhaps no
+            // event.wake2.
+            return self.wake_fenced();
         }
         // event.wake5.
         // Decision 0060: the bit stays for the others.

@@ -44,6 +44,8 @@ pub(super) use self::task_list::Woken;
 
 use self::list::{List, Node};
 use self::task_list::{ALL, ONE, OWNER, TaskList};
+use core::task::Waker;
+
 use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
@@ -83,6 +85,38 @@ impl Waiters {
         };
         let node = kept.unwrap_or_else(Node::new);
         (OwnedNode::new(shared, node), woken)
+    }
+
+    /// A node for one more task, which is armed: from now on `waker` may be woken.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take_node`](Self::take_node).
+    // Decision 0070: one turn with the list, for a node that is kept.
+    pub(super) unsafe fn take_armed(&self, waker: &Waker) -> (OwnedNode, Woken) {
+        // Others' code, before this thread has the list.
+        let own = waker.clone();
+        if let Some(shared) = self.shared.get() {
+            let mut woken = Woken::default();
+            // (The owner is counted in any case.)
+            if shared.enter(OWNER, 0) {
+                // Those that are queued come before it.
+                shared.take_in();
+                if let Some(node) = shared.with_list(List::take_free) {
+                    // SAFETY: nobody else has it before it is linked.
+                    let node = unsafe { OwnedNode::armed(shared, node, own) };
+                    return (node, shared.leave(0));
+                }
+                woken = shared.leave(0);
+            }
+            let mut node = OwnedNode::new(shared, Node::new());
+            let armed = node.arm(&own);
+            return (node, woken.and(armed));
+        }
+        // SAFETY: the caller's promise.
+        let (mut node, woken) = unsafe { self.take_node() };
+        let armed = node.arm(&own);
+        (node, woken.and(armed))
     }
 
     /// About how many tasks wait, or did so not long ago. Never 0 while one waits that was armed before this

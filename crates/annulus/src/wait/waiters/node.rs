@@ -38,6 +38,21 @@ impl OwnedNode {
         Self { shared: NonNull::from(shared), node, is_armed: false }
     }
 
+    /// A node that was kept, with this waker, linked and armed. The caller has the list.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else has the node.
+    pub(super) unsafe fn armed(shared: &TaskList, node: NonNull<Node>, waker: Waker) -> Self {
+        let armed = Self { is_armed: true, ..Self::new(shared, node) };
+        // SAFETY: the caller's promise. A node that is kept has no waker.
+        armed.node().waker.with_mut(|there| unsafe { there.write(Some(waker)) });
+        // task.wait2. Relaxed: whoever has the list next sees it (list.leave4).
+        armed.node().state.store(ARMED | LISTED, Ordering::Relaxed);
+        shared.with_list(|list| list.link(node));
+        armed
+    }
+
     fn shared(&self) -> &TaskList {
         // SAFETY: it lives as long as the waiters, and so as this node (`take_node`).
         unsafe { self.shared.as_ref() }

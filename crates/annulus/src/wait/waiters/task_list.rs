@@ -54,6 +54,13 @@ pub(in crate::wait) struct Woken {
     pub(in crate::wait) is_short: bool,
 }
 
+impl Woken {
+    /// What both calls left to their caller, who asked for nobody.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { is_short: self.is_short || other.is_short, ..self }
+    }
+}
+
 impl TaskList {
     pub(super) fn new() -> Self {
         Self {
@@ -144,7 +151,8 @@ impl TaskList {
             let noted = self.entry.fetch_and(!(HELD | NOTES), Ordering::AcqRel) & NOTES;
             asked += noted / ONE;
             notes = note(notes, noted);
-            for (waker, is_woken) in batch.into_iter().flatten() {
+            // (Taken out one by one: the batch is large, and mostly one waker.)
+            for (waker, is_woken) in batch[..taken].iter_mut().filter_map(Option::take) {
                 // Others' code.
                 contain(|| if is_woken { waker.wake() } else { drop(waker) });
             }

@@ -1,5 +1,8 @@
 //! What it takes to make a small ring: so many calls of the allocator, and as many to drop it.
 
+use annulus::broadcast::{Lossless, Lossy, Subscribable};
+use annulus::event::EventSubscribable;
+
 use crate::counting::allocations;
 
 /// How often `make` calls the allocator. What it made is dropped with as many calls.
@@ -27,12 +30,13 @@ fn a_ring_is_two_or_three_blocks() {
     assert_eq!(calls(|| annulus::spmc::channel::<u64>(64)), 3);
     assert_eq!(calls(|| annulus::mpmc::channel::<u64>(64)), 3);
     assert_eq!(calls(|| annulus::queue::ordered::channel::<u64>(64)), 2);
-    let lossy = || with_reader(annulus::broadcast::lossy::<u64>(64), |ring| ring.subscribe());
+    let lossy = || with_reader(annulus::broadcast::lossy::<u64>(64), Subscribable::<u64, Lossy>::subscribe);
     assert_eq!(calls(lossy), 2);
     // (And a place for its cursor.)
-    let lossless = || with_reader(annulus::broadcast::lossless::<u64>(64), |ring| ring.subscribe());
+    let lossless =
+        || with_reader(annulus::broadcast::lossless::<u64>(64), Subscribable::<u64, Lossless>::subscribe);
     assert_eq!(calls(lossless), 3);
-    let events = || with_reader(annulus::event::channel(64, || 0_u64), |ring| ring.subscribe());
+    let events = || with_reader(annulus::event::channel(64, || 0_u64), EventSubscribable::subscribe);
     assert_eq!(calls(events), 3);
 }
 
