@@ -96,15 +96,19 @@ impl Waiters {
     pub(super) unsafe fn take_armed(&self, waker: &Waker) -> (OwnedNode, Woken) {
         // Others' code, before this thread has the list.
         let own = waker.clone();
-        if let Some(shared) = self.shared.get().filter(|shared| shared.enter(OWNER, 0)) {
-            // Those that are queued come before it.
-            shared.take_in();
-            if let Some(node) = shared.with_list(List::take_free) {
-                // SAFETY: nobody else has it before it is linked.
-                let node = unsafe { OwnedNode::armed(shared, node, own) };
-                return (node, shared.leave(0));
+        if let Some(shared) = self.shared.get() {
+            let mut woken = Woken::default();
+            // (The owner is counted in any case.)
+            if shared.enter(OWNER, 0) {
+                // Those that are queued come before it.
+                shared.take_in();
+                if let Some(node) = shared.with_list(List::take_free) {
+                    // SAFETY: nobody else has it before it is linked.
+                    let node = unsafe { OwnedNode::armed(shared, node, own) };
+                    return (node, shared.leave(0));
+                }
+                woken = shared.leave(0);
             }
-            let woken = shared.leave(0);
             let mut node = OwnedNode::new(shared, Node::new());
             let armed = node.arm(&own);
             return (node, woken.and(armed));
