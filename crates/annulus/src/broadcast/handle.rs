@@ -198,8 +198,20 @@ impl<S: Store> Handle<S, Publishing> {
 impl<S: Store> Handle<S, Inviting> {
     /// Another one that can make receivers.
     pub(super) fn inviter(&self) -> Self {
+        Self::of_inviter(self.share_of_inviter())
+    }
+
+    /// What becomes another one, and is counted as one.
+    #[inline]
+    pub(super) fn share_of_inviter(&self) -> Common<RingState<S>> {
         self.receiver_comes();
-        self.another(Inviting)
+        Common::clone(&self.shared)
+    }
+
+    /// The one that is counted.
+    #[inline]
+    pub(super) fn of_inviter(share: Common<RingState<S>>) -> Self {
+        Self::of(share, Inviting)
     }
 
     /// A receiver that holds nobody up.

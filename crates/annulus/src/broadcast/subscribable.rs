@@ -1,10 +1,13 @@
 //! [`Subscribable`]: makes subscribers.
 
 use core::fmt;
+use core::mem::ManuallyDrop;
 
 use super::handle::{Handle, Inviting};
+use super::ring_state::RingState;
 use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::Closer;
+use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 use crate::base::sequence::Sequence;
 use crate::message::Message;
@@ -70,6 +73,31 @@ pub(crate) use subscribes;
 pub struct Subscribable<T, M: Mode = Lossy> {
     pub(super) shared: Handle<Copied<T>, Inviting>,
     mode: core::marker::PhantomData<fn() -> M>,
+}
+
+/// A [`Subscribable`] in one word, to be handed over in a register.
+// Decision 0075: a handle that is moved in memory is read before its stores have come to an end.
+pub(crate) struct SubscribableShare<T: Message, M: Mode> {
+    shared: ManuallyDrop<Common<RingState<Copied<T>>>>,
+    mode: core::marker::PhantomData<fn() -> M>,
+}
+
+impl<T: Message, M: Mode> SubscribableShare<T, M> {
+    /// The handle itself.
+    #[inline]
+    pub(crate) fn whole(self) -> Subscribable<T, M> {
+        let mut share = ManuallyDrop::new(self);
+        // SAFETY: neither is used again.
+        Subscribable::new(Handle::of_inviter(unsafe { ManuallyDrop::take(&mut share.shared) }))
+    }
+}
+
+impl<T: Message, M: Mode> Drop for SubscribableShare<T, M> {
+    fn drop(&mut self) {
+        // As the handle, which is gone.
+        // SAFETY: this is used no more.
+        drop(Handle::of_inviter(unsafe { ManuallyDrop::take(&mut self.shared) }));
+    }
 }
 
 impl<T: Message> Subscribable<T> {
@@ -221,6 +249,13 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         Self { shared, mode: core::marker::PhantomData }
     }
 
+    /// Another one, in one word.
+    #[inline]
+    pub(crate) fn share(&self) -> SubscribableShare<T, M> {
+        let shared = ManuallyDrop::new(self.shared.share_of_inviter());
+        SubscribableShare { shared, mode: core::marker::PhantomData }
+    }
+
     /// How many messages the ring holds: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -282,5 +317,28 @@ impl<T: Message, M: Mode> fmt::Debug for Subscribable<T, M> {
             .field("capacity", &self.capacity())
             .field("closed", &self.is_closed())
             .finish()
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    /// It is one handle, whether it becomes whole or not.
+    #[test]
+    fn a_share_counts_as_the_handle() {
+        let (mut publisher, subscribable) = crate::broadcast::lossless::<u64>(8);
+        let count = || subscribable.receivers().count();
+        let share = subscribable.share();
+        assert_eq!(count(), 2);
+        drop(share);
+        assert_eq!(count(), 1);
+        let whole = subscribable.share().whole();
+        assert_eq!((count(), whole.capacity()), (2, 8));
+        drop(whole);
+        assert_eq!(count(), 1);
+        let share = subscribable.share();
+        drop(subscribable);
+        assert!(publisher.publish(1).is_ok(), "somebody may still subscribe");
+        drop(share);
+        assert!(publisher.publish(2).is_err());
     }
 }

@@ -31,11 +31,17 @@ use crate::message::Message;
 // Decision 0075: a thin pointer to the ends, so that a look-up needs no look at their table.
 pub(super) struct Topic {
     name: Arc<str>,
+    /// The same, if it is so short; otherwise anything.
+    // Decision 0075: here, so that a look-up need not follow one pointer more.
+    short_name: [u8; SHORT],
     hash: u64,
     /// The type of `ends`.
     ends_type: TypeId,
     ends: Box<dyn AnyEnds>,
 }
+
+/// The length of a short name.
+const SHORT: usize = 24;
 
 /// The ends of a ring of any message and any kind.
 pub(super) trait AnyEnds: Send + Sync {
@@ -139,7 +145,11 @@ impl Topic {
     ) -> Result<Arc<Self>, CapacityError> {
         let ends: Ends<T, K> = K::make(builder, name)?;
         let ends_type = TypeId::of::<Ends<T, K>>();
-        Ok(Arc::new(Self { name: name.into(), hash, ends_type, ends: Box::new(ends) }))
+        let mut short_name = [0; SHORT];
+        if let Some(bytes) = short_name.get_mut(..name.len()) {
+            bytes.copy_from_slice(name.as_bytes());
+        }
+        Ok(Arc::new(Self { name: name.into(), short_name, hash, ends_type, ends: Box::new(ends) }))
     }
 
     /// Its ends, if they are of this type.
@@ -198,7 +208,31 @@ impl Entry for Arc<Topic> {
     }
 
     #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.short_name.get(..self.name.len()).unwrap_or(self.name.as_bytes())
+    }
+
+    #[inline]
     fn hash(&self) -> u64 {
         self.hash
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+    use crate::broadcast::Lossy;
+
+    #[test]
+    fn names_of_each_length_are_kept() {
+        let builder = Builder::new(2);
+        for length in 0..2 * SHORT {
+            let name: String = ('a'..='z').cycle().take(length).collect();
+            let topic = Topic::make::<u64, Lossy>(&name, 0, builder).unwrap();
+            assert_eq!(Entry::bytes(&topic), name.as_bytes());
+            assert_eq!(Entry::name(&topic), name);
+        }
     }
 }

@@ -173,7 +173,8 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     ///
     /// Those of [`subscribe`](Self::subscribe).
     pub fn subscribable(self) -> Result<Subscribable<T, K::Mode>, TopicError> {
-        self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(ends.subscribable.clone()))
+        let share = self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(ends.subscribable.share()))?;
+        Ok(share.whole())
     }
 }
 

@@ -69,11 +69,16 @@ impl Topics {
         hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
     ) -> Result<H, TopicError> {
         let hash = hash(request.name, self.seed);
-        let found = self.map.borrow().look(|map| map.hand_out(request, hash, &hand_out));
-        found.unwrap_or_else(|| self.get_or_make(request, hash, hand_out))
+        // Decision 0075: what is wrong is found out once more, so that this way has no room for an error.
+        let found = self.map.borrow().look(|map| map.hand_out(request, hash, &hand_out)?.ok());
+        match found {
+            Some(handle) => Ok(handle),
+            None => self.get_or_make(request, hash, hand_out),
+        }
     }
 
-    /// The same where it was not found: makes it, unless another thread has done so meanwhile.
+    /// The same where it was not found, or not as requested: makes it, unless another thread has done so
+    /// meanwhile, or says what is wrong.
     #[cold]
     #[inline(never)]
     fn get_or_make<T: Message, K: Kind, H>(
