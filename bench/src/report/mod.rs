@@ -24,6 +24,8 @@ pub mod topics;
 
 use std::fmt::Write;
 
+use annulus_curves::short;
+
 use crate::machine::Machine;
 use crate::results::{EntryResult, Limited, Ratio, Results};
 use crate::rounds::Quartiles;
@@ -127,16 +129,6 @@ fn quartiles(values: Option<Quartiles>, form: impl Fn(f64) -> String) -> String 
 
 fn ratio(value: f64) -> String {
     format!("{value:.2}")
-}
-
-/// Three digits or so.
-fn short(value: f64) -> String {
-    let digits = match value {
-        100.0.. => 0,
-        10.0.. => 1,
-        _ => 2,
-    };
-    format!("{value:.digits$}")
 }
 
 fn none() -> String {

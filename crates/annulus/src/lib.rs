@@ -229,6 +229,9 @@ pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use select::Select;
 pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
+#[cfg(annulus_lines)]
+#[doc(hidden)]
+pub use sync::recorded as lines;
 pub use transmit::Transmit;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]

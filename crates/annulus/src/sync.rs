@@ -1,14 +1,20 @@
-//! The one door to atomics: `core` in a normal build, loom's doubles under `--cfg annulus_loom`.
+//! The one door to atomics: `core` in a normal build, loom's doubles under `--cfg annulus_loom`, and under
+//! `--cfg annulus_lines` those that tell of each access.
 //!
 //! Nothing else in the crate names `core::sync::atomic` (clippy's `disallowed-types` sees to it), so a loom
 //! model runs the very code that ships. The types are aliases and the fences are functions of this module
 //! because clippy looks through a re-export, but not through these.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
-#[cfg(not(annulus_loom))]
+#[cfg(annulus_lines)]
+pub mod recorded;
+
+#[cfg(not(any(annulus_loom, annulus_lines)))]
 use core::sync::atomic;
 #[cfg(annulus_loom)]
 use loom::sync::atomic;
+#[cfg(annulus_lines)]
+use recorded as atomic;
 
 pub(crate) use atomic::Ordering;
 
@@ -17,6 +23,15 @@ pub(crate) type AtomicPtr<T> = atomic::AtomicPtr<T>;
 pub(crate) type AtomicU32 = atomic::AtomicU32;
 pub(crate) type AtomicU64 = atomic::AtomicU64;
 pub(crate) type AtomicUsize = atomic::AtomicUsize;
+
+/// Tells who watches (`recorded.rs`) of an access to that many bytes, if this build has such.
+macro_rules! tell {
+    ($kind:ident, $at:expr, $bytes:expr) => {
+        #[cfg(annulus_lines)]
+        $crate::sync::recorded::tell($crate::sync::recorded::Kind::$kind, $at as usize, $bytes);
+    };
+}
+pub(crate) use tell;
 
 /// A cell for what one thread changes while nobody else looks. Loom watches that nobody does.
 #[cfg(not(annulus_loom))]
@@ -35,8 +50,9 @@ impl<T> UnsafeCell<T> {
 
     /// A pointer to read through while `look` runs. Whoever reads promises that nobody writes meanwhile.
     #[inline(always)]
-    #[cfg_attr(annulus_loom, track_caller)]
+    #[cfg_attr(any(annulus_loom, annulus_lines), track_caller)]
     pub(crate) fn with<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
+        tell!(Read, self.0.get(), size_of::<T>());
         #[cfg(not(annulus_loom))]
         return look(self.0.get());
         #[cfg(annulus_loom)]
@@ -46,8 +62,9 @@ impl<T> UnsafeCell<T> {
     /// A pointer to write through while `change` runs. Whoever writes promises that nobody else looks
     /// meanwhile.
     #[inline(always)]
-    #[cfg_attr(annulus_loom, track_caller)]
+    #[cfg_attr(any(annulus_loom, annulus_lines), track_caller)]
     pub(crate) fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
+        tell!(Write, self.0.get(), size_of::<T>());
         #[cfg(not(annulus_loom))]
         return change(self.0.get());
         #[cfg(annulus_loom)]
@@ -57,6 +74,7 @@ impl<T> UnsafeCell<T> {
 
 /// A fence for other threads.
 #[inline(always)]
+#[cfg_attr(annulus_lines, track_caller)]
 pub(crate) fn fence(ordering: Ordering) {
     atomic::fence(ordering);
 }
@@ -71,6 +89,7 @@ pub(crate) fn light_fence() {
 /// Tells the processor, or loom's scheduler, that this thread waits for another.
 #[inline(always)]
 pub(crate) fn pause() {
+    tell!(Pause, 0_usize, 0);
     #[cfg(not(annulus_loom))]
     core::hint::spin_loop();
     #[cfg(annulus_loom)]

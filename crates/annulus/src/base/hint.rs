@@ -1,6 +1,8 @@
 //! Hints: to the optimiser about which way a branch goes, to the processor about what is written next. The
 //! latter where a register holds a pointer and nothing else.
 
+use crate::sync::tell;
+
 /// `condition`, with the note that it is rarely true: what follows is laid out off the straight path.
 #[inline(always)]
 pub(crate) fn unlikely(condition: bool) -> bool {
@@ -18,6 +20,7 @@ fn cold() {}
 /// else, whatever the address is.
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(at: *const T) {
+    tell!(PrefetchToWrite, at, 1);
     // (The intrinsic makes it a prefetch for reading where the target's baseline has no other.)
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything; processors without the instruction take it for one that
@@ -42,6 +45,7 @@ pub(crate) fn prefetch_to_write<T>(at: *const T) {
 /// the address is.
 #[inline(always)]
 pub(crate) fn prefetch_to_read<T>(at: *const T) {
+    tell!(PrefetchToRead, at, 1);
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {

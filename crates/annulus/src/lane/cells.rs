@@ -12,7 +12,7 @@ use core::ops::Range;
 
 use crate::error::CapacityError;
 use crate::memory::{Block, Memory};
-use crate::sync::{UnsafeCell, mutated};
+use crate::sync::{UnsafeCell, mutated, tell};
 
 /// A fixed number of slots. They begin on a cache line of their own, and share no line with anything else.
 pub(crate) struct Cells<T> {
@@ -120,6 +120,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(crate) unsafe fn take(&self, index: usize) -> T {
         self.watch_write(index..index + 1);
+        tell!(Read, self.slot(index), size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { self.slot(index).read() }
     }
@@ -131,6 +132,7 @@ impl<T> Cells<T> {
     /// As of [`take`](Self::take).
     pub(crate) unsafe fn drop_in_place(&self, index: usize) {
         self.watch_write(index..index + 1);
+        tell!(Read, self.slot(index), size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { self.slot(index).drop_in_place() };
     }
@@ -143,6 +145,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(crate) unsafe fn value<'a>(&self, index: usize) -> &'a T {
         self.watch_read(index..index + 1);
+        tell!(Read, self.slot(index), size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { &*self.slot(index) }
     }

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::{Cells, Number};
 use crate::base::hint::{self, unlikely};
-use crate::sync::mutated;
+use crate::sync::{mutated, tell};
 
 /// Where a message lies among the slots of a lane.
 ///
@@ -131,6 +131,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(crate) unsafe fn write_at(&self, position: Position<T>, value: T) {
         self.watch_write(self.watched(position, 1));
+        tell!(Write, position.pointer(), size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { position.pointer().cast::<T>().write(value) };
     }
@@ -143,6 +144,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(crate) unsafe fn take_at(&self, position: Position<T>) -> T {
         self.watch_write(self.watched(position, 1));
+        tell!(Read, position.pointer(), size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { position.pointer().cast::<T>().read() }
     }
@@ -154,6 +156,7 @@ impl<T> Cells<T> {
     /// As of [`take_at`](Self::take_at).
     pub(super) unsafe fn drop_at(&self, position: Position<T>) {
         self.watch_write(self.watched(position, 1));
+        tell!(Read, position.pointer(), size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { position.pointer().cast::<T>().drop_in_place() };
     }
@@ -171,6 +174,7 @@ impl<T> Cells<T> {
         count: usize,
     ) -> &'a mut [MaybeUninit<T>] {
         self.watch_write(self.watched(position, count));
+        tell!(Write, position.pointer(), count * size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { core::slice::from_raw_parts_mut(position.pointer(), count) }
     }
@@ -184,6 +188,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(crate) unsafe fn values_at<'a>(&self, position: Position<T>, count: usize) -> &'a [T] {
         self.watch_read(self.watched(position, count));
+        tell!(Read, position.pointer(), count * size_of::<T>());
         // SAFETY: the caller's promise.
         unsafe { core::slice::from_raw_parts(position.pointer().cast(), count) }
     }

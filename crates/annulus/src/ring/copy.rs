@@ -22,7 +22,7 @@ use crate::sync::{AtomicU64, Ordering, mutated};
     target_arch = "aarch64",
     target_feature = "neon",
     any(target_pointer_width = "64", annulus_mutant = "copy_by_processor"),
-    not(any(annulus_loom, miri))
+    not(any(annulus_loom, annulus_lines, miri))
 ))]
 #[path = "copy/aarch64.rs"]
 mod vector;
@@ -30,7 +30,7 @@ mod vector;
     target_arch = "x86_64",
     target_feature = "sse2",
     any(target_pointer_width = "64", annulus_mutant = "copy_by_processor"),
-    not(any(annulus_loom, miri))
+    not(any(annulus_loom, annulus_lines, miri))
 ))]
 #[path = "copy/x86_64.rs"]
 mod vector;
@@ -40,7 +40,7 @@ mod vector;
         all(target_arch = "x86_64", target_feature = "sse2")
     ),
     any(target_pointer_width = "64", annulus_mutant = "copy_by_processor"),
-    not(any(annulus_loom, miri))
+    not(any(annulus_loom, annulus_lines, miri))
 )))]
 #[path = "copy/none.rs"]
 mod vector;

@@ -65,7 +65,7 @@
 //! for nobody.
 //!
 //! *Limits.* A sleeper that is stalled between event.sleep1 and event.sleep4 for exactly 2^25 wake-ups of
-//! others sleeps through them.
+//! others sleeps through them (2^24 of those that wake some).
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
 //! "Asymmetric Dekker synchronization" (2001).

@@ -4,7 +4,7 @@
 //! first measures once how long it takes here. Until then, and where there is no clock, it is taken for as
 //! long as on the processor on which the numbers were chosen.
 
-#[cfg(all(feature = "std", not(any(annulus_loom, miri))))]
+#[cfg(all(feature = "std", not(any(annulus_loom, annulus_lines, miri))))]
 pub(super) use clock::measure;
 use clock::of_a_rest;
 
@@ -28,16 +28,16 @@ fn scaled(count: u32, of_a_rest: u32) -> u32 {
 }
 
 /// Nobody measures.
-#[cfg(not(all(feature = "std", not(any(annulus_loom, miri)))))]
+#[cfg(not(all(feature = "std", not(any(annulus_loom, annulus_lines, miri)))))]
 mod clock {
     pub(super) fn of_a_rest() -> u32 {
         super::REST
     }
 }
-#[cfg(not(all(feature = "std", not(any(annulus_loom, miri)))))]
+#[cfg(not(all(feature = "std", not(any(annulus_loom, annulus_lines, miri)))))]
 pub(super) fn measure() {}
 
-#[cfg(all(feature = "std", not(any(annulus_loom, miri))))]
+#[cfg(all(feature = "std", not(any(annulus_loom, annulus_lines, miri))))]
 mod clock {
     use std::time::{Duration, Instant};
 
