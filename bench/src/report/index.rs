@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{none, quartiles, short, summary};
+use super::{TO_METHOD, none, quartiles, short, summary};
 use crate::results::{Results, RowResult};
 
 const INDEX: &str = include_str!("index.md");
@@ -30,6 +30,7 @@ pub fn page(all: &[Results]) -> String {
     INDEX
         .replace("{machines}", &machines)
         .replace("{picture}", picture)
+        .replace("{method}", TO_METHOD)
         .replace("{figures}", &summary::figures(all))
 }
 

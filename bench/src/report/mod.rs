@@ -34,6 +34,10 @@ use crate::row::{Group, Kind};
 /// The method, in Markdown.
 const METHOD: &str = include_str!("../../../docs/benchmarks/METHOD.md");
 
+/// What leads there from a processor's page, and from that of all. Not in their templates: there, it does not
+/// lie beside.
+const TO_METHOD: &str = "[the method](METHOD.md)";
+
 impl Group {
     fn title(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! `docs/benchmarks/PROCESSOR.md`.
 
-use super::{conditions, topics};
+use super::{TO_METHOD, conditions, topics};
 use crate::results::Results;
 
 const PAGE: &str = include_str!("page.md");
@@ -9,6 +9,7 @@ pub fn page(results: &Results) -> String {
     PAGE.replace("{processor}", &results.machine.name())
         .replace("{file}", &results.machine.file())
         .replace("{conditions}", &conditions(results))
+        .replace("{method}", TO_METHOD)
         .replace("{topics}", topics::topics(results).trim_end())
 }
 
