@@ -51,13 +51,13 @@ use crate::sync::mutated;
 static RINGS: Mutex<Rings> = Mutex::new(Rings { rings: Vec::new(), gone: BTreeMap::new() });
 
 struct Rings {
-    rings: Vec<Ring>,
+    rings: Vec<MetricsRing>,
     /// What rings have done that are gone, by name.
     gone: BTreeMap<Cow<'static, str>, Totals>,
 }
 
 /// A ring that is exported.
-struct Ring {
+struct MetricsRing {
     name: Cow<'static, str>,
     observer: Observer,
     /// What it had done at the last look.
@@ -140,7 +140,7 @@ pub fn export(observer: &Observer) -> bool {
     let mut rings = rings();
     let is_known = rings.rings.iter().any(|ring| ring.observer.is_of_the_ring_of(observer));
     if !is_known || mutated!("exported_twice") {
-        rings.rings.push(Ring { name, observer: observer.clone(), seen: Totals::default() });
+        rings.rings.push(MetricsRing { name, observer: observer.clone(), seen: Totals::default() });
     }
     true
 }

@@ -58,7 +58,7 @@ fn strong(shares: u64) -> u64 {
 }
 
 /// A share of a value that lies in room of its own.
-// Decision 0132: counts of its own.
+// Decision 0130: counts of its own.
 pub(crate) struct Common<T: ?Sized> {
     /// In room with a head before it.
     value: NonNull<T>,

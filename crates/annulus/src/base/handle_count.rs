@@ -43,7 +43,7 @@ impl HandleCount {
     }
 
     /// One handle less. Says whether it was the last.
-    // Decision 0132: the last one is alone with the count.
+    // Decision 0130: the last one is alone with the count.
     pub(crate) fn remove(&self) -> bool {
         if !self.is_last() {
             return self.remove_beside_others();

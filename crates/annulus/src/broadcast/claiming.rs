@@ -2,7 +2,7 @@
 //! sequence.
 
 use super::ring_state::RingState;
-use super::slot_access::{AwaitClaim, Claimed, claim_of_one};
+use super::slot_access::{AwaitClaim, ClaimedRun, claim_of_one};
 use crate::error::Refusal;
 use crate::ring::Strided;
 use crate::wait::{EventCount, Look, Wait, WaitStrategy};
@@ -24,7 +24,7 @@ impl<'p, P, S: Strided> Claiming<'p, P, S> {
 }
 
 impl<P, S: Strided> Wait for Claiming<'_, P, S> {
-    type Found = Result<Claimed, Refusal>;
+    type Found = Result<ClaimedRun, Refusal>;
 
     fn event(&self) -> &EventCount {
         self.claim.event()

@@ -33,7 +33,7 @@ pub trait Mode: Hooks {
     note = "a stage can't be cloned: clone the subscriber before it becomes one"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Unstaged: Mode + Fork {}
+pub trait Unstaged: Mode + UnstagedFork {}
 
 impl Unstaged for Lossy {}
 impl Unstaged for Lossless {}
@@ -162,7 +162,7 @@ pub(crate) trait Hooks: Sized + 'static {
 }
 
 /// A subscriber that can have a clone. A stage can't: those that follow it would not follow its clone.
-pub(crate) trait Fork: Hooks {
+pub(crate) trait UnstagedFork: Hooks {
     /// The role of a clone at the same `cursor`.
     fn fork<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence) -> Self::Role;
 }
@@ -172,7 +172,7 @@ impl Hooks for Lossy {
     const LOSSLESS: bool = false;
 }
 
-impl Fork for Lossy {
+impl UnstagedFork for Lossy {
     fn fork<S: Store>(_: &Receiving, shared: &RingState<S>, _: Sequence) -> Receiving {
         shared.subscriber_comes();
         shared.tell_of_subscribers();
@@ -221,7 +221,7 @@ impl Hooks for Awaited {
     }
 }
 
-impl Fork for Lossless {
+impl UnstagedFork for Lossless {
     fn fork<S: Store>(_: &Gating, shared: &RingState<S>, cursor: Sequence) -> Gating {
         let pass = shared.gate.fork(cursor);
         shared.subscriber_comes();

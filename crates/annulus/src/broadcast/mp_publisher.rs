@@ -14,7 +14,7 @@ use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
 use super::ring_state::RingState;
 use super::slot_access::{
-    Claimed, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
+    ClaimedRun, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
 };
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
@@ -336,7 +336,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         in_parts(messages, |rest| {
             let most = rest.len().min(self.part()) as u64;
             // Decision 0030: what fits, not the whole part.
-            let Claimed { first, end } = claim_by(&self.shared, most, true, strategy, deadline)?;
+            let ClaimedRun { first, end } = claim_by(&self.shared, most, true, strategy, deadline)?;
             // At most as many as were asked for.
             let count = end.since(first) as usize;
             let mut sequence = first;
@@ -516,10 +516,10 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     #[inline(always)]
     pub(super) fn put_admitted<E: GiveBack<T>>(
         &self,
-        claimed: Result<Claimed, Refusal>,
+        claimed: Result<ClaimedRun, Refusal>,
         message: T,
     ) -> Result<(), E> {
-        if_admitted(claimed, message, |Claimed { first, .. }, message| self.put(first, &message))
+        if_admitted(claimed, message, |ClaimedRun { first, .. }, message| self.put(first, &message))
     }
 
     /// Writes message `sequence`, which this publisher claimed, and whose slot was left. Wakes the threads

@@ -3,7 +3,7 @@
 use super::handle::{Handle, Publishing};
 use super::ring_state::RingState;
 use super::single::Single;
-use super::slot_access::{Claimed, claim_of_one};
+use super::slot_access::{ClaimedRun, claim_of_one};
 use super::{Lossless, Lossy, Mode, MpPublisher, Publisher};
 use crate::error::{PublishError, Refusal};
 use crate::message::Message;
@@ -24,7 +24,7 @@ pub(super) async fn admitted<S: Strided>(single: &mut Single<S>) -> Result<(), R
 pub(super) async fn claimed<S: Strided>(
     shared: &Handle<S, Publishing>,
     lossless: bool,
-) -> Result<Claimed, Refusal> {
+) -> Result<ClaimedRun, Refusal> {
     let shared: &RingState<S> = shared;
     // SAFETY: the events are in the ring's shared state, which `shared` borrows.
     unsafe { Waiting::new(claim_of_one(shared, lossless)) }.await

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! one publisher, lossless     AtLimit: the limit of the gate
-//! many, lossy                 claim, then Left: the writer a lap before has left the slot
+//! many, lossy                 claim, then AwaitLeft: the writer a lap before has left the slot
 //! many, lossless; many, try   Claim: room, the slot left, then the claim, if nobody was faster
 //! ```
 
@@ -123,7 +123,7 @@ impl Obstacle {
 /// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are
 /// free. Not `Copy`: each sequence is to be written once.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Claimed {
+pub(super) struct ClaimedRun {
     pub(super) first: Sequence,
     pub(super) end: Sequence,
 }
@@ -131,7 +131,7 @@ pub(super) struct Claimed {
 /// Claims up to `most` sequences for one of many publishers, as many as have free slots now.
 ///
 /// `lossless`: the gate is asked too.
-fn try_claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Result<Claimed, Obstacle> {
+fn try_claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Result<ClaimedRun, Obstacle> {
     let head = shared.ring.head();
     loop {
         let Some(first) = head.claimable() else { return Err(Obstacle::Closed) };
@@ -173,7 +173,7 @@ fn try_claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Re
         }
         // Decision 0021: a compare-exchange, not a fetch-add.
         if head.claim_at(first, end.since(first)) {
-            return Ok(Claimed { first, end });
+            return Ok(ClaimedRun { first, end });
         }
         pause();
     }
@@ -216,7 +216,7 @@ pub(super) fn claim<S: Strided>(
     shared: &RingState<S>,
     most: u64,
     lossless: bool,
-) -> Result<Claimed, Refusal> {
+) -> Result<ClaimedRun, Refusal> {
     match try_claim(shared, most, lossless) {
         Ok(claimed) => Ok(claimed),
         Err(_) => wait_for_claim(shared, most, lossless),
@@ -226,7 +226,11 @@ pub(super) fn claim<S: Strided>(
 /// As for [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]
-fn wait_for_claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+fn wait_for_claim<S: Strided>(
+    shared: &RingState<S>,
+    most: u64,
+    lossless: bool,
+) -> Result<ClaimedRun, Refusal> {
     claim_by(shared, most, lossless, shared.strategy, None)
 }
 
@@ -237,7 +241,7 @@ pub(super) fn claim_by<S: Strided>(
     lossless: bool,
     strategy: WaitStrategy,
     deadline: Deadline,
-) -> Result<Claimed, Refusal> {
+) -> Result<ClaimedRun, Refusal> {
     let mut claim = AwaitClaim { shared, most, lossless, obstacle: Obstacle::Gate };
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
@@ -261,7 +265,7 @@ pub(super) fn claim_after_a_look<S: Strided>(
 
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
-pub(super) fn claim_now<S: Strided>(shared: &RingState<S>, lossless: bool) -> Result<Claimed, Refusal> {
+pub(super) fn claim_now<S: Strided>(shared: &RingState<S>, lossless: bool) -> Result<ClaimedRun, Refusal> {
     try_claim(shared, 1, lossless).map_err(Obstacle::refusal)
 }
 
@@ -342,7 +346,7 @@ impl<S> AwaitClaim<'_, S> {
 }
 
 impl<S: Strided> Wait for AwaitClaim<'_, S> {
-    type Found = Result<Claimed, Refusal>;
+    type Found = Result<ClaimedRun, Refusal>;
 
     fn event(&self) -> &EventCount {
         self.obstacle.event(self.shared)
@@ -379,17 +383,17 @@ pub(super) fn wait_for_slot_by<S: Strided>(shared: &RingState<S>, claimed: Seque
     // Decision 0069: the next publishers look before they claim.
     shared.look_first(claimed);
     if !mutated!("claim_does_not_wait") {
-        let left = wait_until(&mut Left { shared, claimed }, strategy, None);
+        let left = wait_until(&mut AwaitLeft { shared, claimed }, strategy, None);
         debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");
     }
 }
 
-struct Left<'a, S> {
+struct AwaitLeft<'a, S> {
     shared: &'a RingState<S>,
     claimed: Sequence,
 }
 
-impl<S: Strided> Wait for Left<'_, S> {
+impl<S: Strided> Wait for AwaitLeft<'_, S> {
     type Found = ();
 
     fn event(&self) -> &EventCount {
@@ -454,7 +458,7 @@ mod tests {
     fn a_claim_of_a_lossless_ring_goes_as_far_as_the_gate() {
         let shared = shared();
         assert!(
-            matches!(try_claim(&shared, 10, true), Ok(Claimed { first, end }) if (first, end) == (at(0), at(2)))
+            matches!(try_claim(&shared, 10, true), Ok(ClaimedRun { first, end }) if (first, end) == (at(0), at(2)))
         );
         shared.receiver_goes();
         assert!(matches!(try_claim(&shared, 10, true), Err(Obstacle::Closed)));
@@ -489,7 +493,7 @@ mod tests {
         let mut claim = AwaitClaim { shared: &shared, most: 1, lossless: false, obstacle: Obstacle::Gate };
         assert!(claim.watched().is_none(), "what is in the way is not known");
         assert!(matches!(claim.poll(), Look::Nothing));
-        let mut left = Left { shared: &shared, claimed: at(4) };
+        let mut left = AwaitLeft { shared: &shared, claimed: at(4) };
         let words = [claim.watched(), left.watched()].map(Option::unwrap);
         let before = words.map(|word| word.load(crate::sync::Ordering::Relaxed));
         write(&shared, 1);

@@ -282,7 +282,7 @@ impl State {
     /// shutdown.attach1: puts `node` on the stack, or closes its ring.
     fn put(&self, node: Box<Attached>) {
         let node = Box::into_raw(node);
-        // For whoever follows the address (`Taken::next`).
+        // For whoever follows the address (`TakenList::next`).
         node.expose_provenance();
         // Acquire: pairs with shutdown.close2; the close comes after the trigger.
         let mut top = self.top.load(Ordering::Acquire);
@@ -302,9 +302,9 @@ impl State {
     }
 
     /// shutdown.close2: takes all that is on the stack, and leaves `instead` there.
-    fn take(&self, instead: *mut Attached) -> Taken {
+    fn take(&self, instead: *mut Attached) -> TakenList {
         // Acquire: pairs with shutdown.attach1. Release: pairs with the Acquire of shutdown.attach1.
-        Taken(self.top.swap(instead, Ordering::AcqRel))
+        TakenList(self.top.swap(instead, Ordering::AcqRel))
     }
 
     /// Gives back the nodes of rings that are gone, and all but one of each other ring.
@@ -320,7 +320,7 @@ impl State {
         let Ok(top) = self.top.compare_exchange(top, ptr::null_mut(), success, failure) else { return };
         let mut rings = BTreeSet::new();
         // Each is put back, or closed where the trigger came meanwhile.
-        for attached in Taken(top) {
+        for attached in TakenList(top) {
             if !attached.closer.is_gone() && rings.insert(attached.closer.address()) {
                 self.put(attached);
             }
@@ -332,9 +332,9 @@ impl State {
 }
 
 /// What was on the stack.
-struct Taken(*mut Attached);
+struct TakenList(*mut Attached);
 
-impl Iterator for Taken {
+impl Iterator for TakenList {
     type Item = Box<Attached>;
 
     fn next(&mut self) -> Option<Box<Attached>> {
@@ -348,7 +348,7 @@ impl Iterator for Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for TakenList {
     fn drop(&mut self) {
         self.for_each(drop);
     }
@@ -356,14 +356,14 @@ impl Drop for Taken {
 
 /// What was on the stack, and is to be closed: all of it, even if a close panics because it drops the
 /// messages in a ring.
-struct Closing(Taken);
+struct Closing(TakenList);
 
 impl Drop for Closing {
     fn drop(&mut self) {
         while let Some(attached) = self.0.next() {
-            let mut others = Self(mem::replace(&mut self.0, Taken(ptr::null_mut())));
+            let mut others = Self(mem::replace(&mut self.0, TakenList(ptr::null_mut())));
             attached.closer.close();
-            self.0 = mem::replace(&mut others.0, Taken(ptr::null_mut()));
+            self.0 = mem::replace(&mut others.0, TakenList(ptr::null_mut()));
         }
     }
 }

@@ -13,12 +13,16 @@ use crate::wait::{Control, Look, Stop};
 /// Hands messages of a `R` to a handler, with a `C`.
 pub(super) trait Feed<R: Batches, C> {
     /// Hands out what is there, up to the end of the batch. It returns early if somebody asks to stop.
-    fn feed(&mut self, receiver: &mut R, context: &mut C, turn: &mut Turn<'_>)
-    -> Look<Result<(), RecvError>>;
+    fn feed(
+        &mut self,
+        receiver: &mut R,
+        context: &mut C,
+        turn: &mut FeedTurn<'_>,
+    ) -> Look<Result<(), RecvError>>;
 }
 
 /// What was handed out, and what ends a batch.
-pub(super) struct Turn<'c> {
+pub(super) struct FeedTurn<'c> {
     control: &'c Control,
     /// The longest batch.
     most: usize,
@@ -30,7 +34,7 @@ pub(super) struct Turn<'c> {
     pub(super) messages: u64,
 }
 
-impl<'c> Turn<'c> {
+impl<'c> FeedTurn<'c> {
     pub(super) fn new(control: &'c Control, most: usize) -> Self {
         Self { control, most, left: most, mark: None, messages: 0 }
     }
@@ -97,7 +101,7 @@ impl<R: Receive, C, D: Told<R>, H: FnMut(&mut C, R::Item, D)> Feed<R, C> for ByV
         &mut self,
         receiver: &mut R,
         context: &mut C,
-        turn: &mut Turn<'_>,
+        turn: &mut FeedTurn<'_>,
     ) -> Look<Result<(), RecvError>> {
         let mut look = receiver.poll_in_hand();
         while let Look::Found(Ok(message)) = look {
@@ -125,7 +129,7 @@ impl<R: ReceiveRef, C, D: Told<R>, H: FnMut(&mut C, &R::Item, D)> Feed<R, C> for
         &mut self,
         receiver: &mut R,
         context: &mut C,
-        turn: &mut Turn<'_>,
+        turn: &mut FeedTurn<'_>,
     ) -> Look<Result<(), RecvError>> {
         receiver.lend(turn.left, |message, sequence, end_of_batch| {
             (self.0)(context, message, D::of(sequence, end_of_batch));

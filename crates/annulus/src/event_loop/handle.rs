@@ -29,7 +29,7 @@ use crate::wait::{Control, Latch, Stop, contain};
 pub struct EventLoop<C> {
     stopper: Stopper,
     /// `None` once it is joined or detached. The thread returns `None` if it did not begin.
-    thread: Option<JoinHandle<Option<Left<C>>>>,
+    thread: Option<JoinHandle<Option<LoopResult<C>>>>,
     /// Open once the thread has done all but end.
     #[cfg_attr(annulus_loom, allow(dead_code, reason = "for who has a clock"))]
     ended: Arc<Latch>,
@@ -37,9 +37,9 @@ pub struct EventLoop<C> {
 
 /// What the thread of a loop leaves to whoever joins it. Where nobody does, the thread drops it, or whoever
 /// has the handle: a destructor that panics there would end the process.
-pub(super) struct Left<C>(Option<std::thread::Result<Finished<C>>>);
+pub(super) struct LoopResult<C>(Option<std::thread::Result<Finished<C>>>);
 
-impl<C> Left<C> {
+impl<C> LoopResult<C> {
     /// What `run` returns, or why it panicked.
     pub(super) fn by(run: impl FnOnce() -> Finished<C>) -> Self {
         // Under loom a panic is a model that fails.
@@ -48,7 +48,7 @@ impl<C> Left<C> {
     }
 }
 
-impl<C> Drop for Left<C> {
+impl<C> Drop for LoopResult<C> {
     fn drop(&mut self) {
         contain(|| drop(self.0.take()));
     }
@@ -82,7 +82,11 @@ pub struct Finished<C> {
 }
 
 impl<C> EventLoop<C> {
-    pub(super) fn new(stopper: Stopper, thread: JoinHandle<Option<Left<C>>>, ended: Arc<Latch>) -> Self {
+    pub(super) fn new(
+        stopper: Stopper,
+        thread: JoinHandle<Option<LoopResult<C>>>,
+        ended: Arc<Latch>,
+    ) -> Self {
         Self { stopper, thread: Some(thread), ended }
     }
 

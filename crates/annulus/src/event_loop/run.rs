@@ -1,4 +1,4 @@
-//! [`Run`]: what the thread of an event loop does.
+//! [`LoopRun`]: what the thread of an event loop does.
 //!
 //! It hands out batches as long as there are some. If nothing is there, it waits like any reader of the ring,
 //! by [`wait_until`], and what it waits for is a message, the end of the ring, or a stop.
@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Finished;
-use super::feed::{Feed, Turn};
+use super::feed::{Feed, FeedTurn};
 use crate::receive::batches::Batches;
 use crate::sync::mutated;
 use crate::wait::{
@@ -22,7 +22,7 @@ pub(super) struct Idle<C> {
 }
 
 /// An event loop that is about to begin.
-pub(super) struct Run<R, C, F> {
+pub(super) struct LoopRun<R, C, F> {
     pub(super) receiver: R,
     pub(super) context: C,
     pub(super) feed: F,
@@ -35,14 +35,14 @@ pub(super) struct Run<R, C, F> {
 /// How a thread waits for a message that another one is writing, or for others to receive it: soon.
 const SOON: WaitStrategy = WaitStrategy::BackoffSpin;
 
-impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
+impl<R: Source + Batches, C, F: Feed<R, C>> LoopRun<R, C, F> {
     /// Receives until the ring is closed, or somebody asks to stop.
     pub(super) fn run(mut self) -> Finished<C> {
         let lost_before = if mutated!("lost_before_counts") { 0 } else { self.receiver.lost() };
         let control = Arc::clone(&self.control);
         // Dropped before `self`, and so before the receiver.
         let notes = NotesPanic(&control);
-        let turn = Turn::new(&control, self.most);
+        let turn = FeedTurn::new(&control, self.most);
         // Dropped before `self`, also by a panic: the receiver keeps the lent event alive.
         let mut serving = Serving { turn, lending: Lending::new(Arc::clone(&control)), run: &mut self };
         serving.serve();
@@ -73,9 +73,9 @@ impl Drop for NotesPanic<'_> {
 
 /// An event loop at work.
 struct Serving<'r, R: Batches, C, F> {
-    turn: Turn<'r>,
+    turn: FeedTurn<'r>,
     lending: Lending,
-    run: &'r mut Run<R, C, F>,
+    run: &'r mut LoopRun<R, C, F>,
 }
 
 impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
@@ -96,13 +96,13 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 
     #[inline(always)]
     fn feed(&mut self) -> Look<Result<(), crate::error::RecvError>> {
-        let Run { receiver, context, feed, .. } = &mut *self.run;
+        let LoopRun { receiver, context, feed, .. } = &mut *self.run;
         feed.feed(receiver, context, &mut self.turn)
     }
 
     /// Waits for something to do. Calls back if nothing came in time.
     fn wait(&mut self) {
-        let Run { receiver, context, idle, strategy, .. } = &mut *self.run;
+        let LoopRun { receiver, context, idle, strategy, .. } = &mut *self.run;
         let idle = if mutated!("idle_never_calls") { &mut None } else { idle };
         let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
         // SAFETY: `run` drops the lending first.
@@ -144,7 +144,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 /// The next message from before the mark, or that there is none any more.
 struct Rest<'r, 'c, R: Batches> {
     receiver: &'r mut R,
-    turn: &'r mut Turn<'c>,
+    turn: &'r mut FeedTurn<'c>,
 }
 
 impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
@@ -178,7 +178,7 @@ mod tests {
         let (mut publisher, subscribable) = crate::broadcast::lossy(2);
         let mut receiver = subscribable.subscribe();
         let control = Control::new();
-        let mut turn = Turn::new(&control, 8);
+        let mut turn = FeedTurn::new(&control, 8);
         let (mut seen, mut feed) =
             (Vec::new(), ByValue::<_, bool>::new(|seen: &mut Vec<_>, number, end| seen.push((number, end))));
         publisher.publish(0);
@@ -248,7 +248,7 @@ mod tests {
             &mut self,
             receiver: &mut BeingWritten,
             count: &mut u32,
-            _: &mut Turn<'_>,
+            _: &mut FeedTurn<'_>,
         ) -> Look<Result<(), RecvError>> {
             match receiver.then {
                 Then::StopNow if receiver.looks == 10 => {
@@ -276,7 +276,7 @@ mod tests {
             let receiver =
                 BeingWritten { event: Box::new(EventCount::new()), looks: 10, then, is_received: false };
             let (feed, strategy) = (Counted(Arc::clone(&control)), receiver.strategy());
-            let run = Run { receiver, context: 0, feed, idle: None, strategy, most: 4, control };
+            let run = LoopRun { receiver, context: 0, feed, idle: None, strategy, most: 4, control };
             assert_eq!(run.run().context, expected);
         }
     }

@@ -14,8 +14,8 @@ use std::thread;
 use loom::thread;
 
 use super::feed::{ByRef, ByValue, Feed};
-use super::handle::Left;
-use super::run::Run;
+use super::handle::LoopResult;
+use super::run::LoopRun;
 use super::{Builder, Delivery, EventLoop, Finished};
 use crate::affinity::thread::{NoThread, spawn, write_no_cpu};
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
@@ -186,7 +186,7 @@ impl<R, C> Builder<R, C> {
                     unreachable!("nobody else takes it meanwhile")
                 };
                 drop(place);
-                Left::by(|| builder.run(feed))
+                LoopResult::by(|| builder.run(feed))
             }
         };
         match spawn(thread::Builder::new().name(name), core, body) {
@@ -206,7 +206,7 @@ impl<R, C> Builder<R, C> {
         let Self { receiver, context, strategy, most, idle, control, .. } = self;
         let strategy = strategy.filter(|_| !mutated!("loop_waits_like_its_ring"));
         let strategy = strategy.unwrap_or(receiver.strategy());
-        Run { receiver, context, feed, idle, strategy, most, control }.run()
+        LoopRun { receiver, context, feed, idle, strategy, most, control }.run()
     }
 }
 

@@ -27,10 +27,10 @@ use super::observe::Observe;
 use crate::sync::{AtomicUsize, Ordering, mutated};
 
 /// All entries, by their numbers.
-static LIST: Mutex<BTreeMap<u64, Arc<Entry>>> = Mutex::new(BTreeMap::new());
+static LIST: Mutex<BTreeMap<u64, Arc<ListingEntry>>> = Mutex::new(BTreeMap::new());
 
 /// The entries of all rings whose names are wanted, in the order in which the rings were made.
-pub(super) fn entries(is_wanted: impl Fn(&str) -> bool) -> Vec<Arc<Entry>> {
+pub(super) fn entries(is_wanted: impl Fn(&str) -> bool) -> Vec<Arc<ListingEntry>> {
     lock(&LIST).values().filter(|entry| is_wanted(&entry.name)).cloned().collect()
 }
 
@@ -40,18 +40,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// What a ring has in the list: nothing, if it has no name.
-pub(crate) struct Listing(Option<Arc<Entry>>);
+pub(crate) struct Listing(Option<Arc<ListingEntry>>);
 
 /// A ring that has a name.
-pub(crate) struct Entry {
+pub(crate) struct ListingEntry {
     name: Box<str>,
     /// How many sides of the ring have handles in this process. Before the ring is there, it is 0.
     sides: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<ListingState>,
 }
 
 /// Where the ring is, while it is there.
-struct State {
+struct ListingState {
     /// In the list.
     number: u64,
     ring: Option<NonNull<dyn Observe>>,
@@ -59,7 +59,7 @@ struct State {
 
 // Decision 0119: no share of the ring.
 // SAFETY: whoever follows the pointer has the lock, and `dyn Observe` may be used by any thread.
-unsafe impl Send for State {}
+unsafe impl Send for ListingState {}
 
 impl Listing {
     /// For a ring of that name; it is not in the list yet.
@@ -69,9 +69,9 @@ impl Listing {
     }
 
     #[cold]
-    fn entry(name: &str) -> Arc<Entry> {
-        let state = Mutex::new(State { number: 0, ring: None });
-        Arc::new(Entry { name: name.into(), sides: AtomicUsize::new(0), state })
+    fn entry(name: &str) -> Arc<ListingEntry> {
+        let state = Mutex::new(ListingState { number: 0, ring: None });
+        Arc::new(ListingEntry { name: name.into(), sides: AtomicUsize::new(0), state })
     }
 
     /// The ring is there, with handles on so many sides. From now on it is in the list, if it has a name.
@@ -93,7 +93,7 @@ impl Listing {
         entry.sides.store(sides, Ordering::Relaxed);
         let mut list = lock(&LIST);
         let number = list.last_key_value().map_or(0, |(last, _)| last + 1);
-        *lock(&entry.state) = State { number, ring: Some(ring) };
+        *lock(&entry.state) = ListingState { number, ring: Some(ring) };
         list.insert(number, Arc::clone(entry));
     }
 
@@ -110,7 +110,7 @@ impl Listing {
     }
 }
 
-impl Entry {
+impl ListingEntry {
     #[cold]
     fn end(&self) {
         let number = {

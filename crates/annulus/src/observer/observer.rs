@@ -6,7 +6,7 @@ use core::fmt;
 use core::ptr::NonNull;
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
-use super::listing::Entry;
+use super::listing::ListingEntry;
 use super::observe::Observe;
 use crate::base::common::Weak;
 use crate::stats::Stats;
@@ -43,37 +43,37 @@ use crate::stats::Stats;
 /// `Observers` lists those of all rings that have a name.
 #[derive(Clone)]
 pub struct Observer {
-    ring: Ring,
+    ring: RingLink,
 }
 
 /// How it finds its ring.
 #[derive(Clone)]
-enum Ring {
+enum RingLink {
     // Decision 0067: as a closer, it keeps no ring.
     Weakly(Weak<dyn Observe>),
     /// In the list of those that have a name.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    Listed(Arc<Entry>),
+    Listed(Arc<ListingEntry>),
 }
 
 impl Observer {
     /// An observer of what this leads to.
     pub(crate) fn from_weak<R: Observe + 'static>(ring: Weak<R>) -> Self {
-        Self { ring: Ring::Weakly(ring.becoming(|ring| -> NonNull<dyn Observe> { ring })) }
+        Self { ring: RingLink::Weakly(ring.becoming(|ring| -> NonNull<dyn Observe> { ring })) }
     }
 
     /// An observer of a ring in the list of those that have a name.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) fn of_entry(entry: Arc<Entry>) -> Self {
-        Self { ring: Ring::Listed(entry) }
+    pub(crate) fn of_entry(entry: Arc<ListingEntry>) -> Self {
+        Self { ring: RingLink::Listed(entry) }
     }
 
     /// What `look` says of the ring; `None` if it is gone.
     fn look<A>(&self, look: impl FnOnce(&dyn Observe) -> A) -> Option<A> {
         match &self.ring {
-            Ring::Weakly(ring) => ring.upgrade().map(|ring| look(&*ring)),
+            RingLink::Weakly(ring) => ring.upgrade().map(|ring| look(&*ring)),
             #[cfg(all(feature = "std", not(annulus_loom)))]
-            Ring::Listed(entry) => entry.look(look),
+            RingLink::Listed(entry) => entry.look(look),
         }
     }
 
@@ -103,9 +103,9 @@ impl Observer {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         match &self.ring {
-            Ring::Weakly(ring) => ring.is_gone(),
+            RingLink::Weakly(ring) => ring.is_gone(),
             #[cfg(all(feature = "std", not(annulus_loom)))]
-            Ring::Listed(entry) => entry.look(|_| ()).is_none(),
+            RingLink::Listed(entry) => entry.look(|_| ()).is_none(),
         }
     }
 }

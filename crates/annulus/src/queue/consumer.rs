@@ -244,7 +244,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         if let Some(found) = find(&mut self.end) {
             return Some(Ok(found));
         }
-        let mut next = Next { consumer: self, find, eager };
+        let mut next = NextMessage { consumer: self, find, eager };
         wait_until(&mut next, strategy, deadline)
     }
 
@@ -742,14 +742,14 @@ fn look_for<T, E: Read<T>, F>(
 }
 
 /// What `find` finds, or the end.
-pub(super) struct Next<'c, T: Send, K: AnyKind, Find> {
+pub(super) struct NextMessage<'c, T: Send, K: AnyKind, Find> {
     pub(super) consumer: &'c mut Consumer<T, K>,
     pub(super) find: Find,
     /// It is in a hurry.
     pub(super) eager: bool,
 }
 
-impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for Next<'_, T, K, Find> {
+impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for NextMessage<'_, T, K, Find> {
     type Found = Result<F, RecvError>;
 
     fn event(&self) -> &EventCount {

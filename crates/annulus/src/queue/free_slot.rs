@@ -1,4 +1,4 @@
-//! [`FreeSlot`]: a producer that waits for a free slot, and sends nothing yet.
+//! [`AwaitFreeSlot`]: a producer that waits for a free slot, and sends nothing yet.
 
 use core::marker::PhantomData;
 
@@ -10,9 +10,9 @@ use crate::wait::WaitStrategy;
 use crate::wait::{EventCount, Look, Wait};
 
 /// Until a producer's end has a free slot.
-pub(super) struct FreeSlot<'p, W, T>(&'p mut W, PhantomData<fn() -> T>);
+pub(super) struct AwaitFreeSlot<'p, W, T>(&'p mut W, PhantomData<fn() -> T>);
 
-impl<'p, W: Write<T>, T> FreeSlot<'p, W, T> {
+impl<'p, W: Write<T>, T> AwaitFreeSlot<'p, W, T> {
     pub(super) fn of(end: &'p mut W) -> Self {
         Self(end, PhantomData)
     }
@@ -37,7 +37,7 @@ impl<'p, W: Write<T>, T> FreeSlot<'p, W, T> {
     }
 }
 
-impl<W: Write<T>, T> Wait for FreeSlot<'_, W, T> {
+impl<W: Write<T>, T> Wait for AwaitFreeSlot<'_, W, T> {
     type Found = Result<(), Refusal>;
 
     fn event(&self) -> &EventCount {
@@ -70,7 +70,7 @@ mod tests {
     fn watches<K: Kind>((mut producer, mut consumer): (Producer<u64, K>, Consumer<u64, K>)) {
         for number in 0..5 {
             while producer.try_send(number).is_ok() {}
-            let mut free = FreeSlot::of(&mut producer.end);
+            let mut free = AwaitFreeSlot::of(&mut producer.end);
             assert!(matches!(free.poll(), Look::Nothing));
             let word = free.watched().unwrap();
             let before = word.load(Ordering::Relaxed);

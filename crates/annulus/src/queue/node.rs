@@ -54,7 +54,7 @@ const _: () = {
 impl<L> LaneNode<L> {
     /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`. It is in
     /// room of its own, until [`Aligned::free`]. `lane` writes the lane to its place, which nobody else uses.
-    // Decision 0132: it is written where it stays.
+    // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made(
         lane: impl FnOnce(*mut L),

@@ -280,7 +280,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
             return 0;
         }
         let ranges = self.head.ranges(count, self.lane().cells());
-        let mut taken = Taken { end: self, count: 0 };
+        let mut taken = TakenRun { end: self, count: 0 };
         for range in ranges {
             for slot in range {
                 if !mutated!("consume_counts_late") {
@@ -405,12 +405,12 @@ fn refuse_to_advance(count: usize, there: usize) -> ! {
 }
 
 /// Messages that are being handed out. On drop all of them are passed at once.
-struct Taken<'a, T, C: ControlBlock<T>> {
+struct TakenRun<'a, T, C: ControlBlock<T>> {
     end: &'a mut ReadEnd<T, C>,
     count: usize,
 }
 
-impl<T, C: ControlBlock<T>> Drop for Taken<'_, T, C> {
+impl<T, C: ControlBlock<T>> Drop for TakenRun<'_, T, C> {
     #[inline]
     fn drop(&mut self) {
         self.end.pass(self.count);

@@ -70,7 +70,7 @@ impl<T> ReadMany<T> {
     fn discard_next_here(&mut self) -> Option<()> {
         let claimed = self.local.lane.claim(self.budget().min(1))?;
         self.budget = self.budget.saturating_sub(1);
-        let _leaving = Leaving(&self.local);
+        let _leaving = LeavingLane(&self.local);
         drop(claimed);
         Some(())
     }
@@ -93,7 +93,7 @@ impl<T> ReadMany<T> {
         let claimed = self.local.lane.claim(buffer.len().min(budget))?;
         let count = claimed.len();
         self.budget = self.budget.saturating_sub(count);
-        let _leaving = Leaving(&self.local);
+        let _leaving = LeavingLane(&self.local);
         for (slot, value) in buffer.iter_mut().zip(claimed) {
             *slot = value;
         }
@@ -127,9 +127,9 @@ impl<T> ReadMany<T> {
 }
 
 /// Says on drop that slots of this lane were left, also if a destructor panicked.
-struct Leaving<'a, T>(&'a LaneNode<OneToMany<T>>);
+struct LeavingLane<'a, T>(&'a LaneNode<OneToMany<T>>);
 
-impl<T> Drop for Leaving<'_, T> {
+impl<T> Drop for LeavingLane<'_, T> {
     #[inline]
     fn drop(&mut self) {
         say_released(self.0);

@@ -60,7 +60,7 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     #[doc(alias = "fill_from_iter")]
     #[inline]
     pub fn write_iter(self, values: impl IntoIterator<Item = T>) -> usize {
-        let mut written = Written { first: self.first(), count: 0 };
+        let mut written = WrittenSlots { first: self.first(), count: 0 };
         for (index, value) in (0..self.slots.len()).zip(values) {
             // SAFETY: one of the slots.
             unsafe { written.first.add(index).write(value) };
@@ -164,12 +164,12 @@ impl<T: Send, K: AnyKind> fmt::Debug for Reservation<'_, T, K> {
 }
 
 /// Slots that were written, and are dropped if what writes them panics.
-struct Written<T> {
+struct WrittenSlots<T> {
     first: *mut T,
     count: usize,
 }
 
-impl<T> Drop for Written<T> {
+impl<T> Drop for WrittenSlots<T> {
     fn drop(&mut self) {
         // SAFETY: they were written, and nobody else will read them.
         unsafe { ptr::slice_from_raw_parts_mut(self.first, self.count).drop_in_place() };

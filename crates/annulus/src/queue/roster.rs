@@ -69,7 +69,7 @@ pub(super) struct Roster<L> {
     /// The bits of the first block.
     active: AtomicU64,
     /// Null, or the first node; constant from then on.
-    // Decision 0132: a queue of one lane has no table of lanes.
+    // Decision 0130: a queue of one lane has no table of lanes.
     first: AtomicPtr<LaneNode<L>>,
     /// Made with the second lane.
     table: Link<Table<L>>,
@@ -78,9 +78,9 @@ pub(super) struct Roster<L> {
 }
 
 /// Bucket n is null, or has 2^n blocks; constant from then on.
-struct Table<L>([AtomicPtr<Block<L>>; BUCKETS]);
+struct Table<L>([AtomicPtr<RosterBlock<L>>; BUCKETS]);
 
-struct Block<L> {
+struct RosterBlock<L> {
     /// A bit for each lane: whether it is active.
     active: AtomicU64,
     /// Null, or a node; constant from then on.
@@ -147,7 +147,7 @@ impl<L> Roster<L> {
     }
 
     #[inline(always)]
-    fn block(&self, number: usize) -> Option<&Block<L>> {
+    fn block(&self, number: usize) -> Option<&RosterBlock<L>> {
         let (bucket, index) = bucket_of(number);
         // Acquire: pairs with the Release in `add`.
         let blocks = NonNull::new(self.table.get()?.0.get(bucket)?.load(Ordering::Acquire))?;
@@ -415,7 +415,7 @@ impl<L> Table<L> {
         if !pointer.load(Ordering::Acquire).is_null() {
             return;
         }
-        let blocks: Box<[Block<L>]> = (0..1_usize << bucket).map(|_| Block::new()).collect();
+        let blocks: Box<[RosterBlock<L>]> = (0..1_usize << bucket).map(|_| RosterBlock::new()).collect();
         let blocks = Box::into_raw(blocks);
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         // Release: pairs with the Acquire in `block`. Another producer may have been faster.
@@ -440,7 +440,7 @@ impl<L> Drop for Table<L> {
     }
 }
 
-impl<L> Block<L> {
+impl<L> RosterBlock<L> {
     fn new() -> Self {
         Self { active: AtomicU64::new(0), nodes: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
     }

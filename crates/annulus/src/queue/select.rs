@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::Producer;
 use super::ends::Write;
-use super::free_slot::FreeSlot;
+use super::free_slot::AwaitFreeSlot;
 use super::kind::AnyKind;
 use crate::error::{Refusal, SendError};
 use crate::transmit::await_room::Alone;
@@ -17,7 +17,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        let room = unsafe { Finding::new(FreeSlot::of(&mut self.end), FreeSlot::strategy) };
+        let room = unsafe { Finding::new(AwaitFreeSlot::of(&mut self.end), AwaitFreeSlot::strategy) };
         // SAFETY: what `found` says is of the last poll.
         Sending::new(room, |free, found, value| unsafe { free.fill(found, value) }.map_err(SendError))
     }
@@ -28,7 +28,9 @@ impl<T: Send, K: AnyKind> WaitsForRoom for Producer<T, K> {}
 impl<T: Send, K: AnyKind> HasRoom for Producer<T, K> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
         // SAFETY: as above.
-        Box::new(unsafe { Finding::that_takes_nothing(FreeSlot::of(&mut self.end), FreeSlot::strategy) })
+        Box::new(unsafe {
+            Finding::that_takes_nothing(AwaitFreeSlot::of(&mut self.end), AwaitFreeSlot::strategy)
+        })
     }
 }
 
@@ -38,7 +40,7 @@ impl<T: Send, K: AnyKind> Alone for Producer<T, K> {
     }
 
     fn look_for_room(&mut self) -> Result<(), Refusal> {
-        match FreeSlot::of(&mut self.end).poll() {
+        match AwaitFreeSlot::of(&mut self.end).poll() {
             Look::Found(found) => found,
             Look::Nothing | Look::Again => Err(Refusal::Full),
         }

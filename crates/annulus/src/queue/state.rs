@@ -86,7 +86,7 @@ unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
 
 impl<L: QueueLane> QueueState<L> {
     /// So many shares in a queue state without a lane, which has one handle on each side.
-    // Decision 0132: it is written where it stays.
+    // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
         plan: &Plan,

@@ -5,7 +5,7 @@ use core::future::Future;
 use futures_core::FusedStream;
 
 use super::ends::Write;
-use super::free_slot::FreeSlot;
+use super::free_slot::AwaitFreeSlot;
 use super::kind::AnyKind;
 use super::{Consumer, Producer};
 use crate::error::{RecvError, SendError};
@@ -130,7 +130,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
             return Ok(());
         };
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        if unsafe { Waiting::new(FreeSlot::of(&mut self.end)) }.await.is_err() {
+        if unsafe { Waiting::new(AwaitFreeSlot::of(&mut self.end)) }.await.is_err() {
             return Err(SendError(value));
         }
         // SAFETY: a slot is free, and stays so: nothing came between.

@@ -1,4 +1,4 @@
-//! [`Claim`]: which message of its slot was claimed last, and by whom, in a ring that several processes
+//! [`ClaimWord`]: which message of its slot was claimed last, and by whom, in a ring that several processes
 //! publish to.
 
 use crate::base::sequence::Sequence;
@@ -13,14 +13,14 @@ use crate::base::sequence::Sequence;
 /// So it takes 2^53 messages until a word comes again: a hundred days of a thousand million a second, within
 /// one call of a process that is stopped meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(super) struct ClaimWord {
     pub(super) sequence: Sequence,
-    pub(super) owner: Owner,
+    pub(super) owner: ClaimOwner,
 }
 
 /// Who has claimed a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum ClaimOwner {
     /// Nobody has ever claimed the slot.
     Nobody,
     /// Who has this place, if there is such a place.
@@ -37,20 +37,20 @@ const OWNER_MASK: u64 = (1 << OWNER_BITS) - 1;
 const LOST: u64 = OWNER_MASK;
 const _: () = assert!((MOST_PLACES as u64) < LOST);
 
-impl Claim {
+impl ClaimWord {
     pub(super) fn of(sequence: Sequence, place: usize) -> Self {
-        Self { sequence, owner: Owner::Place(place) }
+        Self { sequence, owner: ClaimOwner::Place(place) }
     }
 
     pub(super) fn lost(sequence: Sequence) -> Self {
-        Self { sequence, owner: Owner::Lost }
+        Self { sequence, owner: ClaimOwner::Lost }
     }
 
     pub(super) fn bits(self) -> u64 {
         let owner = match self.owner {
-            Owner::Nobody => return 0,
-            Owner::Place(place) => place as u64 + 1,
-            Owner::Lost => LOST,
+            ClaimOwner::Nobody => return 0,
+            ClaimOwner::Place(place) => place as u64 + 1,
+            ClaimOwner::Lost => LOST,
         };
         self.sequence.get() << OWNER_BITS | owner
     }
@@ -59,9 +59,9 @@ impl Claim {
     /// bits are allowed.
     pub(super) fn of_bits(bits: u64, near: Sequence) -> Self {
         let owner = match bits & OWNER_MASK {
-            0 => return Self { sequence: Sequence::FIRST, owner: Owner::Nobody },
-            LOST => Owner::Lost,
-            place => Owner::Place(place as usize - 1),
+            0 => return Self { sequence: Sequence::FIRST, owner: ClaimOwner::Nobody },
+            LOST => ClaimOwner::Lost,
+            place => ClaimOwner::Place(place as usize - 1),
         };
         // With the sign of the highest of its bits.
         #[allow(clippy::cast_possible_wrap, reason = "on purpose")]
@@ -83,8 +83,10 @@ mod tests {
         for near in [0, 5, (1 << 53) - 1, 1 << 53, (1 << 53) + 7, near_the_end] {
             let near = Sequence::new(near);
             for sequence in [near, near.next(), near.plus(1 << 40), near.back(1), near.back(1 << 40)] {
-                for claim in [Claim::of(sequence, 0), Claim::of(sequence, 1023), Claim::lost(sequence)] {
-                    assert_eq!(Claim::of_bits(claim.bits(), near), claim, "near {near:?}");
+                for claim in
+                    [ClaimWord::of(sequence, 0), ClaimWord::of(sequence, 1023), ClaimWord::lost(sequence)]
+                {
+                    assert_eq!(ClaimWord::of_bits(claim.bits(), near), claim, "near {near:?}");
                 }
             }
         }
@@ -92,11 +94,11 @@ mod tests {
 
     #[test]
     fn any_bits_are_a_claim() {
-        let nobody = Claim::of_bits(0, Sequence::new(7));
-        assert_eq!((nobody.owner, nobody.bits()), (Owner::Nobody, 0));
+        let nobody = ClaimWord::of_bits(0, Sequence::new(7));
+        assert_eq!((nobody.owner, nobody.bits()), (ClaimOwner::Nobody, 0));
         for bits in [1, 2046, u64::MAX, 1 << 63, u64::MAX - 1, 1 << 11] {
             for near in [Sequence::FIRST, Sequence::LAST_BELIEVED] {
-                let Claim { sequence, .. } = Claim::of_bits(bits, near);
+                let ClaimWord { sequence, .. } = ClaimWord::of_bits(bits, near);
                 assert!(sequence <= Sequence::LAST_BELIEVED, "it can be counted on from");
             }
         }

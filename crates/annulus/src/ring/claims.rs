@@ -46,7 +46,7 @@ mod tests;
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
-use super::claim::{Claim, Owner};
+use super::claim::{ClaimOwner, ClaimWord};
 use super::shown::{Seen, Shown};
 use crate::base::gone::NowAndThen;
 use crate::base::hint::unlikely;
@@ -211,7 +211,7 @@ impl Claims {
             self.fellows.intent(own).store(sequence.next().get(), Ordering::Relaxed);
             // fellow.claim6. Acquire: pairs with Release of the one before, and of fellow.next14. Release:
             // pairs with the Acquire of fellow.claim2 and fellow.look10.
-            let (new, failure) = (Claim::of(sequence, own).bits(), Ordering::Relaxed);
+            let (new, failure) = (ClaimWord::of(sequence, own).bits(), Ordering::Relaxed);
             let claim = self.claim_word(sequence);
             if claim.compare_exchange(bits, new, Ordering::AcqRel, failure).is_err() {
                 pause();
@@ -231,13 +231,13 @@ impl Claims {
     fn look(&self, sequence: Sequence) -> Found {
         // Acquire: pairs with fellow.claim6 and fellow.next14.
         let bits = self.claim_word(sequence).load(Ordering::Acquire);
-        let claim = Claim::of_bits(bits, sequence);
+        let claim = ClaimWord::of_bits(bits, sequence);
         match claim.owner {
-            Owner::Nobody => Found::Free(bits),
+            ClaimOwner::Nobody => Found::Free(bits),
             _ if claim.sequence >= sequence => Found::Claimed,
-            Owner::Lost => Found::Free(bits),
-            Owner::Place(_) if self.stamp(sequence) >= Stamp::done(claim.sequence) => Found::Free(bits),
-            Owner::Place(place) => Found::Open { bits, sequence: claim.sequence, place },
+            ClaimOwner::Lost => Found::Free(bits),
+            ClaimOwner::Place(_) if self.stamp(sequence) >= Stamp::done(claim.sequence) => Found::Free(bits),
+            ClaimOwner::Place(place) => Found::Open { bits, sequence: claim.sequence, place },
         }
     }
 
@@ -279,7 +279,7 @@ impl Claims {
 
     /// fellow.next14: message `sequence` will never be. `bits`: as it was claimed.
     fn lose(&self, sequence: Sequence, bits: u64) -> bool {
-        let lost = Claim::lost(sequence).bits();
+        let lost = ClaimWord::lost(sequence).bits();
         // Release: pairs with fellow.claim2 and fellow.look10. Acquire: pairs with fellow.claim6.
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         self.claim_word(sequence).compare_exchange(bits, lost, success, failure).is_ok()
@@ -330,7 +330,7 @@ impl Claims {
         let sequence = believed(intent.checked_sub(1)?);
         // Acquire: pairs with fellow.claim6.
         let bits = self.claim_word(sequence).load(Ordering::Acquire);
-        let is_open = Claim::of_bits(bits, sequence) == Claim::of(sequence, place)
+        let is_open = ClaimWord::of_bits(bits, sequence) == ClaimWord::of(sequence, place)
             && self.stamp(sequence) < Stamp::done(sequence);
         is_open.then_some((sequence, bits))
     }
@@ -342,16 +342,16 @@ impl Claims {
         let claimed = self.claimed();
         // fellow.look10. Acquire: pairs with fellow.claim6 and fellow.next14.
         let bits = self.claim_word(sequence).load(Ordering::Acquire);
-        let claim = Claim::of_bits(bits, sequence);
+        let claim = ClaimWord::of_bits(bits, sequence);
         let never_comes = match claim.owner {
             // Nobody has claimed it, so if the head is past it, it was passed over.
-            Owner::Nobody => claimed > sequence,
+            ClaimOwner::Nobody => claimed > sequence,
             _ if claim.sequence < sequence => claimed > sequence,
             // The slot was claimed anew when it was there, or lost.
             _ if claim.sequence > sequence => true,
-            Owner::Lost => true,
+            ClaimOwner::Lost => true,
             // Somebody has passed over the message a lap later; or:
-            Owner::Place(place) => {
+            ClaimOwner::Place(place) => {
                 claimed > sequence.plus(self.index.capacity() as u64) || self.is_gone_now(place)
             }
         };
@@ -369,11 +369,11 @@ impl Claims {
     /// For [`Head::survey`](super::head::Head::survey): which message the slot of `sequence` waits for, which
     /// lies before the head.
     pub(super) fn waits_for(&self, sequence: Sequence) -> Sequence {
-        let claim = Claim::of_bits(self.claim_word(sequence).load(Ordering::Acquire), sequence);
+        let claim = ClaimWord::of_bits(self.claim_word(sequence).load(Ordering::Acquire), sequence);
         let is_settled = match claim.owner {
-            Owner::Nobody => return self.lap_after(sequence),
-            Owner::Lost => true,
-            Owner::Place(_) => self.stamp(sequence) >= Stamp::done(claim.sequence),
+            ClaimOwner::Nobody => return self.lap_after(sequence),
+            ClaimOwner::Lost => true,
+            ClaimOwner::Place(_) => self.stamp(sequence) >= Stamp::done(claim.sequence),
         };
         // What is not claimed, and lies before the head, was passed over.
         if is_settled { self.lap_after(claim.sequence.max(sequence)) } else { claim.sequence }

@@ -30,7 +30,7 @@ use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// Where a ring ends.
-pub(super) struct End(AtomicU64);
+pub(super) struct RingEnd(AtomicU64);
 
 /// Nobody has closed the ring. (No message has such a number.)
 const OPEN: u64 = u64::MAX;
@@ -38,7 +38,7 @@ const OPEN: u64 = u64::MAX;
 /// Somebody is about to.
 const ENDING: u64 = u64::MAX - 1;
 
-impl End {
+impl RingEnd {
     pub(super) fn open() -> Self {
         Self(AtomicU64::new(OPEN))
     }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_first_to_settle_decides() {
-        let end = End::open();
+        let end = RingEnd::open();
         assert!(end.is_open() && end.decided().is_none());
         end.begin();
         assert!(!end.is_open() && end.decided().is_none());
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_withdrawn_was_the_last() {
         for counted in [true, false] {
-            let end = End::open();
+            let end = RingEnd::open();
             end.begin();
             if counted {
                 end.settle(Sequence::new(8));

@@ -11,7 +11,7 @@
 
 use alloc::boxed::Box;
 
-use super::end::End;
+use super::end::RingEnd;
 use super::mirror::{Mirror, Seen};
 use crate::base::hint::unlikely;
 use crate::base::sequence::{Sequence, Stamp, State};
@@ -40,7 +40,7 @@ pub(crate) struct Head {
     /// `interval_mask`, or 0: for all messages.
     slow_path_mask: AtomicU64,
     /// Where it ends, once somebody has closed it.
-    end: End,
+    end: RingEnd,
     /// How many messages pass between two stores of one publisher, less one; the interval is a power of two.
     /// Constant.
     interval_mask: u64,
@@ -79,7 +79,7 @@ impl Head {
         let slow_path_mask = AtomicU64::new(interval_mask);
         let is_elsewhere = !matches!(writers, Writers::One | Writers::Many);
         let bound = AtomicU64::new(if is_elsewhere { CLOSED } else { first.get() });
-        Self { bound, slow_path_mask, end: End::open(), interval_mask, writers, mirror: None }
+        Self { bound, slow_path_mask, end: RingEnd::open(), interval_mask, writers, mirror: None }
     }
 
     /// The same, of a ring whose slots other processes have.

@@ -94,25 +94,25 @@ use crate::wait::{
 #[doc(alias = "TryReadyError")]
 #[doc(alias = "SelectTimeoutError")]
 pub struct Select<'a> {
-    arms: Vec<HasSequence<'a>>,
+    arms: Vec<SelectArm<'a>>,
     /// The index of the next handle.
     next: usize,
     is_fair: bool,
 }
 
 /// A handle with its index.
-struct HasSequence<'a> {
+struct SelectArm<'a> {
     index: usize,
-    arm: Listening<Handle<'a>>,
+    arm: Listening<ReadyArm<'a>>,
 }
 
 /// A handle that receives, or a look for room for one that sends.
-enum Handle<'a> {
+enum ReadyArm<'a> {
     Receives(Finding<There<&'a mut (dyn Source + 'a)>, ()>),
     Sends(Box<dyn Arm + 'a>),
 }
 
-impl<'a> Handle<'a> {
+impl<'a> ReadyArm<'a> {
     fn arm(&self) -> &(dyn Arm + 'a) {
         match self {
             Self::Receives(ready) => ready,
@@ -122,7 +122,7 @@ impl<'a> Handle<'a> {
 }
 
 // SAFETY: that of either.
-unsafe impl Arm for Handle<'_> {
+unsafe impl Arm for ReadyArm<'_> {
     fn event(&self) -> &EventCount {
         self.arm().event()
     }
@@ -143,7 +143,7 @@ unsafe impl Arm for Handle<'_> {
     }
 }
 
-impl Arms for Vec<HasSequence<'_>> {
+impl Arms for Vec<SelectArm<'_>> {
     fn count(&self) -> usize {
         self.len()
     }
@@ -180,7 +180,7 @@ impl<'a> Select<'a> {
     /// Adds a handle that receives, and returns its index: 0 for the first handle, and one more for each that
     /// follows, whether it receives or sends.
     pub fn recv<S: Waitable>(&mut self, handle: &'a mut S) -> usize {
-        self.add(Handle::Receives(Finding::ready(handle)))
+        self.add(ReadyArm::Receives(Finding::ready(handle)))
     }
 
     /// Adds a handle that sends, and returns its index, like [`recv`](Self::recv).
@@ -197,7 +197,7 @@ impl<'a> Select<'a> {
     /// assert!(producer.try_send(2).is_ok());
     /// ```
     pub fn send<S: WaitsForRoom>(&mut self, handle: &'a mut S) -> usize {
-        self.add(Handle::Sends(handle.room()))
+        self.add(ReadyArm::Sends(handle.room()))
     }
 
     /// Adds a producer of bytes, which is ready if a record of `len` bytes has room, or if a
@@ -216,13 +216,13 @@ impl<'a> Select<'a> {
     /// assert!(producer.try_write(&[2; 32]).is_ok());
     /// ```
     pub fn reserve<K: InPlace>(&mut self, producer: &'a mut bytes::Producer<K>, len: usize) -> usize {
-        self.add(Handle::Sends(Box::new(producer.room_for(len))))
+        self.add(ReadyArm::Sends(Box::new(producer.room_for(len))))
     }
 
-    fn add(&mut self, handle: Handle<'a>) -> usize {
+    fn add(&mut self, handle: ReadyArm<'a>) -> usize {
         let index = self.next;
         self.next += 1;
-        self.arms.push(HasSequence { index, arm: Listening::new(handle) });
+        self.arms.push(SelectArm { index, arm: Listening::new(handle) });
         index
     }
 

@@ -16,11 +16,11 @@ pub(super) struct Holder {
     file: File,
     /// `None` if the file is no record.
     pub(super) record: Option<Record>,
-    process: Seen,
+    process: ProcessSeen,
 }
 
 /// What this process sees of another one.
-enum Seen {
+enum ProcessSeen {
     There(Process),
     Gone,
     /// It has other process numbers, or the kernel tells nothing of it. The lock decides.
@@ -33,22 +33,22 @@ impl Holder {
         let process = match record {
             Some(record) if pid_namespace().is_ok_and(|ours| ours == record.namespace) => {
                 match Process::find(record.process.pid(), record.process.start_time()) {
-                    Ok(Some(process)) => Seen::There(process),
-                    Ok(None) => Seen::Gone,
+                    Ok(Some(process)) => ProcessSeen::There(process),
+                    Ok(None) => ProcessSeen::Gone,
                     // Unreached: a system without pidfds, or one that forbids them
-                    Err(_) => Seen::Hidden,
+                    Err(_) => ProcessSeen::Hidden,
                 }
             }
-            _ => Seen::Hidden,
+            _ => ProcessSeen::Hidden,
         };
         Ok(Self { file, record, process })
     }
 
     pub(super) fn state(&self) -> PeerState {
         let has_ended = match &self.process {
-            Seen::There(process) => process.has_ended(),
-            Seen::Gone => true,
-            Seen::Hidden => false,
+            ProcessSeen::There(process) => process.has_ended(),
+            ProcessSeen::Gone => true,
+            ProcessSeen::Hidden => false,
         };
         // (Where the lock can't be looked at, the process decides.)
         let is_locked = mutated!("shm_lock_unseen") || lock::is_taken(&self.file).unwrap_or(true);

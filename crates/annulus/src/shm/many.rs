@@ -16,7 +16,7 @@ use super::kind::Kind;
 use super::liveness::PeerState;
 use super::places::{Places, Table, WhenNoProducer, byte_of};
 use super::process::ProcessId;
-use super::queue::{Extent, Peer, SEAT, Seat, WhenConsumerDies, check, create, damaged, numbers};
+use super::queue::{LaneExtent, Peer, SEAT, Seat, WhenConsumerDies, check, create, damaged, numbers};
 use super::share_error::ShareError;
 use super::sleepers;
 use crate::base::gone::Gone;
@@ -62,7 +62,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
         creator: ProcessId::current()?,
         sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
     };
-    let extent = Extent::of::<T, K>(&layout, places).ok_or(too_large)?;
+    let extent = LaneExtent::of::<T, K>(&layout, places).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
     layout.write(&memory).ok_or(too_large)?;
     let ends = when_no_producer == WhenNoProducer::Close;
@@ -93,7 +93,7 @@ pub(super) fn join_as_consumer<T: Pod + Send, K: KindAcross>(
 /// `None` if the lanes do not lie in the memory.
 fn consumer_at<T: Pod + Send, K: KindAcross>(
     table: Table,
-    extent: &Extent,
+    extent: &LaneExtent,
     seat: Seat,
     plan: Plan,
 ) -> Option<(Consumer<T, K>, Places)> {
@@ -175,7 +175,7 @@ pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, Seat)>> {
 /// A queue of another process.
 struct Other {
     table: Table,
-    extent: Extent,
+    extent: LaneExtent,
     layout: Layout,
     /// Whether producers wait for a next consumer.
     waits: bool,
@@ -195,7 +195,7 @@ impl Other {
         if layout.capacity % count != 0 {
             return Err(damaged("the capacity", layout.capacity as u64));
         }
-        let extent = Extent::in_memory::<T, K>(&layout, count, &memory)?;
+        let extent = LaneExtent::in_memory::<T, K>(&layout, count, &memory)?;
         let policies = numbers(&memory).detail();
         if policies & !(ENDS | WAITS) != 0 {
             return Err(damaged("the policies", policies));

@@ -70,7 +70,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
         creator: ProcessId::current()?,
         sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
     };
-    let extent = Extent::of::<T, K>(&layout, 1).ok_or(too_large)?;
+    let extent = LaneExtent::of::<T, K>(&layout, 1).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
     layout.write(&memory).ok_or(too_large)?;
     numbers(&memory).begin_at(plan.first, detail);
@@ -89,7 +89,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
 }
 
 /// The memory of a queue.
-pub(super) fn create(extent: &Extent, plan: &Plan) -> Result<PlacedMemory, ShareError> {
+pub(super) fn create(extent: &LaneExtent, plan: &Plan) -> Result<PlacedMemory, ShareError> {
     Ok(PlacedMemory::create("annulus queue", extent.bytes, Access::Everyone, plan.memory)?)
 }
 
@@ -120,7 +120,7 @@ pub(super) fn join<T: Pod + Send, K: KindAcross>(
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(wanted.kind, &wanted.payload)?;
     let capacity = layout.capacity;
-    let extent = Extent::in_memory::<T, K>(&layout, 1, &memory)?;
+    let extent = LaneExtent::in_memory::<T, K>(&layout, 1, &memory)?;
     let detail = numbers(&memory).detail();
     if let Some(field) = fault(detail, capacity) {
         return Err(AttachError::Damaged { field, value: detail });
@@ -179,7 +179,7 @@ impl Drop for Seat {
 }
 
 /// Where the slots of a queue's lanes lie. Each lane begins with a line of its own.
-pub(super) struct Extent {
+pub(super) struct LaneExtent {
     /// Where those of the first lane begin, in bytes.
     offset: usize,
     /// From one lane to the next, in bytes.
@@ -192,7 +192,7 @@ pub(super) struct Extent {
     pub(super) bytes: usize,
 }
 
-impl Extent {
+impl LaneExtent {
     /// Of so many lanes, which share the messages. `None` if there can't be so much.
     pub(super) fn of<T, K: KindAcross>(layout: &Layout, lanes: usize) -> Option<Self> {
         let size = K::slots_of(layout.payload.bytes);
@@ -245,7 +245,7 @@ impl Extent {
 fn part<T: Pod + Send>(
     memory: &Arc<PlacedMemory>,
     [published, released]: [Remote; 2],
-    extent: &Extent,
+    extent: &LaneExtent,
     gone: Gone,
     seat: Option<Seat>,
 ) -> Option<Part<T>> {

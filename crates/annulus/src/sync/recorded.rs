@@ -3,7 +3,7 @@
 //! `verify/lines` runs the library's own code so, and counts which lines move between cores. An access is
 //! told with the place in the source that asked for it, which says whose memory it is.
 
-// Decision 0134: a model of cache lines runs the library's own code.
+// Decision 0132: a model of cache lines runs the library's own code.
 
 use core::panic::Location;
 use core::sync::atomic;

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::draft::{Draft, Pending, Settings, SharedDraft};
+use super::draft::{Draft, PartSettings, Pending, SharedDraft};
 use super::early::Early;
 use super::graph::Node;
 use super::input::Input;
@@ -106,8 +106,8 @@ impl Builder {
         Stages::of_inlet(draft, settings, Box::new(inlet), alloc::vec![edge], None)
     }
 
-    fn begin(self) -> (SharedDraft, Settings) {
+    fn begin(self) -> (SharedDraft, PartSettings) {
         let Self { capacity, strategy, stack_bytes } = self;
-        (SharedDraft::new(), Settings { fork: 0, capacity, strategy, stack_bytes })
+        (SharedDraft::new(), PartSettings { fork: 0, capacity, strategy, stack_bytes })
     }
 }

@@ -32,7 +32,7 @@ impl Counter {
 /// What a writer of a ring has put into it. Writers and readers do not share cache lines.
 #[derive(Default)]
 #[repr(align(128))]
-pub(super) struct Sent(pub(super) Counter);
+pub(super) struct SentCount(pub(super) Counter);
 
 /// What a reader of a ring has taken from it, and lost.
 #[derive(Default)]

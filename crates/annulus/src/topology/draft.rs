@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::counters::{Received, Sent};
+use super::counters::{Received, SentCount};
 use super::edge::EdgeKind;
 use super::error::BuildError;
 use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
@@ -34,7 +34,7 @@ pub(super) struct Job {
 
 /// What the threads at an edge count.
 pub(super) struct EdgeCounters {
-    pub(super) sent: Arc<Sent>,
+    pub(super) sent: Arc<SentCount>,
     pub(super) received: Arc<Received>,
     /// The ring, for whoever asks how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
@@ -90,7 +90,7 @@ impl Draft {
     }
 
     /// Adds a stage that does `what`.
-    pub(super) fn add_stage(&mut self, what: &str, threads: usize, settings: Settings) -> usize {
+    pub(super) fn add_stage(&mut self, what: &str, threads: usize, settings: PartSettings) -> usize {
         let index = self.graph.stages.len();
         let name = alloc::format!("{what} {index}");
         let cores = Vec::new();
@@ -177,7 +177,7 @@ impl Draft {
     /// Adds the edges of one ring: from each writer to each reader. Returns their numbers, reader by reader.
     pub(super) fn add_edges(
         &mut self,
-        from: &[(Node, Arc<Sent>)],
+        from: &[(Node, Arc<SentCount>)],
         to: &[(Node, Arc<Received>)],
         ring: RingKind,
         capacity: usize,
@@ -211,7 +211,7 @@ impl Draft {
         let ring = RingKind::Source;
         self.graph.edges.push(EdgeInfo { from: Node::Input, to: NOWHERE, ring, ring_id, capacity: 0 });
         let received = Arc::new(Received::default());
-        let sent = Arc::new(Sent::default());
+        let sent = Arc::new(SentCount::default());
         self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None, output: None });
         (edge, received)
     }
@@ -286,7 +286,7 @@ pub(super) struct NewQueue<T: Send, K: EdgeKind> {
 
 /// How the rings of a part of the pipeline are made, and where that part is.
 #[derive(Clone, Copy)]
-pub(super) struct Settings {
+pub(super) struct PartSettings {
     /// The number of the innermost fork that this is in a branch of; 0 outside of any.
     pub(super) fork: usize,
     pub(super) capacity: usize,
@@ -301,13 +301,13 @@ impl Draft {
         from: &[Node],
         to: Node,
         ring: RingKind,
-        settings: Settings,
+        settings: PartSettings,
     ) -> NewQueue<T, K> {
         let (producers, consumer) = self.ring_or_note(settings.capacity, |capacity| {
             K::link::<T>(capacity, settings.strategy, from.len())
         });
         let received = Arc::new(Received::default());
-        let from: Vec<_> = from.iter().map(|node| (*node, Arc::new(Sent::default()))).collect();
+        let from: Vec<_> = from.iter().map(|node| (*node, Arc::new(SentCount::default()))).collect();
         let to = [(to, Arc::clone(&received))];
         let edges = self.add_edges(&from, &to, ring, settings.capacity, &consumer.closer()).concat();
         let readers = Arc::new(Readers::new(&self.shared));
@@ -323,7 +323,7 @@ impl Draft {
         &mut self,
         writers: Vec<Pending<T>>,
         to: Node,
-        settings: Settings,
+        settings: PartSettings,
     ) -> (Reader<Consumer<T, K>>, Vec<usize>) {
         let from: Vec<_> = writers.iter().map(|writer| writer.from).collect();
         let queue = self.new_queue::<T, K>(&from, to, K::RING, settings);
@@ -337,7 +337,7 @@ impl Draft {
     pub(super) fn output<T: Send + 'static, K: EdgeKind>(
         &mut self,
         writers: Vec<Pending<T>>,
-        settings: Settings,
+        settings: PartSettings,
     ) -> Consumer<T, K> {
         let node = Node::Output(self.outputs);
         self.outputs += 1;
@@ -356,12 +356,13 @@ impl Draft {
         writers: Vec<Pending<T>>,
         to: Node,
         threads: usize,
-        settings: Settings,
+        settings: PartSettings,
     ) -> Vec<BoxInlet<T>> {
         let (sender, receiver) = self.ring_or_note(settings.capacity, |capacity| {
             ordered::Builder::new(capacity).wait_strategy(settings.strategy).build::<T>()
         });
-        let from: Vec<_> = writers.iter().map(|writer| (writer.from, Arc::new(Sent::default()))).collect();
+        let from: Vec<_> =
+            writers.iter().map(|writer| (writer.from, Arc::new(SentCount::default()))).collect();
         let readers: Vec<_> = (0..threads).map(|_| (to, Arc::new(Received::default()))).collect();
         self.add_edges(&from, &readers, RingKind::Ordered, settings.capacity, &sender.closer());
         let ends = Arc::new(Readers::new(&self.shared));
@@ -379,9 +380,9 @@ impl Draft {
         writer: Pending<T>,
         readers: usize,
         is_lossy: bool,
-        settings: Settings,
+        settings: PartSettings,
     ) -> Vec<(BoxInlet<T>, Vec<usize>)> {
-        let (sent, ends) = (Arc::new(Sent::default()), Arc::new(Readers::new(&self.shared)));
+        let (sent, ends) = (Arc::new(SentCount::default()), Arc::new(Readers::new(&self.shared)));
         let received: Vec<_> = (0..readers).map(|_| (NOWHERE, Arc::new(Received::default()))).collect();
         let (outlet, inlets, closer) = self.ring_or_note(settings.capacity, |capacity| {
             let ring = broadcast::Builder::new(capacity).wait_strategy(settings.strategy);

@@ -11,21 +11,21 @@ use alloc::vec::Vec;
 use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::counters::Sent;
+use super::counters::SentCount;
 use super::draft::{Draft, Mistake};
 use super::port::BoxEntry;
 use crate::error::{CapacityError, Refusal, TryPublishError};
 use crate::wait::EventCount;
 
 /// The ring behind an input.
-pub(super) struct Ring<T> {
+pub(super) struct EarlyRing<T> {
     pub(super) entry: BoxEntry<T>,
     /// How many messages went in.
-    pub(super) sent: Arc<Sent>,
+    pub(super) sent: Arc<SentCount>,
     pub(super) capacity: usize,
 }
 
-impl<T> Ring<T> {
+impl<T> EarlyRing<T> {
     /// Puts the messages into the ring, and returns those that do not fit.
     fn take_in(&mut self, messages: Vec<T>) -> Vec<T> {
         let mut messages = messages.into_iter();
@@ -38,18 +38,18 @@ impl<T> Ring<T> {
 pub(super) struct Early<T>(Arc<EarlyState<T>>);
 
 struct EarlyState<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<EarlyRingState<T>>,
     /// That of the builder, for the time before there is a ring.
     capacity: usize,
     /// For whoever asks where an input without a ring waits. Nobody waits there.
     event: EventCount,
 }
 
-enum State<T> {
+enum EarlyRingState<T> {
     /// There is no ring yet.
     Waiting(Vec<T>),
-    Ring {
-        ring: Ring<T>,
+    EarlyRing {
+        ring: EarlyRing<T>,
         is_built: bool,
         /// What did not fit. The build fails then.
         _left: Vec<T>,
@@ -61,7 +61,7 @@ enum State<T> {
 impl<T> Early<T> {
     /// Of an input, and what becomes its ring.
     pub(super) fn new(capacity: usize) -> (Self, Promise<T>) {
-        let (state, event) = (Mutex::new(State::Waiting(Vec::new())), EventCount::new());
+        let (state, event) = (Mutex::new(EarlyRingState::Waiting(Vec::new())), EventCount::new());
         let early = Self(Arc::new(EarlyState { state, capacity, event }));
         (Self(Arc::clone(&early.0)), Promise(early))
     }
@@ -71,13 +71,13 @@ impl<T> Early<T> {
     }
 
     /// Takes the ring, once the pipeline is built.
-    pub(super) fn take(&self) -> Option<Ring<T>> {
+    pub(super) fn take(&self) -> Option<EarlyRing<T>> {
         let mut state = self.lock();
-        if !matches!(*state, State::Ring { is_built: true, .. }) {
+        if !matches!(*state, EarlyRingState::EarlyRing { is_built: true, .. }) {
             return None;
         }
-        match mem::replace(&mut *state, State::Gone(0)) {
-            State::Ring { ring, .. } => Some(ring),
+        match mem::replace(&mut *state, EarlyRingState::Gone(0)) {
+            EarlyRingState::EarlyRing { ring, .. } => Some(ring),
             // Unreached: it is one
             _ => None,
         }
@@ -86,49 +86,49 @@ impl<T> Early<T> {
     /// Leaves `message` for the pipeline, if there is room.
     pub(super) fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
         match &mut *self.lock() {
-            State::Waiting(messages) if messages.len() < self.0.capacity => {
+            EarlyRingState::Waiting(messages) if messages.len() < self.0.capacity => {
                 messages.push(message);
                 Ok(())
             }
-            State::Waiting(_) => Err(TryPublishError::Full(message)),
-            State::Ring { ring, .. } => ring.entry.try_send(message),
-            State::Gone(_) => Err(TryPublishError::Closed(message)),
+            EarlyRingState::Waiting(_) => Err(TryPublishError::Full(message)),
+            EarlyRingState::EarlyRing { ring, .. } => ring.entry.try_send(message),
+            EarlyRingState::Gone(_) => Err(TryPublishError::Closed(message)),
         }
     }
 
     /// Whether [`try_publish`](Self::try_publish) would succeed.
     pub(super) fn look_for_room(&self) -> Result<(), Refusal> {
         match &mut *self.lock() {
-            State::Waiting(messages) if messages.len() < self.0.capacity => Ok(()),
-            State::Ring { ring, .. } => ring.entry.look_for_room(),
-            State::Waiting(_) | State::Gone(_) => Err(Refusal::Closed),
+            EarlyRingState::Waiting(messages) if messages.len() < self.0.capacity => Ok(()),
+            EarlyRingState::EarlyRing { ring, .. } => ring.entry.look_for_room(),
+            EarlyRingState::Waiting(_) | EarlyRingState::Gone(_) => Err(Refusal::Closed),
         }
     }
 
     pub(super) fn is_closed(&self) -> bool {
         match &*self.lock() {
-            State::Waiting(_) => false,
-            State::Ring { ring, .. } => ring.entry.is_closed(),
-            State::Gone(_) => true,
+            EarlyRingState::Waiting(_) => false,
+            EarlyRingState::EarlyRing { ring, .. } => ring.entry.is_closed(),
+            EarlyRingState::Gone(_) => true,
         }
     }
 
     pub(super) fn published(&self) -> u64 {
         match &*self.lock() {
-            State::Waiting(messages) => messages.len() as u64,
-            State::Ring { ring, .. } => ring.sent.0.get(),
-            State::Gone(published) => *published,
+            EarlyRingState::Waiting(messages) => messages.len() as u64,
+            EarlyRingState::EarlyRing { ring, .. } => ring.sent.0.get(),
+            EarlyRingState::Gone(published) => *published,
         }
     }
 
     pub(super) fn capacity(&self) -> usize {
         match &*self.lock() {
-            State::Ring { ring, .. } => ring.capacity,
-            State::Waiting(_) | State::Gone(_) => self.0.capacity,
+            EarlyRingState::EarlyRing { ring, .. } => ring.capacity,
+            EarlyRingState::Waiting(_) | EarlyRingState::Gone(_) => self.0.capacity,
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, EarlyRingState<T>> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -143,9 +143,9 @@ impl<T: Send + 'static> Promise<T> {
             unreachable!("a ring has an edge");
         };
         let (ring_id, capacity) = (edge.ring_id, edge.capacity);
-        let mut ring = Ring { entry, sent: Arc::clone(&counters.sent), capacity };
+        let mut ring = EarlyRing { entry, sent: Arc::clone(&counters.sent), capacity };
         let mut state = self.0.lock();
-        let State::Waiting(messages) = &mut *state else { unreachable!("it is kept once") };
+        let EarlyRingState::Waiting(messages) = &mut *state else { unreachable!("it is kept once") };
         let messages = mem::take(messages);
         let count = messages.len();
         // Where nothing waits, large messages take no stack.
@@ -155,11 +155,11 @@ impl<T: Send + 'static> Promise<T> {
             let error = CapacityError::TooSmall { capacity, minimum: count };
             draft.note(Mistake::Capacity { edge: first.unwrap_or_default(), error });
         }
-        *state = State::Ring { ring, is_built: false, _left: left };
+        *state = EarlyRingState::EarlyRing { ring, is_built: false, _left: left };
         drop(state);
         let there = Early(Arc::clone(&self.0.0));
         draft.connect.push(Box::new(move || {
-            if let State::Ring { is_built, .. } = &mut *there.lock() {
+            if let EarlyRingState::EarlyRing { is_built, .. } = &mut *there.lock() {
                 *is_built = true;
             }
         }));
@@ -169,9 +169,9 @@ impl<T: Send + 'static> Promise<T> {
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
-        if let State::Waiting(messages) = &*state {
+        if let EarlyRingState::Waiting(messages) = &*state {
             let published = messages.len() as u64;
-            let left = mem::replace(&mut *state, State::Gone(published));
+            let left = mem::replace(&mut *state, EarlyRingState::Gone(published));
             // Destructors of the user's run without the lock.
             drop(state);
             drop(left);

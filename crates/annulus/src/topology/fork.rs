@@ -6,11 +6,11 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
 
-use super::draft::{Mistake, NOWHERE, Pending, Settings, SharedDraft};
+use super::draft::{Mistake, NOWHERE, PartSettings, Pending, SharedDraft};
 use super::edge::{EndKind, Free, InStep, Merged, OneForOne};
 use super::error::BuildError;
 use super::graph::RingKind;
-use super::join::{Copies, Rows, Side, Zip};
+use super::join::{Copies, JoinSide, Rows, Zip};
 use super::pipeline::Pipeline;
 use super::sink::Sunk;
 use super::stages::Stages;
@@ -386,11 +386,11 @@ struct ForkPlace {
 impl ForkPlace {
     // Decision 0076: a zip takes branches of one fork.
     /// The settings behind a zip of ends with these settings. There are at least one.
-    fn zipped(&self, ends: &[Settings]) -> Settings {
+    fn zipped(&self, ends: &[PartSettings]) -> PartSettings {
         if ends.iter().any(|end| end.fork != self.fork) && !mutated!("zip_of_any_ends") {
             self.draft.lock().note(Mistake::Other(BuildError::AnotherFork));
         }
-        Settings { fork: self.outer, ..ends[0] }
+        PartSettings { fork: self.outer, ..ends[0] }
     }
 }
 
@@ -488,7 +488,7 @@ where
         let (left, mut edges) = self.ends.0.into_inlet();
         let (right, others) = self.ends.1.into_inlet();
         edges.extend(others);
-        let inlet = Box::new(Zip { left: Side::new(left), right: Side::new(right) });
+        let inlet = Box::new(Zip { left: JoinSide::new(left), right: JoinSide::new(right) });
         Stages::of_inlet(self.place.draft, settings, inlet, edges, None)
     }
 }
@@ -577,7 +577,7 @@ impl<T: Send + 'static, K: EndKind, P: EndKind> Fork<Vec<Stages<T, K>>, P> {
         let (mut sides, mut edges) = (Vec::new(), Vec::new());
         for end in self.ends {
             let (inlet, of_inlet) = end.into_inlet();
-            sides.push(Side::new(inlet));
+            sides.push(JoinSide::new(inlet));
             edges.extend(of_inlet);
         }
         Stages::of_inlet(self.place.draft, settings, Box::new(Rows::new(sides)), edges, None)

@@ -3,9 +3,9 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use super::early::{Early, Ring};
+use super::early::{Early, EarlyRing};
 use super::error::CloseReason;
-use super::port::{CountedProducer, Entry, Outlet, Writer};
+use super::port::{CountedProducer, InputRing, Outlet, Writer};
 use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::transmit::room::{HasRoom, WaitsForRoom};
@@ -34,7 +34,7 @@ enum Way<T: Send> {
     /// The most frequent one is here itself, so that a loop that publishes has no indirect call, and keeps
     /// the producer in registers (decision 0002).
     Queue(CountedProducer<T>),
-    Other(Ring<T>),
+    Other(EarlyRing<T>),
 }
 
 impl<T: Send + 'static> Input<T> {
@@ -323,8 +323,8 @@ impl<T: Send + 'static> Input<T> {
     /// Takes what the build has left.
     fn connect(&mut self) {
         let Way::Unbuilt(early) = &self.way else { return };
-        if let Some(Ring { entry, sent, capacity }) = early.take() {
-            let other = |entry| Way::Other(Ring { entry, sent, capacity });
+        if let Some(EarlyRing { entry, sent, capacity }) = early.take() {
+            let other = |entry| Way::Other(EarlyRing { entry, sent, capacity });
             self.way = entry.into_producer().map_or_else(other, Way::Queue);
         }
     }

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::port::{BoxInlet, BoxOutlet, CountedConsumer, Inlet, Outlet};
-use super::readers::WaitFor;
+use super::readers::WaitPlan;
 use super::timing::Timing;
 use crate::error::RecvError;
 use crate::sync::mutated;
@@ -12,23 +12,23 @@ use crate::wait::Control;
 
 /// Pairs: the first message of one with the first of the other, and so on.
 pub(super) struct Zip<A, B> {
-    pub(super) left: Side<A>,
-    pub(super) right: Side<B>,
+    pub(super) left: JoinSide<A>,
+    pub(super) right: JoinSide<B>,
 }
 
 /// One side of a join. `next` waits for its partners.
-pub(super) struct Side<T> {
+pub(super) struct JoinSide<T> {
     inlet: BoxInlet<T>,
     next: Option<T>,
 }
 
-impl<T> Side<T> {
+impl<T> JoinSide<T> {
     pub(super) fn new(inlet: BoxInlet<T>) -> Self {
         Self { inlet, next: None }
     }
 
     /// Waits for the next message.
-    fn fill(&mut self, how: WaitFor<'_>) -> Result<(), RecvError> {
+    fn fill(&mut self, how: WaitPlan<'_>) -> Result<(), RecvError> {
         if self.next.is_none() {
             self.next = Some(self.inlet.receive(how)?);
         }
@@ -52,7 +52,7 @@ impl<A: Send, B: Send> Zip<A, B> {
 }
 
 impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
-    fn receive(&mut self, how: WaitFor<'_>) -> Result<(A, B), RecvError> {
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<(A, B), RecvError> {
         self.left.fill(how)?;
         self.right.fill(how)?;
         if mutated!("zip_crosses") {
@@ -74,11 +74,11 @@ impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
 
 /// Rows: the first message of each, then the second of each, and so on.
 pub(super) struct Rows<T> {
-    sides: Vec<Side<T>>,
+    sides: Vec<JoinSide<T>>,
 }
 
 impl<T> Rows<T> {
-    pub(super) fn new(sides: Vec<Side<T>>) -> Self {
+    pub(super) fn new(sides: Vec<JoinSide<T>>) -> Self {
         Self { sides }
     }
 
@@ -96,13 +96,13 @@ impl<T> Rows<T> {
 }
 
 impl<T: Send> Inlet<Vec<T>> for Rows<T> {
-    fn receive(&mut self, how: WaitFor<'_>) -> Result<Vec<T>, RecvError> {
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<Vec<T>, RecvError> {
         self.sides.iter_mut().try_for_each(|side| side.fill(how))?;
         Ok(self.take())
     }
 
     fn try_receive(&mut self) -> Option<Vec<T>> {
-        self.sides.iter_mut().all(Side::has_next).then(|| self.take())
+        self.sides.iter_mut().all(JoinSide::has_next).then(|| self.take())
     }
 
     fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
@@ -159,7 +159,7 @@ impl<T: Send> Collect<T> {
 }
 
 impl<T: Send + 'static> Inlet<T> for Collect<T> {
-    fn receive(&mut self, how: WaitFor<'_>) -> Result<T, RecvError> {
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<T, RecvError> {
         self.take(|inlet| inlet.receive(how))
     }
 

@@ -51,9 +51,9 @@ pub struct Pipeline {
 }
 
 /// Says that a thread has ended, or could not begin, when it is dropped.
-struct Ends(Arc<PipelineState>);
+struct ThreadEnd(Arc<PipelineState>);
 
-impl Drop for Ends {
+impl Drop for ThreadEnd {
     fn drop(&mut self) {
         self.0.ended.count_down();
     }
@@ -127,7 +127,7 @@ impl Pipeline {
         let gate = Arc::clone(gate);
         let begun = self.begun;
         self.shared.ended.add();
-        let ended = Ends(Arc::clone(&self.shared));
+        let ended = ThreadEnd(Arc::clone(&self.shared));
         let body = move || {
             let _ended = ended;
             if mutated!("stages_begin_at_once") || *lock(&gate) {

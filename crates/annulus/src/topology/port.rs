@@ -5,9 +5,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::Any;
 
-use super::counters::{Received, Sent};
+use super::counters::{Received, SentCount};
 use super::edge::EdgeKind;
-use super::readers::{Leaving, Readers, WaitFor, receive};
+use super::readers::{ReaderGone, Readers, WaitPlan, receive};
 use super::timing::Timing;
 use crate::Receive;
 use crate::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
@@ -20,7 +20,7 @@ use crate::wait::{Control, EventCount, Lending, Look, WaitStrategy};
 /// Where a stage receives its messages.
 pub(super) trait Inlet<T>: Send {
     /// Waits for a message. An error at the end of what comes, and if nothing is there and the wait is over.
-    fn receive(&mut self, how: WaitFor<'_>) -> Result<T, RecvError>;
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<T, RecvError>;
 
     /// The next message, if it is there. The end is found by [`receive`](Self::receive).
     fn try_receive(&mut self) -> Option<T>;
@@ -79,7 +79,7 @@ pub(super) trait Outlet<T>: Send {
 
 // Decision 0076: one ring behind an input.
 /// The ring behind an input, which sends into it alone. What is free there stays free until it sends.
-pub(super) trait Entry<T>: Outlet<T> + Alone {
+pub(super) trait InputRing<T>: Outlet<T> + Alone {
     /// Sends `message` if there is room.
     fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>>;
 
@@ -103,12 +103,12 @@ pub(super) struct Reader<H> {
     pub(super) handle: H,
     counters: Arc<Received>,
     /// After the handle.
-    leaving: Leaving,
+    leaving: ReaderGone,
 }
 
 impl<H> Reader<H> {
     pub(super) fn new(handle: H, counters: Arc<Received>, readers: &Arc<Readers>) -> Self {
-        let (lending, leaving) = (Lending::new(Arc::default()), Leaving(Arc::clone(readers)));
+        let (lending, leaving) = (Lending::new(Arc::default()), ReaderGone(Arc::clone(readers)));
         Self { lending, handle, counters, leaving }
     }
 
@@ -121,7 +121,7 @@ impl<H> Reader<H> {
 /// A sending handle, and what it has counted.
 pub(super) struct Writer<H> {
     pub(super) handle: H,
-    pub(super) counters: Arc<Sent>,
+    pub(super) counters: Arc<SentCount>,
     pub(super) readers: Arc<Readers>,
 }
 
@@ -133,7 +133,7 @@ pub(super) type CountedProducer<T> = Writer<spsc::Producer<T>>;
 
 pub(super) type BoxInlet<T> = Box<dyn Inlet<T>>;
 pub(super) type BoxOutlet<T> = Box<dyn Outlet<T>>;
-pub(super) type BoxEntry<T> = Box<dyn Entry<T>>;
+pub(super) type BoxEntry<T> = Box<dyn InputRing<T>>;
 
 /// A receiving handle of a pipeline's own rings.
 pub(super) trait Takes<T>: Receive<Item = T> + Send + 'static {
@@ -148,7 +148,7 @@ pub(super) trait Takes<T>: Receive<Item = T> + Send + 'static {
 
 impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Reader<H> {
     #[inline]
-    fn receive(&mut self, how: WaitFor<'_>) -> Result<T, RecvError> {
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<T, RecvError> {
         // SAFETY: the fields are in this order. Only what is no inlet yet is taken apart.
         let received = unsafe { receive(&mut self.handle, &mut self.lending, how) };
         self.counters.received.add(u64::from(received.is_ok()));
@@ -199,10 +199,10 @@ impl<T: Send + 'static> Takes<T> for ordered::Receiver<T> {
 
 /// A sending handle of a pipeline's own rings.
 pub(super) trait Sends<T>: Alone + Send + 'static {
-    /// As [`Entry::try_send`].
+    /// As [`InputRing::try_send`].
     fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>>;
 
-    /// As [`Entry::send`].
+    /// As [`InputRing::send`].
     fn put(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T>;
 
     /// As [`Outlet::is_closed`].
@@ -239,7 +239,7 @@ impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Writer<H> {
     }
 }
 
-impl<T: Send + 'static, H: Sends<T>> Entry<T> for Writer<H> {
+impl<T: Send + 'static, H: Sends<T>> InputRing<T> for Writer<H> {
     #[inline]
     fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
         self.handle.try_put(message).map(|()| self.counters.0.add(1))

@@ -69,9 +69,9 @@ impl Told for Readers {
 }
 
 /// Says that a reader is gone, when it is dropped: after the reader.
-pub(super) struct Leaving(pub(super) Arc<Readers>);
+pub(super) struct ReaderGone(pub(super) Arc<Readers>);
 
-impl Drop for Leaving {
+impl Drop for ReaderGone {
     fn drop(&mut self) {
         self.0.have_changed();
     }
@@ -79,7 +79,7 @@ impl Drop for Leaving {
 
 /// How a stage waits for a message.
 #[derive(Clone, Copy)]
-pub(super) struct WaitFor<'o> {
+pub(super) struct WaitPlan<'o> {
     pub(super) strategy: WaitStrategy,
     /// Whether nobody receives what it would send.
     pub(super) is_over: &'o dyn Fn() -> bool,
@@ -95,7 +95,7 @@ pub(super) struct WaitFor<'o> {
 pub(super) unsafe fn receive<R: Receive>(
     receiver: &mut R,
     lending: &mut Lending,
-    WaitFor { strategy, is_over }: WaitFor<'_>,
+    WaitPlan { strategy, is_over }: WaitPlan<'_>,
 ) -> Result<R::Item, RecvError> {
     loop {
         if lending.control().asked().is_some() && !mutated!("source_never_stops") {

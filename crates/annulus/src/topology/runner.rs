@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::counters::Work;
 use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
-use super::readers::WaitFor;
+use super::readers::WaitPlan;
 use super::state::PipelineState;
 use super::timing::{Timing, next_most};
 use crate::sync::mutated;
@@ -140,7 +140,7 @@ fn work<T, U>(
     let (mut most, mut count) = (1, 1);
     while !out.is_aborted() {
         let is_over = || out.is_closed();
-        let how = WaitFor { strategy: context.strategy, is_over: &is_over };
+        let how = WaitPlan { strategy: context.strategy, is_over: &is_over };
         let Ok(first) = inlet.receive(how) else { return };
         // It may have waited.
         if out.is_aborted() {

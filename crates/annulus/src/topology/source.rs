@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::counters::Received;
 use super::port::Inlet;
-use super::readers::{WaitFor, receive};
+use super::readers::{WaitPlan, receive};
 use super::state::PipelineState;
 use crate::Receive;
 use crate::error::RecvError;
@@ -38,7 +38,7 @@ impl<R: Receive> Existing<R> {
 }
 
 impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
-    fn receive(&mut self, how: WaitFor<'_>) -> Result<R::Item, RecvError> {
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<R::Item, RecvError> {
         // SAFETY: the fields are in this order, and nobody takes them apart.
         let received = unsafe { receive(&mut self.receiver, &mut self.lending, how) };
         self.counters.received.add(u64::from(received.is_ok()));

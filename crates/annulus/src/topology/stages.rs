@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::draft::{Draft, Job, NOWHERE, Pending, Settings, SharedDraft};
+use super::draft::{Draft, Job, NOWHERE, PartSettings, Pending, SharedDraft};
 use super::edge::{EdgeKind, EndKind, Free, InStep, Merged};
 use super::error::BuildError;
 use super::graph::{Node, RingKind};
@@ -14,7 +14,7 @@ use super::pipeline::Pipeline;
 use super::port::{BoxInlet, BoxOutlet};
 use super::runner::{Step, run};
 use super::sink::{Nothing, Sunk};
-use super::step::{Batch, Mapping, mapping};
+use super::step::{Batch, MapStep, mapping};
 use crate::message::Message;
 use crate::queue::{Consumer, InPlace};
 use crate::spsc::Spsc;
@@ -35,15 +35,15 @@ use crate::wait::WaitStrategy;
 #[must_use = "a pipeline is built by `build`"]
 pub struct Stages<T, K = InStep> {
     pub(super) draft: SharedDraft,
-    pub(super) settings: Settings,
-    upstream: Upstream<T>,
+    pub(super) settings: PartSettings,
+    upstream: UpstreamInlet<T>,
     /// The stage that was added last, for its name.
     last: Option<usize>,
     kind: PhantomData<fn() -> K>,
 }
 
 /// What an end is before it has a reader.
-enum Upstream<T> {
+enum UpstreamInlet<T> {
     /// Those who wait for the ring that they send into: at least one where `K` is [`Merged`], one
     /// otherwise.
     MergedWriters(Vec<Pending<T>>),
@@ -52,8 +52,14 @@ enum Upstream<T> {
 }
 
 impl<T: Send + 'static, K: EndKind> Stages<T, K> {
-    pub(super) fn of_writers(draft: SharedDraft, settings: Settings, writers: Vec<Pending<T>>) -> Self {
-        Self { draft, settings, upstream: Upstream::MergedWriters(writers), last: None, kind: PhantomData }
+    pub(super) fn of_writers(draft: SharedDraft, settings: PartSettings, writers: Vec<Pending<T>>) -> Self {
+        Self {
+            draft,
+            settings,
+            upstream: UpstreamInlet::MergedWriters(writers),
+            last: None,
+            kind: PhantomData,
+        }
     }
 
     /// Adds a stage that replaces each message by `f(message)`.
@@ -116,7 +122,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         f: impl FnMut(T) -> Option<U> + Send + 'static,
     ) -> Stages<U, Free> {
         let strategy = self.settings.strategy;
-        self.stage("filter", strategy, Mapping(f))
+        self.stage("filter", strategy, MapStep(f))
     }
 
     /// Adds a stage that passes on the messages for which `f` returns true, and drops the others.
@@ -159,7 +165,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         I: IntoIterator<Item: Send + 'static>,
     {
         let strategy = self.settings.strategy;
-        self.stage("flat map", strategy, Mapping(f))
+        self.stage("flat map", strategy, MapStep(f))
     }
 
     /// Adds a stage that gets all messages that are there as one slice: at least one, at most 256. `f`
@@ -208,7 +214,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub fn sink(self, mut f: impl FnMut(T) + Send + 'static) -> Sunk {
         self.sunk(
             "sink",
-            Mapping(move |message| {
+            MapStep(move |message| {
                 f(message);
                 None
             }),
@@ -517,7 +523,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Adds a stage, and the ring that leads to it.
     fn reader(self, what: &str, strategy: WaitStrategy) -> (SharedDraft, usize, BoxInlet<T>) {
         let mut locked = self.draft.lock();
-        let stage = locked.add_stage(what, 1, Settings { strategy, ..self.settings });
+        let stage = locked.add_stage(what, 1, PartSettings { strategy, ..self.settings });
         let (inlet, edges) = self.upstream.into_inlet::<K::Queue>(&mut locked, self.settings);
         locked.lead(&edges, Node::Stage(stage));
         drop(locked);
@@ -532,8 +538,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Those who wait for a ring to send into. Where nobody does, a stage is added that passes messages on.
     pub(super) fn into_writers(self) -> Vec<Pending<T>> {
         match self.upstream {
-            Upstream::MergedWriters(writers) => writers,
-            Upstream::Inlet(..) => alloc::vec![self.forwarded()],
+            UpstreamInlet::MergedWriters(writers) => writers,
+            UpstreamInlet::Inlet(..) => alloc::vec![self.forwarded()],
         }
     }
 
@@ -541,7 +547,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// for, a stage is added that passes messages on.
     pub(super) fn into_single(self, no_input: bool) -> Pending<T> {
         match self.upstream {
-            Upstream::MergedWriters(mut writers)
+            UpstreamInlet::MergedWriters(mut writers)
                 if writers.len() == 1
                     && !(no_input && writers[0].from == Node::Input && !mutated!("input_deals")) =>
             {
@@ -554,7 +560,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     fn forwarded(self) -> Pending<T> {
         let strategy = self.settings.strategy;
         let (_, stage, inlet) = self.reader("forward", strategy);
-        waiting(stage, inlet, Mapping(Some))
+        waiting(stage, inlet, MapStep(Some))
     }
 
     /// Ends that each get every message.
@@ -575,20 +581,20 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 impl<T, K> Stages<T, K> {
     pub(super) fn of_inlet(
         draft: SharedDraft,
-        settings: Settings,
+        settings: PartSettings,
         inlet: BoxInlet<T>,
         edges: Vec<usize>,
         last: Option<usize>,
     ) -> Self {
-        Self { draft, settings, upstream: Upstream::Inlet(inlet, edges), last, kind: PhantomData }
+        Self { draft, settings, upstream: UpstreamInlet::Inlet(inlet, edges), last, kind: PhantomData }
     }
 }
 
-impl<T: Send + 'static> Upstream<T> {
+impl<T: Send + 'static> UpstreamInlet<T> {
     fn into_inlet<K: InPlace + EdgeKind>(
         self,
         draft: &mut Draft,
-        settings: Settings,
+        settings: PartSettings,
     ) -> (BoxInlet<T>, Vec<usize>) {
         match self {
             Self::Inlet(inlet, edges) => (inlet, edges),

@@ -1,4 +1,4 @@
-//! [`Mapping`] and [`Batch`]: what a stage does with messages.
+//! [`MapStep`] and [`Batch`]: what a stage does with messages.
 //!
 //! Each result is sent before the function is called again, as a thread written by hand does it. So no result
 //! waits behind another message, however long that takes, and two stages may wait for each other's results.
@@ -10,9 +10,9 @@ use super::runner::{Results, Step};
 use crate::sync::mutated;
 
 /// One message after the other: the function makes any number of results of it.
-pub(super) struct Mapping<F>(pub(super) F);
+pub(super) struct MapStep<F>(pub(super) F);
 
-impl<T, U, I: IntoIterator<Item = U>, F: FnMut(T) -> I> Step<T, U> for Mapping<F> {
+impl<T, U, I: IntoIterator<Item = U>, F: FnMut(T) -> I> Step<T, U> for MapStep<F> {
     #[inline]
     fn work(
         &mut self,
@@ -49,8 +49,8 @@ impl<T, U, I: IntoIterator<Item = U>, F: FnMut(T) -> I> Step<T, U> for Mapping<F
 }
 
 /// A stage that replaces each message by what `f` returns.
-pub(super) fn mapping<T, U>(mut f: impl FnMut(T) -> U) -> Mapping<impl FnMut(T) -> Option<U>> {
-    Mapping(move |message| Some(f(message)))
+pub(super) fn mapping<T, U>(mut f: impl FnMut(T) -> U) -> MapStep<impl FnMut(T) -> Option<U>> {
+    MapStep(move |message| Some(f(message)))
 }
 
 /// All messages that are there at once.

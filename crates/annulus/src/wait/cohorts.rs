@@ -46,7 +46,7 @@ pub(super) struct Cohorts {
 }
 
 /// So many threads are woken by the waker itself.
-// Decision 0133: those who are woken wake the others.
+// Decision 0131: those who are woken wake the others.
 const FEW: u32 = if cfg!(annulus_loom) { 1 } else { 4 };
 
 /// So many are woken by each thread that passes a wake-up on.

@@ -196,7 +196,7 @@ impl EventCount {
         Self::with(FENCE_BOTH_SIDES, 0, None)
     }
 
-    /// (One expression, from numbers: so it is written where it stays. Decision 0132.)
+    /// (One expression, from numbers: so it is written where it stays. Decision 0130.)
     #[inline(always)]
     fn with(word: u32, youth: u32, counters: Counting) -> Self {
         Self {
@@ -240,7 +240,7 @@ impl EventCount {
     ///
     /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
     /// sees the flag in the word; a task or a thread that registered before is seen here.
-    // Decision 0132: the word of the sleepers tells of the flag, too.
+    // Decision 0130: the word of the sleepers tells of the flag, too.
     pub(crate) fn flag_and_wake(&self, flag: Flag) {
         // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
         // with the Release of event.sleep1 of a task, which is found then.

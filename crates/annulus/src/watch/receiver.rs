@@ -282,9 +282,9 @@ impl<T: Send + Sync> Receiver<T> {
         unsafe { crate::wait::Waiting::new(wanted) }
     }
 
-    fn wanted<F: FnMut(&T) -> bool>(&mut self, is_wanted: F) -> WaitFor<'_, T, F> {
+    fn wanted<F: FnMut(&T) -> bool>(&mut self, is_wanted: F) -> AwaitWanted<'_, T, F> {
         let Self { shared, seen, .. } = self;
-        WaitFor { shared, seen, is_wanted, is_first: true }
+        AwaitWanted { shared, seen, is_wanted, is_first: true }
     }
 
     /// An arm of [`select!`](crate::select!).
@@ -457,7 +457,7 @@ impl<T: Send + Sync> Wait for NewValue<'_, T> {
 }
 
 /// Until there is a value that is wanted, or the end.
-struct WaitFor<'r, T, F> {
+struct AwaitWanted<'r, T, F> {
     shared: &'r WatchState<T>,
     seen: &'r mut u64,
     is_wanted: F,
@@ -465,7 +465,7 @@ struct WaitFor<'r, T, F> {
     is_first: bool,
 }
 
-impl<'r, T, F: FnMut(&T) -> bool> Wait for WaitFor<'r, T, F> {
+impl<'r, T, F: FnMut(&T) -> bool> Wait for AwaitWanted<'r, T, F> {
     type Found = Result<Ref<'r, T>, RecvError>;
 
     fn event(&self) -> &EventCount {

@@ -53,9 +53,9 @@ pub(super) struct WatchState<T> {
 
 /// What the version says.
 #[derive(Clone, Copy)]
-pub(super) struct Number(u64);
+pub(super) struct VersionWord(u64);
 
-impl Number {
+impl VersionWord {
     /// Which one it is.
     pub(super) fn number(self) -> u64 {
         self.0 & !CLOSED
@@ -81,9 +81,9 @@ impl<T> WatchState<T> {
 
     /// watch.look2.
     #[inline]
-    pub(super) fn version(&self) -> Number {
+    pub(super) fn version(&self) -> VersionWord {
         // Acquire: pairs with watch.send1 and watch.close3: what the sender did before is seen.
-        Number(self.version.load(ordering!(Acquire unless "watch_look_relaxed")))
+        VersionWord(self.version.load(ordering!(Acquire unless "watch_look_relaxed")))
     }
 
     /// The word whose change tells of a change, or of the end.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::super::subscriber::{Miss, wait_without_deadline};
 use super::Subscriber;
-use super::subscriber::Next;
+use super::subscriber::NextRecord;
 use crate::error::LossyRecvError;
 use crate::sync::AtomicU64;
 use crate::wait::{EventCount, Look, Wait};
@@ -38,14 +38,14 @@ impl Subscriber {
             Err(Miss::Lapped) => Err(LossyRecvError::Lagged { skipped: self.go_on() }),
             Err(_) => {
                 let strategy = self.extents.wait_strategy();
-                wait_without_deadline(&mut NextOrLag(Next { subscriber: self, buffer }), strategy)
+                wait_without_deadline(&mut NextOrLag(NextRecord { subscriber: self, buffer }), strategy)
             }
         }
     }
 }
 
 /// A subscriber that waits for a record, or for a lag.
-pub(super) struct NextOrLag<'s>(pub(super) Next<'s>);
+pub(super) struct NextOrLag<'s>(pub(super) NextRecord<'s>);
 
 impl Wait for NextOrLag<'_> {
     type Found = Result<usize, LossyRecvError>;
@@ -60,7 +60,7 @@ impl Wait for NextOrLag<'_> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        let Next { subscriber, buffer } = &mut self.0;
+        let NextRecord { subscriber, buffer } = &mut self.0;
         match subscriber.next(buffer) {
             Ok(length) => Look::Found(Ok(length)),
             Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),

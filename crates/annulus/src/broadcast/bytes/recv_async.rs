@@ -8,7 +8,7 @@ use futures_core::FusedStream;
 
 use super::Subscriber;
 use super::lag::NextOrLag;
-use super::subscriber::Next;
+use super::subscriber::NextRecord;
 use crate::error::{LossyRecvError, RecvError};
 use crate::wait::{Streaming, Waiting};
 
@@ -66,7 +66,7 @@ impl Subscriber {
         buffer: &'s mut Vec<u8>,
     ) -> impl Future<Output = Result<usize, RecvError>> + Unpin + 's {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Waiting::new(Next { subscriber: self, buffer }) }
+        unsafe { Waiting::new(NextRecord { subscriber: self, buffer }) }
     }
 
     /// Receives the next record like [`recv_async`](Self::recv_async), but reports a lag, like
@@ -101,7 +101,7 @@ impl Subscriber {
         buffer: &'s mut Vec<u8>,
     ) -> impl Future<Output = Result<usize, LossyRecvError>> + Unpin + 's {
         // SAFETY: as above.
-        unsafe { Waiting::new(NextOrLag(Next { subscriber: self, buffer })) }
+        unsafe { Waiting::new(NextOrLag(NextRecord { subscriber: self, buffer })) }
     }
 
     /// A stream of the records, each in a box of its own. It ends when the ring is closed and nothing is

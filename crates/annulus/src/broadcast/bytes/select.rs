@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Subscriber;
 use super::lag::NextOrLag;
-use super::subscriber::Next;
+use super::subscriber::NextRecord;
 use crate::error::LossyRecvError;
 use crate::sync::AtomicU64;
 use crate::wait::{Choice, EventCount, Finding, Look, Source, Wait};
@@ -37,7 +37,7 @@ impl Wait for OrLag<'_> {
 
     fn poll(&mut self) -> Look<Self::Found> {
         let mut buffer = Vec::new();
-        let look = NextOrLag(Next { subscriber: self.0, buffer: &mut buffer }).poll();
+        let look = NextOrLag(NextRecord { subscriber: self.0, buffer: &mut buffer }).poll();
         look.map(|found| found.map(|_| buffer.into()))
     }
 }

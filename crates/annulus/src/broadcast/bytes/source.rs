@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Subscriber;
-use super::subscriber::Next;
+use super::subscriber::NextRecord;
 use crate::base::sequence::Sequence;
 use crate::error::RecvError;
 use crate::receive::batches::{Batches, HasSequence, Mark};
@@ -73,7 +73,7 @@ impl Receive for Subscriber {
     fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
         // (An empty one: it allocates only if there is a record.)
         let mut buffer = Vec::new();
-        let look = Next { subscriber: self, buffer: &mut buffer }.poll();
+        let look = NextRecord { subscriber: self, buffer: &mut buffer }.poll();
         look.map(|found| found.map(|_| buffer.into()))
     }
 }

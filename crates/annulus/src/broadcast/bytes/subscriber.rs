@@ -156,7 +156,7 @@ impl Subscriber {
     pub fn recv_by(&mut self, strategy: WaitStrategy, buffer: &mut Vec<u8>) -> Result<usize, RecvError> {
         match self.next(buffer) {
             Ok(length) => Ok(length),
-            Err(_) => wait_without_deadline(&mut Next { subscriber: self, buffer }, strategy),
+            Err(_) => wait_without_deadline(&mut NextRecord { subscriber: self, buffer }, strategy),
         }
     }
 
@@ -333,7 +333,7 @@ impl Subscriber {
             return Ok(length);
         }
         let strategy = self.extents.wait_strategy();
-        in_time(wait_until(&mut Next { subscriber: self, buffer }, strategy, deadline()))
+        in_time(wait_until(&mut NextRecord { subscriber: self, buffer }, strategy, deadline()))
     }
 
     /// The one read that everything else is made of: the record at the cursor, which the cursor passes if the
@@ -379,12 +379,12 @@ impl Subscriber {
 }
 
 /// A subscriber that waits for a record, and the buffer for it.
-pub(super) struct Next<'s> {
+pub(super) struct NextRecord<'s> {
     pub(super) subscriber: &'s mut Subscriber,
     pub(super) buffer: &'s mut Vec<u8>,
 }
 
-impl Wait for Next<'_> {
+impl Wait for NextRecord<'_> {
     type Found = Result<usize, RecvError>;
 
     fn event(&self) -> &EventCount {

@@ -11,7 +11,7 @@ use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::event::{EventSubscribable, EventSubscriber};
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now, has_free_slot};
+use crate::broadcast::slot_access::{ClaimedRun, claim, claim_by, claim_now, has_free_slot};
 use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
@@ -230,11 +230,11 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     #[inline]
     pub(super) fn publish_spare<E: GiveBack<()>>(
         &mut self,
-        claimed: Result<Claimed, Refusal>,
+        claimed: Result<ClaimedRun, Refusal>,
     ) -> Result<(), E> {
         // Decision 0022: swapped in, not changed in place.
         let (shared, spare) = (&self.shared, &mut self.spare);
-        if_admitted(claimed, (), |Claimed { first, .. }, ()| {
+        if_admitted(claimed, (), |ClaimedRun { first, .. }, ()| {
             // SAFETY: the caller has claimed `first` for this call.
             unsafe { put(shared, first, |event| core::mem::swap(event, spare)) };
         })

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::mp_publisher::put;
 use super::reset::Reset;
 use super::{EventPublisher, MpEventPublisher};
-use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now};
+use crate::broadcast::slot_access::{ClaimedRun, claim, claim_by, claim_now};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
@@ -200,10 +200,10 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     #[inline(always)]
     pub(super) fn put_admitted<E: GiveBack<T>>(
         &self,
-        claimed: Result<Claimed, Refusal>,
+        claimed: Result<ClaimedRun, Refusal>,
         value: T,
     ) -> Result<(), E> {
-        if_admitted(claimed, value, |Claimed { first, .. }, value| {
+        if_admitted(claimed, value, |ClaimedRun { first, .. }, value| {
             // SAFETY: the caller has claimed `first` for this call.
             drop(unsafe { put(self.shared(), first, |event| replace(event, value)) });
         })

@@ -9,7 +9,7 @@ use super::record::next_len;
 use super::{Consumer, Producer, Record, Reservation, WriteError};
 use crate::error::RecvError;
 use crate::queue::InPlace;
-use crate::queue::consumer::Next;
+use crate::queue::consumer::NextMessage;
 use crate::wait::{Streaming, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
@@ -55,7 +55,7 @@ impl<K: InPlace> Consumer<K> {
     /// # Ok::<(), annulus::RecvError>(())
     /// ```
     pub async fn read_async(&mut self) -> Result<Record<'_, K>, RecvError> {
-        let next = Next { consumer: &mut self.words, find: next_len::<K>, eager: false };
+        let next = NextMessage { consumer: &mut self.words, find: next_len::<K>, eager: false };
         // SAFETY: the events are in the queue state, which the consumer keeps alive.
         let len = unsafe { Waiting::new(next) }.await?;
         Ok(Record::new(&mut self.words.end, len))

@@ -29,7 +29,7 @@ impl<T: Send> Sender<T> {
     pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
         let state = &*self.state;
         // SAFETY: the events are in the queue's state, which the sender keeps alive.
-        let room = unsafe { Finding::new(Claiming { state }, |claiming| claiming.state.strategy) };
+        let room = unsafe { Finding::new(AwaitSlot { state }, |claiming| claiming.state.strategy) };
         Sending::in_claim(room, |claiming, found, value| match found {
             Ok(slot) => {
                 claiming.state.fill(slot, value);
@@ -41,11 +41,11 @@ impl<T: Send> Sender<T> {
 }
 
 /// Until a slot is claimed.
-struct Claiming<'s, T> {
+struct AwaitSlot<'s, T> {
     state: &'s State<T>,
 }
 
-impl<'s, T> Wait for Claiming<'s, T> {
+impl<'s, T> Wait for AwaitSlot<'s, T> {
     type Found = Result<FreeSlot<'s, T>, Refusal>;
 
     fn event(&self) -> &EventCount {
@@ -143,7 +143,7 @@ mod tests {
         let (sender, receiver) = super::super::channel(2);
         for number in 0..5 {
             while sender.try_send(number).is_ok() {}
-            let mut claiming = Claiming { state: &sender.state };
+            let mut claiming = AwaitSlot { state: &sender.state };
             assert!(matches!(claiming.poll(), Look::Nothing));
             let word = claiming.watched().unwrap();
             let before = word.load(Ordering::Relaxed);

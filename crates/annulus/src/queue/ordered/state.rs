@@ -63,7 +63,7 @@ const CLOSED: Flag = Flag::Closed;
 
 impl<T> State<T> {
     /// Two shares in the state of a queue with these slots, which has one handle on each side.
-    // Decision 0132: it is written where it stays.
+    // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made(
         slots: Cells<StampedSlot<T>>,
@@ -247,7 +247,7 @@ impl<T> State<T> {
         // Mutants: `< with <=`: one more look.
         while filled < buffer.len() {
             let Some(claimed) = self.lane.claim(buffer.len() - filled) else { break };
-            let _leaving = Leaving { state: self, first: claimed.number() };
+            let _leaving = LeavingSlots { state: self, first: claimed.number() };
             let rest = &mut buffer[filled..];
             filled += claimed.len();
             for (slot, value) in rest.iter_mut().zip(claimed) {
@@ -293,7 +293,7 @@ impl<T> State<T> {
         strategy: WaitStrategy,
         deadline: Deadline,
     ) -> Option<Result<T, RecvError>> {
-        wait_until(&mut Next { state: self }, strategy, deadline)
+        wait_until(&mut NextOrdered { state: self }, strategy, deadline)
     }
 
     /// Whether somebody may have closed the queue. This is a hint: the caller then looks at the lane.
@@ -366,7 +366,7 @@ impl<T> State<T> {
         if !mutated!("ordered_keeps_what_is_left") {
             // One by one: if a destructor panics, the others are still there.
             while let Some(claimed) = self.lane.claim(1) {
-                let _leaving = Leaving { state: self, first: claimed.number() };
+                let _leaving = LeavingSlots { state: self, first: claimed.number() };
                 drop(claimed);
             }
         }
@@ -419,12 +419,12 @@ unsafe impl<T: Send> Observe for State<T> {
 
 /// Messages from number `first` on are moved out, and on drop senders learn of it: also if a destructor
 /// panics.
-struct Leaving<'a, T> {
+struct LeavingSlots<'a, T> {
     state: &'a State<T>,
     first: Number,
 }
 
-impl<T> Drop for Leaving<'_, T> {
+impl<T> Drop for LeavingSlots<'_, T> {
     fn drop(&mut self) {
         self.state.leave(self.first);
     }
@@ -476,11 +476,11 @@ impl<'a, T> Wait for FullQueue<'a, T> {
 }
 
 /// The next message, or the end.
-struct Next<'a, T> {
+struct NextOrdered<'a, T> {
     state: &'a State<T>,
 }
 
-impl<T> Wait for Next<'_, T> {
+impl<T> Wait for NextOrdered<'_, T> {
     type Found = Result<T, RecvError>;
 
     fn event(&self) -> &EventCount {

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use super::{CLOSED, Claims, Fellows};
 use crate::base::sequence::{Sequence, Stamp};
-use crate::ring::claim::{Claim, Owner};
+use crate::ring::claim::{ClaimOwner, ClaimWord};
 use crate::ring::shown::Shown;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -55,10 +55,10 @@ impl Memory {
         self.seen_with(|| {})
     }
 
-    fn owner(&self, sequence: u64) -> Owner {
+    fn owner(&self, sequence: u64) -> ClaimOwner {
         let word = &self.slots[sequence as usize % CAPACITY * STRIDE + STRIDE - 1];
-        let claim = Claim::of_bits(word.load(Ordering::Relaxed), Sequence::new(sequence));
-        assert!(claim.owner == Owner::Nobody || claim.sequence == Sequence::new(sequence));
+        let claim = ClaimWord::of_bits(word.load(Ordering::Relaxed), Sequence::new(sequence));
+        assert!(claim.owner == ClaimOwner::Nobody || claim.sequence == Sequence::new(sequence));
         claim.owner
     }
 
@@ -107,7 +107,7 @@ fn a_claim_behind_the_end_is_taken_back() {
     let closer = memory.seen();
     let publisher = memory.seen_with(move || closer.close());
     assert_eq!(publisher.claim(1, Sequence::FIRST), None);
-    assert_eq!((memory.owner(1), memory.end()), (Owner::Lost, 2));
+    assert_eq!((memory.owner(1), memory.end()), (ClaimOwner::Lost, 2));
     let seen = memory.seen();
     assert_eq!(seen.claimed(), Sequence::new(1), "it ends behind the first");
     assert!(seen.never_comes(Sequence::new(1)));
@@ -125,7 +125,7 @@ fn a_claim_before_the_end_is_decided_belongs_to_the_ring() {
         stopped.shown.head().fetch_or(CLOSED, Ordering::AcqRel);
     });
     assert_eq!(publisher.claim(1, Sequence::FIRST), Some(Sequence::FIRST));
-    assert_eq!((memory.owner(0), memory.end()), (Owner::Place(1), 2));
+    assert_eq!((memory.owner(0), memory.end()), (ClaimOwner::Place(1), 2));
     // The closer goes on.
     let closer = memory.seen();
     closer.close();
@@ -146,7 +146,10 @@ fn who_is_faster_has_the_message() {
     });
     // Its message is claimed, and there is none behind that.
     assert_eq!(publisher.claim(1, Sequence::FIRST), None);
-    assert_eq!((memory.owner(0), memory.owner(1), memory.end()), (Owner::Place(2), Owner::Nobody, 2));
+    assert_eq!(
+        (memory.owner(0), memory.owner(1), memory.end()),
+        (ClaimOwner::Place(2), ClaimOwner::Nobody, 2)
+    );
 }
 
 /// Only a message that is claimed and not there, by whoever is gone, holds up who waits for it.
@@ -174,7 +177,7 @@ fn what_is_stuck() {
 fn a_memory_that_has_no_free_slot() {
     let memory = Memory::new();
     for slot in 0..CAPACITY {
-        let far = Claim::of(Sequence::new((1 << 40) + slot as u64), 2).bits();
+        let far = ClaimWord::of(Sequence::new((1 << 40) + slot as u64), 2).bits();
         memory.slots[slot * STRIDE + STRIDE - 1].store(far, Ordering::Relaxed);
     }
     let seen = memory.seen();
