@@ -30,7 +30,8 @@ impl<const WORDS: usize> Between for Shaq<WORDS> {
     type Offer = File;
 
     fn share(capacity: usize, _: usize) -> (Self::Out, File) {
-        let file = File::from(memfd_create("annulus bench", MemfdFlags::CLOEXEC).expect("a memfd is to be had"));
+        let file =
+            File::from(memfd_create("annulus bench", MemfdFlags::CLOEXEC).expect("a memfd is to be had"));
         let size = minimum_file_size::<[u64; WORDS]>(capacity);
         // SAFETY: the file is new, and this is its one producer. Any bytes are such a message.
         let producer = unsafe { Producer::create(&file, size) };
@@ -43,7 +44,7 @@ impl<const WORDS: usize> Between for Shaq<WORDS> {
 
     fn join(socket: &UnixStream) -> Self::In {
         let file = File::from(recv_fd(socket).expect(THERE));
-        // SAFETY: the file is a queue of such messages, and the one process to which it is offered joins once.
+        // SAFETY: the file is a queue of such messages, and it is offered to one process, which joins once.
         unsafe { Consumer::join(&file) }.expect("it is such a queue")
     }
 }

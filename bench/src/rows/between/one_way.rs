@@ -227,9 +227,7 @@ fn in_one_process<R: Within<In: Sleeper>, const POLLS: bool>(plan: &Plan) -> Sam
                 receive(plan.messages, || input.sleep())
             }
         });
-        placed(plan, || {
-            send::<POLLS>(plan, out, || receiver.join().expect("every message was whole"))
-        })
+        placed(plan, || send::<POLLS>(plan, out, || receiver.join().expect("every message was whole")))
     })
 }
 

@@ -24,8 +24,8 @@
 //! *Why all are woken.* After event.wake4 nobody goes to sleep in that cohort any more, until the next
 //! wake-up but one: the kernel (or the lock) compares the word. What is owed is a hint of how many there are,
 //! and may be any number but 0. Whoever takes the last of it wakes the whole cohort, and that comes after
-//! event.owe10, so after event.wake4. And what is owed is taken to the last: as long as some is left, there is
-//! the waker, or a thread that was woken at event.pass11 and is about to come there. Who comes there, and
+//! event.owe10, so after event.wake4. And what is owed is taken to the last: as long as some is left, there
+//! is the waker, or a thread that was woken at event.pass11 and is about to come there. Who comes there, and
 //! finds something, takes it; if it leaves some, it has woken others, who come there after it.
 //!
 //! A wake-up that is still passed on when the next but one comes may meet threads of that one, whose word has
