@@ -36,6 +36,7 @@ fn receiving<R: Receive>() -> Vec<(&'static str, bool, Receives<R>)> {
     fn waiting<T>(received: Result<T, RecvError>) -> Result<T, RecvTimeoutError> {
         Ok(received?)
     }
+    #[cfg_attr(not(feature = "async"), expect(unused_mut, reason = "those of tasks come later"))]
     let mut verbs: Vec<(_, _, Receives<R>)> = vec![
         ("try_recv", false, |receiver| not_waiting(receiver.try_recv())),
         ("recv_timeout", false, |receiver| receiver.recv_timeout(SOON)),
@@ -73,6 +74,7 @@ fn sending<S: Transmit<Item = u64>>() -> Vec<(&'static str, bool, Sends<S>)> {
     fn waiting(sent: Result<(), SendError<u64>>) -> Result<(), SendTimeoutError<u64>> {
         Ok(sent?)
     }
+    #[cfg_attr(not(feature = "async"), expect(unused_mut, reason = "those of tasks come later"))]
     let mut verbs: Vec<(_, _, Sends<S>)> = vec![
         ("try_send", false, |sender, value| not_waiting(sender.try_send(value))),
         ("send_timeout", false, |sender, value| sender.send_timeout(value, SOON)),

@@ -17,6 +17,7 @@ type Verb<M> = fn(&mut Subscriber<u64, Staged<M>>) -> u64;
 /// All verbs that receive.
 fn verbs<M: Unstaged<TryRecvError: std::fmt::Debug>>() -> Vec<(&'static str, Verb<M>)> {
     const SOON: Duration = Duration::from_millis(1);
+    #[cfg_attr(not(feature = "async"), expect(unused_mut, reason = "those of tasks come later"))]
     let mut verbs: Vec<(&'static str, Verb<M>)> = vec![
         ("try_recv", |stage| stage.try_recv().map(|_| 1).unwrap()),
         ("recv", |stage| stage.recv().map(|_| 1).unwrap()),

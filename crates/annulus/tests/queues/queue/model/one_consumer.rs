@@ -280,6 +280,10 @@ impl<K: InPlace + Kind> Model<K> {
     }
 
     /// Takes turns one after the other. Where one of them awaits, some of those behind it come meanwhile.
+    #[cfg_attr(
+        not(feature = "async"),
+        expect(clippy::while_let_on_iterator, reason = "those of tasks take turns, too")
+    )]
     fn take(&mut self, turns: &mut dyn Iterator<Item = Turn>) {
         while let Some(Turn { who, step }) = turns.next() {
             match step {
