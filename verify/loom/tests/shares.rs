@@ -1,6 +1,5 @@
 //! What all handles have a share of: the last share drops it, once, after all that others did with it.
 #![cfg(annulus_loom)]
-
 #![allow(clippy::disallowed_types, reason = "what counts the drops is not part of the model")]
 
 use std::sync::Arc;
