@@ -99,7 +99,10 @@ fn within(points: &[Point], measured: &Measured) -> String {
 }
 
 pub fn page(points: &[Point], measured: &Measured, transfer_ns: f64) -> String {
-    PAGE.replace("{table}\n", &table(points, measured))
+    // (The template lies elsewhere than the page.)
+    PAGE.replace("{picture}", "![Nanoseconds for each message, predicted and measured](scaling.svg)")
+        .replace("{xeon}", "[sixteen cores of an Intel Xeon](benchmarks/intel-xeon-emerald-rapids.md)")
+        .replace("{table}\n", &table(points, measured))
         .replace("{within}", &within(points, measured))
         .replace("{transfer}", &short(transfer_ns))
         .replace("{ping_pong}", &format!("{:.0}", measured.ping_pong_ns()))
