@@ -178,7 +178,7 @@ fn try_recv_empty_queue(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = queue_of_many, config = at_most(247_600))]
+#[library_benchmark(setup = queue_of_many, config = at_most(211_500))]
 fn try_recv_empty_of_many(mut queue: ManyQueue) -> ManyQueue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_err()));
     queue

@@ -21,7 +21,7 @@ use crate::contenders::iceoryx2::Iceoryx2;
 use crate::contenders::ringfire::Ringfire;
 use crate::contenders::shaq::Shaq;
 use crate::contenders::{Annulus, Named};
-use crate::cores::keep_to;
+use crate::cores::{keep_to, pin};
 use crate::messages::is_all;
 use crate::one_way::sample;
 use crate::placement::Placement;
@@ -199,15 +199,15 @@ impl<R: Between<In: Sleeper>> Work for Sleeps<R> {
     }
 }
 
-fn polled<R: Between<Out: Send> + 'static>(plan: &Plan) -> Sample {
+fn polled<R: Between + 'static>(plan: &Plan) -> Sample {
     between_processes::<R, Polls<R>, true>(plan)
 }
 
-fn asleep<R: Between<Out: Send, In: Sleeper> + 'static>(plan: &Plan) -> Sample {
+fn asleep<R: Between<In: Sleeper> + 'static>(plan: &Plan) -> Sample {
     between_processes::<R, Sleeps<R>, false>(plan)
 }
 
-fn between_processes<R: Between<Out: Send>, W: Work, const POLLS: bool>(plan: &Plan) -> Sample {
+fn between_processes<R: Between, W: Work, const POLLS: bool>(plan: &Plan) -> Sample {
     let _busy = busy(plan);
     let (out, offer) = R::share(plan.capacity, 1);
     let mut children = start::<R, W>(plan, &offer, 1);
@@ -235,13 +235,10 @@ fn busy(plan: &Plan) -> Option<BusyProgram> {
     (plan.placement == Placement::BusyMachine).then(|| BusyProgram::begin(plan.cores))
 }
 
-/// On a thread that is where the placement has the one that measures.
-fn placed(plan: &Plan, run: impl FnOnce() -> Sample + Send) -> Sample {
-    thread::scope(|scope| {
-        let sender = scope.spawn(|| {
-            keep_to(&plan.placement.measuring(plan.cores));
-            run()
-        });
-        sender.join().expect("the reader is there")
-    })
+/// On the cores where the placement has the one that measures.
+fn placed(plan: &Plan, run: impl FnOnce() -> Sample) -> Sample {
+    keep_to(&plan.placement.measuring(plan.cores));
+    let sample = run();
+    pin(plan.cores.here);
+    sample
 }
