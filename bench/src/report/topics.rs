@@ -159,8 +159,10 @@ mod tests {
     #[test]
     fn latencies_have_their_percentiles() {
         let text = topics(&results(vec![row(1.0, 2.0, true)]));
-        let lines =
-            ["| a row | annulus | 100 | 900 | 900 (900–900 by round) | 900 | 900 |", "|  | a rival | 100 |"];
+        let lines = [
+            "| a row | annulus | 100 | 900 | 900 (900–900 by round) | 900 | 900 | 900 |",
+            "|  | a rival | 100 |",
+        ];
         assert!(text.contains(&lines.join("\n")), "{text}");
     }
 }

@@ -69,8 +69,8 @@ pub fn rows() -> Vec<Row> {
             .floor("a bare shared futex", asleep::<SharedFutex>)
     };
     vec![
+        // (Beside a busy program, a reader that polls measures the turns of the scheduler.)
         polled(Placement::Apart),
-        polled(Placement::BusyMachine),
         asleep(Placement::Apart),
         asleep(Placement::SameCore),
         asleep(Placement::BusyMachine),
