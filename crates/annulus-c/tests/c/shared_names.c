@@ -1,0 +1,56 @@
+/* Rings that are found by name. */
+#include "two_processes.h"
+
+static char folder[] = "/tmp/annulus-names-XXXXXX";
+
+static void find(size_t size) {
+    annulus_shared_options options = options_of(size);
+    annulus_invitation *invitation;
+    WORKS(annulus_invitation_find(folder, "quotes", ANNULUS_FOREVER, &invitation, NULL));
+    annulus_subscribable *subscribable;
+    annulus_subscriber *subscriber;
+    WORKS(annulus_invitation_subscribable(invitation, &options, &subscribable, NULL));
+    WORKS(annulus_subscribable_subscribe(subscribable, true, &subscriber));
+    unsigned char message[LARGEST];
+    WORKS(annulus_subscriber_recv(subscriber, message, size));
+    is_number(message, size, 1);
+    WORKS(annulus_subscriber_free(subscriber));
+    WORKS(annulus_subscribable_free(subscribable));
+    WORKS(annulus_invitation_free(invitation));
+}
+
+static void names(size_t size) {
+    CHECK(mkdtemp(folder) != NULL);
+    in_child(find, size);
+    annulus_shared_options options = options_of(size);
+    annulus_publisher *publisher;
+    annulus_invitation *invitation, *found;
+    annulus_name *name, *another;
+    annulus_shared_error error = ANNULUS_SHARED_ERROR;
+    WORKS(annulus_shared_publisher_new(ANNULUS_LOSSY, &options, &publisher, &invitation, NULL));
+    unsigned char message[LARGEST];
+    fill(message, size, 1);
+    WORKS(annulus_publisher_publish(publisher, message, size));
+    RETURNS(ANNULUS_NOT_FOUND, annulus_invitation_find(folder, "quotes", 0, &found, &error));
+    CHECK(found == NULL && strstr(error.text, "quotes") != NULL);
+    RETURNS(ANNULUS_TIMEOUT, annulus_invitation_find(folder, "quotes", 1, &found, &error));
+    WORKS(annulus_invitation_publish(invitation, folder, "quotes", &name, &error));
+    RETURNS(ANNULUS_OCCUPIED, annulus_invitation_publish(invitation, folder, "quotes", &another, &error));
+    CHECK(another == NULL);
+    RETURNS(ANNULUS_INVALID, annulus_invitation_publish(invitation, folder, "a/b", &another, &error));
+    RETURNS(ANNULUS_INVALID, annulus_invitation_publish(invitation, folder, NULL, &another, &error));
+    ends_by(0);
+    WORKS(annulus_name_free(name));
+    RETURNS(ANNULUS_NOT_A_HANDLE, annulus_name_free(name));
+    RETURNS(ANNULUS_NOT_FOUND, annulus_invitation_find(folder, "quotes", 0, &found, &error));
+    WORKS(annulus_invitation_free(invitation));
+    WORKS(annulus_publisher_free(publisher));
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
+}
+
+int main(void) {
+    names(12);
+    return 0;
+}
