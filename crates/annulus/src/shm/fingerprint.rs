@@ -28,7 +28,8 @@ impl Fingerprint {
     ///
     /// It does not see the fields, so it is the same after a change that keeps the size. The name has the
     /// path of the type's crate and modules. Another version of the compiler may write it in another way, and
-    /// then two processes do not meet: use [`named`](Self::named) where they are not built together.
+    /// then two processes do not meet. The rings of this library have it; [`named`](Self::named) gives the
+    /// same number to programs that know the type's name alone, as those in C do.
     #[must_use]
     pub fn of<T>() -> Self {
         Self::named::<T>(type_name::<T>())
