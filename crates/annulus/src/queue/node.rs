@@ -10,7 +10,7 @@ use crate::base::aligned::Aligned;
 use crate::base::free_list::END;
 use crate::error::CapacityError;
 use crate::lane::Number;
-use crate::lane::{Cells, ControlBlock, OneToMany, OneToOne, Peer, Span, StampedSlot};
+use crate::lane::{Cells, ControlBlock, OneToMany, OneToOne, Own, Peer, Span, StampedSlot};
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -137,12 +137,12 @@ pub(crate) trait NewLane: QueueLane {
     fn block_of(slots: &Self::Slots) -> &Block;
 }
 
-impl<T> NewLane for OneToOne<T> {
+impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
     type Slots = Cells<T>;
 
     #[inline(always)]
     fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError> {
-        OneToOne::slots(plan.capacity, &plan.memory)
+        OneToOne::<T, Own<LONE>>::slots(plan.capacity, &plan.memory)
     }
 
     #[inline(always)]
@@ -177,7 +177,7 @@ impl<T> NewLane for OneToMany<T> {
     }
 }
 
-impl<T, C: ControlBlock<T>> QueueLane for OneToOne<T, C> {
+impl<T, C: ControlBlock> QueueLane for OneToOne<T, C> {
     type Peer = C::Peer;
 
     #[inline(always)]
