@@ -11,7 +11,7 @@ use std::sync::Arc;
 use annulus::queue::{self, AnyKind, InPlace};
 use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::mpsc::{self, Places, WhenNoProducer};
-use annulus::shm::{self, Accepted, Directory, Fingerprint, Kind, Peer, PeerState, WhenConsumerDies};
+use annulus::shm::{self, Accepted, Directory, Fingerprint, Peer, PeerState, ShmKind, WhenConsumerDies};
 use annulus::{broadcast, spsc};
 
 use super::error::Shared;
@@ -187,7 +187,7 @@ pub(crate) fn mpsc_producer(invitation: &Invitation, options: &SharedOptions) ->
 
 pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<Consumer> {
     let (wanted, strategy) = (invitation.wanted(options)?, options.ring.strategy);
-    if invitation.0.info()?.kind() == Kind::Mpsc {
+    if invitation.0.info()?.kind() == ShmKind::Mpsc {
         let (end, places) = blocks::mpsc_next_consumer(&invitation.0, wanted, strategy)?;
         return Ok(consumer_of(end, wanted.bytes, of_places(places)));
     }
@@ -261,7 +261,7 @@ pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> 
 
 pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> Shared<Subscribable> {
     let (of, strategy) = (invitation.wanted(options)?, options.ring.strategy);
-    if invitation.0.info()?.kind() == Kind::Lossless {
+    if invitation.0.info()?.kind() == ShmKind::Lossless {
         classes!(of.bytes, WORDS, LARGE => {
             let accepted = blocks::accept_lossless::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();
