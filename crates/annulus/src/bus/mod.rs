@@ -6,8 +6,8 @@
 //! | [`TypedBus`] | each topic has a type of its own | `bus.subscribe::<Quote>("quotes.EURUSD")` |
 //!
 //! Each topic is a ring of its own, of the [kind](TopicRing) that was chosen when it was made: lossy or
-//! lossless, with one publisher or many. The handles that a bus hands out are the ring's own, with all their verbs, and
-//! cost what the ring's handles cost. Only the look-up by name goes through the bus.
+//! lossless, with one publisher or many. The handles that a bus hands out are the ring's own, with all their
+//! verbs, and cost what the ring's handles cost. Only the look-up by name goes through the bus.
 //!
 //! ```
 //! use annulus::bus::Bus;

@@ -146,8 +146,8 @@ impl RingObserver {
         PeerState::told(is_alive, self.is_closed())
     }
 
-    /// How far both sides are now; `None` for a [`ShmKind`] whose numbers this does not know. O(seats), a system
-    /// call for each that is in use, and a look at 65 slots of a broadcast ring at most.
+    /// How far both sides are now; `None` for a [`ShmKind`] whose numbers this does not know. O(seats), a
+    /// system call for each that is in use, and a look at 65 slots of a broadcast ring at most.
     ///
     /// It never waits. It reads cache lines that others write, so each call costs them some line transfers.
     #[must_use]
@@ -160,8 +160,8 @@ impl RingObserver {
     /// Copies a message of a broadcast ring into `bytes`, as it lies there, and returns whether it could.
     /// `number` is how many were published before it. If it can't, `bytes` is empty: the message is not
     /// published yet, was overwritten, or is being overwritten; or the ring is no [lossy](ShmKind::Lossy) or
-    /// [lossless](ShmKind::Lossless) one, and none of [several publishers](ShmKind::MpLossy). Of the latter, a
-    /// message that its publisher has not written never is.
+    /// [lossless](ShmKind::Lossless) one, and none of [several publishers](ShmKind::MpLossy). Of the latter,
+    /// a message that its publisher has not written never is.
     ///
     /// It never waits, and keeps the publisher from nothing. O(size of a message).
     ///
