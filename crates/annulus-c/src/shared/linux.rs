@@ -12,7 +12,7 @@ use annulus::queue::{self, AnyKind, InPlace};
 use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::mpsc::{self, Places, WhenNoProducer};
 use annulus::shm::{self, Accepted, Directory, Fingerprint, Peer, PeerState, ShmKind, WhenConsumerDies};
-use annulus::{broadcast, spsc};
+use annulus::{Closer, Observer, broadcast, spsc};
 
 use super::error::Shared;
 use super::options::SharedOptions;
@@ -136,29 +136,20 @@ fn of_places(places: Places) -> AskPeer {
     })
 }
 
+/// A queue of messages of so many bytes, each of which takes as many slots.
+fn ring_of_blocks(slots: usize, size: usize, closer: Closer, observer: Observer, peer: AskPeer) -> Ring {
+    Ring { capacity: slots / size, message_size: size, unit: size as u64, closer, observer, peer: Some(peer) }
+}
+
 /// The end of a producer, of messages of so many bytes.
 fn producer<K: AnyKind + InPlace>(end: queue::Producer<u8, K>, size: usize, peer: AskPeer) -> Producer {
-    let ring = Ring {
-        capacity: end.capacity() / size,
-        message_size: size,
-        unit: size as u64,
-        closer: end.closer(),
-        observer: end.observer(),
-        peer: Some(peer),
-    };
+    let ring = ring_of_blocks(end.capacity(), size, end.closer(), end.observer(), peer);
     Producer { end: ProducerEnd::Shared(Box::new(BlockProducer::of(end, size))), ring }
 }
 
 /// The end of a consumer, of messages of so many bytes.
 fn consumer_of<K: AnyKind + InPlace>(end: queue::Consumer<u8, K>, size: usize, peer: AskPeer) -> Consumer {
-    let ring = Ring {
-        capacity: end.capacity() / size,
-        message_size: size,
-        unit: size as u64,
-        closer: end.closer(),
-        observer: end.observer(),
-        peer: Some(peer),
-    };
+    let ring = ring_of_blocks(end.capacity(), size, end.closer(), end.observer(), peer);
     Consumer { end: ConsumerEnd::Shared(Box::new(BlockConsumer::of(end, size))), ring }
 }
 
