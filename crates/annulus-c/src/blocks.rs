@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use annulus::queue::{self, AnyKind, InPlace, Kind, Lent};
+use annulus::queue::{self, AnyKind, InPlace, Lent, QueueKind};
 use annulus::spsc::Spsc;
 use annulus::{RecvTimeoutError, SendTimeoutError};
 
@@ -113,7 +113,7 @@ impl<U: Unit> Layout<U> {
 }
 
 /// Makes a queue of such messages.
-pub(crate) fn channel<K: Kind + InPlace>(options: Options) -> Done<(Producer<K>, Consumer<K>)> {
+pub(crate) fn channel<K: QueueKind + InPlace>(options: Options) -> Done<(Producer<K>, Consumer<K>)> {
     let layout = Layout::<Word>::of(options.message_size);
     let units = options.capacity.checked_mul(layout.stride).ok_or(ANNULUS_NO_MEMORY)?;
     let builder =

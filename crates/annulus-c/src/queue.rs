@@ -1,7 +1,7 @@
 //! Queues, each message of which reaches one consumer: how they are made. The verbs are in `producer` and
 //! `consumer`.
 
-use annulus::queue::{self, Kind};
+use annulus::queue::{self, QueueKind};
 use annulus::{mpmc::Mpmc, spmc::Spmc};
 
 use crate::blocks;
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn annulus_queue_new(
 }
 
 /// A queue of a kind that is used in place.
-fn in_blocks<K: Kind + queue::InPlace>(
+fn in_blocks<K: QueueKind + queue::InPlace>(
     options: Options,
     producer_end: fn(blocks::Producer<K>) -> ProducerEnd,
     consumer_end: fn(blocks::Consumer<K>) -> ConsumerEnd,
@@ -98,7 +98,7 @@ fn in_blocks<K: Kind + queue::InPlace>(
 }
 
 /// A queue whose consumers claim messages.
-fn typed<K: Kind, const WORDS: usize>(
+fn typed<K: QueueKind, const WORDS: usize>(
     options: Options,
     join: Join<queue::Producer<Block<WORDS>, K>>,
     divide: Join<queue::Consumer<Block<WORDS>, K>>,

@@ -28,7 +28,7 @@ pub(crate) type AtomicUsize = atomic::AtomicUsize;
 macro_rules! tell {
     ($kind:ident, $at:expr, $bytes:expr) => {
         #[cfg(annulus_lines)]
-        $crate::sync::recorded::tell($crate::sync::recorded::Kind::$kind, $at as usize, $bytes);
+        $crate::sync::recorded::tell($crate::sync::recorded::AccessKind::$kind, $at as usize, $bytes);
     };
 }
 pub(crate) use tell;

@@ -43,7 +43,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use crate::broadcast::{
     self, DependencyBarrier, Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup,
 };
-use crate::bus::{Bus, Kind, MatchingSubscriber, TopicBuilder, TopicPublisher, TypedBus};
+use crate::bus::{Bus, MatchingSubscriber, TopicBuilder, TopicPublisher, TopicRing, TypedBus};
 use crate::event::{self, EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
 use crate::message::Message;
 use crate::pool::{Buffer, BufferPool};
@@ -85,10 +85,10 @@ whole_after_a_panic! {
     [T: Send] ordered::Receiver<T>;
     [T: Send] crate::oneshot::Sender<T>;
     [T: Send] crate::oneshot::Receiver<T>;
-    [T, K: Kind] Bus<T, K>;
-    [K: Kind] TypedBus<K>;
-    [T, K: Kind] TopicBuilder<'_, T, K>;
-    [T: Message, K: Kind] TopicPublisher<T, K>;
+    [T, K: TopicRing] Bus<T, K>;
+    [K: TopicRing] TypedBus<K>;
+    [T, K: TopicRing] TopicBuilder<'_, T, K>;
+    [T: Message, K: TopicRing] TopicPublisher<T, K>;
     [T: Message] MatchingSubscriber<T>;
     [] BufferPool;
     [] Buffer;

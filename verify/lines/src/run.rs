@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::thread;
 
-use annulus::lines::{Access, Kind, watch};
+use annulus::lines::{Access, AccessKind, watch};
 use generator::{Generator, Gn};
 
 use crate::arena;
@@ -157,7 +157,7 @@ pub fn work() {
 
 /// The rest of the core's loop takes its time.
 pub fn pause() {
-    watcher(&Access { kind: Kind::Pause, address: 0, bytes: 0, at: std::panic::Location::caller() });
+    watcher(&Access { kind: AccessKind::Pause, address: 0, bytes: 0, at: std::panic::Location::caller() });
 }
 
 /// Those whose clocks are behind go on, until they no longer are.
@@ -185,16 +185,16 @@ impl World {
         let Access { kind, address, bytes, at } = *access;
         let mut must_wait = false;
         match kind {
-            Kind::Pause => self.machine.pause(core),
-            Kind::Fence => self.machine.fence(core),
+            AccessKind::Pause => self.machine.pause(core),
+            AccessKind::Fence => self.machine.fence(core),
             _ => {
                 let Some(first) = arena::line_of(address) else { return false };
                 let last = arena::line_of(address + bytes.max(1) - 1).unwrap_or(first);
                 for line in first..=last {
                     match kind {
-                        Kind::Read => must_wait |= self.machine.load(core, line),
-                        Kind::Write => self.machine.store(core, line),
-                        Kind::Change => must_wait |= self.machine.change(core, line),
+                        AccessKind::Read => must_wait |= self.machine.load(core, line),
+                        AccessKind::Write => self.machine.store(core, line),
+                        AccessKind::Change => must_wait |= self.machine.change(core, line),
                         _ => self.machine.prefetch(core, line),
                     }
                 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, Once};
 use std::time::Instant;
 
 use annulus::broadcast::{Lossless, Mode, Publisher, Subscriber};
-use annulus::queue::{AnyKind, Consumer, Kind, Producer};
+use annulus::queue::{AnyKind, Consumer, Producer, QueueKind};
 use annulus::{LossyTryRecvError, Message, TryRecvError, WaitStrategy};
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -154,7 +154,7 @@ pub fn publish_tries<T: Checked>(publisher: &mut Publisher<T, Lossless>, first: 
 /// # Panics
 ///
 /// If there are more messages than slots, or the queue is closed.
-pub fn send_tries<T: Checked + Send, K: Kind>(
+pub fn send_tries<T: Checked + Send, K: QueueKind>(
     producer: &mut Producer<T, K>,
     first: u64,
     tries: usize,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annulus::queue::{Consumer, Kind, Producer};
+use annulus::queue::{Consumer, Producer, QueueKind};
 use annulus::{TryRecvError, TrySendError};
 
 /// A message: a number, and a share in a counter, so that one that is lost, or dropped twice, shows.
@@ -31,7 +31,7 @@ impl Token {
 /// # Panics
 ///
 /// If a message that was refused does not come back.
-pub fn send_tries<K: Kind>(
+pub fn send_tries<K: QueueKind>(
     producer: &mut Producer<Token, K>,
     shares: &Arc<()>,
     first: u64,
@@ -57,7 +57,7 @@ pub fn send_tries<K: Kind>(
 }
 
 /// Receives with up to `tries` calls of `try_recv`, ends at the first `Closed`, and returns the numbers.
-pub fn take_tries<K: Kind>(consumer: &mut Consumer<Token, K>, tries: usize) -> Vec<u64> {
+pub fn take_tries<K: QueueKind>(consumer: &mut Consumer<Token, K>, tries: usize) -> Vec<u64> {
     let mut taken = Vec::new();
     for _ in 0..tries {
         match consumer.try_recv() {

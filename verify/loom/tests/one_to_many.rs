@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use annulus::queue::{Joinable, Kind, ManyConsumers};
+use annulus::queue::{Joinable, ManyConsumers, QueueKind};
 use annulus::{mpmc, queue, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
 use annulus_loom::{check, check_up_to};
@@ -287,7 +287,11 @@ fn one_leaves_while_another_comes() {
 }
 
 /// What nobody received is dropped with the last handle, once.
-fn left<K: Kind>(producer: queue::Producer<Token, K>, consumer: queue::Consumer<Token, K>, tokens: &Arc<()>) {
+fn left<K: QueueKind>(
+    producer: queue::Producer<Token, K>,
+    consumer: queue::Consumer<Token, K>,
+    tokens: &Arc<()>,
+) {
     let mut producer = producer;
     let mut consumer = consumer;
     assert_eq!(send_tries(&mut producer, tokens, 0, 2), 2);

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use annulus::queue::{Consumer, Kind, Producer};
+use annulus::queue::{Consumer, Producer, QueueKind};
 use annulus::{RecvError, TryRecvError, TrySendError, mpmc, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
 use annulus_loom::{BLOCK, check, check_up_to};
@@ -15,7 +15,7 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 /// Receives until the queue is over, and returns the numbers. (That ends: the queue is closed.)
-fn take_all<K: Kind>(consumer: &mut Consumer<Token, K>) -> Vec<u64> {
+fn take_all<K: QueueKind>(consumer: &mut Consumer<Token, K>) -> Vec<u64> {
     let mut taken = Vec::new();
     loop {
         match consumer.try_recv() {
@@ -27,7 +27,7 @@ fn take_all<K: Kind>(consumer: &mut Consumer<Token, K>) -> Vec<u64> {
 }
 
 /// Sends message `number`; whether it is sent. There is room.
-fn send<K: Kind>(producer: &mut Producer<Token, K>, number: u64, tokens: &Arc<()>) -> bool {
+fn send<K: QueueKind>(producer: &mut Producer<Token, K>, number: u64, tokens: &Arc<()>) -> bool {
     match producer.try_send(Token::new(number, tokens)) {
         Ok(()) => true,
         Err(TrySendError::Closed(token)) => {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[allow(clippy::disallowed_types)]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annulus::queue::{Consumer, Kind, Producer, ordered};
+use annulus::queue::{Consumer, Producer, QueueKind, ordered};
 use annulus::{barriers_asked, spmc, spsc};
 use annulus_loom::shared::Token;
 use annulus_loom::{BLOCK, check, check_up_to};
@@ -38,13 +38,13 @@ impl Told {
 }
 
 /// Sends two messages. How many were taken.
-fn send_two<K: Kind>(producer: &mut Producer<Token, K>, tokens: &Arc<()>) -> usize {
+fn send_two<K: QueueKind>(producer: &mut Producer<Token, K>, tokens: &Arc<()>) -> usize {
     [0, 1].into_iter().filter(|&number| producer.try_send(Token::new(number, tokens)).is_ok()).count()
 }
 
 /// The consumer goes beside two sends, the second of which has a light fence.
 #[allow(clippy::type_complexity, reason = "a function that makes a queue")]
-fn the_consumer_goes<K: Kind + 'static>(make: fn(usize) -> (Producer<Token, K>, Consumer<Token, K>))
+fn the_consumer_goes<K: QueueKind + 'static>(make: fn(usize) -> (Producer<Token, K>, Consumer<Token, K>))
 where
     Producer<Token, K>: Send,
     Consumer<Token, K>: Send,

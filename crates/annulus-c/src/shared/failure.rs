@@ -2,7 +2,7 @@
 
 use std::io;
 
-use annulus::shm::{AttachError, DirectoryError, FindError, Kind, NameError, ShareError};
+use annulus::shm::{AttachError, DirectoryError, FindError, NameError, ShareError, ShmKind};
 
 use super::error::Why;
 use crate::status::annulus_status::{
@@ -46,13 +46,13 @@ impl From<AttachError> for Why {
 }
 
 /// The number of such a ring here; 0 where there is none.
-fn of_kind(kind: Kind) -> u32 {
+fn of_kind(kind: ShmKind) -> u32 {
     match kind {
-        Kind::Spsc => crate::ANNULUS_SPSC,
-        Kind::Mpsc => crate::ANNULUS_MPSC,
-        Kind::Lossy => crate::ANNULUS_LOSSY,
-        Kind::Lossless => crate::ANNULUS_LOSSLESS,
-        Kind::MpLossy => crate::ANNULUS_MP_LOSSY,
+        ShmKind::Spsc => crate::ANNULUS_SPSC,
+        ShmKind::Mpsc => crate::ANNULUS_MPSC,
+        ShmKind::Lossy => crate::ANNULUS_LOSSY,
+        ShmKind::Lossless => crate::ANNULUS_LOSSLESS,
+        ShmKind::MpLossy => crate::ANNULUS_MP_LOSSY,
         _ => 0,
     }
 }

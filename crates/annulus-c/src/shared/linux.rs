@@ -11,8 +11,8 @@ use std::sync::Arc;
 use annulus::queue::{self, AnyKind, InPlace};
 use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::mpsc::{self, Places, WhenNoProducer};
-use annulus::shm::{self, Accepted, Directory, Fingerprint, Kind, Peer, PeerState, WhenConsumerDies};
-use annulus::{broadcast, spsc};
+use annulus::shm::{self, Accepted, Directory, Fingerprint, Peer, PeerState, ShmKind, WhenConsumerDies};
+use annulus::{Closer, Observer, broadcast, spsc};
 
 use super::error::Shared;
 use super::options::SharedOptions;
@@ -136,29 +136,20 @@ fn of_places(places: Places) -> AskPeer {
     })
 }
 
+/// A queue of messages of so many bytes, each of which takes as many slots.
+fn ring_of_blocks(slots: usize, size: usize, closer: Closer, observer: Observer, peer: AskPeer) -> Ring {
+    Ring { capacity: slots / size, message_size: size, unit: size as u64, closer, observer, peer: Some(peer) }
+}
+
 /// The end of a producer, of messages of so many bytes.
 fn producer<K: AnyKind + InPlace>(end: queue::Producer<u8, K>, size: usize, peer: AskPeer) -> Producer {
-    let ring = Ring {
-        capacity: end.capacity() / size,
-        message_size: size,
-        unit: size as u64,
-        closer: end.closer(),
-        observer: end.observer(),
-        peer: Some(peer),
-    };
+    let ring = ring_of_blocks(end.capacity(), size, end.closer(), end.observer(), peer);
     Producer { end: ProducerEnd::Shared(Box::new(BlockProducer::of(end, size))), ring }
 }
 
 /// The end of a consumer, of messages of so many bytes.
 fn consumer_of<K: AnyKind + InPlace>(end: queue::Consumer<u8, K>, size: usize, peer: AskPeer) -> Consumer {
-    let ring = Ring {
-        capacity: end.capacity() / size,
-        message_size: size,
-        unit: size as u64,
-        closer: end.closer(),
-        observer: end.observer(),
-        peer: Some(peer),
-    };
+    let ring = ring_of_blocks(end.capacity(), size, end.closer(), end.observer(), peer);
     Consumer { end: ConsumerEnd::Shared(Box::new(BlockConsumer::of(end, size))), ring }
 }
 
@@ -187,7 +178,7 @@ pub(crate) fn mpsc_producer(invitation: &Invitation, options: &SharedOptions) ->
 
 pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<Consumer> {
     let (wanted, strategy) = (invitation.wanted(options)?, options.ring.strategy);
-    if invitation.0.info()?.kind() == Kind::Mpsc {
+    if invitation.0.info()?.kind() == ShmKind::Mpsc {
         let (end, places) = blocks::mpsc_next_consumer(&invitation.0, wanted, strategy)?;
         return Ok(consumer_of(end, wanted.bytes, of_places(places)));
     }
@@ -261,7 +252,7 @@ pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> 
 
 pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> Shared<Subscribable> {
     let (of, strategy) = (invitation.wanted(options)?, options.ring.strategy);
-    if invitation.0.info()?.kind() == Kind::Lossless {
+    if invitation.0.info()?.kind() == ShmKind::Lossless {
         classes!(of.bytes, WORDS, LARGE => {
             let accepted = blocks::accept_lossless::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();

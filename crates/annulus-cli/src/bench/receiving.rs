@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::WaitStrategy;
 use annulus::broadcast::{Mode, Subscriber};
-use annulus::shm::{Invitation, Kind, NameError, PeerState};
+use annulus::shm::{Invitation, NameError, PeerState, ShmKind};
 use hdrhistogram::Histogram;
 
 use super::arguments::Arguments;
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(Option<Report>, Option<Outco
     let named = directory.wait_for(&arguments.name, timeout).map_err(|error| failed(&error))?;
     let invitation = Invitation::find(&named).map_err(|error| rings::unusable(&arguments.name, &error))?;
     let info = invitation.info().map_err(|error| failed(&error))?;
-    let (bytes, lossless) = (info.payload_bytes(), info.kind() == Kind::Lossless);
+    let (bytes, lossless) = (info.payload_bytes(), info.kind() == ShmKind::Lossless);
     let received = if lossless {
         with_words_of!(bytes, receive_lossless(arguments, &invitation))
     } else {

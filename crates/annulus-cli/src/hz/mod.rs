@@ -16,7 +16,7 @@ mod report;
 use std::thread;
 use std::time::Duration;
 
-use annulus::shm::{Kind, PeerState};
+use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let kind = observer.info().kind();
     let count = || observer.numbers().map(|numbers| numbers.published);
-    let (Some(published), false) = (count(), kind == Kind::Bytes) else {
+    let (Some(published), false) = (count(), kind == ShmKind::Bytes) else {
         let name = quoted(name);
         return Err(Failure::new(format!(
             "{name} is a {kind}, whose messages can't be counted from outside"

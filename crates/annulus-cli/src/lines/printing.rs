@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Mode, Subscriber};
 use annulus::shm::broadcast::Mark;
-use annulus::shm::{AttachError, FindError, Invitation, Kind, NameError, PeerState};
+use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         }
     };
     let info = invitation.info().map_err(|error| failed(&error))?;
-    let (is_over, publisher) = if info.kind() == Kind::Lossless {
+    let (is_over, publisher) = if info.kind() == ShmKind::Lossless {
         let ring = invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, &error))?;
         stop.look();
         let (subscriber, lines) = match from {
@@ -200,7 +200,7 @@ fn newest(subscriber: &mut Subscriber<Piece>) -> Option<Piece> {
 
 /// What has the name is something else.
 pub(super) fn no_lines(name: &str, error: &AttachError) -> Failure {
-    if let AttachError::Kind { found: Kind::Lossless, wanted: Kind::Lossy } = error {
+    if let AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::Lossy } = error {
         return Failure::new(format!(
             "{} is lossless, and can't be followed: leave out --follow",
             quoted(name)

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use annulus::shm::{Fingerprint, Kind, PeerState};
+use annulus::shm::{Fingerprint, PeerState, ShmKind};
 
 /// What one look has found.
 pub(crate) struct Sample {
@@ -47,7 +47,7 @@ pub(crate) struct Process {
 /// What does not change.
 #[derive(Clone, Copy)]
 pub(crate) struct Header {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ShmKind,
     pub(crate) capacity: u64,
     pub(crate) payload_bytes: u64,
     pub(crate) slot_bytes: u64,
@@ -125,13 +125,13 @@ impl Ring {
 
     /// What its numbers count, in bytes, if these are no messages.
     pub(crate) fn word_bytes(&self) -> Option<u64> {
-        (self.header?.kind == Kind::Bytes).then_some(8)
+        (self.header?.kind == ShmKind::Bytes).then_some(8)
     }
 
     /// Whether all its readers say how far they are.
     pub(crate) fn tells_lag(&self) -> bool {
         self.header.is_some_and(|header| {
-            matches!(header.kind, Kind::Spsc | Kind::Mpsc | Kind::Bytes | Kind::Lossless)
+            matches!(header.kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes | ShmKind::Lossless)
         })
     }
 
@@ -149,14 +149,14 @@ impl Sample {
 }
 
 /// A word for a kind, for tables.
-pub(crate) fn short(kind: Kind) -> &'static str {
+pub(crate) fn short(kind: ShmKind) -> &'static str {
     match kind {
-        Kind::Spsc => "queue",
-        Kind::Mpsc => "mpsc",
-        Kind::Lossy => "lossy",
-        Kind::Lossless => "lossless",
-        Kind::Bytes => "records",
-        Kind::BroadcastBytes => "lossy rec",
+        ShmKind::Spsc => "queue",
+        ShmKind::Mpsc => "mpsc",
+        ShmKind::Lossy => "lossy",
+        ShmKind::Lossless => "lossless",
+        ShmKind::Bytes => "records",
+        ShmKind::BroadcastBytes => "lossy rec",
         _ => "other",
     }
 }
@@ -179,7 +179,12 @@ pub(crate) mod tests {
             identity: 1,
             state: PeerState::Alive,
             process: Some(process(100, &format!("feed --to {name}"))),
-            header: Some(Header { kind: Kind::Lossless, capacity: 1024, payload_bytes: 56, slot_bytes: 64 }),
+            header: Some(Header {
+                kind: ShmKind::Lossless,
+                capacity: 1024,
+                payload_bytes: 56,
+                slot_bytes: 64,
+            }),
             numbers: Some(Numbers { published, pending: lags.iter().copied().max() }),
             readers: (0..).zip(lags).map(reader).collect(),
             is_timed: false,
@@ -191,7 +196,7 @@ pub(crate) mod tests {
     /// A lossy ring that one process has.
     pub(crate) fn lossy(name: &str, published: u64) -> Ring {
         let mut ring = ring(name, published, &[]);
-        ring.header = ring.header.map(|header| Header { kind: Kind::Lossy, capacity: 65_536, ..header });
+        ring.header = ring.header.map(|header| Header { kind: ShmKind::Lossy, capacity: 65_536, ..header });
         ring.readers = vec![Reader {
             seat: None,
             mark: None,

@@ -2,7 +2,7 @@
 //!
 //! A ring says what its messages are by a fingerprint of their type.
 
-use annulus::shm::{Fingerprint, Kind, RingInfo};
+use annulus::shm::{Fingerprint, RingInfo, ShmKind};
 use bytemuck::Pod;
 
 use crate::bench::fields_of_loads;
@@ -62,7 +62,7 @@ pub(super) fn decoder(info: RingInfo) -> Option<Decode> {
 /// How to learn when messages of this type were published, if they say so.
 pub(crate) fn clock(info: RingInfo) -> Option<SentNs> {
     // (Only messages of broadcast rings can be looked at.)
-    let is_broadcast = matches!(info.kind(), Kind::Lossy | Kind::Lossless);
+    let is_broadcast = matches!(info.kind(), ShmKind::Lossy | ShmKind::Lossless);
     known(info).filter(|_| is_broadcast)?.sent_ns
 }
 

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
 
-use annulus::shm::{Kind, PeerState};
+use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
 pub(crate) use fields::{Fields, Known, SentNs, Value, clock};
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let name = &arguments.name;
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let info = observer.info();
-    if !matches!(info.kind(), Kind::Lossy | Kind::Lossless) {
+    if !matches!(info.kind(), ShmKind::Lossy | ShmKind::Lossless) {
         let (name, kind) = (quoted(name), info.kind());
         return Err(Failure::new(format!(
             "{name} is a {kind}: only lossy and lossless broadcast rings can be watched"

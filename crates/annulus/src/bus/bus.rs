@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use super::error::{RemoveError, TopicError};
 use super::info::TopicInfo;
-use super::kind::Kind;
+use super::kind::TopicRing;
 use super::matching::MatchingSubscriber;
 use super::pattern::{Pattern, PatternError};
 use super::publisher::TopicPublisher;
@@ -18,7 +18,7 @@ use crate::message::Message;
 
 /// Topics by name, all with messages of type `T`. A topic is made when somebody first asks for it.
 ///
-/// `K` is the [kind](Kind) of the topics of which nobody says otherwise. [`topic`](Self::topic) chooses
+/// `K` is the [kind](TopicRing) of the topics of which nobody says otherwise. [`topic`](Self::topic) chooses
 /// another kind, or another capacity, for one topic.
 ///
 /// A bus is shared by reference, or cloned: the clones have the same topics. The
@@ -42,7 +42,7 @@ use crate::message::Message;
 /// bus.remove("quotes.EURUSD").unwrap();
 /// ```
 #[doc(alias = "Photon")]
-pub struct Bus<T, K: Kind = Lossy> {
+pub struct Bus<T, K: TopicRing = Lossy> {
     topics: Arc<Topics>,
     builder: Builder,
     types: PhantomData<fn() -> (T, K)>,
@@ -64,7 +64,7 @@ impl<T: Message> Bus<T> {
     }
 }
 
-impl<T: Message, K: Kind> Bus<T, K> {
+impl<T: Message, K: TopicRing> Bus<T, K> {
     /// A bus whose topics are rings of kind `K`, made by `builder`, if nobody says otherwise.
     ///
     /// ```
@@ -237,13 +237,13 @@ pub(super) fn refuse<H>(verb: &str, error: &TopicError) -> H {
     panic!("annulus: {verb} of a bus: {error}")
 }
 
-impl<T, K: Kind> Clone for Bus<T, K> {
+impl<T, K: TopicRing> Clone for Bus<T, K> {
     fn clone(&self) -> Self {
         Self { topics: Arc::clone(&self.topics), builder: self.builder, types: PhantomData }
     }
 }
 
-impl<T: Message, K: Kind> fmt::Debug for Bus<T, K> {
+impl<T: Message, K: TopicRing> fmt::Debug for Bus<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bus").field("topics", &self.topics()).finish_non_exhaustive()
     }

@@ -1,5 +1,5 @@
-//! [`Kind`]: what sort of ring a topic has, as a type, so that each topic's handles have the verbs of their
-//! ring.
+//! [`TopicRing`]: what sort of ring a topic has, as a type, so that each topic's handles have the verbs of
+//! their ring.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -24,7 +24,8 @@ use crate::stats::Name;
 ///
 /// There are no other kinds: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Kind: MakeTopic {
+#[doc(alias = "Kind")]
+pub trait TopicRing: MakeTopic {
     /// Who waits for whom in the ring.
     type Mode: Unstaged + Ring;
 
@@ -49,7 +50,7 @@ pub trait Kind: MakeTopic {
 /// The kind of topics with many publishers, which share one order. `M` is [`Lossy`] or [`Lossless`].
 pub struct Many<M>(PhantomData<fn() -> M>);
 
-/// The kind of a topic's ring, as a value: see [`Kind`].
+/// The kind of a topic's ring, as a value: see [`TopicRing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TopicKind {
     /// One publisher, which waits for nobody.
@@ -84,14 +85,14 @@ pub(super) trait MakeTopic: Sized + 'static {
     /// builder gives it no other.
     fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError>
     where
-        Self: Kind;
+        Self: TopicRing;
 
     /// How many publishers are out of the bus, of `publishers` that there are.
     fn publishers<T: Message>(kept: &Self::Kept<T>, publishers: usize) -> usize;
 }
 
 /// The two ends of a topic's ring that stay in the bus.
-pub(super) struct Ends<T: Message, K: Kind> {
+pub(super) struct Ends<T: Message, K: TopicRing> {
     pub(super) kept: K::Kept<T>,
     pub(super) subscribable: Subscribable<T, K::Mode>,
 }
@@ -171,7 +172,7 @@ impl Ring for Lossless {
     }
 }
 
-impl<M: Ring> Kind for M {
+impl<M: Ring> TopicRing for M {
     type Mode = M;
     type Writer<T: Message> = Publisher<T, M>;
 
@@ -187,7 +188,7 @@ impl<M: Ring> Kind for M {
     }
 }
 
-impl<M: Ring> Kind for Many<M> {
+impl<M: Ring> TopicRing for Many<M> {
     type Mode = M;
     type Writer<T: Message> = MpPublisher<T, M>;
 

@@ -5,9 +5,9 @@
 //! | [`Bus`] | one type for all topics | `bus.subscribe("quotes.EURUSD")` |
 //! | [`TypedBus`] | each topic has a type of its own | `bus.subscribe::<Quote>("quotes.EURUSD")` |
 //!
-//! Each topic is a ring of its own, of the [kind](Kind) that was chosen when it was made: lossy or lossless,
-//! with one publisher or many. The handles that a bus hands out are the ring's own, with all their verbs, and
-//! cost what the ring's handles cost. Only the look-up by name goes through the bus.
+//! Each topic is a ring of its own, of the [kind](TopicRing) that was chosen when it was made: lossy or
+//! lossless, with one publisher or many. The handles that a bus hands out are the ring's own, with all their
+//! verbs, and cost what the ring's handles cost. Only the look-up by name goes through the bus.
 //!
 //! ```
 //! use annulus::bus::Bus;
@@ -81,7 +81,7 @@ mod versions;
 pub use bus::Bus;
 pub use error::{RemoveError, TopicError};
 pub use info::TopicInfo;
-pub use kind::{Kind, Many, TopicKind};
+pub use kind::{Many, TopicKind, TopicRing};
 pub use matching::{MatchingError, MatchingSubscriber};
 pub use pattern::PatternError;
 pub use publisher::TopicPublisher;

@@ -5,14 +5,14 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use super::kind::{Ends, Kind, Many, Ring};
+use super::kind::{Ends, Many, Ring, TopicRing};
 use super::topic::Topic;
 use crate::broadcast::{Lossy, Subscribable};
 use crate::message::Message;
 
 /// A publisher of a topic of a [`Bus`](super::Bus) or a [`TypedBus`](super::TypedBus): a
 /// [`Publisher`](crate::broadcast::Publisher) or an [`MpPublisher`](crate::broadcast::MpPublisher), with all
-/// its verbs. The [kind](Kind) of the topic decides which.
+/// its verbs. The [kind](TopicRing) of the topic decides which.
 ///
 /// A topic with one publisher has one of these at a time. When it is dropped (also by a panic of its thread),
 /// the topic stays open, and the publisher goes back to the bus. The next
@@ -36,7 +36,7 @@ use crate::message::Message;
 /// bus.publisher("prices").publish(2);
 /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
 /// ```
-pub struct TopicPublisher<T: Message, K: Kind = Lossy> {
+pub struct TopicPublisher<T: Message, K: TopicRing = Lossy> {
     /// Taken from the topic, until the drop.
     writer: ManuallyDrop<K::Writer<T>>,
     topic: Arc<Topic>,
@@ -44,7 +44,7 @@ pub struct TopicPublisher<T: Message, K: Kind = Lossy> {
     holds: Subscribable<T, K::Mode>,
 }
 
-impl<T: Message, K: Kind> TopicPublisher<T, K> {
+impl<T: Message, K: TopicRing> TopicPublisher<T, K> {
     /// What is there to take from the ends of `topic`.
     pub(super) fn take(ends: &Ends<T, K>, topic: &Arc<Topic>) -> Option<Self> {
         // First the count, then the publisher: see `topic.rs`.
@@ -60,7 +60,7 @@ impl<T: Message, K: Kind> TopicPublisher<T, K> {
     }
 }
 
-impl<T: Message, K: Kind> Deref for TopicPublisher<T, K> {
+impl<T: Message, K: TopicRing> Deref for TopicPublisher<T, K> {
     type Target = K::Writer<T>;
 
     #[inline]
@@ -69,7 +69,7 @@ impl<T: Message, K: Kind> Deref for TopicPublisher<T, K> {
     }
 }
 
-impl<T: Message, K: Kind> DerefMut for TopicPublisher<T, K> {
+impl<T: Message, K: TopicRing> DerefMut for TopicPublisher<T, K> {
     #[inline]
     fn deref_mut(&mut self) -> &mut K::Writer<T> {
         &mut self.writer
@@ -84,7 +84,7 @@ impl<T: Message, M: Ring> Clone for TopicPublisher<T, Many<M>> {
     }
 }
 
-impl<T: Message, K: Kind> Drop for TopicPublisher<T, K> {
+impl<T: Message, K: TopicRing> Drop for TopicPublisher<T, K> {
     fn drop(&mut self) {
         // SAFETY: this is the drop: nobody uses the field afterwards.
         let writer = unsafe { ManuallyDrop::take(&mut self.writer) };
@@ -95,7 +95,7 @@ impl<T: Message, K: Kind> Drop for TopicPublisher<T, K> {
     }
 }
 
-impl<T: Message, K: Kind> fmt::Debug for TopicPublisher<T, K> {
+impl<T: Message, K: TopicRing> fmt::Debug for TopicPublisher<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TopicPublisher")
             .field("topic", &self.topic())

@@ -21,7 +21,7 @@ use alloc::sync::Arc;
 use core::any::{Any, TypeId, type_name};
 
 use super::any_subscriber::AnySubscriber;
-use super::kind::{Ends, Kind, MakeTopic, Ring, TopicKind};
+use super::kind::{Ends, MakeTopic, Ring, TopicKind, TopicRing};
 use super::trie::Entry;
 use crate::broadcast::Builder;
 use crate::error::CapacityError;
@@ -84,7 +84,7 @@ pub(super) enum Kept {
     Removed,
 }
 
-impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
+impl<T: Message, K: TopicRing> AnyEnds for Ends<T, K> {
     fn kind(&self) -> TopicKind {
         <K as MakeTopic>::KIND
     }
@@ -138,7 +138,7 @@ impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
 
 impl Topic {
     /// A topic with a ring of its own, which nobody knows yet.
-    pub(super) fn make<T: Message, K: Kind>(
+    pub(super) fn make<T: Message, K: TopicRing>(
         name: &str,
         hash: u64,
         builder: Builder,
@@ -192,7 +192,7 @@ impl Topic {
     }
 }
 
-impl<T: Message, K: Kind> Ends<T, K> {
+impl<T: Message, K: TopicRing> Ends<T, K> {
     /// `handle`, which is a new handle of this topic (bus.join7); `None` if the topic was removed
     /// (bus.join8).
     #[inline]

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use super::Lossless;
 use super::error::TopicError;
-use super::kind::{Ends, Kind, MakeTopic, Many, Ring};
+use super::kind::{Ends, MakeTopic, Many, Ring, TopicRing};
 use super::publisher::TopicPublisher;
 use super::topics::{Request, Settings, Topics};
 use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
@@ -40,13 +40,13 @@ use crate::wait::WaitStrategy;
 /// # Ok::<(), TopicError>(())
 /// ```
 #[must_use = "a topic is made when a handle of it is requested"]
-pub struct TopicBuilder<'b, T, K: Kind = Lossy> {
+pub struct TopicBuilder<'b, T, K: TopicRing = Lossy> {
     topics: &'b Topics,
     request: Request<'b>,
     types: PhantomData<fn() -> (T, K)>,
 }
 
-impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
+impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     pub(super) fn new(topics: &'b Topics, name: &'b str, builder: &'b Builder) -> Self {
         let request = Request { name, builder: Settings::OfTheBus(builder), capacity: None };
         Self { topics, request, types: PhantomData }
@@ -79,7 +79,7 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     }
 
     /// The topic is of kind `L`: for code that has the kind as a type parameter.
-    pub fn of_kind<L: Kind>(self) -> TopicBuilder<'b, T, L> {
+    pub fn of_kind<L: TopicRing>(self) -> TopicBuilder<'b, T, L> {
         TopicBuilder { topics: self.topics, request: self.request, types: PhantomData }
     }
 
@@ -178,7 +178,7 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     }
 }
 
-impl<T, K: Kind> fmt::Debug for TopicBuilder<'_, T, K> {
+impl<T, K: TopicRing> fmt::Debug for TopicBuilder<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TopicBuilder")
             .field("topic", &self.request.name)

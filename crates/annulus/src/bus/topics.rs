@@ -13,7 +13,7 @@ use core::{ptr, slice};
 use super::error::{RemoveError, TopicError};
 use super::inbox::Watcher;
 use super::info::TopicInfo;
-use super::kind::{Ends, Kind, MakeTopic};
+use super::kind::{Ends, MakeTopic, TopicRing};
 use super::topic::{AnyEnds, Kept, Topic};
 use super::trie::{Entry, Trie, hash};
 use super::versions::{Borrowed, Versions};
@@ -63,7 +63,7 @@ impl Topics {
     /// A handle of a topic, which is made if it is not there: `hand_out` makes the handle from the topic's
     /// ends. On a hit it waits for nobody.
     #[inline]
-    pub(super) fn get<T: Message, K: Kind, H>(
+    pub(super) fn get<T: Message, K: TopicRing, H>(
         &self,
         request: &Request<'_>,
         hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
@@ -81,7 +81,7 @@ impl Topics {
     /// meanwhile, or says what is wrong.
     #[cold]
     #[inline(never)]
-    fn get_or_make<T: Message, K: Kind, H>(
+    fn get_or_make<T: Message, K: TopicRing, H>(
         &self,
         request: &Request<'_>,
         hash: u64,
@@ -222,7 +222,7 @@ impl Drop for Topics {
 impl Map {
     /// A handle of a topic, or why there is none; `None` if the topic is not there, or was removed.
     #[inline]
-    fn hand_out<T: Message, K: Kind, H>(
+    fn hand_out<T: Message, K: TopicRing, H>(
         &self,
         request: &Request<'_>,
         hash: u64,
@@ -246,7 +246,7 @@ impl Map {
 
 impl Request<'_> {
     #[cold]
-    fn make<T: Message, K: Kind>(&self, hash: u64) -> Result<Arc<Topic>, TopicError> {
+    fn make<T: Message, K: TopicRing>(&self, hash: u64) -> Result<Arc<Topic>, TopicError> {
         Topic::make::<T, K>(self.name, hash, self.builder.get())
             .map_err(|error| TopicError::Ring { topic: self.topic(), error })
     }
@@ -272,7 +272,7 @@ impl Settings<'_> {
 
 /// What is wrong where the ends are of other types.
 #[cold]
-fn mismatch<T: Message, K: Kind>(topic: &Arc<Topic>) -> TopicError {
+fn mismatch<T: Message, K: TopicRing>(topic: &Arc<Topic>) -> TopicError {
     let (ends, topic) = (topic.any_ends(), Entry::name(topic).to_owned());
     let (has, requested) = (ends.message(), type_name::<T>());
     if has.0 == core::any::TypeId::of::<T>() {

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use super::bus::refuse;
 use super::error::{RemoveError, TopicError};
 use super::info::TopicInfo;
-use super::kind::Kind;
+use super::kind::TopicRing;
 use super::matching::MatchingSubscriber;
 use super::pattern::{Pattern, PatternError};
 use super::publisher::TopicPublisher;
@@ -35,7 +35,7 @@ use crate::message::Message;
 /// let error = bus.try_publisher::<i32>("prices").unwrap_err();
 /// assert_eq!(error.to_string(), "topic \"prices\" has messages of type u64, and i32 was requested");
 /// ```
-pub struct TypedBus<K: Kind = Lossy> {
+pub struct TypedBus<K: TopicRing = Lossy> {
     topics: Arc<Topics>,
     builder: Builder,
     kind: PhantomData<fn() -> K>,
@@ -49,7 +49,7 @@ impl TypedBus {
     }
 }
 
-impl<K: Kind> TypedBus<K> {
+impl<K: TopicRing> TypedBus<K> {
     /// As [`Bus::with`](super::Bus::with).
     #[must_use]
     pub fn with(builder: Builder) -> Self {
@@ -156,13 +156,13 @@ impl<K: Kind> TypedBus<K> {
     }
 }
 
-impl<K: Kind> Clone for TypedBus<K> {
+impl<K: TopicRing> Clone for TypedBus<K> {
     fn clone(&self) -> Self {
         Self { topics: Arc::clone(&self.topics), builder: self.builder, kind: PhantomData }
     }
 }
 
-impl<K: Kind> fmt::Debug for TypedBus<K> {
+impl<K: TopicRing> fmt::Debug for TypedBus<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TypedBus").field("topics", &self.topics()).finish_non_exhaustive()
     }

@@ -24,13 +24,12 @@
 //! nothing to take back. Readers are done once the head is where the tail was then.
 
 use core::num::NonZeroUsize;
+use core::ops::Deref;
 
 use super::cache_line::CacheLine;
-use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Stamped, StampedSlot, Taken};
+use super::stamped::{self, Claim, FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Cells, Number, Span};
 use crate::error::{CapacityError, Refusal};
-#[cfg(feature = "std")]
-use crate::memory::Block;
 use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
@@ -52,6 +51,16 @@ pub(crate) struct Sent {
     pub(crate) count: usize,
 }
 
+/// The steps of a message, and the looks at what is there: as of any stamped slots.
+impl<T> Deref for ManyToMany<T> {
+    type Target = Stamped<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Stamped<T> {
+        &self.slots
+    }
+}
+
 impl<T> ManyToMany<T> {
     /// The slots of a lane: `capacity` of them in `memory`, of which the first message is number `first`.
     #[inline(always)]
@@ -67,17 +76,6 @@ impl<T> ManyToMany<T> {
     #[inline(always)]
     pub(crate) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
         Self { slots: Stamped::new(slots, first), tail: CacheLine::new(first) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn capacity(&self) -> usize {
-        self.slots.capacity()
-    }
-
-    /// Where the slots lie.
-    #[cfg(feature = "std")]
-    pub(crate) fn block(&self) -> &Block {
-        self.slots.block()
     }
 
     /// stamped.send1 and ordered.tail1: claims one free slot.
@@ -126,12 +124,6 @@ impl<T> ManyToMany<T> {
         Ok(Sent { first, count })
     }
 
-    /// stamped.take4 and stamped.take5: claims up to `most` messages; `None` where the next one is not there.
-    #[inline(always)]
-    pub(crate) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
-        self.slots.claim(most)
-    }
-
     /// stamped.take4 to stamped.take6: the next message and its number, if it is there.
     #[inline(always)]
     pub(crate) fn take_next(&self) -> Option<(Number, T)> {
@@ -163,11 +155,6 @@ impl<T> ManyToMany<T> {
     pub(crate) fn free_word(&self) -> &AtomicU64 {
         // Relaxed: where it is not the next one any more, the word changes, or has changed.
         self.slots.word_of(self.tail.load(Ordering::Relaxed))
-    }
-
-    /// The word of stamped.take4 of the next message, for readers.
-    pub(crate) fn next_word(&self) -> &AtomicU64 {
-        self.slots.next_word()
     }
 
     /// stamped.take4: how many messages in a row were written, from number `first` on, also where they were
@@ -222,12 +209,6 @@ impl<T> ManyToMany<T> {
         let tail = self.tail.load(Ordering::Acquire);
         // Acquire: pairs with stamped.take5; what its reader has seen comes before.
         self.slots.is_over(tail) && self.slots.head.load(Ordering::Acquire) == tail.back(OVER)
-    }
-
-    /// stamped.take4: whether the next message is certainly not there. Where another reader was faster, it
-    /// may say that one is.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
     }
 
     /// The messages that are claimed by writers and not by readers. For any thread.

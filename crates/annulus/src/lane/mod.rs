@@ -9,10 +9,8 @@ mod cache_line;
 mod cells;
 mod control_block;
 mod many_to_many;
-mod number;
 mod one_to_many;
 mod one_to_one;
-mod peer;
 #[cfg(feature = "shm")]
 mod places;
 mod position;
@@ -24,14 +22,12 @@ pub(crate) use across::{Across, Numbers, OtherProcess, Over, Producers};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use blocks_across::BlocksAcross;
 pub(crate) use cells::Cells;
-pub(crate) use control_block::{ControlBlock, Lone, Own};
+pub(crate) use control_block::{ControlBlock, Lone, Own, Peer};
 pub(crate) use many_to_many::{ManyToMany, Sent};
-pub(crate) use number::Number;
 pub(crate) use one_to_many::OneToMany;
 pub(crate) use one_to_one::OneToOne;
-pub(crate) use peer::Peer;
 #[cfg(feature = "shm")]
 pub(crate) use places::PlaceTable;
-pub(crate) use position::Position;
+pub(crate) use position::{Number, Position};
 pub(crate) use span::Span;
 pub(crate) use stamped::{Claimed, FreeSlot, StampedSlot, Taken};

@@ -14,7 +14,9 @@
 //! and divide.end2 come after a pair of fences: that of the writer after stamped.send3, and that of the
 //! reader before divide.end2. So divide.end2 has seen every message of a writer that does not see the close.
 
-use super::stamped::{Claimed, OVER, Stamped, StampedSlot, Taken};
+use core::ops::Deref;
+
+use super::stamped::{Claimed, OVER, Stamped, StampedSlot};
 use super::{Cells, Number, Span};
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
@@ -28,6 +30,16 @@ pub(crate) struct OneToMany<T> {
     slots: Stamped<T>,
     /// Where the writer that left stopped, and the next one continues.
     left_at: AtomicU64,
+}
+
+/// The steps of a message, and the looks at what is there: as of any stamped slots.
+impl<T> Deref for OneToMany<T> {
+    type Target = Stamped<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Stamped<T> {
+        &self.slots
+    }
 }
 
 impl<T> OneToMany<T> {
@@ -53,56 +65,16 @@ impl<T> OneToMany<T> {
         self.slots.block()
     }
 
-    /// stamped.send1: whether the slot of message `number` is free. If so, it belongs to the writer.
-    #[inline(always)]
-    pub(crate) fn is_free(&self, number: Number) -> bool {
-        self.slots.is_free(number)
-    }
-
-    /// stamped.send1 for several: about how many slots are free from message `number` on, at most
-    /// `preferred`, which is not 0.
-    pub(crate) fn free_slots(&self, number: Number, preferred: u64) -> u64 {
-        self.slots.free_slots(number, preferred)
-    }
-
     /// stamped.send2 and stamped.send3.
     ///
     /// # Safety
     ///
     /// The caller is the one writer, and its next message is `number`, for which it saw
-    /// [`is_free`](Self::is_free).
+    /// [`is_free`](Stamped::is_free).
     #[inline(always)]
     pub(crate) unsafe fn send(&self, number: Number, value: T) {
         // SAFETY: the caller's promise.
         unsafe { self.slots.write(number, value) };
-    }
-
-    /// stamped.take4 and stamped.take5: claims up to `most` messages; `None` where no message is there.
-    #[inline]
-    pub(crate) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
-        self.slots.claim(most)
-    }
-
-    /// stamped.take4 to stamped.take6: the next message, if it is there.
-    #[inline(always)]
-    pub(crate) fn take_next(&self) -> Option<Taken<T>> {
-        self.slots.take_next()
-    }
-
-    /// stamped.take4: whether the lane is certainly empty. Where another reader was faster, it may say that a
-    /// message is there.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-
-    /// The word of stamped.send1 of message `number`, for the writer.
-    pub(crate) fn word_of(&self, number: Number) -> &AtomicU64 {
-        self.slots.word_of(number)
-    }
-
-    /// The word of stamped.take4 of the next message, for readers.
-    pub(crate) fn next_word(&self) -> &AtomicU64 {
-        self.slots.next_word()
     }
 
     /// divide.settle1: the writer sent the messages from `first` to before `end`, and then saw that the queue
@@ -186,11 +158,6 @@ impl<T> OneToMany<T> {
         }
         Span { head, tail }
     }
-
-    /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity).
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len()
-    }
 }
 
 #[cfg(all(test, not(annulus_loom)))]
@@ -247,8 +214,8 @@ mod tests {
     fn empty_is_what_is_not_there() {
         for first in FIRSTS {
             let (none, two, left) = (lane(first, 0, 0), lane(first, 2, 0), lane(first, 2, 1));
-            assert_eq!([&none, &two, &left].map(OneToMany::is_empty), [true, false, false]);
-            assert_eq!([&none, &two, &left].map(OneToMany::len), [0, 2, 1]);
+            assert_eq!([&none, &two, &left].map(|lane| lane.is_empty()), [true, false, false]);
+            assert_eq!([&none, &two, &left].map(|lane| lane.len()), [0, 2, 1]);
             let claimed = left.claim(4).unwrap();
             assert_eq!((claimed.number(), claimed.len()), (first.next(), 1));
             assert!(left.is_empty());

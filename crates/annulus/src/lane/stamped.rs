@@ -139,7 +139,7 @@ pub(super) const OVER: u64 = 1 << 61;
 
 /// The slots, and the head.
 #[repr(C)]
-pub(super) struct Stamped<T> {
+pub(crate) struct Stamped<T> {
     /// Each holds a [`StampedSlot`], from here to the drop.
     slots: Cells<StampedSlot<T>>,
     index: Index,
@@ -185,13 +185,13 @@ impl<T> Stamped<T> {
     }
 
     #[inline(always)]
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.slots.count()
     }
 
     /// Where the slots lie.
     #[cfg(feature = "std")]
-    pub(super) fn block(&self) -> &Block {
+    pub(crate) fn block(&self) -> &Block {
         self.slots.block()
     }
 
@@ -205,7 +205,7 @@ impl<T> Stamped<T> {
     /// stamped.send1: whether the slot of message `number` is empty; it is the writer's then, or the one's
     /// who claims the number.
     #[inline(always)]
-    pub(super) fn is_free(&self, number: Number) -> bool {
+    pub(crate) fn is_free(&self, number: Number) -> bool {
         self.free_slot(number).is_some()
     }
 
@@ -220,7 +220,7 @@ impl<T> Stamped<T> {
 
     /// How many slots are free from message `number` on: about, and at most `preferred`, which is not 0.
     /// Readers come by in order, more or less, so it looks at few of them. O(log `preferred`).
-    pub(super) fn free_slots(&self, number: Number, preferred: u64) -> u64 {
+    pub(crate) fn free_slots(&self, number: Number, preferred: u64) -> u64 {
         if !self.is_free(number) {
             return 0;
         }
@@ -265,7 +265,7 @@ impl<T> Stamped<T> {
     /// stamped.take4 and stamped.take5: claims up to `most` messages. `None` where nothing is there, or if
     /// `most` is 0.
     #[inline]
-    pub(super) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
+    pub(crate) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
         let most = NonZeroUsize::new(most.min(self.capacity()))?;
         let Claim { first, count, .. } = claim(&self.head, most, |number| self.full_slot(number)).ok()?;
         Some(Claimed { slots: self, next: first, left: count })
@@ -274,7 +274,7 @@ impl<T> Stamped<T> {
     /// stamped.take4 to stamped.take6, of one message. As [`claim`](Self::claim), but the slot is looked for
     /// once.
     #[inline(always)]
-    pub(super) fn take_next(&self) -> Option<Taken<T>> {
+    pub(crate) fn take_next(&self) -> Option<Taken<T>> {
         let one = NonZeroUsize::MIN;
         let Claim { first, slot, raced, .. } =
             claim(&self.head, one, |number| self.full_slot(number)).ok()?;
@@ -284,19 +284,19 @@ impl<T> Stamped<T> {
     }
 
     /// The word of stamped.send1 of message `number`, for a writer that watches it.
-    pub(super) fn word_of(&self, number: Number) -> &AtomicU64 {
+    pub(crate) fn word_of(&self, number: Number) -> &AtomicU64 {
         &self.slot(number).stamp
     }
 
     /// The word of stamped.take4 of the next message, for a reader that watches it.
-    pub(super) fn next_word(&self) -> &AtomicU64 {
+    pub(crate) fn next_word(&self) -> &AtomicU64 {
         // Relaxed: where it is not the next one any more, the word changes, or has changed.
         self.word_of(self.head.load(Ordering::Relaxed))
     }
 
     /// stamped.take4: whether nothing is there, for certain: where another reader was faster, it may say that
     /// something is.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         // Acquire: as in `claim`.
         let head = self.head.load(Ordering::Acquire);
         !self.is_full(head) && self.head.load(Ordering::Acquire) == head
@@ -331,7 +331,7 @@ impl<T> Stamped<T> {
 
     /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity): nobody
     /// stores a count of what is written, so this looks for the first slot that is not full.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let (head, tail) = self.unclaimed();
         tail.since(head) as usize
     }

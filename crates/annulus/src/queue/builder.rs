@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::ends::Read;
-use super::kind::Kind;
+use super::kind::QueueKind;
 use super::plan::Plan;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
@@ -32,7 +32,7 @@ pub struct Builder<K> {
     kind: PhantomData<fn() -> K>,
 }
 
-impl<K: Kind> Builder<K> {
+impl<K: QueueKind> Builder<K> {
     /// Rings of exactly `capacity` slots. Any number from 1 up is allowed; none is rounded.
     #[doc(alias = "Config")]
     #[doc(alias = "ring_bits")]
@@ -186,7 +186,7 @@ impl<K: Kind> Builder<K> {
 }
 
 /// Rings of 65,536 slots.
-impl<K: Kind> Default for Builder<K> {
+impl<K: QueueKind> Default for Builder<K> {
     fn default() -> Self {
         Self::new(1 << 16)
     }
@@ -200,7 +200,7 @@ impl<K> Clone for Builder<K> {
 
 impl<K> Copy for Builder<K> {}
 
-impl<K: Kind> fmt::Debug for Builder<K> {
+impl<K: QueueKind> fmt::Debug for Builder<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder").field("kind", &K::NAME).field("plan", &self.plan).finish()
     }

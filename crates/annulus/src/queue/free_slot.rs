@@ -62,12 +62,12 @@ impl<W: Write<T>, T> Wait for AwaitFreeSlot<'_, W, T> {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
-    use crate::queue::{Consumer, Kind, Producer};
+    use crate::queue::{Consumer, Producer, QueueKind};
     use crate::sync::Ordering;
     use crate::{spmc, spsc};
 
     /// A full producer watches a word that changes as the consumer takes a message.
-    fn watches<K: Kind>((mut producer, mut consumer): (Producer<u64, K>, Consumer<u64, K>)) {
+    fn watches<K: QueueKind>((mut producer, mut consumer): (Producer<u64, K>, Consumer<u64, K>)) {
         for number in 0..5 {
             while producer.try_send(number).is_ok() {}
             let mut free = AwaitFreeSlot::of(&mut producer.end);

@@ -10,8 +10,8 @@ use crate::error::CapacityError;
 use crate::lane::ControlBlock;
 
 /// A kind of queue: who sends and who receives, and whether both are in one process. The kinds within one
-/// process are those that are a [`Kind`]; the module `shm` has those between processes. There are no others,
-/// because the trait can't be implemented outside this crate.
+/// process are those that are a [`QueueKind`]; the module `shm` has those between processes. There are no
+/// others, because the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait AnyKind: Parts {}
 
@@ -24,7 +24,8 @@ pub trait AnyKind: Parts {}
     note = "`annulus::shm::mpsc::Builder` makes one of several producers"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Kind: AnyKind + Build {}
+#[doc(alias = "Kind")]
+pub trait QueueKind: AnyKind + Build {}
 
 /// A kind of queue whose messages can be written and read in place, as slices.
 #[diagnostic::on_unimplemented(
@@ -42,7 +43,7 @@ pub trait InPlace: AnyKind + Lanes {}
     note = "`mpsc` and `mpmc` queues have many: their producers are cloned; those of `shm::mpsc` come from `shm::mpsc::producer`"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Joinable: Kind + Join {}
+pub trait Joinable: QueueKind + Join {}
 
 /// A kind of queue that consumers can join while it runs.
 #[diagnostic::on_unimplemented(
@@ -52,7 +53,7 @@ pub trait Joinable: Kind + Join {}
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
 #[doc(alias = "Shared")]
-pub trait ManyConsumers: Kind + Divide {}
+pub trait ManyConsumers: QueueKind + Divide {}
 
 /// What a queue of a kind is made of.
 // Decision 0043: the handles are written once.

@@ -19,8 +19,8 @@
 //! next producer that joins takes over its ring, with the messages in it. A [`Consumer`] takes from the rings
 //! in turn. Its documentation states how long a message may wait, and what a poll costs.
 //!
-//! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`Kind`]. They have the same
-//! verbs, except those that make no sense for a kind.
+//! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`QueueKind`]. They have the
+//! same verbs, except those that make no sense for a kind.
 
 #[cfg(feature = "shm")]
 pub(crate) mod across;
@@ -78,7 +78,7 @@ pub use across::{Across, Joins, ManyAcross};
 pub use builder::Builder;
 pub use consumer::Consumer;
 pub use iter::{IntoIter, Iter, TryIter};
-pub use kind::{AnyKind, InPlace, Joinable, Kind, ManyConsumers};
+pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 // For the C library.
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[doc(hidden)]

@@ -24,7 +24,7 @@
 //! ```
 
 use super::channels::channels;
-use super::kind::{AnyKind, Build, Divide, Join, Joinable, Kind, ManyConsumers, Parts};
+use super::kind::{AnyKind, Build, Divide, Join, Joinable, ManyConsumers, Parts, QueueKind};
 use super::node::NewLane;
 use super::plan::Plan;
 use super::read_many::ReadMany;
@@ -40,7 +40,7 @@ pub enum Mpmc {}
 channels!(Mpmc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
 impl AnyKind for Mpmc {}
-impl Kind for Mpmc {}
+impl QueueKind for Mpmc {}
 impl Joinable for Mpmc {}
 impl ManyConsumers for Mpmc {}
 

@@ -18,7 +18,7 @@
 
 use super::channels::channels;
 use super::fan_in::FanIn;
-use super::kind::{AnyKind, Build, InPlace, Join, Joinable, Kind, Lanes, Parts};
+use super::kind::{AnyKind, Build, InPlace, Join, Joinable, Lanes, Parts, QueueKind};
 use super::node::NewLane;
 use super::plan::Plan;
 use super::read::ReadEnd;
@@ -34,7 +34,7 @@ pub enum Mpsc {}
 channels!(Mpsc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
 impl AnyKind for Mpsc {}
-impl Kind for Mpsc {}
+impl QueueKind for Mpsc {}
 impl InPlace for Mpsc {}
 impl Joinable for Mpsc {}
 

@@ -20,7 +20,7 @@
 //! ```
 
 use super::channels::channels;
-use super::kind::{AnyKind, Build, Divide, Kind, ManyConsumers, Parts};
+use super::kind::{AnyKind, Build, Divide, ManyConsumers, Parts, QueueKind};
 use super::node::NewLane;
 use super::plan::Plan;
 use super::read_many::ReadMany;
@@ -36,7 +36,7 @@ pub enum Spmc {}
 channels!(Spmc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
 impl AnyKind for Spmc {}
-impl Kind for Spmc {}
+impl QueueKind for Spmc {}
 impl ManyConsumers for Spmc {}
 
 impl Parts for Spmc {

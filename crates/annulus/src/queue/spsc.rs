@@ -11,7 +11,7 @@
 
 use super::channels::channels;
 use super::ends::Read;
-use super::kind::{AnyKind, Build, InPlace, Kind, Lanes, Parts};
+use super::kind::{AnyKind, Build, InPlace, Lanes, Parts, QueueKind};
 use super::node::NewLane;
 use super::one::One;
 use super::plan::Plan;
@@ -28,7 +28,7 @@ pub enum Spsc {}
 channels!(Spsc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
 impl AnyKind for Spsc {}
-impl Kind for Spsc {}
+impl QueueKind for Spsc {}
 impl InPlace for Spsc {}
 
 impl Parts for Spsc {

@@ -9,7 +9,7 @@ use super::error::AttachError;
 use super::fingerprint::Fingerprint;
 use super::format::Payload;
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::lossless::AcceptedLossless;
 use super::many::{join_as_consumer, join_as_producer};
 use super::mpsc::Builder;
@@ -35,7 +35,7 @@ pub fn spsc_producer(
     of: MessageType,
     policy: WhenConsumerDies,
 ) -> Result<(crate::queue::Producer<u8, BlocksAcross>, Peer, Invitation), ShareError> {
-    share(builder, Wanted { kind: Kind::Spsc, payload: of }, 0, policy)
+    share(builder, Wanted { kind: ShmKind::Spsc, payload: of }, 0, policy)
 }
 
 /// As [`spsc::consumer_by`](super::spsc::consumer_by).
@@ -48,7 +48,7 @@ pub fn spsc_consumer(
     of: MessageType,
     strategy: WaitStrategy,
 ) -> Result<(crate::queue::Consumer<u8, BlocksAcross>, Peer), AttachError> {
-    let wanted = Wanted { kind: Kind::Spsc, payload: of };
+    let wanted = Wanted { kind: ShmKind::Spsc, payload: of };
     let (consumer, peer, _) = join(invitation, wanted, strategy, |_, _| None)?;
     Ok((consumer, peer))
 }
@@ -106,7 +106,7 @@ pub fn lossy<const WORDS: usize, const LARGE: bool>(
     of: MessageType,
 ) -> Result<(Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>, Invitation), ShareError> {
     fits::<WORDS, LARGE>(&of);
-    let (across, invitation) = super::broadcast::share(&builder, Kind::Lossy, 0, of)?;
+    let (across, invitation) = super::broadcast::share(&builder, ShmKind::Lossy, 0, of)?;
     // SAFETY: as in `broadcast::lossy`; any words are a block.
     let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
     Ok((publisher, subscribable, invitation))
@@ -123,7 +123,7 @@ pub fn accept<const WORDS: usize, const LARGE: bool>(
     strategy: WaitStrategy,
 ) -> Result<Accepted<Block<WORDS, LARGE>>, AttachError> {
     fits::<WORDS, LARGE>(&of);
-    super::broadcast::accept(invitation, &[Kind::Lossy, Kind::MpLossy], of, strategy, || false)
+    super::broadcast::accept(invitation, &[ShmKind::Lossy, ShmKind::MpLossy], of, strategy, || false)
 }
 
 /// As [`broadcast::lossless`](super::broadcast::lossless).

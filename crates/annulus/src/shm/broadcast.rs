@@ -18,7 +18,7 @@ use super::error::AttachError;
 use super::fellows;
 use super::format::{Layout, Payload};
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::liveness::PeerState;
 use super::numbers_and_slots::{Extent, damaged, shown};
 use super::places::Table;
@@ -84,7 +84,7 @@ use crate::wait::{Remote, WaitStrategy};
 pub fn lossy<T: Pod + Send>(
     builder: Builder,
 ) -> Result<(Publisher<T>, Subscribable<T>, Invitation), ShareError> {
-    let (across, invitation) = share(&builder, Kind::Lossy, 0, Payload::of::<T>())?;
+    let (across, invitation) = share(&builder, ShmKind::Lossy, 0, Payload::of::<T>())?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
@@ -95,7 +95,7 @@ pub fn lossy<T: Pod + Send>(
 /// lossless ring.
 pub(super) fn share(
     builder: &Builder,
-    kind: Kind,
+    kind: ShmKind,
     seats: usize,
     payload: Payload,
 ) -> Result<(Across, Invitation), ShareError> {
@@ -104,7 +104,7 @@ pub(super) fn share(
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
     }
     let first = builder.first_sequence()?;
-    let is_lossless = kind == Kind::Lossless;
+    let is_lossless = kind == ShmKind::Lossless;
     let page = if is_lossless { sleepers::create_with_seats(seats, first) } else { sleepers::create() }?;
     let stride = stride_for(payload.bytes, Writers::One);
     let slot_bytes = stride * size_of::<u64>();
@@ -186,7 +186,7 @@ impl Invitation {
         strategy: WaitStrategy,
         is_given_up: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Accepted<T>, AttachError> {
-        accept(self, &[Kind::Lossy, Kind::MpLossy], Payload::of::<T>(), strategy, is_given_up)
+        accept(self, &[ShmKind::Lossy, ShmKind::MpLossy], Payload::of::<T>(), strategy, is_given_up)
     }
 }
 
@@ -195,7 +195,7 @@ impl Invitation {
 /// Any bytes are a `T`.
 pub(super) fn accept<T: Message>(
     invitation: &Invitation,
-    kinds: &[Kind],
+    kinds: &[ShmKind],
     payload: Payload,
     strategy: WaitStrategy,
     is_given_up: impl Fn() -> bool + Send + Sync + 'static,
@@ -206,10 +206,10 @@ pub(super) fn accept<T: Message>(
     let kind = kinds.iter().copied().find(|&kind| kind == layout.kind).unwrap_or(kinds[0]);
     layout.is_for(kind, &payload)?;
     let capacity = layout.capacity;
-    let writers = if kind == Kind::MpLossy { Writers::Processes } else { Writers::One };
+    let writers = if kind == ShmKind::MpLossy { Writers::Processes } else { Writers::One };
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, writers, &memory)?;
     let joined = |memory| PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory);
-    if kind == Kind::MpLossy {
+    if kind == ShmKind::MpLossy {
         let table = Table::of(&invitation.sleepers, Arc::new(joined(memory)?), &layout)?;
         let memory = Arc::clone(&table.memory);
         let table = Arc::new(table);
@@ -223,7 +223,7 @@ pub(super) fn accept<T: Message>(
     // SAFETY: it is in the memory, which lives.
     let (headroom, seats) = unsafe { shown(&memory).as_ref() }.headroom_and_seats();
     let [headroom, seats] = [headroom, seats].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-    let (sleepers, awaiting) = if kind == Kind::Lossless {
+    let (sleepers, awaiting) = if kind == ShmKind::Lossless {
         let [sleepers, publisher] = sleepers::remotes_of_consumer(&page);
         let awaiting = awaiting(page, seats, publisher).ok_or_else(|| damaged("the seats", seats))?;
         (sleepers, Some(awaiting))

@@ -14,7 +14,7 @@
 use super::error::AttachError;
 use super::format::Payload;
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
 use super::share_error::ShareError;
 use super::spsc::Across;
@@ -98,5 +98,5 @@ pub fn consumer_by(invitation: &Invitation, strategy: WaitStrategy) -> Result<(C
 }
 
 fn wanted() -> Wanted {
-    Wanted { kind: Kind::Bytes, payload: Payload::of::<u64>() }
+    Wanted { kind: ShmKind::Bytes, payload: Payload::of::<u64>() }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use std::io;
 
 use super::fingerprint::Fingerprint;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use crate::memory::MemoryError;
 
 /// Why a descriptor is no ring that this process can use.
@@ -59,9 +59,9 @@ pub enum AttachError {
     /// It is another kind of ring.
     Kind {
         /// The ring's.
-        found: Kind,
+        found: ShmKind,
         /// The one that was asked for.
-        wanted: Kind,
+        wanted: ShmKind,
     },
     /// Its messages have another size.
     PayloadSize {
@@ -174,11 +174,11 @@ mod tests {
             (AttachError::Version { found: 7, wanted: 1 }, ["version 7", "version 1"]),
             (AttachError::Unknown { bits: 0x10 }, ["0x10", ""]),
             (
-                AttachError::Kind { found: Kind::Mpsc, wanted: Kind::Bytes },
+                AttachError::Kind { found: ShmKind::Mpsc, wanted: ShmKind::Bytes },
                 ["several producers", "of records"],
             ),
             (
-                AttachError::Kind { found: Kind::Lossless, wanted: Kind::BroadcastBytes },
+                AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::BroadcastBytes },
                 ["lossless", "broadcast ring of"],
             ),
             (AttachError::PayloadSize { found: 77, wanted: 88 }, ["77", "88"]),

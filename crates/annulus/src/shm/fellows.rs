@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::error::AttachError;
 use super::format::{LANE_CELLS, Layout, Payload};
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::many::{ENDS, MOST_PLACES, free_place};
 use super::numbers_and_slots::{Extent, shown};
 use super::places::{Places, Table, WhenNoProducer, byte_of};
@@ -53,7 +53,7 @@ pub(super) fn share<T: Message>(
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
     let page = Arc::new(sleepers::create_with_places(places)?);
     let layout = Layout {
-        kind: Kind::MpLossy,
+        kind: ShmKind::MpLossy,
         payload,
         slot_bytes,
         capacity,
@@ -103,10 +103,10 @@ pub(super) fn join<T: Message>(
     payload: Payload,
     strategy: WaitStrategy,
 ) -> Result<FellowPublisher<T>, AttachError> {
-    invitation.is_for(Kind::MpLossy, &payload)?;
+    invitation.is_for(ShmKind::MpLossy, &payload)?;
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
-    layout.is_for(Kind::MpLossy, &payload)?;
+    layout.is_for(ShmKind::MpLossy, &payload)?;
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Processes, &memory)?;
     if layout.capacity < MIN_CAPACITY {
         return Err(damaged("the capacity", layout.capacity as u64));

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use super::error::AttachError;
 use super::fingerprint::Fingerprint;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::process::ProcessId;
 use crate::os::shared_memory::{SharedMemory, Unfit};
 use crate::sync::{AtomicU32, Ordering, mutated};
@@ -172,7 +172,7 @@ impl Payload {
 /// Where everything lies. There is none that does not fit its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ShmKind,
     pub(crate) payload: Payload,
     /// From one slot to the next, in bytes: not 0, at least the payload's, and a multiple of its alignment.
     pub(crate) slot_bytes: usize,
@@ -270,7 +270,7 @@ impl Layout {
         let damaged = |field, value| AttachError::Damaged { field, value };
         let number = short(offset::KIND);
         let layout = Self {
-            kind: Kind::of_number(number).ok_or_else(|| damaged("the kind", number.into()))?,
+            kind: ShmKind::of_number(number).ok_or_else(|| damaged("the kind", number.into()))?,
             payload: Payload {
                 bytes: size(offset::PAYLOAD_BYTES),
                 alignment: size(offset::PAYLOAD_ALIGNMENT),
@@ -302,7 +302,7 @@ impl Layout {
     }
 
     /// Whether it is a ring of this kind, for messages of this type.
-    pub(crate) fn is_for(&self, kind: Kind, payload: &Payload) -> Result<(), AttachError> {
+    pub(crate) fn is_for(&self, kind: ShmKind, payload: &Payload) -> Result<(), AttachError> {
         let found = &self.payload;
         if self.kind != kind {
             Err(AttachError::Kind { found: self.kind, wanted: kind })
@@ -390,7 +390,7 @@ mod tests {
     use proptest::prelude::*;
 
     const SAMPLE: Layout = Layout {
-        kind: Kind::Spsc,
+        kind: ShmKind::Spsc,
         payload: Payload { bytes: 24, alignment: 8, fingerprint: Fingerprint::NONE },
         slot_bytes: 32,
         capacity: 100,
@@ -456,14 +456,16 @@ mod tests {
         let other = Payload { bytes: 24, ..Payload::of::<[u64; 3]>() };
         let wide = Payload { alignment: 16, ..SAMPLE.payload };
         let text = |told: Result<(), AttachError>| alloc::string::ToString::to_string(&told.unwrap_err());
-        assert!(text(SAMPLE.is_for(Kind::Spsc, &wanted)).contains("have 24 bytes, and this type has 16"));
-        assert!(text(SAMPLE.is_for(Kind::Spsc, &wide)).contains("aligned to 8 bytes, and this type to 16"));
-        assert!(text(SAMPLE.is_for(Kind::Lossy, &wanted)).contains("one producer, not a lossy"));
-        let types = text(SAMPLE.is_for(Kind::Spsc, &other));
+        assert!(text(SAMPLE.is_for(ShmKind::Spsc, &wanted)).contains("have 24 bytes, and this type has 16"));
+        assert!(
+            text(SAMPLE.is_for(ShmKind::Spsc, &wide)).contains("aligned to 8 bytes, and this type to 16")
+        );
+        assert!(text(SAMPLE.is_for(ShmKind::Lossy, &wanted)).contains("one producer, not a lossy"));
+        let types = text(SAMPLE.is_for(ShmKind::Spsc, &other));
         assert!(
             types.contains("0000000000000000, and") && types.contains(&std::format!("{}", other.fingerprint))
         );
-        SAMPLE.is_for(Kind::Spsc, &SAMPLE.payload).unwrap();
+        SAMPLE.is_for(ShmKind::Spsc, &SAMPLE.payload).unwrap();
     }
 
     /// A field, a value that it can't have, and what is said of it.

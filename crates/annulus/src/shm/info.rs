@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use super::error::AttachError;
 use super::fingerprint::Fingerprint;
 use super::format::Layout;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::process::ProcessId;
 
 /// What the header of a ring says, to whoever has its descriptor.
@@ -38,7 +38,7 @@ impl RingInfo {
 
     /// Which ring it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ShmKind {
         self.0.kind
     }
 

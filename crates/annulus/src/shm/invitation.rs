@@ -12,7 +12,7 @@ use super::fd::{recv_fd, send_fd};
 use super::find_error::FindError;
 use super::format::Payload;
 use super::info::RingInfo;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::named_ring::NamedRing;
 use super::published_name::PublishedName;
 use crate::memory::Memory;
@@ -135,9 +135,9 @@ impl Invitation {
         let fd = ring.open_read_only()?;
         let info = RingInfo::of(&fd)?;
         let fd = match info.kind() {
-            Kind::Lossy | Kind::Lossless => fd,
+            ShmKind::Lossy | ShmKind::Lossless => fd,
             // Who may only read it can still subscribe.
-            Kind::MpLossy => ring.open_writable().unwrap_or(fd),
+            ShmKind::MpLossy => ring.open_writable().unwrap_or(fd),
             _ => ring.open_writable()?,
         };
         Ok(Self::new(fd, ring.open(info.sleepers(), true)?))
@@ -154,7 +154,7 @@ impl Invitation {
 
     /// Whether it is to a ring of this kind, for messages of this type. To be asked before the ring is opened
     /// to be written to, which a ring of one publisher refuses.
-    pub(super) fn is_for(&self, kind: Kind, payload: &Payload) -> Result<(), AttachError> {
+    pub(super) fn is_for(&self, kind: ShmKind, payload: &Payload) -> Result<(), AttachError> {
         self.info()?.0.is_for(kind, payload)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Kind`]: which ring lies in shared memory.
+//! [`ShmKind`]: which ring lies in shared memory.
 
 use core::fmt;
 
@@ -6,7 +6,8 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u32)]
-pub enum Kind {
+#[doc(alias = "Kind")]
+pub enum ShmKind {
     /// A queue from one producer to one consumer.
     Spsc = 1,
     /// A queue from several producers, each with a ring of its own, to one consumer.
@@ -23,7 +24,7 @@ pub enum Kind {
     MpLossy = 7,
 }
 
-impl Kind {
+impl ShmKind {
     /// All of them.
     pub(super) const ALL: [Self; 7] = [
         Self::Spsc,
@@ -46,7 +47,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ShmKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Spsc => "queue of one producer",

@@ -9,7 +9,7 @@ use super::broadcast::{Accepted, accept, share};
 use super::error::AttachError;
 use super::format::Payload;
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::liveness::PeerState;
 use super::share_error::ShareError;
 use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
@@ -80,7 +80,7 @@ pub(super) fn share_with_seats<T: Message>(
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation) = share(&builder, Kind::Lossless, seats, payload)?;
+    let (across, invitation) = share(&builder, ShmKind::Lossless, seats, payload)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let publisher = unsafe { builder.lossless_across(across) }?;
@@ -116,7 +116,7 @@ pub(super) fn accept_for<T: Message>(
     payload: Payload,
     strategy: WaitStrategy,
 ) -> Result<AcceptedLossless<T>, AttachError> {
-    Ok(AcceptedLossless(accept(invitation, &[Kind::Lossless], payload, strategy, || false)?))
+    Ok(AcceptedLossless(accept(invitation, &[ShmKind::Lossless], payload, strategy, || false)?))
 }
 
 /// A lossless ring of another process.

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use super::error::AttachError;
 use super::format::{LANE_CELLS, Layout, Payload};
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::liveness::PeerState;
 use super::places::{Places, Table, WhenNoProducer, byte_of};
 use super::process::ProcessId;
@@ -53,7 +53,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
     let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: payload.slot_bytes() };
     let page = Arc::new(sleepers::create_with_places(places)?);
     let layout = Layout {
-        kind: Kind::Mpsc,
+        kind: ShmKind::Mpsc,
         payload,
         slot_bytes: payload.slot_bytes(),
         capacity: plan.capacity.checked_mul(places).ok_or(too_large)?,
@@ -183,11 +183,11 @@ struct Other {
 
 impl Other {
     fn new<T: Pod, K: KindAcross>(invitation: &Invitation, payload: &Payload) -> Result<Self, AttachError> {
-        invitation.is_for(Kind::Mpsc, payload)?;
+        invitation.is_for(ShmKind::Mpsc, payload)?;
         // Openings of its own: the locks of this process are to end with it.
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
         let (memory, layout) = Layout::attach(ring, false)?;
-        layout.is_for(Kind::Mpsc, payload)?;
+        layout.is_for(ShmKind::Mpsc, payload)?;
         let count = layout.cells / LANE_CELLS;
         if layout.cells % LANE_CELLS != 0 || !(1..=MOST_PLACES).contains(&count) {
             return Err(damaged("the number of cells", layout.cells as u64));

@@ -180,7 +180,7 @@ pub use find_error::FindError;
 pub use fingerprint::Fingerprint;
 pub use info::RingInfo;
 pub use invitation::Invitation;
-pub use kind::Kind;
+pub use kind::ShmKind;
 pub use liveness::PeerState;
 pub use name::BadName;
 pub use name_error::{DirectoryError, NameError};

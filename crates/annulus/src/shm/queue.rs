@@ -13,7 +13,7 @@ use bytemuck::Pod;
 use super::error::AttachError;
 use super::format::{self, Layout, Payload};
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::liveness::PeerState;
 use super::process::ProcessId;
 use super::share_error::ShareError;
@@ -43,7 +43,7 @@ pub enum WhenConsumerDies {
 /// What a queue is to be.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
-    pub(super) kind: Kind,
+    pub(super) kind: ShmKind,
     pub(super) payload: Payload,
 }
 
@@ -361,7 +361,7 @@ mod tests {
     /// seat is free as soon as a consumer is dropped.
     #[test]
     fn the_seat_is_free_or_taken() {
-        let wanted = Wanted { kind: Kind::Spsc, payload: Payload::of::<u64>() };
+        let wanted = Wanted { kind: ShmKind::Spsc, payload: Payload::of::<u64>() };
         let (_producer, peer, invitation) =
             share::<u64, Across>(Builder::new(1), wanted, 0, WhenConsumerDies::WaitForNext).unwrap();
         let looks_on = lock::reopened(&invitation.sleepers).unwrap();
@@ -382,7 +382,7 @@ mod tests {
     /// Both sides sleep and are woken, and both say who is there.
     #[test]
     fn either_side_sleeps() {
-        let wanted = Wanted { kind: Kind::Spsc, payload: Payload::of::<u64>() };
+        let wanted = Wanted { kind: ShmKind::Spsc, payload: Payload::of::<u64>() };
         let builder = Builder::new(1).wait_strategy(BLOCK);
         let (mut producer, peer, invitation) =
             share::<u64, Across>(builder, wanted, 7, WhenConsumerDies::Close).unwrap();

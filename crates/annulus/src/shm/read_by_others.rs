@@ -14,14 +14,14 @@ use super::format::{
     self, CELL_BYTES, CELLS_OFFSET, CONSUMER_OFFSET, HEADER_BYTES, Layout, PRODUCER_OFFSET, Payload,
     WAKE_OFFSET, offset,
 };
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::process::ProcessId;
 use crate::os::shared_memory::{Access, SharedMemory};
 
 #[test]
 fn a_program_in_c_reads_a_ring_by_its_offsets() {
     let layout = Layout {
-        kind: Kind::Lossy,
+        kind: ShmKind::Lossy,
         payload: Payload { bytes: 48, alignment: 16, fingerprint: Fingerprint::named::<u8>("quote 1") },
         slot_bytes: 64,
         capacity: 1000,
@@ -241,7 +241,7 @@ fn the_page_has_the_codes_offsets() {
         assert!(rows.iter().any(|found| found.starts_with(&row)), "no row {row:?}");
     }
 
-    for kind in Kind::ALL {
+    for kind in ShmKind::ALL {
         let row = format!("| {} | {kind} ", kind.number());
         assert!(page.contains(&row), "no row {row:?}");
     }

@@ -11,7 +11,7 @@ use super::error::AttachError;
 use super::find_error::FindError;
 use super::format::{self, Layout, page, unfit};
 use super::info::RingInfo;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::liveness::PeerState;
 use super::named_ring::NamedRing;
 use super::places::byte_of;
@@ -99,7 +99,7 @@ impl RingObserver {
             return Err(AttachError::Damaged { field: "the slots' size", value: layout.slot_bytes as u64 });
         }
         let seats = match layout.kind {
-            Kind::Lossless => {
+            ShmKind::Lossless => {
                 let told = word(&ring, format::broadcast::SEATS);
                 let room = sleepers.len().saturating_sub(page::SEATS) / page::SEAT_BYTES;
                 let seats = usize::try_from(told).ok().filter(|&seats| seats <= room);
@@ -134,20 +134,20 @@ impl RingObserver {
     /// Whether the process that publishes, or sends, is there; of a ring of several publishers, one of them;
     /// of a queue of several producers, the one that receives. `Closed` if the ring is closed, by whichever
     /// side. At most two system calls, or one for each place of a ring of several publishers. The kernel
-    /// tells, by a lock which that process holds. A ring of a [`Kind`] that this does not know is `Alive`.
+    /// tells, by a lock which that process holds. A ring of a [`ShmKind`] that this does not know is `Alive`.
     #[must_use]
     pub fn state(&self) -> PeerState {
         // Where the lock can't be looked at, the process is taken to be alive.
         let is_alive = match self.layout.kind {
-            Kind::Mpsc => self.has_seat(CONSUMER),
-            Kind::MpLossy => (0..self.places()).any(|place| self.has_seat(byte_of(place))),
+            ShmKind::Mpsc => self.has_seat(CONSUMER),
+            ShmKind::MpLossy => (0..self.places()).any(|place| self.has_seat(byte_of(place))),
             kind => !is_known(kind) || lock::is_taken(&self.ring).unwrap_or(true),
         };
         PeerState::told(is_alive, self.is_closed())
     }
 
-    /// How far both sides are now; `None` for a [`Kind`] whose numbers this does not know. O(seats), a system
-    /// call for each that is in use, and a look at 65 slots of a broadcast ring at most.
+    /// How far both sides are now; `None` for a [`ShmKind`] whose numbers this does not know. O(seats), a
+    /// system call for each that is in use, and a look at 65 slots of a broadcast ring at most.
     ///
     /// It never waits. It reads cache lines that others write, so each call costs them some line transfers.
     #[must_use]
@@ -159,9 +159,9 @@ impl RingObserver {
 
     /// Copies a message of a broadcast ring into `bytes`, as it lies there, and returns whether it could.
     /// `number` is how many were published before it. If it can't, `bytes` is empty: the message is not
-    /// published yet, was overwritten, or is being overwritten; or the ring is no [lossy](Kind::Lossy) or
-    /// [lossless](Kind::Lossless) one, and none of [several publishers](Kind::MpLossy). Of the latter, a
-    /// message that its publisher has not written never is.
+    /// published yet, was overwritten, or is being overwritten; or the ring is no [lossy](ShmKind::Lossy) or
+    /// [lossless](ShmKind::Lossless) one, and none of [several publishers](ShmKind::MpLossy). Of the latter,
+    /// a message that its publisher has not written never is.
     ///
     /// It never waits, and keeps the publisher from nothing. O(size of a message).
     ///
@@ -239,7 +239,7 @@ impl RingObserver {
     fn lanes(&self) -> impl ExactSizeIterator<Item = usize> {
         // A lane of several has cells of its own.
         let (first, count) = match self.layout.kind {
-            Kind::Mpsc => {
+            ShmKind::Mpsc => {
                 (format::CELLS_OFFSET - format::PRODUCER_OFFSET, self.layout.cells / format::LANE_CELLS)
             }
             _ => (0, 1),
@@ -281,7 +281,7 @@ impl RingObserver {
     /// The next message of a broadcast ring: the bound that the publisher shows, and from there a walk along
     /// the stamps, as in `ring/head.rs`. Where several publish: the next message that nobody has claimed.
     fn head(&self) -> Sequence {
-        if self.layout.kind == Kind::MpLossy {
+        if self.layout.kind == ShmKind::MpLossy {
             let end = || word(&self.ring, format::broadcast::END).checked_sub(1).map(Sequence::new);
             return behind_claims(word(&self.ring, format::broadcast::BOUND), end);
         }
@@ -321,12 +321,12 @@ impl fmt::Debug for RingObserver {
 }
 
 /// Whether this knows where the numbers of such a ring are.
-fn is_known(kind: Kind) -> bool {
-    matches!(kind, Kind::Spsc | Kind::Mpsc | Kind::Bytes) || is_broadcast(kind)
+fn is_known(kind: ShmKind) -> bool {
+    matches!(kind, ShmKind::Spsc | ShmKind::Mpsc | ShmKind::Bytes) || is_broadcast(kind)
 }
 
-fn is_broadcast(kind: Kind) -> bool {
-    matches!(kind, Kind::Lossy | Kind::Lossless | Kind::MpLossy)
+fn is_broadcast(kind: ShmKind) -> bool {
+    matches!(kind, ShmKind::Lossy | ShmKind::Lossless | ShmKind::MpLossy)
 }
 
 /// So many words of memory that this process can only read.

@@ -28,7 +28,7 @@ use bytemuck::Pod;
 use super::error::AttachError;
 use super::format::Payload;
 use super::invitation::Invitation;
-use super::kind::Kind;
+use super::kind::ShmKind;
 use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
 use super::share_error::ShareError;
 use crate::wait::WaitStrategy;
@@ -118,5 +118,5 @@ pub fn consumer_by<T: Pod + Send>(
 }
 
 fn wanted<T>() -> Wanted {
-    Wanted { kind: Kind::Spsc, payload: Payload::of::<T>() }
+    Wanted { kind: ShmKind::Spsc, payload: Payload::of::<T>() }
 }

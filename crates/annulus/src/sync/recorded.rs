@@ -13,7 +13,7 @@ pub use atomic::{Ordering, compiler_fence};
 
 /// What the code is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AccessKind {
     /// It reads.
     Read,
     /// It writes.
@@ -32,7 +32,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// What it does.
-    pub kind: Kind,
+    pub kind: AccessKind,
     /// Where; 0 where there is no memory in it.
     pub address: usize,
     /// To how many bytes.
@@ -54,7 +54,7 @@ pub fn watch(watcher: Option<Watcher>) {
 }
 
 #[track_caller]
-pub(crate) fn tell(kind: Kind, address: usize, bytes: usize) {
+pub(crate) fn tell(kind: AccessKind, address: usize, bytes: usize) {
     if let Some(watcher) = WATCHER.get() {
         watcher(&Access { kind, address, bytes, at: Location::caller() });
     }
@@ -64,7 +64,7 @@ pub(crate) fn tell(kind: Kind, address: usize, bytes: usize) {
 #[track_caller]
 pub(crate) fn fence(ordering: Ordering) {
     if ordering == Ordering::SeqCst {
-        tell(Kind::Fence, 0, 0);
+        tell(AccessKind::Fence, 0, 0);
     }
     atomic::fence(ordering);
 }
@@ -83,19 +83,19 @@ macro_rules! double {
             }
 
             #[track_caller]
-            fn tell(&self, kind: Kind) {
+            fn tell(&self, kind: AccessKind) {
                 tell(kind, core::ptr::from_ref(self).addr(), size_of::<Self>());
             }
 
             #[track_caller]
             pub(crate) fn load(&self, ordering: Ordering) -> $value {
-                self.tell(Kind::Read);
+                self.tell(AccessKind::Read);
                 self.0.load(ordering)
             }
 
             #[track_caller]
             pub(crate) fn store(&self, value: $value, ordering: Ordering) {
-                self.tell(if ordering == Ordering::SeqCst { Kind::Change } else { Kind::Write });
+                self.tell(if ordering == Ordering::SeqCst { AccessKind::Change } else { AccessKind::Write });
                 self.0.store(value, ordering);
             }
 
@@ -103,7 +103,7 @@ macro_rules! double {
                 #[allow(dead_code, reason = "not all verbs are used on all types")]
                 #[track_caller]
                 pub(crate) fn $change(&self, value: $value, ordering: Ordering) -> $value {
-                    self.tell(Kind::Change);
+                    self.tell(AccessKind::Change);
                     self.0.$change(value, ordering)
                 }
             )*
@@ -117,7 +117,7 @@ macro_rules! double {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                self.tell(Kind::Change);
+                self.tell(AccessKind::Change);
                 self.0.compare_exchange(from, to, success, failure)
             }
 
@@ -142,7 +142,7 @@ macro_rules! double {
                 failure: Ordering,
                 change: impl FnMut($value) -> Option<$value>,
             ) -> Result<$value, $value> {
-                self.tell(Kind::Change);
+                self.tell(AccessKind::Change);
                 self.0.fetch_update(success, failure, change)
             }
 

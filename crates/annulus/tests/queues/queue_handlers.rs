@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Consumer, Kind, Producer, ordered};
+use annulus::queue::{Consumer, Producer, QueueKind, ordered};
 use annulus::{SendTimeoutError, TrySendError, mpmc, mpsc, spmc, spsc};
 
 const SHORT: Duration = Duration::from_millis(2);
@@ -29,7 +29,7 @@ trait Consumes {
 
 macro_rules! handles {
     ($([$($kind:ident)?] $producer:ty, $consumer:ty;)*) => {$(
-        impl$(<$kind: Kind>)? Sends for $producer {
+        impl$(<$kind: QueueKind>)? Sends for $producer {
             fn try_send(&mut self, number: u64) -> Result<(), TrySendError<u64>> {
                 <$producer>::try_send(self, number)
             }
@@ -39,7 +39,7 @@ macro_rules! handles {
             }
         }
 
-        impl$(<$kind: Kind>)? Consumes for $consumer {
+        impl$(<$kind: QueueKind>)? Consumes for $consumer {
             const VERBS: [Consume<Self>; 3] = [
                 |consumer, handle| _ = consumer.consume(handle),
                 |consumer, handle| _ = consumer.consume_up_to(3, handle),

@@ -106,7 +106,7 @@ whole! { SHM:
     shm::spsc::Producer<u64>, shm::spsc::Consumer<u64>, shm::bytes::Producer, shm::bytes::Consumer,
     shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
     shm::mpsc::Builder, shm::mpsc::Places, shm::mpsc::WhenNoProducer, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::PublishedName, shm::Peer,
-    shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::Kind,
+    shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::ShmKind,
     shm::PeerState, shm::ProcessId, shm::WhenConsumerDies, shm::ReaderNumbers, shm::RingNumbers,
     shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
     shm::ShareError, broadcast::Awaited,

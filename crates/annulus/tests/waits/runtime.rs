@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::support::runtime::{Capricious, FUTURES, soon, tokio_of};
 use crate::support::tasks::Task;
 use crate::support::{Pauses, without_standing_still};
-use annulus::queue::{Consumer, Kind, Producer, ordered};
+use annulus::queue::{Consumer, Producer, QueueKind, ordered};
 use annulus::{RecvError, mpmc, spmc};
 
 /// Either end of a queue, as these tests use it.
@@ -22,7 +22,7 @@ trait Receives: Send + 'static {
     fn recv(&mut self) -> Task<'_, Result<u64, RecvError>>;
 }
 
-impl<K: Kind> Sends for Producer<u64, K>
+impl<K: QueueKind> Sends for Producer<u64, K>
 where
     Self: Send + 'static,
 {
@@ -31,7 +31,7 @@ where
     }
 }
 
-impl<K: Kind> Receives for Consumer<u64, K>
+impl<K: QueueKind> Receives for Consumer<u64, K>
 where
     Self: Send + 'static,
 {

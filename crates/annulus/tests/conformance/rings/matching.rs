@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Lossless as Bound, Lossy as Unbound, Subscribable};
-use annulus::bus::{Bus, Kind, MatchingError, MatchingSubscriber, TopicError, TopicPublisher};
+use annulus::bus::{Bus, MatchingError, MatchingSubscriber, TopicError, TopicPublisher, TopicRing};
 use annulus::{
     CapacityError, Closer, LossyTryRecvError, Observer, PublishError, RecvError, RecvTimeoutError,
     TryPublishError,
@@ -27,7 +27,7 @@ pub(crate) type MatchingLossless = OneTopic<Bound>;
 pub(crate) struct OneTopic<K>(std::marker::PhantomData<K>);
 
 /// A kind with one publisher.
-pub(crate) trait One: Kind<Writer<u64>: Publish> + 'static {
+pub(crate) trait One: TopicRing<Writer<u64>: Publish> + 'static {
     const LOSSLESS: bool;
 
     /// The number of the next message.

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, Consumer, InPlace, Kind, Producer};
+use annulus::queue::{Builder, Consumer, InPlace, Producer, QueueKind};
 use annulus::{CapacityError, RecvError, RecvTimeoutError, SendTimeoutError, mpsc, spsc};
 
 use super::{Counted, panics};
 
 for_each_kind! { any_capacity usual_capacity waits_end close_wakes zero_sized drops_what_is_left values_come_back }
 
-fn any_capacity<K: Kind>() {
+fn any_capacity<K: QueueKind>() {
     for capacity in [1, 2, 3, 5, if cfg!(miri) { 20 } else { 1000 }] {
         let (mut producer, mut consumer) = Builder::<K>::new(capacity).build::<usize>().unwrap();
         assert_eq!((producer.capacity(), consumer.capacity()), (capacity, capacity));
@@ -40,7 +40,7 @@ fn any_size() {
     any_size_of::<mpsc::Mpsc>();
 }
 
-fn any_size_of<K: InPlace + Kind>() {
+fn any_size_of<K: InPlace + QueueKind>() {
     #[repr(align(256))]
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct Wide([u8; 300]);
@@ -54,21 +54,21 @@ fn any_size_of<K: InPlace + Kind>() {
     }
 }
 
-fn zero_sized<K: Kind>() {
+fn zero_sized<K: QueueKind>() {
     let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
     assert_eq!(producer.try_send_batch(&[(); 3]), 2);
     assert!(producer.try_send(()).unwrap_err().is_full());
     assert_eq!(consumer.try_iter().count(), 2);
 }
 
-fn usual_capacity<K: Kind>() {
+fn usual_capacity<K: QueueKind>() {
     // The emulator would take minutes.
     if !cfg!(miri) {
         assert_eq!(Builder::<K>::default().build::<u8>().unwrap().0.capacity(), 65_536);
     }
 }
 
-fn waits_end<K: Kind>() {
+fn waits_end<K: QueueKind>() {
     let (mut producer, mut consumer) = Builder::<K>::new(1).build().unwrap();
     let wait = Duration::from_millis(20);
     let begun = Instant::now();
@@ -87,7 +87,7 @@ fn waits_end<K: Kind>() {
     assert!(producer.send_timeout(3, Duration::MAX) == Err(SendTimeoutError::Closed(3)));
 }
 
-fn close_wakes<K: Kind>() {
+fn close_wakes<K: QueueKind>() {
     // A sleeping consumer.
     let (producer, mut consumer) = Builder::<K>::new(1).build::<u64>().unwrap();
     thread::scope(|scope| {
@@ -114,7 +114,7 @@ fn close_wakes<K: Kind>() {
     }
 }
 
-fn drops_what_is_left<K: Kind>() {
+fn drops_what_is_left<K: QueueKind>() {
     for consumer_first in [true, false] {
         let alive = Arc::new(AtomicUsize::new(0));
         let (mut producer, consumer) = Builder::<K>::new(3).first(u64::MAX).build().unwrap();
@@ -134,7 +134,7 @@ fn drops_what_is_left<K: Kind>() {
     }
 }
 
-fn values_come_back<K: Kind>() {
+fn values_come_back<K: QueueKind>() {
     let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
     let text = String::from("once");
     let address = text.as_ptr();
@@ -202,7 +202,7 @@ fn a_batch_ends_a_run() {
 }
 
 /// What waits in place: it finds what is there, gives up in time, and sees the close.
-fn waits_in_place<K: InPlace + Kind>(make: impl Fn(usize) -> (Producer<u8, K>, Consumer<u8, K>)) {
+fn waits_in_place<K: InPlace + QueueKind>(make: impl Fn(usize) -> (Producer<u8, K>, Consumer<u8, K>)) {
     let short = Duration::from_millis(1);
     let (mut producer, mut consumer) = make(4);
     assert_eq!(consumer.wait_readable_timeout(short), Err(RecvTimeoutError::Timeout));

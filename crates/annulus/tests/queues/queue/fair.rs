@@ -8,7 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
+use annulus::queue::{Builder, Consumer, InPlace, Joinable, Producer, QueueKind};
 use annulus::{Select, WaitStrategy, mpmc::Mpmc, mpsc::Mpsc, select};
 #[cfg(feature = "async")]
 use futures_util::stream::StreamExt;
@@ -53,7 +53,7 @@ impl Drop for Message {
 }
 
 /// A way to receive.
-pub(crate) struct Verb<K: Kind> {
+pub(crate) struct Verb<K: QueueKind> {
     pub(crate) name: &'static str,
     /// Whether it waits where nothing is there.
     waits: bool,
@@ -93,11 +93,11 @@ fn one_by_one(_: u64) -> (u64, u64) {
 
 /// The verbs that move messages out.
 #[allow(clippy::too_many_lines, reason = "one entry for each verb")]
-pub(crate) fn copying<K: Kind + 'static>() -> Vec<Verb<K>> {
+pub(crate) fn copying<K: QueueKind + 'static>() -> Vec<Verb<K>> {
     fn places<const N: usize>() -> [Message; N] {
         std::array::from_fn(|_| Message::default())
     }
-    fn into<K: Kind, const N: usize>(consumer: &mut Consumer<Message, K>, taken: &mut Vec<Sent>) {
+    fn into<K: QueueKind, const N: usize>(consumer: &mut Consumer<Message, K>, taken: &mut Vec<Sent>) {
         let mut places = places::<N>();
         let count = consumer.try_recv_batch(&mut places);
         taken.extend(places[..count].iter().map(|message| message.0));
@@ -185,8 +185,8 @@ pub(crate) fn copying<K: Kind + 'static>() -> Vec<Verb<K>> {
 }
 
 /// The verbs that show messages where they lie.
-pub(crate) fn in_place<K: InPlace + Kind>() -> Vec<Verb<K>> {
-    fn part<K: InPlace + Kind>(
+pub(crate) fn in_place<K: InPlace + QueueKind>() -> Vec<Verb<K>> {
+    fn part<K: InPlace + QueueKind>(
         consumer: &mut Consumer<Message, K>,
         taken: &mut Vec<Sent>,
         count: impl Fn(usize) -> usize,
@@ -271,7 +271,7 @@ impl Many for Mpmc {
     }
 }
 
-struct World<'a, K: Kind> {
+struct World<'a, K: QueueKind> {
     verb: &'a Verb<K>,
     plot: Plot,
     producers: Vec<Producer<Message, K>>,

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use annulus::queue::{Builder, Kind};
+use annulus::queue::{Builder, QueueKind};
 use annulus::{RecvError, TryRecvError, WaitStrategy};
 
 for_each_kind! { batches_of_places batches_of_a_vector handed_to_a_closure }
 
 /// A queue of eight with the numbers from 1 to `count`.
-fn queue<K: Kind>(count: u64) -> (annulus::queue::Producer<u64, K>, annulus::queue::Consumer<u64, K>) {
+fn queue<K: QueueKind>(count: u64) -> (annulus::queue::Producer<u64, K>, annulus::queue::Consumer<u64, K>) {
     let (mut producer, consumer) = Builder::<K>::new(8).build().unwrap();
     (1..=count).for_each(|number| producer.send(number).unwrap());
     (producer, consumer)
 }
 
-fn batches_of_places<K: Kind>() {
+fn batches_of_places<K: QueueKind>() {
     let (producer, mut consumer) = queue::<K>(6);
     let mut values = [0; 3];
     assert_eq!(consumer.recv_batch(&mut []), Ok(0));
@@ -33,7 +33,7 @@ fn batches_of_places<K: Kind>() {
     assert_eq!(consumer.recv_batch(&mut []), Ok(0), "closed, too");
 }
 
-fn batches_of_a_vector<K: Kind>() {
+fn batches_of_a_vector<K: QueueKind>() {
     let (producer, mut consumer) = queue::<K>(6);
     let mut values = vec![9];
     assert_eq!((consumer.recv_many(&mut values, 0), values.len()), (Ok(0), 1));
@@ -47,7 +47,7 @@ fn batches_of_a_vector<K: Kind>() {
     assert_eq!((consumer.recv_many(&mut values, 0), values.len()), (Ok(0), 7));
 }
 
-fn handed_to_a_closure<K: Kind>() {
+fn handed_to_a_closure<K: QueueKind>() {
     let (producer, mut consumer) = queue::<K>(8);
     let mut taken = Vec::new();
     assert_eq!(consumer.consume_up_to(0, |number| taken.push(number)), 0);

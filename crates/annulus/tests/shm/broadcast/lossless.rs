@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
 use annulus::shm::broadcast::{AcceptedLossless, NoSeat};
-use annulus::shm::{AttachError, Invitation, Kind, PeerState, ShareError, broadcast, recv_fd, send_fd};
+use annulus::shm::{AttachError, Invitation, PeerState, ShareError, ShmKind, broadcast, recv_fd, send_fd};
 use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, TryPublishError, WaitStrategy};
 use proptest::prelude::*;
 use rustix::process::Signal;
@@ -260,10 +260,10 @@ fn what_can_not_be() {
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 })));
     let (_publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
     let error = invitation.accept::<u64>().unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::Lossless, wanted: Kind::Lossy }));
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::Lossy }));
     let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     let error = invitation.accept_lossless::<u64>().unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::Lossy, wanted: Kind::Lossless }));
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossy, wanted: ShmKind::Lossless }));
 }
 
 /// The headroom is the same on both sides: who joins at the oldest is promised no more than what others have.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use annulus::broadcast::Builder;
 use annulus::shm::{
-    AttachError, Directory, FindError, Fingerprint, Invitation, Kind, PeerState, RingObserver, broadcast,
+    AttachError, Directory, FindError, Fingerprint, Invitation, PeerState, RingObserver, ShmKind, broadcast,
     recv_fd,
 };
 use proptest::prelude::*;
@@ -87,7 +87,7 @@ fn every_message_counts_at_once() {
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
         let info = observer.info();
-        assert_eq!((info.kind(), info.capacity(), info.start()), (Kind::Lossy, capacity, first));
+        assert_eq!((info.kind(), info.capacity(), info.start()), (ShmKind::Lossy, capacity, first));
         let published = || observer.numbers().unwrap().published;
         assert_eq!(published(), 0);
         for number in 1..=2100 {

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Publisher, Subscribable};
-use annulus::shm::{Accepted, AttachError, Invitation, Kind, PeerState, ShareError, broadcast};
+use annulus::shm::{Accepted, AttachError, Invitation, PeerState, ShareError, ShmKind, broadcast};
 use annulus::{CapacityError, LossyTryRecvError, RecvError, WaitStrategy};
 use bytemuck::Pod;
 use proptest::prelude::*;
@@ -218,7 +218,7 @@ fn what_does_not_fit_is_refused() {
         Err(AttachError::PayloadAlignment { found: 8, wanted: 4 })
     ));
     let info = invitation.info().unwrap();
-    assert_eq!((info.kind(), info.capacity()), (Kind::Lossy, 8));
+    assert_eq!((info.kind(), info.capacity()), (ShmKind::Lossy, 8));
 
     let (here, there) = UnixStream::pair().unwrap();
     let no_ring = std::fs::File::open("/proc/self/exe").unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annulus::shm::mp_broadcast::{self, WhenNoPublisher};
 use annulus::shm::{
-    AttachError, FindError, Invitation, Kind, NameError, NamedSubscriber, PeerState, Received,
+    AttachError, FindError, Invitation, NameError, NamedSubscriber, PeerState, Received, ShmKind,
     WhenConsumerDies, broadcast, spsc,
 };
 use annulus::{WaitStrategy, broadcast::Builder as Ring};
@@ -27,7 +27,7 @@ fn a_ring_is_found_by_its_name() {
     let name = invitation.publish(&directory, "a").unwrap();
     let found = directory.find("a").unwrap();
     let invitation = Invitation::find(&found).unwrap();
-    assert_eq!(invitation.info().unwrap().kind(), Kind::MpLossy);
+    assert_eq!(invitation.info().unwrap().kind(), ShmKind::MpLossy);
     assert!(format!("{invitation:?}").starts_with("Invitation { ring: "));
     let mut other = mp_broadcast::publisher::<u64>(&invitation).unwrap();
     let accepted = invitation.accept::<u64>().unwrap();
@@ -91,12 +91,15 @@ fn other_rings_are_refused() {
     let (_publisher, _, lossy) = broadcast::lossy::<u64>(Ring::new(8)).unwrap();
     let _lossy = lossy.publish(&directory, "lossy").unwrap();
     let error = wrong("lossy");
-    assert!(matches!(error, AttachError::Kind { found: Kind::Lossy, wanted: Kind::MpLossy }), "{error}");
+    assert!(
+        matches!(error, AttachError::Kind { found: ShmKind::Lossy, wanted: ShmKind::MpLossy }),
+        "{error}"
+    );
     let builder = annulus::spsc::Builder::new(8);
     let (_producer, _, queue) = spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
     let _queue = queue.publish(&directory, "queue").unwrap();
     let error = wrong("queue");
-    assert!(matches!(error, AttachError::Kind { found: Kind::Spsc, wanted: Kind::MpLossy }), "{error}");
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::MpLossy }), "{error}");
     let (_other, _name) = ring(8, 2).publish_in::<i64>(&directory, "type").unwrap();
     assert!(matches!(wrong("type"), AttachError::Type { .. }));
     let bad = ring(8, 2).publish_in::<u64>(&directory, "../a").map(drop).unwrap_err();
@@ -107,7 +110,7 @@ fn other_rings_are_refused() {
     // A consumer of a queue, and a seat, can't be had of it.
     let found = Invitation::find(&directory.find("type").unwrap()).unwrap();
     let error = spsc::consumer::<i64>(&found).map(drop).unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::MpLossy, wanted: Kind::Spsc }), "{error}");
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::MpLossy, wanted: ShmKind::Spsc }), "{error}");
 }
 
 /// A subscriber that comes before the first publisher, and stays while they come and go. As long as the ring

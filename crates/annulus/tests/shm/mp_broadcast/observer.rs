@@ -2,7 +2,7 @@
 
 use annulus::broadcast::Builder as Ring;
 use annulus::shm::mp_broadcast::{Builder, WhenNoPublisher};
-use annulus::shm::{Directory, Kind, PeerState, RingObserver};
+use annulus::shm::{Directory, PeerState, RingObserver, ShmKind};
 
 use crate::mp_broadcast::by_hand::{Hand, Step};
 use crate::mp_broadcast::{Memory, joined, ring};
@@ -23,7 +23,7 @@ fn every_message_counts_at_once() {
         let name = invitation.publish(&directory, "ring").unwrap();
         let observer = observer(&directory);
         let info = observer.info();
-        assert_eq!((info.kind(), info.capacity(), info.start()), (Kind::MpLossy, capacity, first));
+        assert_eq!((info.kind(), info.capacity(), info.start()), (ShmKind::MpLossy, capacity, first));
         for number in 0..300 {
             let numbers = observer.numbers().unwrap();
             assert_eq!((numbers.published, numbers.pending, numbers.readers.len()), (number, None, 0));

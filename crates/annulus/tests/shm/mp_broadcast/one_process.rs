@@ -7,7 +7,7 @@ use std::time::Duration;
 use annulus::broadcast::Builder as Ring;
 use annulus::memory::Memory;
 use annulus::shm::mp_broadcast::{self, Builder, WhenNoPublisher};
-use annulus::shm::{AttachError, Kind, PeerState, ShareError};
+use annulus::shm::{AttachError, PeerState, ShareError, ShmKind};
 use annulus::{LossyTryRecvError, RecvError, SendTimeoutError, Transmit, TrySendError, WaitStrategy};
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn places_are_taken_and_given_back() {
     drop(second);
     assert_eq!((places.taken(), places.joined(), places.died()), (2, 3, 0));
     assert_eq!(joined::<u64>(&invitation).place(), 1);
-    assert_eq!(invitation.info().unwrap().kind(), Kind::MpLossy);
+    assert_eq!(invitation.info().unwrap().kind(), ShmKind::MpLossy);
     assert!(format!("{first:?}").contains("place: 0"));
 }
 
@@ -41,7 +41,7 @@ fn rings_that_cant_be() {
     let refused = invitation.accept::<u32>().map(drop).unwrap_err();
     assert!(matches!(refused, AttachError::PayloadSize { .. }), "{refused}");
     let refused = invitation.accept_lossless::<u64>().map(drop).unwrap_err();
-    assert!(matches!(refused, AttachError::Kind { found: Kind::MpLossy, .. }), "{refused}");
+    assert!(matches!(refused, AttachError::Kind { found: ShmKind::MpLossy, .. }), "{refused}");
 }
 
 /// Whatever a message is published by: it comes, and in its place.

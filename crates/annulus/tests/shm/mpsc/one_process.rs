@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::mpsc::{self, Builder, Producer};
-use annulus::shm::{AttachError, Invitation, Kind, RingInfo, ShareError, spsc};
+use annulus::shm::{AttachError, Invitation, RingInfo, ShareError, ShmKind, spsc};
 use annulus::{CapacityError, RecvError, TryRecvError, TrySendError, WaitStrategy};
 use proptest::prelude::*;
 
@@ -317,12 +317,12 @@ fn what_can_not_be_is_refused() {
     let policy = annulus::shm::WhenConsumerDies::Close;
     let (_producer, _, one) = spsc::producer::<u64>(annulus::spsc::Builder::new(8), policy).unwrap();
     let error = mpsc::producer::<u64>(&one).map(drop).unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::Spsc, wanted: Kind::Mpsc }), "{error}");
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::Mpsc }), "{error}");
     let error = mpsc::consumer::<u64>(&one).map(drop).unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::Spsc, wanted: Kind::Mpsc }), "{error}");
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::Mpsc }), "{error}");
     let (_consumer, _, many) = queue(8, 2).build::<u64>().unwrap();
     let error = spsc::consumer::<u64>(&many).map(drop).unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::Mpsc, wanted: Kind::Spsc }), "{error}");
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Mpsc, wanted: ShmKind::Spsc }), "{error}");
     let error = mpsc::producer::<u32>(&many).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::PayloadSize { found: 8, wanted: 4 }), "{error}");
     let error = mpsc::producer::<i64>(&many).map(drop).unwrap_err();
@@ -351,5 +351,5 @@ fn it_can_be_looked_at() {
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let info: RingInfo = Invitation::receive(&there).unwrap().info().unwrap();
-    assert_eq!((info.kind(), info.capacity(), info.payload_bytes()), (Kind::Mpsc, 15, 24));
+    assert_eq!((info.kind(), info.capacity(), info.payload_bytes()), (ShmKind::Mpsc, 15, 24));
 }

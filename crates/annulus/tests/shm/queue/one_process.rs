@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::spsc::{self, Consumer, Producer};
-use annulus::shm::{AttachError, Invitation, Kind, PeerState, RingInfo, ShareError, broadcast};
+use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShareError, ShmKind, broadcast};
 use annulus::shm::{Peer, WhenConsumerDies};
 use annulus::spsc::Builder;
 use annulus::{
@@ -299,7 +299,7 @@ fn what_can_not_be_is_refused() {
     let error = spsc::consumer::<i64>(&queue).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Type { .. }), "{error}");
     let error = queue.accept::<u64>().map(drop).unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::Spsc, wanted: Kind::Lossy }), "{error}");
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::Lossy }), "{error}");
 }
 
 /// By name, in a directory.
@@ -326,5 +326,5 @@ fn it_can_be_looked_at() {
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let info: RingInfo = Invitation::receive(&there).unwrap().info().unwrap();
-    assert_eq!((info.kind(), info.capacity(), info.payload_bytes()), (Kind::Spsc, 5, 24));
+    assert_eq!((info.kind(), info.capacity(), info.payload_bytes()), (ShmKind::Spsc, 5, 24));
 }

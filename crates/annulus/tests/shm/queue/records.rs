@@ -10,7 +10,7 @@ use std::time::Duration;
 use annulus::queue::bytes::{Builder, WriteError};
 use annulus::shm::bytes::{self, Consumer, Producer};
 use annulus::shm::{
-    AttachError, Invitation, Kind, Peer, PeerState, ShareError, WhenConsumerDies, recv_fd, spsc,
+    AttachError, Invitation, Peer, PeerState, ShareError, ShmKind, WhenConsumerDies, recv_fd, spsc,
 };
 use annulus::{CapacityError, RecvError, TryRecvError};
 use proptest::prelude::*;
@@ -254,7 +254,7 @@ fn what_can_not_be_is_refused() {
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 })));
     let (_producer, _, records) = bytes::producer(Builder::new(64), WhenConsumerDies::Close).unwrap();
     let error = spsc::consumer::<u64>(&records).map(drop).unwrap_err();
-    assert!(matches!(error, AttachError::Kind { found: Kind::Bytes, wanted: Kind::Spsc }), "{error}");
+    assert!(matches!(error, AttachError::Kind { found: ShmKind::Bytes, wanted: ShmKind::Spsc }), "{error}");
     let (here, there) = UnixStream::pair().unwrap();
     records.send(&here).unwrap();
     let file = File::from(recv_fd(&there).unwrap());

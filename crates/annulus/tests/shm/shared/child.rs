@@ -2,8 +2,8 @@
 
 use annulus::broadcast::Builder;
 use annulus::shm::{
-    Directory, FindError, Fingerprint, Invitation, Kind, NameError, NamedRing, PeerState, WhenConsumerDies,
-    broadcast, mp_broadcast, spsc,
+    Directory, FindError, Fingerprint, Invitation, NameError, NamedRing, PeerState, ShmKind,
+    WhenConsumerDies, broadcast, mp_broadcast, spsc,
 };
 use std::collections::HashMap;
 use std::env;
@@ -197,7 +197,7 @@ fn this_process() {
 /// The first message of a ring, of either kind.
 fn receive(ring: &NamedRing) -> Result<u64, FindError> {
     let invitation = Invitation::find(ring)?;
-    if invitation.info()?.kind() == Kind::Spsc {
+    if invitation.info()?.kind() == ShmKind::Spsc {
         return Ok(spsc::consumer::<u64>(&invitation)?.0.recv().unwrap());
     }
     let accepted = invitation.accept::<u64>()?;

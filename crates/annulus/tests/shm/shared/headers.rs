@@ -43,7 +43,7 @@ fn header() -> Vec<u8> {
 #[test]
 fn a_header_of_the_page_is_read() {
     let info = RingInfo::of(fixed(&header())).unwrap();
-    assert_eq!((info.kind(), info.capacity()), (annulus::shm::Kind::Spsc, 64));
+    assert_eq!((info.kind(), info.capacity()), (annulus::shm::ShmKind::Spsc, 64));
     assert_eq!((info.payload_bytes(), info.payload_alignment(), info.slot_bytes()), (16, 8, 16));
     assert_eq!((info.fingerprint().to_u64(), info.start()), (0xABCD, 77));
     assert_eq!((info.creator().pid(), info.creator().start_time()), (4321, 12_345));

@@ -1,7 +1,7 @@
 //! NUMA nodes. The node of a page, and the policy of its mapping, as the kernel says them.
 
 use annulus::memory::{Grant, Memory, MemoryOption, Reason};
-use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
+use annulus::queue::{Builder, Consumer, InPlace, Joinable, Producer, QueueKind};
 use annulus::{CapacityError, RegisterError, mpmc, mpsc, spsc};
 
 use crate::memory::rings::{KINDS, address_of, same};
@@ -70,7 +70,7 @@ fn a_node_that_is_not_there() {
     }
 }
 
-fn goes_to_the_reader<K: InPlace + Kind>() {
+fn goes_to_the_reader<K: InPlace + QueueKind>() {
     let memory = Memory::require().near_reader();
     let (mut producer, mut consumer) = Builder::<K>::new(10_000).memory(memory).build::<u64>().unwrap();
     producer.send_batch(&vec![7; 10_000]).unwrap();

@@ -62,7 +62,7 @@ pub(crate) fn address_of<T>(value: &T) -> usize {
     std::ptr::from_ref(value).addr()
 }
 
-fn in_place<K: queue::InPlace + queue::Kind>(
+fn in_place<K: queue::InPlace + queue::QueueKind>(
     name: &'static str,
     memory: Memory,
 ) -> Result<Made, MemoryError> {
@@ -84,7 +84,7 @@ fn mpsc(memory: Memory) -> Result<Made, MemoryError> {
     in_place::<mpsc::Mpsc>("mpsc", memory)
 }
 
-fn plain_queue<K: queue::Kind>(name: &'static str, memory: Memory) -> Result<Made, MemoryError> {
+fn plain_queue<K: queue::QueueKind>(name: &'static str, memory: Memory) -> Result<Made, MemoryError> {
     let builder = queue::Builder::<K>::new(SLOTS).memory(memory);
     let (producer, consumer) = builder.build::<u64>().map_err(refused)?;
     Ok(made(name, None, move || {

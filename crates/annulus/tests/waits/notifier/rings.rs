@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use annulus::broadcast::{Lossless, Publisher};
-use annulus::queue::{Consumer, Kind, Producer, ordered};
+use annulus::queue::{Consumer, Producer, QueueKind, ordered};
 use annulus::{EventNotifier, LossyTryRecvError, Readiness, TryRecvError, Waitable};
 use annulus::{broadcast, event, mpmc, mpsc, spmc, spsc};
 
@@ -115,7 +115,7 @@ fn publishing(seed: u64, mut publish: impl FnMut(u64) + Send + 'static) -> Publi
     })
 }
 
-fn queue<K: Kind>(
+fn queue<K: QueueKind>(
     name: &'static str,
     (mut producer, consumer): (Producer<u64, K>, Consumer<u64, K>),
 ) -> (Box<dyn AtLoop>, Publishing)

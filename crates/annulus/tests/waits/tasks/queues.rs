@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Consumer, Kind, Producer, ordered};
+use annulus::queue::{Consumer, Producer, QueueKind, ordered};
 use annulus::{mpmc, spmc};
 
 use super::poll_some;
@@ -133,14 +133,14 @@ fn dropped_at_random<S: Send, R: Send>(
     assert_eq!(received.len() as u64, sent.into_inner());
 }
 
-fn send<K: Kind>(producer: &mut Producer<u64, K>, number: u64, random: &mut Pauses) -> bool {
+fn send<K: QueueKind>(producer: &mut Producer<u64, K>, number: u64, random: &mut Pauses) -> bool {
     match random.next() % 8 {
         0 => producer.send(number).is_ok(),
         _ => poll_some(producer.send_async(number), random).is_some_and(|sent| sent.is_ok()),
     }
 }
 
-fn receive<K: Kind>(
+fn receive<K: QueueKind>(
     consumer: &mut Consumer<u64, K>,
     random: &mut Pauses,
 ) -> Option<Result<u64, annulus::RecvError>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
+use annulus::queue::{Builder, Consumer, InPlace, Joinable, Producer, QueueKind};
 #[cfg(feature = "async")]
 use annulus::{RecvError, SendError};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
@@ -17,7 +17,7 @@ use crate::support::polled::{Patience, Polled};
 
 /// What a queue must do: one plain queue for each ring. A producer that joins goes on in the ring that was
 /// left last, or in a new one.
-struct Model<K: InPlace + Kind> {
+struct Model<K: InPlace + QueueKind> {
     capacity: usize,
     producers: Vec<Option<Producer<Counted, K>>>,
     /// `None` while it waits in a task.
@@ -38,7 +38,7 @@ struct Model<K: InPlace + Kind> {
 type Register<K> = fn(&Producer<Counted, K>) -> Option<Producer<Counted, K>>;
 
 /// Where producers may join.
-pub(crate) struct Joining<K: Kind> {
+pub(crate) struct Joining<K: QueueKind> {
     register: Register<K>,
     /// How many rings there are.
     rings: fn(&Consumer<Counted, K>) -> usize,
@@ -50,7 +50,7 @@ impl<K: Joinable> Joining<K> {
     }
 }
 
-impl<K: InPlace + Kind> Model<K> {
+impl<K: InPlace + QueueKind> Model<K> {
     fn new(builder: Builder<K>, joining: Option<Joining<K>>) -> Self {
         let (producer, consumer) = builder.build().unwrap();
         Self {
@@ -396,7 +396,7 @@ impl<K: InPlace + Kind> Model<K> {
 }
 
 /// Takes `turns` with a new queue; where several may send, `joining` is how they join.
-pub(crate) fn run<K: InPlace + Kind>(
+pub(crate) fn run<K: InPlace + QueueKind>(
     builder: Builder<K>,
     joining: Option<Joining<K>>,
     turns: impl IntoIterator<Item = Turn>,
