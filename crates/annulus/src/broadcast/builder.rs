@@ -293,7 +293,7 @@ impl Builder {
         reset: R,
     ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) = self.first_handles(Writers::One, self.name(), |capacity, _| {
-            Owned::new(capacity, &self.memory, factory)
+            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, factory)
         })?;
         Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
     }
@@ -305,7 +305,7 @@ impl Builder {
         reset: R,
     ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) = self.first_handles(Writers::Many, self.name(), |capacity, _| {
-            Owned::new(capacity, &self.memory, &factory)
+            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, &factory)
         })?;
         Ok((
             MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
@@ -434,7 +434,9 @@ impl Builder {
         writers: Writers,
         name: Name,
     ) -> Result<FirstHandles<Copied<T>>, CapacityError> {
-        self.first_handles(writers, name, |capacity, stride| Copied::new(capacity, stride, &self.memory))
+        self.first_handles(writers, name, |capacity, stride| {
+            Copied::new(capacity, stride, &self.memory, RingState::<Copied<T>>::BEFORE)
+        })
     }
 
     #[inline(always)]

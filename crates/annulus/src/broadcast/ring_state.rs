@@ -6,6 +6,7 @@ use super::receivers::{Left, Receivers};
 use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 use crate::base::link::Link;
+use crate::base::room::Before;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::close::Close;
 use crate::observer::Listing;
@@ -58,6 +59,9 @@ pub(super) struct Elsewhere {
 }
 
 impl<S: Store> RingState<S> {
+    /// What has to be before the slots, so that they lie in one room with it.
+    pub(super) const BEFORE: Before = Common::<Self>::BEFORE;
+
     /// The first shares of it, with one handle on each side.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
@@ -95,7 +99,7 @@ impl<S: Store> RingState<S> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     fn in_place<const SHARES: usize>(
-        ring: RingParts<S>,
+        mut ring: RingParts<S>,
         headroom: usize,
         seats: Option<Seats>,
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
@@ -105,7 +109,7 @@ impl<S: Store> RingState<S> {
     ) -> [Common<Self>; SHARES] {
         let listing = Listing::new(name.as_deref());
         let (capacity, first) = (ring.capacity(), ring.first());
-        let room = Common::<Self>::room();
+        let room = ring.block_mut().room_before::<Self>();
         let place = room.place().as_ptr();
         // SAFETY: the room is new, and the place is in it. These are all fields.
         unsafe {

@@ -418,7 +418,9 @@ mod tests {
 
     fn shared() -> Common<RingState<Copied<u64>>> {
         let writers = (Writers::Many, Copied::<u64>::stride(Writers::Many));
-        let make = |capacity, stride| Copied::new(capacity, stride, &Memory::default());
+        let make = |capacity, stride| {
+            Copied::new(capacity, stride, &Memory::default(), RingState::<Copied<u64>>::BEFORE)
+        };
         let ring = RingParts::new(4, Sequence::FIRST, writers, make).unwrap();
         let [shared] = RingState::made(ring, 0, WaitStrategy::default(), &None, None);
         shared

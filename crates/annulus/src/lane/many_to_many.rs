@@ -28,6 +28,7 @@ use core::num::NonZeroUsize;
 use super::cache_line::CacheLine;
 use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Cells, Number, Span};
+use crate::base::room::Before;
 use crate::error::{CapacityError, Refusal};
 #[cfg(feature = "std")]
 use crate::memory::Block;
@@ -59,8 +60,9 @@ impl<T> ManyToMany<T> {
         capacity: usize,
         first: Number,
         memory: &Memory,
+        before: Before,
     ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
-        Stamped::slots(capacity, first, memory)
+        Stamped::slots(capacity, first, memory, before)
     }
 
     /// A lane of these slots. Nothing can fail here, so a lane is made where it is to be.

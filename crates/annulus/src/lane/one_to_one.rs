@@ -34,6 +34,7 @@
 use core::mem::offset_of;
 
 use super::{Cells, ControlBlock, Number, Own, Position, Span};
+use crate::base::room::Before;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
@@ -61,11 +62,11 @@ const _: () = {
 impl<T> OneToOne<T> {
     /// The slots of a lane: `capacity` of them, in `memory`.
     #[inline(always)]
-    pub(crate) fn slots(capacity: usize, memory: &Memory) -> Result<Cells<T>, CapacityError> {
+    pub(crate) fn slots(capacity: usize, memory: &Memory, before: Before) -> Result<Cells<T>, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        Cells::new(capacity, memory)
+        Cells::new(capacity, memory, before)
     }
 
     /// Writes a lane of these slots, whose first message is number `first`, to where it is to be.
@@ -356,7 +357,8 @@ mod tests {
     #[test]
     fn what_is_handed_over_can_be_taken_back() {
         let first = Number::new(0);
-        let lane = OneToOne::<Box<u8>>::new(OneToOne::slots(2, &Memory::default()).unwrap(), first);
+        let lane =
+            OneToOne::<Box<u8>>::new(OneToOne::slots(2, &Memory::default(), Before::NOTHING).unwrap(), first);
         lane.ask_for(lane.position(first));
         assert!(lane.is_asked_for(first) && !lane.is_asked_for(first.next()));
         // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
@@ -370,7 +372,8 @@ mod tests {
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = Number::new(u64::MAX - 1);
-        let lane = OneToOne::<u8>::new(OneToOne::slots(2, &Memory::default()).unwrap(), first);
+        let lane =
+            OneToOne::<u8>::new(OneToOne::slots(2, &Memory::default(), Before::NOTHING).unwrap(), first);
         let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.next()), end);
@@ -380,7 +383,8 @@ mod tests {
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
         let first = Number::new(0);
-        let lane = OneToOne::<u8>::new(OneToOne::slots(4, &Memory::default()).unwrap(), first);
+        let lane =
+            OneToOne::<u8>::new(OneToOne::slots(4, &Memory::default(), Before::NOTHING).unwrap(), first);
         lane.release(first.next());
         assert_eq!(lane.len(), 0);
         lane.release(first);
@@ -390,7 +394,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToOne::new(OneToOne::slots(4, &Memory::default()).unwrap(), first);
+        let lane = OneToOne::new(OneToOne::slots(4, &Memory::default(), Before::NOTHING).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write_at(lane.position(number), message.clone()) };

@@ -8,7 +8,6 @@ use super::{Slots, Store, Strided, WithoutSlot, Written};
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
-#[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
@@ -93,6 +92,11 @@ impl<S: Store> RingParts<S> {
 
     pub(crate) fn first(&self) -> Sequence {
         self.first
+    }
+
+    /// Where the slots lie.
+    pub(crate) fn block_mut(&mut self) -> &mut Block {
+        self.store.block_mut()
     }
 }
 
