@@ -1,6 +1,6 @@
 //! How long a message is on its way from one core to the other, as a ring or a queue brings it.
 
-use super::queue_wake::{HandingOver, Spinning};
+use super::queue_wake::Spinning;
 use crate::contenders::{
     Annulus, AsyncBroadcast, Bus, Contender, CrossbeamTried, Disruptor, Gated, KanalTried, Named, PhotonRing,
     Publisher, Queue, Reader, Receiver, Rtrb, Sender, Subscriber, Tokio,
@@ -35,8 +35,7 @@ pub fn rows() -> Vec<Row> {
         ]),
         row(
             "queue, one-way latency",
-            "the same from the send to its receipt by a consumer that spins; with messages handed over (`Builder::hand_off`), and a queue with \
-             claims, beside it",
+            "the same from the send to its receipt by a consumer that spins; a queue with claims beside it",
         )
         .entries([
             ours(queue::<Spinning<annulus::spsc::Spsc>>),
@@ -44,7 +43,6 @@ pub fn rows() -> Vec<Row> {
             rival(CrossbeamTried::NAME, queue::<CrossbeamTried>),
             rival(KanalTried::NAME, queue::<KanalTried>),
         ])
-        .other("annulus, handed over", queue::<HandingOver>)
         .other("annulus, spmc", queue::<Spinning<annulus::spmc::Spmc>>)
         .target(RAW, 1.1),
     ]

@@ -19,7 +19,6 @@ pub fn rows() -> [Row; 3] {
     const RAW: &str = "raw ping-pong";
     const RAW_WITH_PAUSES: &str = "raw ping-pong, pausing";
     const BUSY: &str = "annulus, without pauses";
-    const HANDED_OVER: &str = "annulus, handed over";
     [
         Row::new(
             "queue, wake-up latency",
@@ -39,8 +38,8 @@ pub fn rows() -> [Row; 3] {
         .target(FUTEX, 1.3),
         Row::new(
             "queue, round trip",
-            "u64, through one queue and back through another, both sides spinning with a pause between their looks; without the pauses, and \
-             with messages handed over (`Builder::hand_off`), beside it",
+            "u64, through one queue and back through another, both sides spinning with a pause between their looks; without the pauses \
+             beside it",
             4096,
             100_000,
         )
@@ -50,7 +49,6 @@ pub fn rows() -> [Row; 3] {
             Entry { name: Rtrb::NAME, kind: Kind::Rival, run: round_trip::<Rtrb> },
         ])
         .other(BUSY, round_trip::<Spinning<spsc::Spsc>>)
-        .other(HANDED_OVER, round_trip::<HandingOver<true>>)
         .floor(RAW, floor::round_trip)
         .floor(RAW_WITH_PAUSES, floor::round_trip_with_pauses)
         .target(RAW, 1.1),
@@ -126,9 +124,6 @@ where
 /// Our queue of a kind, its consumer spinning, with a pause between its looks or without.
 pub(super) struct Spinning<K, const PAUSE: bool = false>(PhantomData<K>);
 
-/// The same of one that has its messages handed over.
-pub(super) struct HandingOver<const PAUSE: bool = false>;
-
 pub(super) struct SpinningProducer<K: annulus::queue::Kind>(annulus::queue::Producer<u64, K>);
 
 pub(super) struct SpinningConsumer<K: annulus::queue::Kind, const PAUSE: bool>(
@@ -150,21 +145,6 @@ where
     fn queue(capacity: usize) -> (Self::Sender, Self::Receiver) {
         let (producer, consumer) =
             annulus::queue::Builder::new(capacity).build().expect("a ring of this capacity can be made");
-        (SpinningProducer(producer), SpinningConsumer(consumer))
-    }
-}
-
-impl<const PAUSE: bool> Named for HandingOver<PAUSE> {
-    const NAME: &'static str = Annulus::NAME;
-}
-
-impl<const PAUSE: bool> Queue for HandingOver<PAUSE> {
-    type Sender = SpinningProducer<spsc::Spsc>;
-    type Receiver = SpinningConsumer<spsc::Spsc, PAUSE>;
-
-    fn queue(capacity: usize) -> (Self::Sender, Self::Receiver) {
-        let builder = spsc::Builder::new(capacity).hand_off(true);
-        let (producer, consumer) = builder.build().expect("a ring of this capacity can be made");
         (SpinningProducer(producer), SpinningConsumer(consumer))
     }
 }

@@ -70,8 +70,8 @@ pub fn queues(bytes: &[u8]) {
     let Some(case) = Case::of(bytes) else { return };
     let (capacity, first) = (case.capacity(1), case.first());
     match case.kind(4) {
-        kind @ (0 | 2) => {
-            let builder = spsc::Builder::new(capacity).first(first).hand_off(kind == 2);
+        0 | 2 => {
+            let builder = spsc::Builder::new(capacity).first(first);
             one_consumer::run(builder, None, case.steps);
         }
         _ => {

@@ -195,8 +195,7 @@ impl World {
                         Kind::Read => must_wait |= self.machine.load(core, line),
                         Kind::Write => self.machine.store(core, line),
                         Kind::Change => must_wait |= self.machine.change(core, line),
-                        Kind::PrefetchToWrite => self.machine.prefetch(core, line, true),
-                        _ => self.machine.prefetch(core, line, false),
+                        _ => self.machine.prefetch(core, line),
                     }
                 }
                 for (_, core, why) in self.machine.moved.drain(..) {

@@ -16,7 +16,6 @@ use core::any::Any;
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use super::hand_off::HandOff;
 use super::{ControlBlock, Number, Peer};
 use crate::base::gone::Gone;
 use crate::stats::Handles;
@@ -226,8 +225,9 @@ impl Across {
     }
 }
 
-impl<T> ControlBlock<T> for Across {
+impl ControlBlock for Across {
     const ACROSS: bool = true;
+    const LONE: bool = false;
     type Peer = OtherProcess;
 
     #[inline(always)]
@@ -248,13 +248,6 @@ impl<T> ControlBlock<T> for Across {
     #[inline(always)]
     fn cached_limit(&self) -> &UnsafeCell<Number> {
         &self.cached_limit
-    }
-
-    /// Nobody asks: a message of another process goes into its slot.
-    // Unreached: for whoever hands off, which no queue between processes does
-    #[inline(always)]
-    fn hand_off(&self) -> Option<&HandOff<T>> {
-        None
     }
 }
 

@@ -14,7 +14,6 @@
 use core::ptr::NonNull;
 
 use super::across::{Numbers, Over};
-use super::hand_off::HandOff;
 use super::{Across, ControlBlock, Number, OtherProcess};
 use crate::sync::{AtomicU64, UnsafeCell};
 
@@ -50,34 +49,29 @@ fn inverse_of_odd(odd: u64) -> u64 {
     (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse))))
 }
 
-impl<T> ControlBlock<T> for BlocksAcross {
+impl ControlBlock for BlocksAcross {
     const ACROSS: bool = true;
+    const LONE: bool = false;
     type Peer = OtherProcess;
 
     #[inline(always)]
     fn tail(&self) -> &AtomicU64 {
-        ControlBlock::<T>::tail(&self.across)
+        ControlBlock::tail(&self.across)
     }
 
     #[inline(always)]
     fn head(&self) -> &AtomicU64 {
-        ControlBlock::<T>::head(&self.across)
+        ControlBlock::head(&self.across)
     }
 
     #[inline(always)]
     fn end(&self) -> &AtomicU64 {
-        ControlBlock::<T>::end(&self.across)
+        ControlBlock::end(&self.across)
     }
 
     #[inline(always)]
     fn cached_limit(&self) -> &UnsafeCell<Number> {
-        ControlBlock::<T>::cached_limit(&self.across)
-    }
-
-    // Unreached: as of `Across`
-    #[inline(always)]
-    fn hand_off(&self) -> Option<&HandOff<T>> {
-        None
+        ControlBlock::cached_limit(&self.across)
     }
 
     #[inline(always)]
@@ -111,8 +105,8 @@ mod tests {
         let first = Number::new(first);
         // SAFETY: nothing is loaded or stored there.
         let control = unsafe { BlocksAcross::over(NonNull::dangling(), first, size as usize) };
-        let of_memory = |number| ControlBlock::<u8>::of_memory(&control, number);
-        let in_memory = |number| ControlBlock::<u8>::in_memory(&control, number);
+        let of_memory = |number| ControlBlock::of_memory(&control, number);
+        let in_memory = |number| ControlBlock::in_memory(&control, number);
         look(&of_memory, &in_memory, &control);
     }
 

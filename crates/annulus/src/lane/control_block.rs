@@ -9,13 +9,14 @@ use core::mem::offset_of;
 
 use super::Number;
 use super::cache_line::CacheLine;
-use super::hand_off::HandOff;
 use super::peer::Peer;
 use crate::base::in_place::written;
 use crate::sync::{AtomicU64, UnsafeCell};
 
 /// The control block of a lane.
-pub(crate) trait ControlBlock<T>: Sized {
+pub(crate) trait ControlBlock: Sized {
+    /// Whether its queue has no other lane, so that consumers always look at this one.
+    const LONE: bool;
     /// Whether another process has the other side. Then any of the numbers may be one that can't be.
     const ACROSS: bool;
     /// What is known of that process.
@@ -34,9 +35,6 @@ pub(crate) trait ControlBlock<T>: Sized {
     /// only what each message needs. The writer's alone.
     fn cached_limit(&self) -> &UnsafeCell<Number>;
 
-    /// What lies beside the tail, if the reader may ask for messages.
-    fn hand_off(&self) -> Option<&HandOff<T>>;
-
     /// The number that stands for `number` of the tail, the head or the end. Another one only where a message
     /// takes several slots (`lane/blocks_across.rs`).
     #[inline(always)]
@@ -51,60 +49,61 @@ pub(crate) trait ControlBlock<T>: Sized {
     }
 }
 
-/// The first line has what the writer writes and a waiting reader looks at. The next line has what only the
-/// writer uses, until the close.
+/// The first line has what the writer writes and a waiting reader looks at, and nothing else. Behind it lies
+/// what only the writer uses, until the close.
 #[repr(C, align(128))]
-// Decision 0054: what else was tried with this line.
-struct ProducerLine<T> {
+// Decision 0053: no message lies beside the tail. Decision 0054: what else was tried with this line.
+struct ProducerLines {
     tail: AtomicU64,
-    hand_off: HandOff<T>,
+    writer: WriterLine,
+}
+
+#[repr(C, align(64))]
+struct WriterLine {
     cached_limit: UnsafeCell<Number>,
     end: AtomicU64,
 }
 
-impl<T> ProducerLine<T> {
+impl ProducerLines {
     /// As [`Own::write_at`].
     #[inline(always)]
     unsafe fn write_at(place: *mut Self, first: Number) {
+        let (cached_limit, end) = (UnsafeCell::new(first), AtomicU64::new(0));
         // SAFETY: the caller's promise.
         unsafe {
             written!(
                 place,
-                Self {
-                    tail: AtomicU64::new(first.get()),
-                    hand_off: HandOff::new(first),
-                    cached_limit: UnsafeCell::new(first),
-                    end: AtomicU64::new(0),
-                }
+                Self { tail: AtomicU64::new(first.get()), writer: WriterLine { cached_limit, end } }
             );
         }
     }
 }
 
-/// In the lane, on lines of its own.
+/// In the lane, on lines of its own. `LONE`: [`ControlBlock::LONE`].
 #[repr(C)]
-pub(crate) struct Own<T> {
-    front: ProducerLine<T>,
+pub(crate) struct Own<const LONE: bool = false> {
+    front: ProducerLines,
     head: CacheLine,
 }
+
+/// That of the only lane of a queue.
+pub(crate) type Lone = Own<true>;
 
 // Which lines they are on (docs/LAYOUT.md). A number that slips to another line slows the lane down, and no
 // test fails. (Under loom an atomic is larger.)
 #[cfg(not(annulus_loom))]
 const _: () = {
-    assert!(offset_of!(ProducerLine<u64>, tail) == 0, "the hand-off ends with this line");
-    assert!(offset_of!(ProducerLine<u64>, cached_limit) == 64, "no reader looks at this line");
-    assert!(offset_of!(Own<u64>, head) == 128, "the reader's lines");
-    assert!(size_of::<Own<u64>>() == 256, "nobody else is on the reader's lines");
+    assert!(offset_of!(ProducerLines, tail) == 0, "a reader looks at this line");
+    assert!(offset_of!(ProducerLines, writer) == 64, "no reader looks at this line");
+    assert!(offset_of!(Own, head) == 128, "the reader's lines");
+    assert!(size_of::<Own>() == 256, "nobody else is on the reader's lines");
 };
 
-// SAFETY: what lies beside the tail moves in on one thread and out on another, which takes `T: Send`.
-unsafe impl<T: Send> Send for Own<T> {}
-// SAFETY: as above; only the writer looks at what it knows of free slots, as `OneToOne::cached_limit` and
+// SAFETY: only the writer looks at what it knows of free slots, as `OneToOne::cached_limit` and
 // `OneToOne::cache_limit` demand.
-unsafe impl<T: Send> Sync for Own<T> {}
+unsafe impl<const LONE: bool> Sync for Own<LONE> {}
 
-impl<T> Own<T> {
+impl<const LONE: bool> Own<LONE> {
     /// Writes that of a lane whose first message is `first`.
     ///
     /// # Safety
@@ -114,13 +113,14 @@ impl<T> Own<T> {
     pub(super) unsafe fn write_at(place: *mut Self, first: Number) {
         // SAFETY: the caller's promise. These are all the fields.
         unsafe {
-            ProducerLine::write_at(&raw mut (*place).front, first);
+            ProducerLines::write_at(&raw mut (*place).front, first);
             (&raw mut (*place).head).write(CacheLine::new(first));
         }
     }
 }
 
-impl<T> ControlBlock<T> for Own<T> {
+impl<const LONE: bool> ControlBlock for Own<LONE> {
+    const LONE: bool = LONE;
     const ACROSS: bool = false;
     type Peer = ();
 
@@ -136,16 +136,11 @@ impl<T> ControlBlock<T> for Own<T> {
 
     #[inline(always)]
     fn end(&self) -> &AtomicU64 {
-        &self.front.end
+        &self.front.writer.end
     }
 
     #[inline(always)]
     fn cached_limit(&self) -> &UnsafeCell<Number> {
-        &self.front.cached_limit
-    }
-
-    #[inline(always)]
-    fn hand_off(&self) -> Option<&HandOff<T>> {
-        HandOff::<T>::FITS.then_some(&self.front.hand_off)
+        &self.front.writer.cached_limit
     }
 }

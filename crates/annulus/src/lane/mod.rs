@@ -8,7 +8,6 @@ mod blocks_across;
 mod cache_line;
 mod cells;
 mod control_block;
-mod hand_off;
 mod many_to_many;
 mod number;
 mod one_to_many;
@@ -25,7 +24,7 @@ pub(crate) use across::{Across, Numbers, OtherProcess, Over, Producers};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use blocks_across::BlocksAcross;
 pub(crate) use cells::Cells;
-pub(crate) use control_block::{ControlBlock, Own};
+pub(crate) use control_block::{ControlBlock, Lone, Own};
 pub(crate) use many_to_many::{ManyToMany, Sent};
 pub(crate) use number::Number;
 pub(crate) use one_to_many::OneToMany;

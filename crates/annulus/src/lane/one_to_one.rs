@@ -44,7 +44,7 @@ use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 /// One queue. Whoever makes it decides which handle writes and which one reads.
 #[repr(C)]
 // Decision 0042: no stamps.
-pub(crate) struct OneToOne<T, C: ControlBlock<T> = Own<T>> {
+pub(crate) struct OneToOne<T, C: ControlBlock = Own> {
     cells: Cells<T>,
     /// The number of its first message. Constant.
     first: Number,
@@ -59,7 +59,7 @@ const _: () = {
     assert!(size_of::<OneToOne<u64>>() == 384, "nobody else is on the reader's lines");
 };
 
-impl<T> OneToOne<T> {
+impl<T, const LONE: bool> OneToOne<T, Own<LONE>> {
     /// The slots of a lane: `capacity` of them, in `memory`.
     #[inline(always)]
     pub(crate) fn slots(capacity: usize, memory: &Memory, before: Before) -> Result<Cells<T>, CapacityError> {
@@ -96,7 +96,7 @@ impl<T> OneToOne<T> {
     }
 }
 
-impl<T, C: ControlBlock<T>> OneToOne<T, C> {
+impl<T, C: ControlBlock> OneToOne<T, C> {
     /// A lane whose slots and numbers lie there already.
     #[cfg(feature = "shm")]
     pub(crate) fn over(cells: Cells<T>, first: Number, control: C) -> Self {
@@ -199,60 +199,6 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
         self.control.head()
     }
 
-    /// handoff.ask1: the reader has taken all messages before the one at `at`, and asks for that one.
-    pub(crate) fn ask_for(&self, at: Position<T>) {
-        if let Some(hand_off) = self.control.hand_off() {
-            hand_off.ask_for(at.number);
-            // handoff.take4 will write there.
-            at.prefetch_to_write();
-        }
-    }
-
-    /// handoff.give2: whether the writer must [hand over](Self::hand_over) its next message, `number`.
-    #[inline(always)]
-    pub(crate) fn is_asked_for(&self, number: Number) -> bool {
-        self.control.hand_off().is_some_and(|hand_off| hand_off.is_asked_for(number))
-    }
-
-    /// handoff.give3: hands over message `number`, instead of writing it to its slot.
-    ///
-    /// # Safety
-    ///
-    /// It [is asked for](Self::is_asked_for).
-    #[inline(always)]
-    pub(crate) unsafe fn hand_over(&self, number: Number, message: T) {
-        let hand_off = self.control.hand_off().expect("it is asked for");
-        // SAFETY: the caller's promise; it is asked for only if it fits.
-        unsafe { hand_off.leave(number, message) };
-    }
-
-    /// Takes back what was handed over.
-    ///
-    /// # Safety
-    ///
-    /// The lane ends before that message.
-    #[cold]
-    pub(crate) unsafe fn take_back(&self) -> T {
-        let hand_off = self.control.hand_off().expect("something was handed over");
-        // SAFETY: the reader looks for no message behind the end.
-        unsafe { hand_off.take_back() }
-    }
-
-    /// handoff.take4: afterwards the message at `at` is in its slot, whether it was handed over or not.
-    ///
-    /// # Safety
-    ///
-    /// The reader has asked for it, has seen that it is sent (lane.take5), and has not accepted it before.
-    #[inline(always)]
-    pub(crate) unsafe fn accept(&self, at: Position<T>) {
-        // A message that does not fit is in its slot.
-        let Some(hand_off) = self.control.hand_off() else { return };
-        // SAFETY: lane.take5 gave the slot to the reader, and the writer has left it empty.
-        let slot = || unsafe { &mut self.cells.uninit_at(at, 1)[0] };
-        // SAFETY: the caller's promise.
-        unsafe { hand_off.take(at.number, slot) };
-    }
-
     /// lane.take7: gives the writer the slots before `head`.
     #[inline(always)]
     pub(crate) fn release(&self, head: Number) {
@@ -325,7 +271,7 @@ impl<T, C: ControlBlock<T>> OneToOne<T, C> {
     }
 }
 
-impl<T, C: ControlBlock<T>> Drop for OneToOne<T, C> {
+impl<T, C: ControlBlock> Drop for OneToOne<T, C> {
     fn drop(&mut self) {
         if C::ACROSS {
             // What lies there is the other process's, too.
@@ -341,8 +287,6 @@ impl<T, C: ControlBlock<T>> Drop for OneToOne<T, C> {
             // Before the drop, so that a destructor that panics does not run twice.
             self.release(position.number);
             // SAFETY: nobody else has the lane, and a message lies in every slot from the head to the tail.
-            // (None was handed over and not accepted: the reader looks once more when it is dropped, and
-            // nothing is sent after that.)
             unsafe { self.cells.drop_at(at) };
         }
     }
@@ -350,30 +294,15 @@ impl<T, C: ControlBlock<T>> Drop for OneToOne<T, C> {
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
-    use alloc::boxed::Box;
-
     use super::*;
-
-    #[test]
-    fn what_is_handed_over_can_be_taken_back() {
-        let first = Number::new(0);
-        let lane =
-            OneToOne::<Box<u8>>::new(OneToOne::slots(2, &Memory::default(), Before::NOTHING).unwrap(), first);
-        lane.ask_for(lane.position(first));
-        assert!(lane.is_asked_for(first) && !lane.is_asked_for(first.next()));
-        // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
-        let back = unsafe {
-            lane.hand_over(first, Box::new(7));
-            lane.take_back()
-        };
-        assert_eq!(*back, 7);
-    }
 
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = Number::new(u64::MAX - 1);
-        let lane =
-            OneToOne::<u8>::new(OneToOne::slots(2, &Memory::default(), Before::NOTHING).unwrap(), first);
+        let lane = OneToOne::<u8>::new(
+            OneToOne::<u8>::slots(2, &Memory::default(), Before::NOTHING).unwrap(),
+            first,
+        );
         let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.next()), end);
@@ -383,8 +312,10 @@ mod tests {
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
         let first = Number::new(0);
-        let lane =
-            OneToOne::<u8>::new(OneToOne::slots(4, &Memory::default(), Before::NOTHING).unwrap(), first);
+        let lane = OneToOne::<u8>::new(
+            OneToOne::<u8>::slots(4, &Memory::default(), Before::NOTHING).unwrap(),
+            first,
+        );
         lane.release(first.next());
         assert_eq!(lane.len(), 0);
         lane.release(first);
@@ -394,7 +325,10 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToOne::new(OneToOne::slots(4, &Memory::default(), Before::NOTHING).unwrap(), first);
+        let lane = OneToOne::<_>::new(
+            OneToOne::<alloc::sync::Arc<()>>::slots(4, &Memory::default(), Before::NOTHING).unwrap(),
+            first,
+        );
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write_at(lane.position(number), message.clone()) };

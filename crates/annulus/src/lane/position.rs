@@ -66,12 +66,6 @@ impl<T> Position<T> {
         self.to_storage_end(cells) - usize::from(!mutated!("run_past_the_end"))
     }
 
-    /// Prefetches its slot to be written: the processor gets the line for itself.
-    #[inline(always)]
-    pub(crate) fn prefetch_to_write(self) {
-        hint::prefetch_to_write(self.pointer());
-    }
-
     /// Prefetches its slot to be read.
     #[inline(always)]
     pub(crate) fn prefetch_to_read(self) {

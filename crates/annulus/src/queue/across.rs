@@ -73,7 +73,7 @@ macro_rules! kind {
         impl Parts for $Kind {
             type Write<T: Send> = WriteEnd<T, $Control>;
             type Read<T: Send> = $Read<T, $Control>;
-            type ControlBlock<T: Send> = $Control;
+            type ControlBlock = $Control;
             const NAME: &'static str = $name;
         }
 
@@ -143,7 +143,7 @@ impl<T: Send> LanePart<T> {
     /// # Safety
     ///
     /// As of [`Numbers`]: they live, and can be written to, as long as the memory, which the slots keep, too.
-    unsafe fn lane<C: ControlBlock<T> + Over>(self, first: Number, size: usize) -> (OneToOne<T, C>, Remote) {
+    unsafe fn lane<C: ControlBlock + Over>(self, first: Number, size: usize) -> (OneToOne<T, C>, Remote) {
         // SAFETY: the caller's promise.
         let control = unsafe { C::over(self.numbers, first, size) };
         (OneToOne::over(self.slots, first, control), self.released)
@@ -174,7 +174,7 @@ impl<T: Send> Part<T> {
     /// As of [`LanePart::lane`], for all numbers.
     unsafe fn share<C>(self, plan: Plan) -> LaneShare<OneToOne<T, C>>
     where
-        C: ControlBlock<T, Peer = OtherProcess> + Over,
+        C: ControlBlock<Peer = OtherProcess> + Over,
     {
         // SAFETY: the caller's promise.
         let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };
@@ -199,7 +199,6 @@ impl Plan {
             capacity,
             first: Number::new(first),
             memory: Memory::default(),
-            hand_off: false,
             statistics: false,
             name: None,
             strategy,

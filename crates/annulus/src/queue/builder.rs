@@ -45,7 +45,6 @@ impl<K: Kind> Builder<K> {
                 capacity,
                 first: Number::new(0),
                 memory: Memory::default(),
-                hand_off: false,
                 statistics: false,
                 name: None,
                 strategy: WaitStrategy::default(),
@@ -213,11 +212,8 @@ mod tests {
 
     #[test]
     fn each_option_leaves_the_others() {
-        let builder = Builder::<crate::queue::spsc::Spsc>::new(3).first(5).hand_off(true);
-        assert_eq!(
-            (builder.plan.capacity, builder.plan.first, builder.plan.hand_off),
-            (3, Number::new(5), true)
-        );
+        let builder = Builder::<crate::queue::spsc::Spsc>::new(3).first(5);
+        assert_eq!((builder.plan.capacity, builder.plan.first), (3, Number::new(5)));
         let builder = builder.wait_strategy(WaitStrategy::BusySpin);
         assert_eq!((builder.plan.capacity, builder.plan.strategy), (3, WaitStrategy::BusySpin));
         #[cfg(feature = "std")]

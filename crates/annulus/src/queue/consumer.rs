@@ -765,11 +765,7 @@ impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for
         if self.eager {
             self.consumer.end.expect();
         }
-        let look = Look::from(self.consumer.look_for(&mut self.find));
-        if matches!(look, Look::Nothing) {
-            self.consumer.end.ask();
-        }
-        look
+        Look::from(self.consumer.look_for(&mut self.find))
     }
 }
 

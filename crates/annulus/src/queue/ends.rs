@@ -69,9 +69,6 @@ pub(crate) trait Read<T> {
     /// the look, and no rest follows the look.
     fn expect(&mut self) {}
 
-    /// Says that the caller has looked for the next message in vain, and continues to look.
-    fn ask(&mut self) {}
-
     /// Whether a look would find an open queue without messages, if it takes only the plain steps to say so.
     /// Otherwise false, and the caller looks.
     fn is_plainly_empty(&mut self) -> bool {

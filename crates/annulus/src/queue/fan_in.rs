@@ -16,7 +16,7 @@ use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 
 /// The consumer of all lanes of a queue state.
-pub(crate) struct FanIn<T, C: ControlBlock<T> = Own<T>> {
+pub(crate) struct FanIn<T, C: ControlBlock = Own> {
     /// The lane whose turn it is.
     pub(super) current: ReadEnd<T, C>,
     /// Its number in the roster.
@@ -29,7 +29,7 @@ pub(crate) struct FanIn<T, C: ControlBlock<T> = Own<T>> {
     backoff: ReaderBackoff,
 }
 
-impl<T, C: ControlBlock<T>> FanIn<T, C> {
+impl<T, C: ControlBlock> FanIn<T, C> {
     /// The one consumer of a queue, which begins with `current`, its first lane.
     pub(super) fn new(current: ReadEnd<T, C>) -> Self {
         let begun = current.next();
@@ -125,7 +125,7 @@ impl<T, C: ControlBlock<T>> FanIn<T, C> {
     }
 }
 
-impl<T, C: ControlBlock<T>> Read<T> for FanIn<T, C> {
+impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
     type Lane = OneToOne<T, C>;
 
     #[inline(always)]
@@ -218,7 +218,7 @@ impl<T, C: ControlBlock<T>> Read<T> for FanIn<T, C> {
     }
 }
 
-impl<T, C: ControlBlock<T>> Drop for FanIn<T, C> {
+impl<T, C: ControlBlock> Drop for FanIn<T, C> {
     fn drop(&mut self) {
         self.state().consumer_goes();
         if self.state().is_without_producers() {

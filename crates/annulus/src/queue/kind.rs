@@ -63,7 +63,7 @@ pub(crate) trait Parts: Sized + 'static {
     type Read<T: Send>: Read<T, Lane: QueueLane + Send + Sync> + Send + Sync;
     /// The control block of its lanes. (Here, and not in [`Lanes`], where it is used: so what has this type
     /// in its own needs no bound that a compiler would complain of beside the one that says what to do.)
-    type ControlBlock<T: Send>: ControlBlock<T> + Send + Sync;
+    type ControlBlock: ControlBlock + Send + Sync;
     /// What its handles are called in debug output.
     const NAME: &'static str;
 }
@@ -82,13 +82,13 @@ pub(crate) trait Build: Parts {
 
 /// The lanes of a kind whose messages lie beside each other.
 pub(crate) trait Lanes: Parts {
-    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, Self::ControlBlock<T>>;
+    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, Self::ControlBlock>;
 
     /// The lane to take from next. Where it has no message, no lane has.
-    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock<T>>;
+    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock>;
 
     /// The lane that the last look was at.
-    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock<T>>;
+    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock>;
 
     /// The lane that the last look was at has had its turn.
     fn end_turn<T: Send>(_read: &mut Self::Read<T>) {}

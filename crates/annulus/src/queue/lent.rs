@@ -40,7 +40,7 @@ impl<T: Send> spsc::Producer<T> {
     /// What a send needs. The slots come from a reservation.
     #[must_use]
     pub fn lend(&self) -> Lent {
-        let lane = self.end.end.lane();
+        let lane = self.end.lane();
         let (own, other) = (lane.tail_word(), lane.head_word());
         let published = self.end.state().published.word();
         let (own, other) = (NonNull::from(own).cast(), NonNull::from(other).cast());
@@ -55,7 +55,7 @@ impl<T: Send> spsc::Producer<T> {
     /// Whoever sent them had reserved so many slots from this handle, and wrote the message of each before
     /// the number that tells of it (Release).
     pub unsafe fn take_back(&mut self) {
-        self.end.end.take_back(0);
+        self.end.take_back(0);
     }
 
     /// As [`take_back`](Self::take_back), where a look after the last store has found that there is more to
@@ -66,7 +66,7 @@ impl<T: Send> spsc::Producer<T> {
     ///
     /// As of [`take_back`](Self::take_back); `count` is not 0, and these are among them.
     pub unsafe fn settle(&mut self, count: usize) -> bool {
-        let end = &mut self.end.end;
+        let end = &mut self.end;
         end.take_back(count);
         // SAFETY: the caller's promise.
         unsafe { end.publish_again(count) }
@@ -177,7 +177,7 @@ mod tests {
                 assert!(consumer.is_fully_drained());
             }
             // Past the check for the close, which comes before.
-            let end = &mut producer.end.end;
+            let end = &mut producer.end;
             end.free_slots(2).fill(core::mem::MaybeUninit::new(2));
             add(producer.lend().own, 2);
             // SAFETY: reserved and written.

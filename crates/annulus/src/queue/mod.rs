@@ -33,7 +33,6 @@ mod fan_in;
 #[cfg(any(feature = "std", feature = "async"))]
 mod free_slot;
 mod full;
-mod handing;
 mod iter;
 mod kind;
 mod latency_sampler;

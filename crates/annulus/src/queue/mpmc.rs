@@ -48,7 +48,7 @@ impl ManyConsumers for Mpmc {}
 impl Parts for Mpmc {
     type Write<T: Send> = WriteMany<T>;
     type Read<T: Send> = ReadMany<T>;
-    type ControlBlock<T: Send> = Own<T>;
+    type ControlBlock = Own;
     const NAME: &'static str = "mpmc";
 }
 

@@ -42,7 +42,7 @@ impl Joinable for Mpsc {}
 impl Parts for Mpsc {
     type Write<T: Send> = WriteEnd<T>;
     type Read<T: Send> = FanIn<T>;
-    type ControlBlock<T: Send> = Own<T>;
+    type ControlBlock = Own;
     const NAME: &'static str = "mpsc";
 }
 

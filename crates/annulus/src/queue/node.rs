@@ -11,7 +11,7 @@ use crate::base::free_list::END;
 use crate::base::room::Before;
 use crate::error::CapacityError;
 use crate::lane::Number;
-use crate::lane::{Cells, ControlBlock, OneToMany, OneToOne, Peer, Span, StampedSlot};
+use crate::lane::{Cells, ControlBlock, OneToMany, OneToOne, Own, Peer, Span, StampedSlot};
 use crate::memory::Block;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::wait::EventCount;
@@ -155,12 +155,12 @@ pub(crate) trait NewLane: QueueLane {
     fn block_of(slots: &mut Self::Slots) -> &mut Block;
 }
 
-impl<T> NewLane for OneToOne<T> {
+impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
     type Slots = Cells<T>;
 
     #[inline(always)]
     fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError> {
-        OneToOne::slots(plan.capacity, &plan.memory, before)
+        OneToOne::<T, Own<LONE>>::slots(plan.capacity, &plan.memory, before)
     }
 
     #[inline(always)]
@@ -195,7 +195,7 @@ impl<T> NewLane for OneToMany<T> {
     }
 }
 
-impl<T, C: ControlBlock<T>> QueueLane for OneToOne<T, C> {
+impl<T, C: ControlBlock> QueueLane for OneToOne<T, C> {
     type Peer = C::Peer;
 
     #[inline(always)]

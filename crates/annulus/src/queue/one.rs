@@ -5,8 +5,7 @@ use super::outlined::outlined;
 use super::read::{ReadEnd, note_rest};
 use super::roster::Round;
 use super::state::QueueState;
-use crate::base::hint::unlikely;
-use crate::lane::{ControlBlock, OneToOne, Own};
+use crate::lane::{ControlBlock, Lone, OneToOne};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 
@@ -14,17 +13,15 @@ use crate::wait::ReaderBackoff;
 const BACKLOG: usize = 512;
 
 /// The consumer of a queue that has one lane.
-pub(crate) struct One<T, C: ControlBlock<T> = Own<T>> {
+pub(crate) struct One<T, C: ControlBlock = Lone> {
     pub(super) end: ReadEnd<T, C>,
     backoff: ReaderBackoff,
-    /// Whether it has asked for the next message (handoff.ask1), and has not seen it.
-    asked: bool,
 }
 
-impl<T, C: ControlBlock<T>> One<T, C> {
+impl<T, C: ControlBlock> One<T, C> {
     /// The one consumer of a queue whose lane `end` reads.
     pub(super) fn new(end: ReadEnd<T, C>) -> Self {
-        Self { end, backoff: ReaderBackoff::new(), asked: false }
+        Self { end, backoff: ReaderBackoff::new() }
     }
 
     /// Looks for messages. Where a rest pays, rests and looks again.
@@ -33,12 +30,6 @@ impl<T, C: ControlBlock<T>> One<T, C> {
         if !self.end.learn(usize::MAX) {
             self.backoff.found_nothing();
             return false;
-        }
-        if unlikely(self.asked) {
-            self.asked = mutated!("hand_off_taken_twice");
-            // SAFETY: it was asked for, it lies before the tail (lane.take5), and `asked` is cleared, so it
-            // is accepted once.
-            unsafe { self.end.lane().accept(self.end.head) };
         }
         // Mutants: `/ with %`, `/ with *`: when to rest.
         let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
@@ -84,7 +75,7 @@ impl<T, C: ControlBlock<T>> One<T, C> {
     }
 }
 
-impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
+impl<T, C: ControlBlock> Read<T> for One<T, C> {
     type Lane = OneToOne<T, C>;
 
     #[inline(always)]
@@ -94,31 +85,14 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
 
     fn expect(&mut self) {
         self.backoff.skip_next_rest();
-        // A message that was asked for comes in the line of the tail.
-        // Mutants: `delete !`: of a prefetch.
-        if !self.asked {
-            self.end.expect();
-        }
-    }
-
-    // Mutants: `with ()`: nothing is handed over then.
-    fn ask(&mut self) {
-        // Mutants: `&& with ||`: it asks once more, or where nobody listens.
-        // Mutants: `delete !`: it asks once more, or never.
-        // Mutants: `== with !=`: it never asks.
-        if self.state().plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
-            self.asked = true;
-            self.end.lane().ask_for(self.end.head);
-        }
+        self.end.expect();
     }
 
     #[inline(always)]
     fn is_plainly_empty(&mut self) -> bool {
-        let asks_no_more = self.asked || !self.state().plan.hand_off;
         // The tail first: what was sent before the end is found before the end.
         // (Another process may be gone, for which the caller has to look.)
         let is_empty = !C::ACROSS
-            && asks_no_more
             && self.end.is_plainly_empty()
             && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
         if is_empty {
@@ -204,7 +178,7 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
     }
 }
 
-impl<T, C: ControlBlock<T>> Drop for One<T, C> {
+impl<T, C: ControlBlock> Drop for One<T, C> {
     fn drop(&mut self) {
         outlined(self, leave);
     }
@@ -213,7 +187,7 @@ impl<T, C: ControlBlock<T>> Drop for One<T, C> {
 /// Drops what is left in the queue, because its consumer is gone.
 #[cold]
 #[inline(never)]
-fn leave<T, C: ControlBlock<T>>(one: &mut One<T, C>) {
+fn leave<T, C: ControlBlock>(one: &mut One<T, C>) {
     one.state().consumer_goes();
     // Where nobody sends any more, the tail is the end.
     if !one.state().is_without_producers() {

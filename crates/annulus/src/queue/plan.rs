@@ -12,8 +12,6 @@ pub(crate) struct Plan {
     pub(crate) first: Number,
     /// What the memory of its slots is to be like.
     pub(crate) memory: Memory,
-    /// Whether a consumer that waits asks for the next message (`lane/hand_off.rs`).
-    pub(crate) hand_off: bool,
     /// Whether what happens rarely is counted, and how long messages take is measured.
     pub(crate) statistics: bool,
     /// What the queue is called, if somebody has said so.

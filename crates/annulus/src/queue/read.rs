@@ -20,7 +20,7 @@ use crate::lane::{Cells, ControlBlock, Number, OneToOne, Own, Position};
 use crate::sync::mutated;
 
 /// The one consumer of a lane.
-pub(crate) struct ReadEnd<T, C: ControlBlock<T> = Own<T>> {
+pub(crate) struct ReadEnd<T, C: ControlBlock = Own> {
     pub(super) node: LaneShare<OneToOne<T, C>>,
     /// The next message.
     pub(super) head: Position<T>,
@@ -34,7 +34,7 @@ pub(crate) struct ReadEnd<T, C: ControlBlock<T> = Own<T>> {
     end: Option<Number>,
 }
 
-impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
+impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// The consumer of a lane that nobody else receives from.
     pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
         let lane = &node.lane;
@@ -383,7 +383,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
 /// The consumer of `node` has paused.
 #[cold]
 #[inline(never)]
-pub(super) fn note_rest<T, C: ControlBlock<T>>(node: &LaneNode<OneToOne<T, C>>) {
+pub(super) fn note_rest<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
     if let Some(counters) = &state_of(node).counters {
         counters.rested();
     }
@@ -392,7 +392,7 @@ pub(super) fn note_rest<T, C: ControlBlock<T>>(node: &LaneNode<OneToOne<T, C>>) 
 /// lane.end1: decides where `lane` ends, unless its producer did, and returns where. The caller is its
 /// consumer, has seen that the queue is closed, and then called
 /// [`EventCount::barrier`](crate::wait::EventCount::barrier). `known` is for a seeded bug.
-pub(super) fn seal<T, C: ControlBlock<T>>(lane: &OneToOne<T, C>, known: Number) -> Number {
+pub(super) fn seal<T, C: ControlBlock>(lane: &OneToOne<T, C>, known: Number) -> Number {
     lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
 }
 
@@ -405,12 +405,12 @@ fn refuse_to_advance(count: usize, there: usize) -> ! {
 }
 
 /// Messages that are being handed out. On drop all of them are passed at once.
-struct TakenRun<'a, T, C: ControlBlock<T>> {
+struct TakenRun<'a, T, C: ControlBlock> {
     end: &'a mut ReadEnd<T, C>,
     count: usize,
 }
 
-impl<T, C: ControlBlock<T>> Drop for TakenRun<'_, T, C> {
+impl<T, C: ControlBlock> Drop for TakenRun<'_, T, C> {
     #[inline]
     fn drop(&mut self) {
         self.end.pass(self.count);

@@ -20,7 +20,7 @@ use super::write::WriteEnd;
 #[doc(alias = "commit")]
 #[must_use = "nothing is sent until a verb commits"]
 pub struct Reservation<'p, T: Send, K: AnyKind> {
-    end: &'p mut WriteEnd<T, K::ControlBlock<T>>,
+    end: &'p mut WriteEnd<T, K::ControlBlock>,
     /// Free slots of `end`: at least 1.
     slots: NonNull<[MaybeUninit<T>]>,
 }
@@ -33,7 +33,7 @@ unsafe impl<T: Send, K: AnyKind> Sync for Reservation<'_, T, K> {}
 impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// Up to `most` slots; `None` where there is none.
     #[inline]
-    pub(super) fn new(end: &'p mut WriteEnd<T, K::ControlBlock<T>>, most: usize) -> Option<Self> {
+    pub(super) fn new(end: &'p mut WriteEnd<T, K::ControlBlock>, most: usize) -> Option<Self> {
         let slots = NonNull::from(end.free_slots(most));
         (!slots.is_empty()).then_some(Self { end, slots })
     }

@@ -38,11 +38,7 @@ impl<L: QueueLane> LaneShare<L> {
         let room = L::block_of(&mut slots).room_before();
         // SAFETY: `made` has room for it.
         let lane = |place| unsafe { L::write_at(place, slots, plan) };
-        let both = QueueState::made(room, plan, [EventCount::counting; 2], lane, 1, ());
-        if plan.hand_off {
-            both[0].hand_off();
-        }
-        both.map(Self::of_first)
+        QueueState::made(room, plan, [EventCount::counting; 2], lane, 1, ()).map(Self::of_first)
     }
 
     /// The first share in a new queue state, whose other side is of another process, and which has the lane

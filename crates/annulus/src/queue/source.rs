@@ -79,11 +79,7 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
             return Look::Nothing;
         }
         // Not outlined: a consumer that a future borrows lies in memory anyway.
-        let look = Look::from(look::<T, _>(&mut self.end));
-        if matches!(look, Look::Nothing) {
-            self.end.ask();
-        }
-        look
+        Look::from(look::<T, _>(&mut self.end))
     }
 
     /// By its own: who spins for the next message is in a hurry.

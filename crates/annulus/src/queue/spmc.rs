@@ -43,7 +43,7 @@ impl ManyConsumers for Spmc {}
 impl Parts for Spmc {
     type Write<T: Send> = WriteMany<T>;
     type Read<T: Send> = ReadMany<T>;
-    type ControlBlock<T: Send> = Own<T>;
+    type ControlBlock = Own;
     const NAME: &'static str = "spmc";
 }
 

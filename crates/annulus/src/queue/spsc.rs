@@ -11,7 +11,6 @@
 
 use super::channels::channels;
 use super::ends::Read;
-use super::handing::Handing;
 use super::kind::{AnyKind, Build, InPlace, Kind, Lanes, Parts};
 use super::node::NewLane;
 use super::one::One;
@@ -21,7 +20,7 @@ use super::share::LaneShare;
 use super::state::QueueState;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::lane::{OneToOne, Own};
+use crate::lane::{Lone, OneToOne};
 
 /// One producer, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,85 +28,45 @@ pub enum Spsc {}
 
 channels!(Spsc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
-impl Builder {
-    /// Whether a waiting consumer asks for its next message, and gets it in one cache line together with the
-    /// notice that it is there. Otherwise the message and the notice are two cache lines. Off by default.
-    ///
-    /// Turn it on for single messages, and for messages to and fro, if the time on the way counts more than
-    /// the time of the send. A round trip takes about a fifth less. In return, a send to a waiting consumer
-    /// first fetches that cache line from the other core; without this option it stores and goes on. So a
-    /// stream to a consumer that keeps up with it can take two or three times as long. A send to a consumer
-    /// that does not wait (because it has messages left, or uses `try_recv`) pays next to nothing.
-    /// `docs/benchmarks` has figures.
-    ///
-    /// Messages of more than 40 bytes, or with an alignment above 8, are sent as without this option.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::{WaitStrategy, spsc};
-    ///
-    /// let (mut ask, mut asked) = spsc::Builder::new(64).hand_off(true).build::<u32>()?;
-    /// let (mut answer, mut answered) = spsc::Builder::new(64).hand_off(true).build::<u32>()?;
-    /// let server = std::thread::spawn(move || {
-    ///     while let Ok(question) = asked.recv_by(WaitStrategy::YieldSpin) {
-    ///         answer.send(question * question).unwrap();
-    ///     }
-    /// });
-    /// for number in 0..100 {
-    ///     ask.send(number).unwrap();
-    ///     assert_eq!(answered.recv_by(WaitStrategy::YieldSpin), Ok(number * number));
-    /// }
-    /// drop(ask);
-    /// server.join().unwrap();
-    /// # Ok::<(), annulus::CapacityError>(())
-    /// ```
-    #[must_use]
-    pub fn hand_off(mut self, on: bool) -> Self {
-        self.plan.hand_off = on;
-        self
-    }
-}
-
 impl AnyKind for Spsc {}
 impl Kind for Spsc {}
 impl InPlace for Spsc {}
 
 impl Parts for Spsc {
-    type Write<T: Send> = Handing<T>;
+    type Write<T: Send> = WriteEnd<T, Lone>;
     type Read<T: Send> = One<T>;
-    type ControlBlock<T: Send> = Own<T>;
+    type ControlBlock = Lone;
     const NAME: &'static str = "spsc";
 }
 
 impl Build for Spsc {
-    type Slots<T: Send> = <OneToOne<T> as NewLane>::Slots;
+    type Slots<T: Send> = <OneToOne<T, Lone> as NewLane>::Slots;
 
     #[inline(always)]
     fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        QueueState::<OneToOne<T>>::first_slots(plan)
+        QueueState::<OneToOne<T, Lone>>::first_slots(plan)
     }
 
     #[inline(always)]
-    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (Handing<T>, One<T>) {
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T, Lone>, One<T>) {
         let [write, read] = LaneShare::first(slots, plan);
-        (Handing { end: WriteEnd::new(write) }, One::new(ReadEnd::new(read)))
+        (WriteEnd::new(write), One::new(ReadEnd::new(read)))
     }
 }
 
 impl Lanes for Spsc {
-    fn write_end<T: Send>(write: &mut Handing<T>) -> &mut WriteEnd<T> {
-        &mut write.end
+    fn write_end<T: Send>(write: &mut WriteEnd<T, Lone>) -> &mut WriteEnd<T, Lone> {
+        write
     }
 
     #[inline]
-    fn read_end<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T> {
+    fn read_end<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T, Lone> {
         read.has_some();
         &mut read.end
     }
 
     #[inline]
-    fn current<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T> {
+    fn current<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T, Lone> {
         &mut read.end
     }
 }

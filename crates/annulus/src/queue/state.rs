@@ -42,7 +42,7 @@ use crate::wait::{EventCount, Flag, HasFlags};
 /// What all handles of a queue share.
 #[repr(C, align(128))]
 pub(crate) struct QueueState<L: QueueLane> {
-    /// Where consumers sleep. [`CLOSED`] and [`HANDS_OFF`] are its flags.
+    /// Where consumers sleep. [`CLOSED`] is its flag.
     pub(super) published: EventCount,
     producers: HandleCount,
     consumers: HandleCount,
@@ -75,9 +75,6 @@ const _: () = assert!(offset_of!(QueueState<OneToOne<u64>>, published) == 0);
 
 /// Set once, by the close. Nothing is sent from then on.
 const CLOSED: Flag = Flag::Closed;
-
-/// Constant, and also in the [`Plan`]. It is here, too, so that one look before a send tells both.
-const HANDS_OFF: Flag = Flag::User;
 
 // SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state.
 unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
@@ -127,11 +124,6 @@ impl<L: QueueLane> QueueState<L> {
             (&raw mut (*place).reader_node).write(AtomicUsize::new(NOWHERE));
             room.filled()
         }
-    }
-
-    /// A consumer that waits may ask for the next message. Nobody else has the queue state yet.
-    pub(super) fn hand_off(&self) {
-        self.published.set_flag(HANDS_OFF, Ordering::Relaxed);
     }
 
     /// A lane for a producer that joins. It is a lane that nobody has, with what its last producer left in
@@ -232,14 +224,6 @@ impl<L: QueueLane> QueueState<L> {
     pub(super) fn needs_slow_path_across(&self) -> bool {
         // The fence in the first look comes before the second look, too.
         self.published.needs_slow_path_across() || self.peer.may_have_closed()
-    }
-
-    /// Whether a send needs more than the plain steps: the queue [may be closed](Self::may_be_closed), or the
-    /// consumer may ask for the message.
-    // Mutants: `with true`: costs or saves time.
-    #[inline(always)]
-    pub(super) fn has_any_flag(&self) -> bool {
-        self.published.has_any_flag() || self.peer.may_have_closed()
     }
 
     /// Whether the queue is closed. Whoever sees true also sees what the closing thread did before.

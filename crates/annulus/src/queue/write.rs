@@ -5,9 +5,8 @@
 //! ```text
 //! plain path                                                  slow path, outlined
 //!             send_plainly: in a run, and not closed?   no ─▶ send_slow_path
-//!             (spsc: handoff.give2, not asked for?)           lane.send1  has_free_slot, or wait
-//!             send_in_run:                                    begin_run_and_send: a run, then as on the left
-//! lane.send2  move the message into its slot
+//!             send_in_run:                                    lane.send1  has_free_slot, or wait
+//! lane.send2  move the message into its slot                  begin_run_and_send: a run, then as on the left
 //! lane.send3  store the tail
 //! lane.send4  needs_slow_path?                 yes ─▶ publish_slow_path: end the lane, activate it, wake
 //! ```
@@ -42,7 +41,7 @@ use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 /// sends. A store to the stack for each message would queue up with the stores to the slots, and half as many
 /// of these would be under way at once.
 // Decision 0004: no more than four numbers.
-pub(crate) struct WriteEnd<T, C: ControlBlock<T> = Own<T>> {
+pub(crate) struct WriteEnd<T, C: ControlBlock = Own> {
     node: LaneShare<OneToOne<T, C>>,
     /// The next message.
     tail: Position<T>,
@@ -70,7 +69,7 @@ impl<T> WriteEnd<T> {
     }
 }
 
-impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
+impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// The producer of a lane on which nobody else sends. The queue state counts it already.
     pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
         let lane = &node.lane;
@@ -153,7 +152,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
             if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
         let node = &*self.node;
         node.lane.publish(after.number);
-        let is_sent = !unlikely(needs_slow_path(state_of(node), node, false))
+        let is_sent = !unlikely(needs_slow_path(state_of(node), node))
             || publish_slow_path(node, self.tail.number, after.number);
         if is_sent {
             self.tail = after;
@@ -182,14 +181,13 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     }
 
     /// The plain send: lane.send2 to lane.send4 for a message in a run. It is not
-    /// [refused](Self::is_refused). `is_lone`: the consumer has no other lane, so it always looks here. Gives
-    /// the message back where the queue was closed meanwhile.
+    /// [refused](Self::is_refused). Gives the message back where the queue was closed meanwhile.
     ///
     /// # Safety
     ///
     /// There is a run, and it is not [over](Self::is_run_over).
     #[inline(always)]
-    pub(super) unsafe fn send_in_run(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+    pub(super) unsafe fn send_in_run(&mut self, value: T) -> Result<(), T> {
         let node = &*self.node;
         // Read before the stores. After them the compiler would have to read it again.
         let state = state_of(node);
@@ -201,7 +199,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         // lane.send3.
         node.lane.publish(self.tail.number);
         // lane.send4.
-        if unlikely(needs_slow_path(state, node, is_lone)) {
+        if unlikely(needs_slow_path(state, node)) {
             // SAFETY: the message lies a step before the tail.
             return unsafe { publish_one_slow_path(node, self.tail) };
         }
@@ -214,11 +212,11 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     ///
     /// A slot is free.
     #[inline]
-    pub(super) unsafe fn begin_run_and_send(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+    pub(super) unsafe fn begin_run_and_send(&mut self, value: T) -> Result<(), T> {
         self.begin_run();
         if !self.is_run_over() {
             // SAFETY: just looked.
-            return unsafe { self.send_in_run(value, is_lone) };
+            return unsafe { self.send_in_run(value) };
         }
         // The last slot is in no run, because the next one does not lie beside it.
         let at = self.tail;
@@ -246,31 +244,6 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         // Decision 0003: single messages go in runs.
         let beside = self.free_count().min(self.tail.left(self.lane().cells()));
         self.stop = self.tail.number.plus(beside as u64);
-    }
-
-    /// handoff.give2: whether the consumer waits for the next message, and has asked for it.
-    // Mutants: `with false`: nothing is handed over then.
-    #[inline(always)]
-    pub(super) fn is_asked_for(&self) -> bool {
-        self.lane().is_asked_for(self.tail.number)
-    }
-
-    /// As [`send`](Write::send), but leaves the message beside the tail instead of in its slot. The queue has
-    /// one lane.
-    ///
-    /// # Safety
-    ///
-    /// A slot is free, and the message [is asked for](Self::is_asked_for).
-    pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
-        // SAFETY: the caller's promise.
-        unsafe { self.lane().hand_over(self.tail.number, value) };
-        if self.publish(1) {
-            Ok(())
-        } else {
-            // Unreached: a close beside a send: two threads have to meet there; loom hand_off_wake
-            // SAFETY: handed over above, and the lane ends before it.
-            Err(unsafe { self.lane().take_back() })
-        }
     }
 
     /// Copies `values` to the slots from `position` on.
@@ -393,7 +366,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
 }
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
-impl<T: Send> WriteEnd<T> {
+impl<T: Send, C: ControlBlock> WriteEnd<T, C> {
     /// lane.send4 of the next `count` messages, for which somebody else has taken lane.send3. Whether they
     /// are sent.
     ///
@@ -410,7 +383,7 @@ impl<T: Send> WriteEnd<T> {
 /// messages wait, and begins a sample. Returns before which message it must look again.
 #[cold]
 #[inline(never)]
-fn measure<T, C: ControlBlock<T>>(
+fn measure<T, C: ControlBlock>(
     node: &LaneNode<OneToOne<T, C>>,
     sampler: &LatencySampler,
     tail: Number,
@@ -425,10 +398,9 @@ fn measure<T, C: ControlBlock<T>>(
 /// lane.send4: whether there is more to do after lane.send3.
 // Mutants: `with true`: costs or saves time.
 #[inline(always)]
-fn needs_slow_path<T, C: ControlBlock<T>>(
+fn needs_slow_path<T, C: ControlBlock>(
     state: &QueueState<OneToOne<T, C>>,
     node: &LaneNode<OneToOne<T, C>>,
-    is_lone: bool,
 ) -> bool {
     #[cfg(feature = "shm")]
     if C::ACROSS {
@@ -436,14 +408,14 @@ fn needs_slow_path<T, C: ControlBlock<T>>(
     }
     // The fence in the first look comes before the second look, too.
     // Mutants: `|| with &&`: costs or saves time.
-    state.published.needs_slow_path() || !(is_lone || node.is_active())
+    state.published.needs_slow_path() || !(C::LONE || node.is_active())
 }
 
 /// lane.send4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if
 /// not, the queue was closed before.
 #[cold]
 #[inline(never)]
-fn publish_slow_path<T, C: ControlBlock<T>>(
+fn publish_slow_path<T, C: ControlBlock>(
     node: &LaneNode<OneToOne<T, C>>,
     first: Number,
     tail: Number,
@@ -476,7 +448,7 @@ fn publish_slow_path<T, C: ControlBlock<T>>(
 /// The message lies in its slot, and `after` is a step from there.
 #[cold]
 #[inline(never)]
-unsafe fn publish_one_slow_path<T, C: ControlBlock<T>>(
+unsafe fn publish_one_slow_path<T, C: ControlBlock>(
     node: &LaneNode<OneToOne<T, C>>,
     after: Position<T>,
 ) -> Result<(), T> {
@@ -496,18 +468,14 @@ unsafe fn publish_one_slow_path<T, C: ControlBlock<T>>(
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T, C: ControlBlock<T>>(
-    node: &LaneNode<OneToOne<T, C>>,
-    tail: Position<T>,
-    count: usize,
-) {
+unsafe fn drop_unsent<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
     let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. If one destructor panics, the others still run.
     unsafe { (unsent as *mut [T]).drop_in_place() };
 }
 
-impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
+impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
     type Lane = OneToOne<T, C>;
 
     #[inline(always)]
@@ -527,7 +495,7 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
             return Err(value);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.begin_run_and_send(value, false) }
+        unsafe { self.begin_run_and_send(value) }
     }
 
     #[inline(always)]
@@ -536,7 +504,7 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
             return Err(value);
         }
         // SAFETY: just looked.
-        unsafe { self.send_in_run(value, false) }
+        unsafe { self.send_in_run(value) }
     }
 
     #[inline]
@@ -596,7 +564,7 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
     }
 }
 
-impl<T, C: ControlBlock<T>> Drop for WriteEnd<T, C> {
+impl<T, C: ControlBlock> Drop for WriteEnd<T, C> {
     fn drop(&mut self) {
         leave(&self.node);
     }
@@ -605,7 +573,7 @@ impl<T, C: ControlBlock<T>> Drop for WriteEnd<T, C> {
 /// Takes the node and not the end, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T, C: ControlBlock<T>>(node: &LaneNode<OneToOne<T, C>>) {
+fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
     state_of(node).leave(node);
 }
 
@@ -615,7 +583,11 @@ mod tests {
     use crate::queue::{Consumer, InPlace, Producer, mpsc, spsc};
 
     /// lane.send1 to lane.send4 of one message, with calls in between. Returns whether the message is sent.
-    fn send_around(end: &mut WriteEnd<u8>, before: impl FnOnce(), between: impl FnOnce()) -> bool {
+    fn send_around<C: ControlBlock>(
+        end: &mut WriteEnd<u8, C>,
+        before: impl FnOnce(),
+        between: impl FnOnce(),
+    ) -> bool {
         let (at, after) = (end.tail, end.tail.next(end.lane().cells()));
         before();
         // SAFETY: nothing is in the queue, so the slot is free.
@@ -630,9 +602,9 @@ mod tests {
     }
 
     /// Where a close meets a message that is being sent, the message is either received or given back.
-    fn who_is_first_decides<K: InPlace>(
+    fn who_is_first_decides<K: InPlace, C: ControlBlock>(
         make: impl Fn() -> (Producer<u8, K>, Consumer<u8, K>),
-        end: impl Fn(&mut Producer<u8, K>) -> &mut WriteEnd<u8>,
+        end: impl Fn(&mut Producer<u8, K>) -> &mut WriteEnd<u8, C>,
     ) {
         // The close only: the producer decides.
         let (mut producer, mut consumer) = make();
@@ -660,7 +632,7 @@ mod tests {
 
     #[test]
     fn who_is_first_decides_where_a_queue_ends() {
-        who_is_first_decides(|| spsc::channel(4), |producer| &mut producer.end.end);
+        who_is_first_decides(|| spsc::channel(4), |producer| &mut producer.end);
         who_is_first_decides(|| mpsc::channel(4), |producer| &mut producer.end);
     }
 }

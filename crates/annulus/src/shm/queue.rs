@@ -96,9 +96,6 @@ pub(super) fn create(extent: &LaneExtent, plan: &Plan) -> Result<PlacedMemory, S
 /// Whether there can be a queue between processes of such lanes.
 pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
     let capacity = plan.capacity;
-    if plan.hand_off {
-        return Err(ShareError::HandOff);
-    }
     if capacity == 0 {
         return Err(CapacityError::TooSmall { capacity, minimum: 1 }.into());
     }

@@ -15,9 +15,6 @@ pub enum ShareError {
     Capacity(CapacityError),
     /// An option that the builder requires of its [`Memory`](crate::memory::Memory) was refused.
     Memory(MemoryError),
-    /// The builder has the option [`hand_off`](crate::spsc::Builder::hand_off), which is for queues within
-    /// one process.
-    HandOff,
     /// A lossless ring can't have so many seats.
     Seats {
         /// How many were asked for.
@@ -62,9 +59,6 @@ impl fmt::Display for ShareError {
         match self {
             Self::Capacity(error) => error.fmt(f),
             Self::Memory(error) => error.fmt(f),
-            Self::HandOff => {
-                f.write_str("`hand_off` does not apply to a queue between processes: leave it out")
-            }
             Self::Seats { seats, most } => {
                 write!(f, "a lossless ring can't have {seats} seats: take 1 to {most}")
             }
@@ -82,7 +76,7 @@ impl Error for ShareError {
             Self::Capacity(error) => Some(error),
             Self::Memory(error) => Some(error),
             Self::System(error) => Some(error),
-            Self::HandOff | Self::Seats { .. } | Self::Producers { .. } => None,
+            Self::Seats { .. } | Self::Producers { .. } => None,
         }
     }
 }

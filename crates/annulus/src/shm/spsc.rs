@@ -52,7 +52,7 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across>;
 /// a second thread. Where the system refuses it, each send or receive executes a full fence.
 ///
 /// The [`memory`](crate::spsc::Builder::memory) of the builder is that which the processes share: see
-/// [`annulus::memory`](crate::memory). Its [`hand_off`](crate::spsc::Builder::hand_off) does not apply.
+/// [`annulus::memory`](crate::memory).
 ///
 /// # Errors
 ///

@@ -20,8 +20,6 @@ pub enum Kind {
     Write,
     /// It reads and writes in one step.
     Change,
-    /// It asks for a line that it will write soon.
-    PrefetchToWrite,
     /// It asks for a line that it will read soon.
     PrefetchToRead,
     /// Its stores become visible before anything that follows.

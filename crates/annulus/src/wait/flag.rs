@@ -8,14 +8,6 @@ use crate::sync::{AtomicU32, Ordering};
 pub(crate) enum Flag {
     /// Nothing comes any more: the queue is closed.
     Closed = 4,
-    /// For the owner: something else that wakers have to know.
-    User = 8,
-}
-
-impl Flag {
-    /// All of them.
-    // Mutants: `| with ^`: no bit is in both.
-    pub(super) const ALL: u32 = Self::Closed as u32 | Self::User as u32;
 }
 
 /// What has flags in its word: both events.
@@ -33,11 +25,5 @@ pub(crate) trait HasFlags {
     #[inline(always)]
     fn has_flag(&self, flag: Flag, ordering: Ordering) -> bool {
         self.word().load(ordering) & flag as u32 != 0
-    }
-
-    /// Whether any flag is set: a hint.
-    #[inline(always)]
-    fn has_any_flag(&self) -> bool {
-        self.word().load(Ordering::Relaxed) & Flag::ALL != 0
     }
 }

@@ -276,7 +276,6 @@ conformance! {
 
 conformance! { queues:
     spsc: SpscQueue,
-    spsc_hand_off: SpscQueueHandingOff,
     mpsc: MpscQueue,
     spmc: SpmcQueue,
     mpmc_queue: MpmcQueue,
@@ -334,7 +333,6 @@ conformance! { tasks:
 
 conformance! { task queues:
     spsc_in_tasks: SpscInTasks,
-    spsc_hand_off_in_tasks: SpscHandingOffInTasks,
     mpsc_in_tasks: MpscInTasks,
     spmc_in_tasks: SpmcInTasks,
     mpmc_queue_in_tasks: MpmcQueueInTasks,
@@ -377,7 +375,6 @@ conformance! { runtime queues:
 
 conformance! { runtime queues:
     spsc_and_tasks: SpscQueue,
-    spsc_hand_off_and_tasks: SpscQueueHandingOff,
     mpsc_and_tasks: MpscQueue,
     spmc_and_tasks: SpmcQueue,
     mpmc_queue_and_tasks: MpmcQueue,

@@ -20,7 +20,7 @@ use crate::sync::mutated;
 #[must_use = "a record that is dropped is gone"]
 pub struct Record<'c, K: InPlace = Spsc> {
     /// Its next words are the record.
-    end: &'c mut ReadEnd<u64, K::ControlBlock<u64>>,
+    end: &'c mut ReadEnd<u64, K::ControlBlock>,
     len: usize,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn next_len<K: InPlace>(read: &mut K::Read<u64>) -> Option<usize> {
     }
     // What is known ends with a record, so the whole of it is known.
     let len = words.first().map(|&len| len as usize)?;
-    if <K::ControlBlock<u64>>::ACROSS && words_of(len) > words.len() && !mutated!("record_of_any_length") {
+    if K::ControlBlock::ACROSS && words_of(len) > words.len() && !mutated!("record_of_any_length") {
         // Another process has written what can't be: nothing behind it can be told apart.
         let left = words.len();
         K::current(read).advance(left);

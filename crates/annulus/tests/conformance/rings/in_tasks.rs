@@ -22,7 +22,6 @@ pub(crate) type BehindLosslessInTasks = InTasks<super::BehindLossless>;
 pub(crate) type MatchingInTasks = InTasks<super::Matching>;
 pub(crate) type MatchingLosslessInTasks = InTasks<super::MatchingLossless>;
 pub(crate) type SpscInTasks = InTasks<super::SpscQueue>;
-pub(crate) type SpscHandingOffInTasks = InTasks<super::SpscQueueHandingOff>;
 pub(crate) type MpscInTasks = InTasks<super::MpscQueue>;
 pub(crate) type SpmcInTasks = InTasks<super::SpmcQueue>;
 pub(crate) type MpmcQueueInTasks = InTasks<super::MpmcQueue>;

@@ -55,10 +55,7 @@ pub(crate) use owned::MappedEvents;
 pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};
 #[cfg(feature = "std")]
 pub(crate) use queue::{MappedMpmc as MappedMpmcQueue, MappedSpsc as MappedSpscQueue};
-pub(crate) use queue::{
-    Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue,
-    SpscHandingOff as SpscQueueHandingOff,
-};
+pub(crate) use queue::{Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue};
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use queue::{SharedMpsc as SharedMpscQueue, SharedSpsc as SharedSpscQueue};
 pub(crate) use records::Records as RecordQueue;

@@ -88,7 +88,6 @@ macro_rules! queue {
 }
 
 queue!(Spsc, spsc::Spsc, many: false, |builder| builder);
-queue!(SpscHandingOff, spsc::Spsc, many: false, |builder| builder.hand_off(true));
 queue!(Mpsc, mpsc::Mpsc, many: true, |builder| builder);
 queue!(Spmc, spmc::Spmc, many: false, |builder| builder);
 queue!(Mpmc, mpmc::Mpmc, many: true, |builder| builder);

@@ -32,7 +32,6 @@ mod drops;
 mod edges;
 mod fair;
 mod fairness;
-mod handed_over;
 mod model;
 mod ordered;
 mod ordered_batches;

@@ -27,8 +27,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_producer(capacity in 1..9_usize, first in firsts(), hand_off: bool, turns in turns()) {
-        one_consumer::run(spsc::Builder::new(capacity).first(first).hand_off(hand_off), None, turns);
+    fn one_producer(capacity in 1..9_usize, first in firsts(), turns in turns()) {
+        one_consumer::run(spsc::Builder::new(capacity).first(first), None, turns);
     }
 
     #[test]

@@ -181,7 +181,6 @@ pub(crate) fn all() -> Vec<(Box<dyn AtLoop>, Publishing)> {
     all.push(queue("mpsc", mpsc::channel(CAPACITY)));
     all.push(queue("spmc", spmc::channel(CAPACITY)));
     all.push(queue("mpmc", mpmc::channel(CAPACITY)));
-    all.push(queue("hand-off", spsc::Builder::new(CAPACITY).hand_off(true).build().unwrap()));
 
     let (sender, receiver) = ordered::channel(CAPACITY);
     let publish = publishing(7, move |number| sender.send(number).unwrap());
