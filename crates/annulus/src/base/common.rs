@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  the room: aligned for a word
-//! ┌───────────┬────────────────────┬──────────────────────────────┬───────┐
-//! │           │ Head: shares, room │ T, at a multiple of its own  │       │
-//! └───────────┴────────────────────┴──────────────────────────────┴───────┘
+//! ┌───────────┬────────────────────┬──────────────────────────────┬───────────────────────────────┐
+//! │           │ Head: shares, room │ T, at a multiple of its own  │ a block that T has, if small  │
+//! └───────────┴────────────────────┴──────────────────────────────┴───────────────────────────────┘
 //! ```
 //!
 //! It is an `Arc` with two differences. The value lies on lines of its own in room that no allocator aligns
@@ -26,13 +26,14 @@
 //! are gone, and all changes of the word are read-modify-writes with Release, so the caller's Acquire sees
 //! what they did.
 
-use alloc::alloc::{alloc, dealloc, handle_alloc_error};
+use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::ptr::NonNull;
 
+use super::room::{self, Before};
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// What lies before the value.
@@ -40,9 +41,8 @@ struct Head {
     /// The lower half: how many shares. The upper half: how many weak ones, and one more while there are
     /// shares.
     shares: AtomicU64,
-    /// The room, and its size. Constant.
-    room: NonNull<u8>,
-    size: usize,
+    /// Where it is. Constant.
+    room: room::Room,
 }
 
 /// In `shares`: one that is weak.
@@ -108,17 +108,26 @@ unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
     let is_last =
         head.shares.load(Ordering::Acquire) == WEAK || head.shares.fetch_sub(WEAK, Ordering::AcqRel) == WEAK;
     if is_last {
-        let (room, size) = (head.room, head.size);
-        // SAFETY: `Room::new` allocated it so. Nobody has anything of it any more. (The head needs no drop,
-        // except in models.)
+        let room = head.room;
+        // SAFETY: nobody has anything of it any more. (The head needs no drop, except in models.)
         unsafe {
             value.cast::<Head>().sub(1).drop_in_place();
-            dealloc(room.as_ptr(), Layout::from_size_align_unchecked(size, align_of::<Head>()));
+            room.free();
         }
     }
 }
 
 impl<T> Common<T> {
+    const ALIGNMENT: usize =
+        if align_of::<T>() < align_of::<Head>() { align_of::<Head>() } else { align_of::<T>() };
+
+    /// From the value to what lies behind it.
+    const BYTES: usize = size_of::<T>().next_multiple_of(Self::ALIGNMENT);
+
+    /// What has to be before a block that lies in one room with the value.
+    pub(crate) const BEFORE: Before =
+        Before { bytes: size_of::<Head>() + Self::BYTES, alignment: Self::ALIGNMENT };
+
     /// Room for what is to be shared.
     #[inline(always)]
     pub(crate) fn room() -> Room<T> {
@@ -286,41 +295,36 @@ impl<T: ?Sized> Drop for Weak<T> {
 
 /// Room for what is to be shared. It is there before that is made, so that it is made in there.
 pub(crate) struct Room<T> {
-    room: NonNull<u8>,
-    value: PhantomData<T>,
+    room: room::Room,
+    place: NonNull<T>,
 }
 
 impl<T> Room<T> {
-    /// The head lies right before the value.
-    const ALIGNMENT: usize =
-        if align_of::<T>() < align_of::<Head>() { align_of::<Head>() } else { align_of::<T>() };
-
-    /// As much as the value and its head can take, wherever the room begins.
-    const LAYOUT: Layout = {
-        let size = size_of::<Head>() + Self::ALIGNMENT - align_of::<Head>() + size_of::<T>();
-        match Layout::from_size_align(size, align_of::<Head>()) {
-            Ok(layout) => layout,
-            Err(_) => panic!("it is too large"),
-        }
-    };
-
     #[inline(always)]
     fn new() -> Self {
-        // Decision 0125: no allocation asks for the alignment of a line.
-        // SAFETY: the size is not 0.
-        let room = unsafe { alloc(Self::LAYOUT) };
-        let room = NonNull::new(room).unwrap_or_else(|| handle_alloc_error(Self::LAYOUT));
-        Self { room, value: PhantomData }
+        let layout = Layout::new::<T>();
+        let before = Before { bytes: size_of::<Head>(), alignment: align_of::<Head>() };
+        let (room, start) =
+            room::Room::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
+        Self { room, place: start.cast() }
+    }
+
+    /// Before a block, in the room of both.
+    ///
+    /// # Safety
+    ///
+    /// The room is the caller's alone, and has [that](Common::BEFORE) before what starts there.
+    #[inline(always)]
+    pub(crate) unsafe fn before(start: NonNull<u8>, room: room::Room) -> Self {
+        // SAFETY: the caller's promise.
+        let place = unsafe { start.sub(Common::<T>::BYTES) };
+        Self { room, place: place.cast() }
     }
 
     /// Where it will be.
     #[inline(always)]
     pub(crate) fn place(&self) -> NonNull<T> {
-        let first = self.room.addr().get() + size_of::<Head>();
-        let place = first.next_multiple_of(Self::ALIGNMENT);
-        // SAFETY: the room begins at a multiple of the head's alignment, so the next multiple of the larger
-        // one is further by their difference at most.
-        unsafe { self.room.add(place - self.room.addr().get()) }.cast()
+        self.place
     }
 
     /// Puts it there, and returns so many shares.
@@ -342,7 +346,7 @@ impl<T> Room<T> {
     pub(crate) unsafe fn filled<const SHARES: usize>(self) -> [Common<T>; SHARES] {
         let value = self.place();
         let shares = AtomicU64::new(WEAK + SHARES as u64);
-        let head = Head { shares, room: self.room, size: Self::LAYOUT.size() };
+        let head = Head { shares, room: self.room };
         // SAFETY: the room is new, and has space for the head before the value.
         unsafe { value.cast::<Head>().sub(1).write(head) };
         core::mem::forget(self);
@@ -353,8 +357,8 @@ impl<T> Room<T> {
 /// Nothing is in there.
 impl<T> Drop for Room<T> {
     fn drop(&mut self) {
-        // SAFETY: allocated so.
-        unsafe { dealloc(self.room.as_ptr(), Self::LAYOUT) };
+        // SAFETY: it is dropped once.
+        unsafe { self.room.free() };
     }
 }
 

@@ -3,14 +3,11 @@
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering};
 
-/// In the count: nobody may join any more who has no handle.
-const SEALED: usize = 1 << (usize::BITS - 1);
-
 /// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
 /// from another one of its side. (Only receivers of a `watch` and of broadcast rings may come back: those who
 /// send can make them.)
 pub(crate) struct HandleCount {
-    /// How many handles; and [`SEALED`].
+    /// How many handles.
     count: AtomicUsize,
     /// How many handles there have been, without the first.
     added: AtomicU64,
@@ -39,7 +36,7 @@ impl HandleCount {
     pub(crate) fn is_last(&self) -> bool {
         // Acquire: pairs with the Release in `remove_beside_others`, of each handle that is gone.
         let ordering = ordering!(Acquire unless "handles_left_relaxed");
-        self.count.load(ordering) & !SEALED == 1 || mutated!("handle_taken_for_the_last")
+        self.count.load(ordering) == 1 || mutated!("handle_taken_for_the_last")
     }
 
     /// One handle less. Says whether it was the last.
@@ -48,9 +45,9 @@ impl HandleCount {
         if !self.is_last() {
             return self.remove_beside_others();
         }
-        // Handles are made from handles, and who seals has one by reference: nobody else changes the count.
-        // Release: pairs with the Acquire in `is_zero`. This handle has seen what the others did.
-        self.count.store(self.count.load(Ordering::Relaxed) & SEALED, Ordering::Release);
+        // Handles are made from handles: nobody else changes the count. Release: pairs with the Acquire in
+        // `is_zero`. This handle has seen what the others did.
+        self.count.store(0, Ordering::Release);
         true
     }
 
@@ -60,13 +57,13 @@ impl HandleCount {
         // read-modify-writes, so who sees the change of a later handle also sees what the earlier ones did
         // before theirs. Acquire: pairs with those Releases, for the last one, which may be about to end what
         // the others used.
-        self.count.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) & !SEALED == 1
+        self.count.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) == 1
     }
 
     /// How many handles there are. Others may come and go meanwhile.
     pub(crate) fn count(&self) -> usize {
         // Relaxed: a number for whoever asks.
-        self.count.load(Ordering::Relaxed) & !SEALED
+        self.count.load(Ordering::Relaxed)
     }
 
     /// How many handles there are, and how many there have been.
@@ -77,43 +74,11 @@ impl HandleCount {
         Handles::new(now, (1 + self.added.load(Ordering::Relaxed)).max(now as u64))
     }
 
-    /// bus.seal9: seals the count, if there are `expected` handles, or if that is `None`. Otherwise says how
-    /// many there are; `None` if it was sealed before.
-    pub(crate) fn seal(&self, expected: Option<usize>) -> Result<(), Option<usize>> {
-        // Relaxed, here and below: all is decided by the order of changes of this one word.
-        let mut count = self.count.load(Ordering::Relaxed);
-        loop {
-            if count & SEALED != 0 {
-                return Err(None);
-            }
-            if expected.is_some_and(|expected| expected != count) {
-                return Err(Some(count));
-            }
-            if mutated!("topic_sealed_blindly") {
-                self.count.fetch_or(SEALED, Ordering::Relaxed);
-                return Ok(());
-            }
-            let sealed = count | SEALED;
-            match self.count.compare_exchange_weak(count, sealed, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Ok(()),
-                Err(now) => count = now,
-            }
-        }
-    }
-
-    /// bus.join8: whether the count was sealed. Who has added a handle (bus.join7) and then sees false has a
-    /// handle that bus.seal9 counts.
-    #[inline]
-    pub(crate) fn is_sealed(&self) -> bool {
-        // Relaxed: the handle was added to the same word before.
-        self.count.load(Ordering::Relaxed) & SEALED != 0 && !mutated!("topic_sealed_unseen")
-    }
-
     /// Whether the last handle is gone. A thread that sees true also sees what all of them did.
     #[inline]
     pub(crate) fn is_zero(&self) -> bool {
         // Acquire: pairs with the Release in `remove`, or in `remove_beside_others`, of each handle.
-        let count = self.count.load(Ordering::Acquire) & !SEALED;
+        let count = self.count.load(Ordering::Acquire);
         count == 0 || (count == 1 && mutated!("handles_gone_with_the_first"))
     }
 }
@@ -122,17 +87,12 @@ impl HandleCount {
 mod tests {
     use super::*;
 
-    /// Handles come and go as before, and count as before; but nobody seals it again.
     #[test]
-    fn a_count_is_sealed_once() {
+    fn the_last_one_is_told() {
         let count = HandleCount::new();
-        assert_eq!(count.seal(Some(2)), Err(Some(1)));
-        assert!(!count.is_sealed());
-        assert_eq!(count.seal(Some(1)), Ok(()));
-        assert_eq!((count.seal(Some(1)), count.seal(None)), (Err(None), Err(None)));
         count.add();
-        assert_eq!((count.count(), count.is_sealed()), (2, true));
-        assert!(!count.remove() && count.remove());
-        assert!(count.is_zero());
+        assert_eq!((count.count(), count.is_last()), (2, false));
+        assert!(!count.remove() && count.is_last() && !count.is_zero());
+        assert!(count.remove() && count.is_zero());
     }
 }

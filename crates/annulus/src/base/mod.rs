@@ -10,4 +10,5 @@ pub(crate) mod hint;
 pub(crate) mod in_place;
 pub(crate) mod index;
 pub(crate) mod link;
+pub(crate) mod room;
 pub(crate) mod sequence;

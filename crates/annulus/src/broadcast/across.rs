@@ -9,11 +9,12 @@ use super::fellow::FellowPublisher;
 use super::handle::{first_of_another, first_two, publisher_of_others};
 use super::ring_state::{Elsewhere, RingState};
 use super::{Awaited, Lossless, Publisher, Subscribable, Subscriber};
+use crate::base::common::Common;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::message::Message;
-use crate::ring::{Claims, Copied, MIN_CAPACITY, Mirror, Ring, Seats, Writers};
+use crate::ring::{Claims, Copied, MIN_CAPACITY, Mirror, RingParts, Seats, Writers};
 use crate::wait::{Remote, WaitStrategy};
 
 /// The slots of a ring, and how far they lie from each other, in words.
@@ -59,8 +60,8 @@ impl Builder {
         across: Across,
     ) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
         // SAFETY: the caller's promise.
-        let shared = unsafe { self.shown(across) }?;
-        let (publisher, subscribable) = first_two(shared);
+        let both = unsafe { self.shown(across) }?;
+        let (publisher, subscribable) = first_two(both);
         Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
     }
 
@@ -78,7 +79,8 @@ impl Builder {
         across: Across,
     ) -> Result<Publisher<T, Lossless>, CapacityError> {
         // SAFETY: the caller's promise.
-        Ok(Publisher::new(publisher_of_others(unsafe { self.shown(across) }?)))
+        let [shared] = unsafe { self.shown(across) }?;
+        Ok(Publisher::new(publisher_of_others(shared)))
     }
 
     /// The first publisher of a lossy ring that several processes publish to.
@@ -99,10 +101,10 @@ impl Builder {
         fellow: Fellow,
     ) -> Result<FellowPublisher<T>, CapacityError> {
         let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
-        let shared = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
+        let [shared] = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
             // SAFETY: the caller's promise.
             let make = |_, _| Ok(unsafe { Copied::over(slots) });
-            Ok(Ring::new(capacity, first, (Writers::Processes, stride), make)?.mirrored(mirror))
+            Ok(RingParts::new(capacity, first, (Writers::Processes, stride), make)?.mirrored(mirror))
         })?;
         Ok(fellow.publisher(shared))
     }
@@ -110,13 +112,16 @@ impl Builder {
     /// # Safety
     ///
     /// As for [`lossy_across`](Self::lossy_across).
-    unsafe fn shown<T: Message>(self, across: Across) -> Result<RingState<Copied<T>>, CapacityError> {
+    unsafe fn shown<T: Message, const SHARES: usize>(
+        self,
+        across: Across,
+    ) -> Result<[Common<RingState<Copied<T>>>; SHARES], CapacityError> {
         let ((slots, stride), mirror, elsewhere) = across.split();
         self.shared_with(elsewhere, |capacity, first| {
             mirror.show_bound(first);
             // SAFETY: the caller's promise.
             let make = |_, _| Ok(unsafe { Copied::over(slots) });
-            Ok(Ring::new(capacity, first, (Writers::One, stride), make)?.mirrored(mirror))
+            Ok(RingParts::new(capacity, first, (Writers::One, stride), make)?.mirrored(mirror))
         })
     }
 }
@@ -133,7 +138,7 @@ pub(crate) struct Fellow {
 }
 
 impl Fellow {
-    fn publisher<T: Message>(self, shared: RingState<Copied<T>>) -> FellowPublisher<T> {
+    fn publisher<T: Message>(self, shared: Common<RingState<Copied<T>>>) -> FellowPublisher<T> {
         let Self { claims, place, leave, seat } = self;
         FellowPublisher::new(shared, claims, place, leave, seat)
     }
@@ -153,8 +158,10 @@ pub(crate) unsafe fn fellow_of_another<T: Message>(
 ) -> FellowPublisher<T> {
     let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
     // SAFETY: the caller's promise.
-    let ring = Ring::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
-    fellow.publisher(RingState::across(ring, 0, Elsewhere { sleepers, gate: None }, strategy, None, None))
+    let ring = RingParts::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
+    let elsewhere = Elsewhere { sleepers, gate: None };
+    let [shared] = RingState::across(ring, 0, elsewhere, strategy, &None, None);
+    fellow.publisher(shared)
 }
 
 /// The ring of another process: what makes subscribers of it. Of a lossless one they are such as nobody waits
@@ -182,8 +189,8 @@ pub(crate) unsafe fn of_another<T: Message>(
     }
     let ((slots, stride), mirror, elsewhere) = across.split();
     // SAFETY: the caller's promise.
-    let ring = Ring::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
-    let shared = RingState::across(ring, headroom, elsewhere, strategy, None, None);
+    let ring = RingParts::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
+    let [shared] = RingState::across(ring, headroom, elsewhere, strategy, &None, None);
     Ok(Subscribable::new(first_of_another(shared)))
 }
 

@@ -6,11 +6,17 @@ use crate::wait::{Deadline, EventCount, Look, Wait, wait_until};
 
 /// Until a ring has so many subscribers (true), or can have none any more (false).
 pub(super) struct AwaitSubscribers<'s, S> {
-    pub(super) shared: &'s RingState<S>,
-    pub(super) count: usize,
+    shared: &'s RingState<S>,
+    count: usize,
 }
 
-impl<S: Store> AwaitSubscribers<'_, S> {
+impl<'s, S: Store> AwaitSubscribers<'s, S> {
+    /// From now on, whoever joins notifies.
+    pub(super) fn new(shared: &'s RingState<S>, count: usize) -> Self {
+        shared.receivers().await_subscribers();
+        Self { shared, count }
+    }
+
     /// Waits. False once `deadline` has passed.
     pub(super) fn wait(mut self, deadline: Deadline) -> bool {
         let strategy = self.shared.strategy;
@@ -27,7 +33,7 @@ impl<S: Store> Wait for AwaitSubscribers<'_, S> {
     }
 
     fn poll(&mut self) -> Look<bool> {
-        if self.shared.has_subscribers(self.count) {
+        if self.shared.receivers().has_subscribers(self.count) {
             Look::Found(true)
         } else if self.shared.refuses() {
             Look::Found(false)
@@ -61,7 +67,7 @@ macro_rules! awaits_subscribers {
         #[must_use = "it says whether they have come"]
         pub fn wait_for_subscribers(&self, count: usize) -> bool {
             let $publisher = self;
-            $crate::broadcast::await_subscribers::AwaitSubscribers { shared: $shared, count }.wait(None)
+            $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count).wait(None)
         }
 
         /// As [`wait_for_subscribers`](Self::wait_for_subscribers), but gives up after `timeout` on the
@@ -83,7 +89,7 @@ macro_rules! awaits_subscribers {
         pub fn wait_for_subscribers_timeout(&self, count: usize, timeout: core::time::Duration) -> bool {
             let $publisher = self;
             let deadline = std::time::Instant::now().checked_add(timeout);
-            $crate::broadcast::await_subscribers::AwaitSubscribers { shared: $shared, count }.wait(deadline)
+            $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count).wait(deadline)
         }
 
         /// As [`wait_for_subscribers`](Self::wait_for_subscribers), in a task: the task waits, not its
@@ -105,8 +111,7 @@ macro_rules! awaits_subscribers {
             count: usize,
         ) -> impl core::future::Future<Output = bool> + Unpin {
             let $publisher = self;
-            let subscribers =
-                $crate::broadcast::await_subscribers::AwaitSubscribers { shared: $shared, count };
+            let subscribers = $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count);
             // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
             unsafe { $crate::wait::Waiting::new(subscribers) }
         }

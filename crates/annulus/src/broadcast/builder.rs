@@ -9,11 +9,13 @@ use super::handle::first_two;
 use super::ring_state::Elsewhere;
 use super::ring_state::RingState;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
+#[cfg(feature = "shm")]
+use crate::base::common::Common;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Memory;
 use crate::message::Message;
-use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Strided, Writers};
+use crate::ring::{Copied, MIN_CAPACITY, Owned, RingParts, Strided, Writers};
 use crate::stats::{Counters, Name};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -291,7 +293,7 @@ impl Builder {
         reset: R,
     ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) = self.first_handles(Writers::One, self.name(), |capacity, _| {
-            Owned::new(capacity, &self.memory, factory)
+            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, factory)
         })?;
         Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
     }
@@ -303,7 +305,7 @@ impl Builder {
         reset: R,
     ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) = self.first_handles(Writers::Many, self.name(), |capacity, _| {
-            Owned::new(capacity, &self.memory, &factory)
+            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, &factory)
         })?;
         Ok((
             MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
@@ -390,17 +392,17 @@ impl Builder {
     /// A ring whose slots `make` makes, and which other processes have, too. A lossless one, if there is a
     /// gate elsewhere.
     #[cfg(feature = "shm")]
-    pub(super) fn shared_with<S: Strided>(
+    pub(super) fn shared_with<S: Strided, const SHARES: usize>(
         self,
         elsewhere: Elsewhere,
-        make: impl FnOnce(usize, Sequence) -> Result<Ring<S>, CapacityError>,
-    ) -> Result<RingState<S>, CapacityError> {
+        make: impl FnOnce(usize, Sequence) -> Result<RingParts<S>, CapacityError>,
+    ) -> Result<[Common<RingState<S>>; SHARES], CapacityError> {
         let this =
             if elsewhere.gate.is_some() { self.with_fitting_headroom()? } else { self.without_headroom()? };
         let ring = make(this.capacity, this.first_sequence()?)?;
         let counters = Counters::new(this.statistics);
         let name = this.name.map(Into::into);
-        Ok(RingState::across(ring, this.headroom, elsewhere, this.strategy, counters, name))
+        Ok(RingState::across(ring, this.headroom, elsewhere, this.strategy, &counters, name))
     }
 
     /// Some slots are left for messages.
@@ -432,7 +434,9 @@ impl Builder {
         writers: Writers,
         name: Name,
     ) -> Result<FirstHandles<Copied<T>>, CapacityError> {
-        self.first_handles(writers, name, |capacity, stride| Copied::new(capacity, stride, &self.memory))
+        self.first_handles(writers, name, |capacity, stride| {
+            Copied::new(capacity, stride, &self.memory, RingState::<Copied<T>>::BEFORE)
+        })
     }
 
     #[inline(always)]
@@ -446,9 +450,8 @@ impl Builder {
         let Self { capacity, headroom, strategy, memory: _, first: _, statistics, name: _ } =
             self.with_fitting_headroom()?;
         let writers = (writers, S::stride(writers));
-        let store = Ring::store(capacity, first, writers, make)?;
+        let ring = RingParts::new(capacity, first, writers, make)?;
         let counters = Counters::new(statistics);
-        let ring = Ring::around(store, capacity, first, writers);
-        Ok(first_two(RingState::new(ring, headroom, strategy, counters, name)))
+        Ok(first_two(RingState::made(ring, headroom, strategy, &counters, name)))
     }
 }

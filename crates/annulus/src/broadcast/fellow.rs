@@ -9,6 +9,7 @@ use core::fmt;
 use super::handle::{Handle, Publishing, publisher_of_others};
 use super::ring_state::RingState;
 use crate::Closer;
+use crate::base::common::Common;
 use crate::base::sequence::Sequence;
 use crate::error::Refusal;
 use crate::message::Message;
@@ -46,7 +47,7 @@ const NOTIFY_EVERY: usize = 64;
 impl<T: Message> FellowPublisher<T> {
     /// Of a ring with these claims, by whoever has just got the lock of `place`.
     pub(super) fn new(
-        shared: RingState<Copied<T>>,
+        shared: Common<RingState<Copied<T>>>,
         claims: Arc<Claims>,
         place: usize,
         leave: Leave,

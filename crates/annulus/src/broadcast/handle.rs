@@ -42,21 +42,12 @@ impl Role for Publishing {
 impl Role for Inviting {
     fn leave<S: Store>(self, shared: &RingState<S>) {
         shared.receiver_goes();
-        tell_of_the_last(shared);
     }
 }
 
 impl Role for Receiving {
     fn leave<S: Store>(self, shared: &RingState<S>) {
         shared.subscriber_goes();
-        tell_of_the_last(shared);
-    }
-}
-
-/// If nobody can receive any more, whoever waits for subscribers is told. (At a gate, who leaves it tells.)
-fn tell_of_the_last<S: Store>(shared: &RingState<S>) {
-    if shared.is_abandoned() {
-        shared.tell_of_subscribers();
     }
 }
 
@@ -147,9 +138,8 @@ impl<S: Store, R: Role> Handle<S, R> {
 /// The two handles from which all others of a ring come.
 #[inline(always)]
 pub(super) fn first_two<S: Store + Send + Sync>(
-    shared: RingState<S>,
+    [shared, other]: [Common<RingState<S>>; 2],
 ) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
-    let [shared, other] = RingState::in_place(shared);
     let both = (Handle::of(shared, Publishing), Handle::of(other, Inviting));
     both.0.shared.list(2);
     both
@@ -158,8 +148,9 @@ pub(super) fn first_two<S: Store + Send + Sync>(
 /// The publisher of a ring whose subscribers are of other processes. They count as one receiver that never
 /// leaves.
 #[cfg(feature = "shm")]
-pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: RingState<S>) -> Handle<S, Publishing> {
-    let [shared] = RingState::in_place(shared);
+pub(super) fn publisher_of_others<S: Store + Send + Sync>(
+    shared: Common<RingState<S>>,
+) -> Handle<S, Publishing> {
     let handle = Handle::of(shared, Publishing);
     handle.shared.list(1);
     handle
@@ -167,8 +158,7 @@ pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: RingState<S>) 
 
 /// The first handle of a ring whose publisher is of another process.
 #[cfg(feature = "shm")]
-pub(super) fn first_of_another<S: Store>(shared: RingState<S>) -> Handle<S, Inviting> {
-    let [shared] = RingState::in_place(shared);
+pub(super) fn first_of_another<S: Store>(shared: Common<RingState<S>>) -> Handle<S, Inviting> {
     Handle::of(shared, Inviting)
 }
 
@@ -217,7 +207,6 @@ impl<S: Store> Handle<S, Inviting> {
     /// A receiver that holds nobody up.
     pub(super) fn receiver(&self) -> Handle<S, Receiving> {
         self.subscriber_comes();
-        self.tell_of_subscribers();
         self.another(Receiving)
     }
 

@@ -51,6 +51,7 @@ mod process;
 mod process_by;
 #[cfg(feature = "async")]
 mod publish_async;
+mod receivers;
 mod recovery;
 #[cfg(feature = "async")]
 mod recv_async;

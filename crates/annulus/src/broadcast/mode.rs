@@ -175,7 +175,6 @@ impl Hooks for Lossy {
 impl UnstagedFork for Lossy {
     fn fork<S: Store>(_: &Receiving, shared: &RingState<S>, _: Sequence) -> Receiving {
         shared.subscriber_comes();
-        shared.tell_of_subscribers();
         Receiving
     }
 }
@@ -225,7 +224,6 @@ impl UnstagedFork for Lossless {
     fn fork<S: Store>(_: &Gating, shared: &RingState<S>, cursor: Sequence) -> Gating {
         let pass = shared.gate.fork(cursor);
         shared.subscriber_comes();
-        shared.tell_of_subscribers();
         Gating(pass)
     }
 }

@@ -2,16 +2,20 @@
 
 use alloc::sync::Arc;
 
+use super::receivers::{Left, Receivers};
 use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 use crate::base::link::Link;
+use crate::base::room::Before;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::close::Close;
 use crate::observer::Listing;
-use crate::ring::{Gate, Ring, Store, WithoutSlot, Writers};
+use crate::ring::{Gate, Ring, RingParts, Seats, Store, WithoutSlot, Writers};
 use crate::stats::{Counting, Handles, Name};
-use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence, mutated};
-use crate::wait::{EventCount, WaitStrategy};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, mutated};
+#[cfg(feature = "shm")]
+use crate::wait::Remote;
+use crate::wait::{EventCount, Flag, WaitStrategy};
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
 /// constant while nobody sleeps, comes or goes.
@@ -42,11 +46,7 @@ pub(crate) struct RingState<S> {
     /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring.
     over: AtomicBool,
     /// Subscribers, and what can make new ones.
-    receivers: HandleCount,
-    /// How many of the receivers are subscribers.
-    subscribers: AtomicUsize,
-    /// How many subscribers there have been.
-    subscribed: AtomicU64,
+    receivers: Receivers,
 }
 
 /// What a ring has that several processes have.
@@ -59,84 +59,82 @@ pub(super) struct Elsewhere {
 }
 
 impl<S: Store> RingState<S> {
-    /// With one handle on each side.
+    /// What has to be before the slots, so that they lie in one room with it.
+    pub(super) const BEFORE: Before = Common::<Self>::BEFORE;
+
+    /// The first shares of it, with one handle on each side.
     #[inline(always)]
-    pub(super) fn new(
-        ring: Ring<S>,
+    pub(super) fn made<const SHARES: usize>(
+        ring: RingParts<S>,
         headroom: usize,
         strategy: WaitStrategy,
-        counters: Counting,
+        counters: &Counting,
         name: Name,
-    ) -> Self {
-        let published = EventCount::counting(counters.clone());
-        let released = EventCount::counting(counters.clone());
-        let gate = Gate::new(ring.capacity(), headroom, ring.first(), counters.clone());
-        Self::with(ring, gate, published, released, strategy, counters, name)
+    ) -> [Common<Self>; SHARES] {
+        Self::in_place(ring, headroom, None, [EventCount::counting; 2], strategy, counters, name)
     }
 
     /// The same of a ring that other processes have, too.
     #[cfg(feature = "shm")]
-    pub(super) fn across(
-        ring: Ring<S>,
+    pub(super) fn across<const SHARES: usize>(
+        ring: RingParts<S>,
         headroom: usize,
         elsewhere: Elsewhere,
         strategy: WaitStrategy,
-        counters: Counting,
+        counters: &Counting,
         name: Name,
-    ) -> Self {
-        let Elsewhere { sleepers, gate: others } = elsewhere;
-        let published = EventCount::across(sleepers, counters.clone());
-        let gate = Gate::new(ring.capacity(), headroom, ring.first(), counters.clone());
-        let (gate, released) = match others {
-            Some((seats, sleepers)) => (gate.seated(seats), EventCount::across(sleepers, counters.clone())),
-            None => (gate, EventCount::counting(counters.clone())),
+    ) -> [Common<Self>; SHARES] {
+        let Elsewhere { sleepers, gate } = elsewhere;
+        let (seats, released) = gate.unzip();
+        let event = |remote: Option<Remote>| {
+            |counters| match remote {
+                Some(remote) => EventCount::across(remote, counters),
+                None => EventCount::counting(counters),
+            }
         };
-        Self::with(ring, gate, published, released, strategy, counters, name)
+        let events = [Some(sleepers), released].map(event);
+        Self::in_place(ring, headroom, seats, events, strategy, counters, name)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "what it is made of")]
+    // Decision 0130: it is written where it stays.
     #[inline(always)]
-    fn with(
-        ring: Ring<S>,
-        gate: Gate,
-        published: EventCount,
-        released: EventCount,
+    fn in_place<const SHARES: usize>(
+        mut ring: RingParts<S>,
+        headroom: usize,
+        seats: Option<Seats>,
+        [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
         strategy: WaitStrategy,
-        counters: Counting,
+        counters: &Counting,
         name: Name,
-    ) -> Self {
-        // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
-        let over = AtomicBool::new(ring.head().is_seen());
-        Self {
-            ring,
-            gate,
-            published,
-            look_first: AtomicBool::new(false),
-            look_first_since: AtomicU64::new(0),
-            released,
-            strategy,
-            identity: Link::empty(),
-            counters,
-            listing: Listing::new(name.as_deref()),
-            name,
-            publishers: HandleCount::new(),
-            over,
-            receivers: HandleCount::new(),
-            subscribers: AtomicUsize::new(0),
-            subscribed: AtomicU64::new(0),
+    ) -> [Common<Self>; SHARES] {
+        let listing = Listing::new(name.as_deref());
+        let (capacity, first) = (ring.capacity(), ring.first());
+        let room = ring.block_mut().room_before::<Self>();
+        let place = room.place().as_ptr();
+        // SAFETY: the room is new, and the place is in it. These are all fields.
+        unsafe {
+            Ring::write_at(&raw mut (*place).ring, ring);
+            Gate::write_at(&raw mut (*place).gate, capacity, headroom, first, counters.clone(), seats);
+            // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
+            let is_seen = (*place).ring.head().is_seen();
+            (&raw mut (*place).published).write(published(counters.clone()));
+            (&raw mut (*place).look_first).write(AtomicBool::new(false));
+            (&raw mut (*place).look_first_since).write(AtomicU64::new(0));
+            (&raw mut (*place).released).write(released(counters.clone()));
+            (&raw mut (*place).strategy).write(strategy);
+            (&raw mut (*place).identity).write(Link::empty());
+            (&raw mut (*place).counters).write(counters.clone());
+            (&raw mut (*place).listing).write(listing);
+            (&raw mut (*place).name).write(name);
+            (&raw mut (*place).publishers).write(HandleCount::new());
+            (&raw mut (*place).over).write(AtomicBool::new(is_seen));
+            (&raw mut (*place).receivers).write(Receivers::new());
+            if (*place).published.needs_fence() {
+                // Unreached: for systems without membarrier
+                (*place).ring.head().always_take_slow_path();
+            }
+            room.filled()
         }
-    }
-
-    /// The first shares of it, in its place.
-    #[inline(always)]
-    pub(super) fn in_place<const SHARES: usize>(self) -> [Common<Self>; SHARES] {
-        let shares = Common::room().fill(self);
-        let shared = &shares[0];
-        if shared.published.needs_fence() {
-            // Unreached: for systems without membarrier
-            shared.ring.head().always_take_slow_path();
-        }
-        shares
     }
 
     /// What tells it from other rings.
@@ -205,12 +203,13 @@ impl<S: Store> RingState<S> {
         // Release: pairs with the Acquire in `is_closed`.
         self.over.store(true, Ordering::Release);
         self.ring.show_end();
+        // Nobody looks for the flags: they are there because a change of the word needs no fence.
         if !mutated!("close_wakes_nobody") {
-            self.published.notify();
+            self.published.flag_and_wake(Flag::Closed);
         }
         if !mutated!("close_wakes_no_stage") {
             // A stage waits there for those before it, and for the end; a publisher for room.
-            self.released.notify();
+            self.released.flag_and_wake(Flag::Closed);
         }
     }
 
@@ -308,56 +307,41 @@ impl<S: Store> RingState<S> {
 
     /// One receiving handle less. With the last, nobody will ever receive.
     ///
-    /// Nobody is woken for that: a publisher waits for a cursor at the gate, which notifies when it is given
-    /// up, or for another publisher's write, which notifies when it is done.
+    /// A publisher that waits for subscribers is told. No other one is: it waits for a cursor at the gate,
+    /// which notifies when it is given up, or for another publisher's write, which notifies when it is done.
     pub(super) fn receiver_goes(&self) {
-        if self.receivers.remove_beside_others() {
-            self.listing.side_goes();
-        }
+        self.left(self.receivers.remove());
     }
 
     /// One subscriber more; the caller has a receiving handle.
     pub(super) fn subscriber_comes(&self) {
-        // Release: pairs with the Acquire in `has_subscribers`: it comes after the choice of where to begin.
-        self.subscribers.fetch_add(1, Ordering::Release);
-        // As in `HandleCount::add`.
-        if !cfg!(annulus_loom) {
-            self.subscribed.fetch_add(1, Ordering::Relaxed);
+        if self.receivers.add_subscriber() {
+            self.released.notify();
         }
-        self.receiver_comes();
     }
 
     /// One subscriber less: also a receiving handle less.
     pub(super) fn subscriber_goes(&self) {
-        if !mutated!("subscribers_never_go") {
-            // Relaxed: nothing hangs on it.
-            self.subscribers.fetch_sub(1, Ordering::Relaxed);
+        self.left(self.receivers.remove_subscriber());
+    }
+
+    fn left(&self, left: Left) {
+        if left.was_last {
+            self.listing.side_goes();
+            if left.is_awaited {
+                self.released.notify();
+            }
         }
-        self.receiver_goes();
-    }
-
-    /// Whether there are so many subscribers. If so, what is published from now on reaches them.
-    pub(super) fn has_subscribers(&self, count: usize) -> bool {
-        // Acquire: pairs with the Release in `subscriber_comes`, of each of them, because all changes are
-        // read-modify-writes.
-        self.subscribers.load(Ordering::Acquire) >= count
-    }
-
-    /// Whoever waits for subscribers looks again: somebody has joined, or the last one is gone.
-    pub(super) fn tell_of_subscribers(&self) {
-        self.released.notify();
     }
 
     /// How many subscribers there are.
     pub(super) fn subscriber_count(&self) -> usize {
-        // Relaxed: a number for who asks; nothing hangs on it.
-        self.subscribers.load(Ordering::Relaxed)
+        self.receivers.subscribers()
     }
 
     /// How many subscribers there are, and how many there have been.
     pub(super) fn subscriber_handles(&self) -> Handles {
-        let now = self.subscriber_count();
-        Handles::new(now, self.subscribed.load(Ordering::Relaxed).max(now as u64))
+        self.receivers.handles()
     }
 
     /// A lossy subscriber has lost or skipped `count` messages.
@@ -374,7 +358,7 @@ impl<S: Store> RingState<S> {
     }
 
     /// The receiving handles of any kind.
-    pub(super) fn receivers(&self) -> &HandleCount {
+    pub(super) fn receivers(&self) -> &Receivers {
         &self.receivers
     }
 

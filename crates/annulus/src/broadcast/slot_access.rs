@@ -412,23 +412,18 @@ impl<S: Strided> Wait for AwaitLeft<'_, S> {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
+    use crate::base::common::Common;
     use crate::memory::Memory;
-    use crate::ring::{Copied, Ring, Writers};
+    use crate::ring::{Copied, RingParts, Writers};
 
-    fn shared() -> RingState<Copied<u64>> {
-        RingState::new(
-            Ring::new(
-                4,
-                Sequence::FIRST,
-                (Writers::Many, Copied::<u64>::stride(Writers::Many)),
-                |capacity, stride| Copied::new(capacity, stride, &Memory::default()),
-            )
-            .unwrap(),
-            0,
-            WaitStrategy::default(),
-            None,
-            None,
-        )
+    fn shared() -> Common<RingState<Copied<u64>>> {
+        let writers = (Writers::Many, Copied::<u64>::stride(Writers::Many));
+        let make = |capacity, stride| {
+            Copied::new(capacity, stride, &Memory::default(), RingState::<Copied<u64>>::BEFORE)
+        };
+        let ring = RingParts::new(4, Sequence::FIRST, writers, make).unwrap();
+        let [shared] = RingState::made(ring, 0, WaitStrategy::default(), &None, None);
+        shared
     }
 
     fn at(number: u64) -> Sequence {

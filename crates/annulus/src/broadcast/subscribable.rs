@@ -4,11 +4,11 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 
 use super::handle::{Handle, Inviting};
+use super::receivers::Receivers;
 use super::ring_state::RingState;
 use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::Closer;
 use crate::base::common::Common;
-use crate::base::handle_count::HandleCount;
 use crate::base::sequence::Sequence;
 use crate::message::Message;
 use crate::observer::observable;
@@ -295,7 +295,7 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
 
     /// The ring's receiving handles of any kind, this one included.
     #[inline]
-    pub(crate) fn receivers(&self) -> &HandleCount {
+    pub(crate) fn receivers(&self) -> &Receivers {
         self.shared.receivers()
     }
 

@@ -10,6 +10,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
+use crate::base::room::Before;
 use crate::error::CapacityError;
 use crate::memory::{Block, Memory};
 use crate::sync::{UnsafeCell, mutated, tell};
@@ -40,13 +41,13 @@ unsafe impl<T: Send> Sync for Cells<T> {}
 const ALIGNMENT: usize = 128;
 
 impl<T> Cells<T> {
-    /// `count` empty slots, in `memory`. Every page is written here, so none is touched for the first time
+    /// `count` empty slots, in `memory`, behind what is to be before them. Every page is written here, so none is touched for the first time
     /// while the ring runs.
     #[inline(always)]
-    pub(crate) fn new(count: usize, memory: &Memory) -> Result<Self, CapacityError> {
+    pub(crate) fn new(count: usize, memory: &Memory, before: Before) -> Result<Self, CapacityError> {
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
         let layout = Self::layout(count).ok_or_else(too_large)?;
-        let block = Block::touched(layout, memory)
+        let block = Block::touched(layout, memory, before)
             .map_err(|refused| CapacityError::of_block(refused, count, size_of::<T>()))?;
         let watched = if cfg!(annulus_loom) { count } else { 0 };
         let watchers = (0..watched).map(|_| UnsafeCell::new(())).collect();
@@ -83,6 +84,12 @@ impl<T> Cells<T> {
         let few = isize::try_from(count).is_ok() || mutated!("more_slots_than_distances");
         // (A layout's size is in range after padding, too.)
         few.then(|| layout.pad_to_align())
+    }
+
+    /// Where they lie.
+    #[inline(always)]
+    pub(crate) fn block_mut(&mut self) -> &mut Block {
+        &mut self.block
     }
 
     /// Where they lie.
@@ -177,17 +184,23 @@ mod tests {
     fn begins_on_a_line() {
         #[repr(align(256))]
         struct Wide;
-        assert_eq!(Cells::<u8>::new(3, &Memory::default()).unwrap().start() as usize % ALIGNMENT, 0);
-        assert_eq!(Cells::<Wide>::new(3, &Memory::default()).unwrap().start() as usize % 256, 0);
+        assert_eq!(
+            Cells::<u8>::new(3, &Memory::default(), Before::NOTHING).unwrap().start() as usize % ALIGNMENT,
+            0
+        );
+        assert_eq!(
+            Cells::<Wide>::new(3, &Memory::default(), Before::NOTHING).unwrap().start() as usize % 256,
+            0
+        );
         let most = isize::MAX as usize;
-        assert_eq!(Cells::<()>::new(most, &Memory::default()).unwrap().count(), most);
-        assert!(Cells::<()>::new(most + 1, &Memory::default()).is_err());
+        assert_eq!(Cells::<()>::new(most, &Memory::default(), Before::NOTHING).unwrap().count(), most);
+        assert!(Cells::<()>::new(most + 1, &Memory::default(), Before::NOTHING).is_err());
     }
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        let error = Cells::<u64>::new(usize::MAX, &Memory::default()).err().unwrap();
+        let error = Cells::<u64>::new(usize::MAX, &Memory::default(), Before::NOTHING).err().unwrap();
         assert_eq!(error, CapacityError::TooLarge { capacity: usize::MAX, slot_bytes: 8 });
-        assert!(Cells::<u64>::new(usize::MAX / 16, &Memory::default()).is_err());
+        assert!(Cells::<u64>::new(usize::MAX / 16, &Memory::default(), Before::NOTHING).is_err());
     }
 }

@@ -29,6 +29,7 @@ use core::ops::Deref;
 use super::cache_line::CacheLine;
 use super::stamped::{self, Claim, FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Cells, Number, Span};
+use crate::base::room::Before;
 use crate::error::{CapacityError, Refusal};
 use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering, mutated};
@@ -68,8 +69,9 @@ impl<T> ManyToMany<T> {
         capacity: usize,
         first: Number,
         memory: &Memory,
+        before: Before,
     ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
-        Stamped::slots(capacity, first, memory)
+        Stamped::slots(capacity, first, memory, before)
     }
 
     /// A lane of these slots. Nothing can fail here, so a lane is made where it is to be.

@@ -18,6 +18,7 @@ use core::ops::Deref;
 
 use super::stamped::{Claimed, OVER, Stamped, StampedSlot};
 use super::{Cells, Number, Span};
+use crate::base::room::Before;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
@@ -49,8 +50,9 @@ impl<T> OneToMany<T> {
         capacity: usize,
         first: Number,
         memory: &Memory,
+        before: Before,
     ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
-        Stamped::slots(capacity, first, memory)
+        Stamped::slots(capacity, first, memory, before)
     }
 
     /// A lane of these slots.
@@ -168,7 +170,8 @@ mod tests {
 
     /// A lane of four with this many messages, of which so many are claimed and moved out.
     fn lane(first: Number, sent: u64, claimed: usize) -> OneToMany<Box<u64>> {
-        let lane = OneToMany::new(OneToMany::slots(4, first, &Memory::default()).unwrap(), first);
+        let lane =
+            OneToMany::new(OneToMany::slots(4, first, &Memory::default(), Before::NOTHING).unwrap(), first);
         for count in 0..sent {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(first.plus(count), Box::new(count)) };
@@ -263,7 +266,8 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToMany::new(OneToMany::slots(4, first, &Memory::default()).unwrap(), first);
+        let lane =
+            OneToMany::new(OneToMany::slots(4, first, &Memory::default(), Before::NOTHING).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(number, message.clone()) };
@@ -280,7 +284,7 @@ mod tests {
         for _ in 0..rounds {
             let start = std::sync::Barrier::new(2);
             let lane = OneToMany::new(
-                OneToMany::slots(capacity, Number::new(0), &Memory::default()).unwrap(),
+                OneToMany::slots(capacity, Number::new(0), &Memory::default(), Before::NOTHING).unwrap(),
                 Number::new(0),
             );
             // SAFETY: nobody else writes, and all are free.

@@ -34,6 +34,7 @@
 use core::mem::offset_of;
 
 use super::{Cells, ControlBlock, Number, Own, Position, Span};
+use crate::base::room::Before;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
@@ -61,11 +62,11 @@ const _: () = {
 impl<T, const LONE: bool> OneToOne<T, Own<LONE>> {
     /// The slots of a lane: `capacity` of them, in `memory`.
     #[inline(always)]
-    pub(crate) fn slots(capacity: usize, memory: &Memory) -> Result<Cells<T>, CapacityError> {
+    pub(crate) fn slots(capacity: usize, memory: &Memory, before: Before) -> Result<Cells<T>, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        Cells::new(capacity, memory)
+        Cells::new(capacity, memory, before)
     }
 
     /// Writes a lane of these slots, whose first message is number `first`, to where it is to be.
@@ -298,7 +299,10 @@ mod tests {
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = Number::new(u64::MAX - 1);
-        let lane = OneToOne::<u8>::new(OneToOne::<u8>::slots(2, &Memory::default()).unwrap(), first);
+        let lane = OneToOne::<u8>::new(
+            OneToOne::<u8>::slots(2, &Memory::default(), Before::NOTHING).unwrap(),
+            first,
+        );
         let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.next()), end);
@@ -308,7 +312,10 @@ mod tests {
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
         let first = Number::new(0);
-        let lane = OneToOne::<u8>::new(OneToOne::<u8>::slots(4, &Memory::default()).unwrap(), first);
+        let lane = OneToOne::<u8>::new(
+            OneToOne::<u8>::slots(4, &Memory::default(), Before::NOTHING).unwrap(),
+            first,
+        );
         lane.release(first.next());
         assert_eq!(lane.len(), 0);
         lane.release(first);
@@ -319,7 +326,7 @@ mod tests {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
         let lane = OneToOne::<_>::new(
-            OneToOne::<alloc::sync::Arc<()>>::slots(4, &Memory::default()).unwrap(),
+            OneToOne::<alloc::sync::Arc<()>>::slots(4, &Memory::default(), Before::NOTHING).unwrap(),
             first,
         );
         for number in (0..3).map(|count| first.plus(count)) {

@@ -260,6 +260,7 @@ impl<T> Cells<T> {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
+    use crate::base::room::Before;
     use crate::memory::Memory;
 
     const FIRSTS: [Number; 4] =
@@ -291,7 +292,7 @@ mod tests {
 
     fn go_round<T>() {
         for slots in [1, 2, 3, 8] {
-            let cells = Cells::<T>::new(slots, &Memory::default()).unwrap();
+            let cells = Cells::<T>::new(slots, &Memory::default(), Before::NOTHING).unwrap();
             let first = Number::new(u64::MAX - 4);
             let position_of =
                 |number: Number| Position::new(number, (number.since(first) % slots as u64) as usize, &cells);

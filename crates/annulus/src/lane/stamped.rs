@@ -26,6 +26,7 @@ use core::num::NonZeroUsize;
 use super::cache_line::CacheLine;
 use super::{Cells, Number};
 use crate::base::index::Index;
+use crate::base::room::Before;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
@@ -165,11 +166,12 @@ impl<T> Stamped<T> {
         capacity: usize,
         first: Number,
         memory: &Memory,
+        before: Before,
     ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        let slots = Cells::new(capacity, memory)?;
+        let slots = Cells::new(capacity, memory, before)?;
         for count in 0..capacity {
             // SAFETY: below the capacity, and nobody else has them yet.
             unsafe { StampedSlot::make(slots.slot(count), first.plus(count as u64)) };

@@ -1,6 +1,5 @@
 //! [`Block`]: where the slots of every ring lie, and the slabs of a pool. The one place that allocates them.
 
-use alloc::alloc::{alloc, alloc_zeroed, dealloc};
 use alloc::boxed::Box;
 use core::alloc::Layout;
 use core::ptr::{self, NonNull};
@@ -11,6 +10,8 @@ use super::placement::Placement;
 #[cfg(feature = "numa")]
 use super::refused::MemoryError;
 use super::refused::NoBlock;
+use crate::base::common::{self, Common};
+use crate::base::room::{Before, Room};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 use crate::sync::mutated;
 
@@ -18,9 +19,9 @@ use crate::sync::mutated;
 /// A block of bytes: from the global allocator, or mapped as the options say. It does not know what is in it.
 pub(crate) struct Block {
     start: NonNull<u8>,
-    /// Where the allocator's room for it begins.
-    origin: NonNull<u8>,
-    layout: Layout,
+    bytes: usize,
+    /// What the allocator gave for it. `None` if its bytes are from elsewhere, or another one has the room.
+    room: Option<Room>,
     /// `None` if there were no options.
     placed: Option<Box<Placed>>,
     /// Where it lies, if other processes have it, too.
@@ -54,36 +55,33 @@ pub(super) enum Content {
 /// The smallest page there is.
 const PAGE: usize = 4096;
 
-/// What the allocator is asked for: room in which such a block lies somewhere.
-#[inline]
-fn room_for(layout: Layout) -> Result<Layout, NoBlock> {
-    // Decision 0125: no allocation asks for the alignment of a line.
-    let word = align_of::<usize>();
-    if layout.align() <= word {
-        return Ok(layout);
-    }
-    let bytes = layout.size().checked_add(layout.align() - word).ok_or(NoBlock::TooLarge)?;
-    Layout::from_size_align(bytes, word).map_err(|_| NoBlock::TooLarge)
-}
-
 impl Block {
     /// Bytes of this layout. Every page is written here.
     #[inline(always)]
-    pub(crate) fn touched(layout: Layout, memory: &Memory) -> Result<Self, NoBlock> {
-        Self::new(layout, memory, Content::Touched)
+    pub(crate) fn touched(layout: Layout, memory: &Memory, before: Before) -> Result<Self, NoBlock> {
+        Self::new(layout, memory, Content::Touched, before)
     }
 
     /// Bytes of this layout, all zero. Every page is written here.
     #[inline(always)]
     pub(crate) fn zeroed(layout: Layout, memory: &Memory) -> Result<Self, NoBlock> {
-        Self::new(layout, memory, Content::Zeroes)
+        Self::new(layout, memory, Content::Zeroes, Before::NOTHING)
     }
 
     // (Inlined, as all that makes a ring: what is returned in memory is read again before it is written
     // there.)
     #[inline(always)]
-    pub(super) fn new(layout: Layout, memory: &Memory, content: Content) -> Result<Self, NoBlock> {
-        if memory.asks() { Self::placed(layout, memory, content) } else { Self::allocated(layout, content) }
+    pub(super) fn new(
+        layout: Layout,
+        memory: &Memory,
+        content: Content,
+        before: Before,
+    ) -> Result<Self, NoBlock> {
+        if memory.asks() {
+            Self::placed(layout, memory, content)
+        } else {
+            Self::allocated(layout, content, before)
+        }
     }
 
     #[cold]
@@ -91,28 +89,25 @@ impl Block {
     fn placed(layout: Layout, memory: &Memory, content: Content) -> Result<Self, NoBlock> {
         let placed = Box::new(Placed::new(layout, *memory)?);
         let mut block = match placed.start() {
-            Some(start) => Self::of(start, layout),
-            None => Self::allocated(layout, content)?,
+            Some(start) => Self::of(start, layout.size()),
+            None => Self::allocated(layout, content, Before::NOTHING)?,
         };
         block.placed = Some(placed);
         Ok(block)
     }
 
     #[inline(always)]
-    fn allocated(layout: Layout, content: Content) -> Result<Self, NoBlock> {
-        if layout.size() == 0 {
-            let start = NonNull::new(ptr::without_provenance_mut(layout.align())).ok_or(NoBlock::TooLarge)?;
-            return Ok(Self::of(start, layout));
-        }
-        let room = room_for(layout)?;
+    fn allocated(layout: Layout, content: Content, before: Before) -> Result<Self, NoBlock> {
         let is_small = layout.size() <= PAGE;
+        // Decision 0136: what is small lies in one room with what has it.
+        let before = if is_small { before } else { Before::NOTHING };
+        if layout.size() + before.bytes == 0 {
+            let start = NonNull::new(ptr::without_provenance_mut(layout.align())).ok_or(NoBlock::TooLarge)?;
+            return Ok(Self::of(start, layout.size()));
+        }
         // (A small block of zeroes does not come from the stock of blocks that most allocators have at hand.)
-        let allocate = if content == Content::Zeroes && !is_small { alloc_zeroed } else { alloc };
-        // SAFETY: the size is not 0.
-        let origin = NonNull::new(unsafe { allocate(room) }).ok_or(NoBlock::TooLarge)?;
-        let distance = origin.addr().get().next_multiple_of(layout.align()) - origin.addr().get();
-        // SAFETY: the room has so many bytes more than the layout.
-        let start = unsafe { origin.add(distance) };
+        let is_zeroed = content == Content::Zeroes && !is_small;
+        let (room, start) = Room::new(layout, before, is_zeroed).ok_or(NoBlock::TooLarge)?;
         if content == Content::Zeroes && is_small {
             // SAFETY: the block is new.
             unsafe { start.write_bytes(0, layout.size()) };
@@ -124,17 +119,29 @@ impl Block {
                 unsafe { start.add(byte).write_volatile(0) };
             }
         }
-        let mut block = Self::of(start, layout);
-        block.origin = origin;
+        let mut block = Self::of(start, layout.size());
+        block.room = Some(room);
         Ok(block)
     }
 
+    /// Room for what has the block, in the same room before it, if [that](Common::BEFORE) has its place there.
+    /// From then on the block's bytes are there as long as that room is.
     #[inline(always)]
-    fn of(start: NonNull<u8>, layout: Layout) -> Self {
+    pub(crate) fn room_before<T>(&mut self) -> common::Room<T> {
+        let start = self.start;
+        match self.room.take_if(|room| room.has(Common::<T>::BEFORE, start)) {
+            // SAFETY: it has, and the room is handed over.
+            Some(room) => unsafe { common::Room::before(start, room) },
+            None => Common::room(),
+        }
+    }
+
+    #[inline(always)]
+    fn of(start: NonNull<u8>, bytes: usize) -> Self {
         Self {
             start,
-            origin: start,
-            layout,
+            bytes,
+            room: None,
             placed: None,
             #[cfg(feature = "shm")]
             shared: None,
@@ -152,7 +159,7 @@ impl Block {
         // SAFETY: within the mapping.
         let start = unsafe { memory.base().add(offset) };
         assert!(start.addr().get() % layout.align() == 0);
-        let mut block = Self::of(start, layout);
+        let mut block = Self::of(start, layout.size());
         block.shared = Some(memory);
         block
     }
@@ -160,21 +167,12 @@ impl Block {
     /// What begins there, and outlives this: for models of such memory.
     #[cfg(all(feature = "shm", annulus_loom))]
     pub(crate) fn borrowed(start: NonNull<u8>) -> Self {
-        let mut block = Self::of(start, Layout::new::<()>());
+        let mut block = Self::of(start, 0);
         block.shared = Some(());
         block
     }
 
-    /// Whether it is from the global allocator.
-    fn is_allocated(&self) -> bool {
-        #[cfg(feature = "shm")]
-        if self.shared.is_some() {
-            return false;
-        }
-        self.placed.as_ref().is_none_or(|placed| placed.start().is_none())
-    }
-
-    /// The first byte. There are as many as the layout says, for as long as this lives.
+    /// The first byte. There are as many as were asked for, for as long as this lives.
     #[inline(always)]
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
@@ -184,7 +182,7 @@ impl Block {
     pub(crate) fn placement(&self) -> Placement {
         #[cfg(all(feature = "shm", not(annulus_loom)))]
         if let Some(memory) = self.shared.as_ref().filter(|_| !mutated!("shared_memory_unsaid")) {
-            return memory.placement(self.layout.size());
+            return memory.placement(self.bytes);
         }
         self.placed.as_ref().map(|placed| placed.placement()).unwrap_or_default()
     }
@@ -204,11 +202,11 @@ impl Block {
 }
 
 impl Drop for Block {
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.is_allocated() && self.layout.size() != 0 {
-            let room = room_for(self.layout).unwrap_or(self.layout);
-            // SAFETY: allocated in `allocated` with this layout.
-            unsafe { dealloc(self.origin.as_ptr(), room) };
+        if let Some(room) = self.room {
+            // SAFETY: nobody else has it, and nobody uses the block any more.
+            unsafe { room.free() };
         }
     }
 }

@@ -1,18 +1,20 @@
 //! [`Filled`]: a block in which units lie beside each other, from its beginning to its end.
 
 use core::alloc::Layout;
+use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use super::block::{Block, Content};
 use super::options::Memory;
 use super::refused::NoBlock;
+use crate::base::room::Before;
 
 /// A fixed number of units, which stay in their places. Like a boxed slice, but the units may be borrowed
 /// from threads at the same time, and the block may be mapped.
 pub(crate) struct Filled<U> {
-    start: NonNull<U>,
     count: usize,
     block: Block,
+    units: PhantomData<U>,
 }
 
 // SAFETY: the units are dropped where this is, which takes `U: Send`.
@@ -23,15 +25,19 @@ unsafe impl<U: Send + Sync> Sync for Filled<U> {}
 impl<U> Filled<U> {
     /// `count` units, which `make` makes in their order.
     #[inline(always)]
-    pub(crate) fn new(count: usize, memory: &Memory, mut make: impl FnMut() -> U) -> Result<Self, NoBlock> {
+    pub(crate) fn new(
+        count: usize,
+        memory: &Memory,
+        before: Before,
+        mut make: impl FnMut() -> U,
+    ) -> Result<Self, NoBlock> {
         let layout = Layout::array::<U>(count).map_err(|_| NoBlock::TooLarge)?;
-        let block = Block::new(layout, memory, Content::Anything)?;
-        let start = block.start().cast::<U>();
+        let block = Block::new(layout, memory, Content::Anything, before)?;
         // If `make` panics, this drops the units that are there.
-        let mut filled = Self { start, count: 0, block };
+        let mut filled = Self { count: 0, block, units: PhantomData };
         while filled.count < count {
             // SAFETY: the block has room for `count` units, and this one is the first that is free.
-            unsafe { start.add(filled.count).write(make()) };
+            unsafe { filled.start().add(filled.count).write(make()) };
             filled.count += 1;
         }
         Ok(filled)
@@ -45,13 +51,19 @@ impl<U> Filled<U> {
     #[cfg(feature = "shm")]
     pub(crate) unsafe fn over(block: Block) -> Self {
         const { assert!(!core::mem::needs_drop::<U>(), "the units are of other processes, too") };
-        Self { start: block.start().cast(), count: 0, block }
+        Self { count: 0, block, units: PhantomData }
     }
 
     /// The first unit. There are as many as were asked for, for as long as this lives.
     #[inline(always)]
     pub(crate) fn start(&self) -> NonNull<U> {
-        self.start
+        self.block.start().cast()
+    }
+
+    /// Where they lie.
+    #[inline(always)]
+    pub(crate) fn block_mut(&mut self) -> &mut Block {
+        &mut self.block
     }
 
     /// Where they lie.
@@ -64,7 +76,7 @@ impl<U> Filled<U> {
 impl<U> Drop for Filled<U> {
     fn drop(&mut self) {
         // SAFETY: so many units are there, and nobody has them any more.
-        unsafe { ptr::slice_from_raw_parts_mut(self.start.as_ptr(), self.count).drop_in_place() };
+        unsafe { ptr::slice_from_raw_parts_mut(self.start().as_ptr(), self.count).drop_in_place() };
     }
 }
 
@@ -78,14 +90,14 @@ mod tests {
     fn drops_each_unit_once() {
         for memory in [&Memory::default(), &Memory::prefer().prefault()] {
             let unit = Rc::new(());
-            let filled = Filled::new(5, memory, || Rc::clone(&unit)).unwrap();
+            let filled = Filled::new(5, memory, Before::NOTHING, || Rc::clone(&unit)).unwrap();
             assert_eq!(Rc::strong_count(&unit), 6);
             drop(filled);
             assert_eq!(Rc::strong_count(&unit), 1);
 
             let mut left = 3;
             let made = catch_unwind(AssertUnwindSafe(|| {
-                Filled::new(5, memory, || {
+                Filled::new(5, memory, Before::NOTHING, || {
                     left -= 1;
                     assert!(left > 0, "on purpose");
                     Rc::clone(&unit)
@@ -99,7 +111,7 @@ mod tests {
     #[test]
     fn units_may_have_no_size() {
         let mut made = 0;
-        let filled = Filled::new(7, &Memory::default(), || made += 1).unwrap();
+        let filled = Filled::new(7, &Memory::default(), Before::NOTHING, || made += 1).unwrap();
         drop(filled);
         assert_eq!(made, 7);
     }

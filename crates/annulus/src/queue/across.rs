@@ -232,7 +232,7 @@ impl crate::spsc::Builder {
 
         let capacity = self.plan.capacity;
         let memory = Arc::new(Together::<T> {
-            slots: Cells::new(capacity, &Memory::default()).unwrap(),
+            slots: Cells::new(capacity, &Memory::default(), Before::NOTHING).unwrap(),
             numbers: Numbers::zeroed(),
             words: [AtomicU32::new(0), AtomicU32::new(0)],
         });
@@ -285,6 +285,7 @@ mod places {
 
     use super::{KindAcross, LanePart, ManyAcross, Part};
     use crate::base::gone::Gone;
+    use crate::base::room::Before;
     use crate::lane::{Cells, Numbers, PlaceTable};
     use crate::memory::Memory;
     use crate::mpsc::Builder;
@@ -427,7 +428,9 @@ mod places {
         ) -> Joins<T> {
             let (places, capacity) = (locks.len(), self.plan.capacity);
             let mapping = Mapping {
-                slots: (0..places).map(|_| Cells::new(capacity, &Memory::default()).unwrap()).collect(),
+                slots: (0..places)
+                    .map(|_| Cells::new(capacity, &Memory::default(), Before::NOTHING).unwrap())
+                    .collect(),
                 numbers: (0..=places).map(|_| Numbers::zeroed()).collect(),
                 words: (0..=places).map(|_| AtomicU32::new(0)).collect(),
                 locks: Arc::clone(locks),

@@ -29,6 +29,7 @@ use super::node::NewLane;
 use super::plan::Plan;
 use super::read_many::ReadMany;
 use super::share::LaneShare;
+use super::state::QueueState;
 use super::write_many::WriteMany;
 use crate::error::CapacityError;
 use crate::lane::{OneToMany, Own};
@@ -56,7 +57,7 @@ impl Build for Mpmc {
 
     #[inline(always)]
     fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        <OneToMany<T> as NewLane>::slots(plan)
+        QueueState::<OneToMany<T>>::first_slots(plan)
     }
 
     #[inline(always)]

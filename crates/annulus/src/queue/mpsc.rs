@@ -23,6 +23,7 @@ use super::node::NewLane;
 use super::plan::Plan;
 use super::read::ReadEnd;
 use super::share::LaneShare;
+use super::state::QueueState;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
 use crate::lane::{OneToOne, Own};
@@ -50,7 +51,7 @@ impl Build for Mpsc {
 
     #[inline(always)]
     fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        <OneToOne<T> as NewLane>::slots(plan)
+        QueueState::<OneToOne<T>>::first_slots(plan)
     }
 
     #[inline(always)]

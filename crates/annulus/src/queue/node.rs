@@ -8,10 +8,10 @@ use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
 use crate::base::aligned::Aligned;
 use crate::base::free_list::END;
+use crate::base::room::Before;
 use crate::error::CapacityError;
 use crate::lane::Number;
 use crate::lane::{Cells, ControlBlock, OneToMany, OneToOne, Own, Peer, Span, StampedSlot};
-#[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::wait::EventCount;
@@ -52,10 +52,7 @@ const _: () = {
 };
 
 impl<L> LaneNode<L> {
-    /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`. It is in
-    /// room of its own, until [`Aligned::free`]. `lane` writes the lane to its place, which nobody else uses.
-    // Decision 0130: it is written where it stays.
-    #[inline(always)]
+    /// A node in room of its own, until [`Aligned::free`].
     pub(super) fn made(
         lane: impl FnOnce(*mut L),
         index: u32,
@@ -65,13 +62,36 @@ impl<L> LaneNode<L> {
         released: EventCount,
     ) -> NonNull<Self> {
         let room = Aligned::<Self>::room();
-        let place = room.place().as_ptr();
-        // SAFETY: the room is new, and the place is in it. `lane` writes the lane, and these are all other
-        // fields.
+        // SAFETY: the room is new, and the place is in it.
+        unsafe {
+            Self::write_at(room.place().as_ptr(), lane, index, id, state, plan, released);
+            room.filled()
+        }
+    }
+
+    /// Writes the node with number `index` in the roster, for producer `id`, of the queue state at `state`.
+    /// `lane` writes the lane to its place, which nobody else uses.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    // Decision 0130: it is written where it stays.
+    #[inline(always)]
+    pub(super) unsafe fn write_at(
+        place: *mut Self,
+        lane: impl FnOnce(*mut L),
+        index: u32,
+        id: u64,
+        state: NonNull<()>,
+        plan: &Plan,
+        released: EventCount,
+    ) {
+        // SAFETY: the caller's promise. `lane` writes the lane, and these are all other fields.
         unsafe {
             lane(&raw mut (*place).lane);
             (&raw mut (*place).state).write(state);
-            (&raw mut (*place).active).write(AtomicBool::new(false));
+            // The first lane stays so, if it is the only one.
+            (&raw mut (*place).active).write(AtomicBool::new(index == 0));
             (&raw mut (*place).recently_used).write(AtomicBool::new(false));
             (&raw mut (*place).index).write(index);
             (&raw mut (*place).released).write(released);
@@ -85,7 +105,6 @@ impl<L> LaneNode<L> {
             } else {
                 sampler.write(None);
             }
-            room.filled()
         }
     }
 
@@ -122,8 +141,8 @@ pub(crate) trait NewLane: QueueLane {
     /// What its messages lie in.
     type Slots;
 
-    /// The slots of an empty lane.
-    fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError>;
+    /// The slots of an empty lane, behind what is to be before them.
+    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError>;
 
     /// Writes an empty lane of these slots.
     ///
@@ -133,16 +152,15 @@ pub(crate) trait NewLane: QueueLane {
     unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan);
 
     /// Where the slots lie.
-    #[cfg(feature = "numa")]
-    fn block_of(slots: &Self::Slots) -> &Block;
+    fn block_of(slots: &mut Self::Slots) -> &mut Block;
 }
 
 impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
     type Slots = Cells<T>;
 
     #[inline(always)]
-    fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError> {
-        OneToOne::<T, Own<LONE>>::slots(plan.capacity, &plan.memory)
+    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError> {
+        OneToOne::<T, Own<LONE>>::slots(plan.capacity, &plan.memory, before)
     }
 
     #[inline(always)]
@@ -151,9 +169,9 @@ impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
         unsafe { OneToOne::write_at(place, slots, plan.first) };
     }
 
-    #[cfg(feature = "numa")]
-    fn block_of(slots: &Self::Slots) -> &Block {
-        slots.block()
+    #[inline(always)]
+    fn block_of(slots: &mut Self::Slots) -> &mut Block {
+        slots.block_mut()
     }
 }
 
@@ -161,8 +179,8 @@ impl<T> NewLane for OneToMany<T> {
     type Slots = Cells<StampedSlot<T>>;
 
     #[inline(always)]
-    fn slots(plan: &Plan) -> Result<Self::Slots, CapacityError> {
-        OneToMany::slots(plan.capacity, plan.first, &plan.memory)
+    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError> {
+        OneToMany::slots(plan.capacity, plan.first, &plan.memory, before)
     }
 
     #[inline(always)]
@@ -171,9 +189,9 @@ impl<T> NewLane for OneToMany<T> {
         unsafe { place.write(OneToMany::new(slots, plan.first)) };
     }
 
-    #[cfg(feature = "numa")]
-    fn block_of(slots: &Self::Slots) -> &Block {
-        slots.block()
+    #[inline(always)]
+    fn block_of(slots: &mut Self::Slots) -> &mut Block {
+        slots.block_mut()
     }
 }
 

@@ -6,7 +6,7 @@
 //! whatever consumers do, and a join takes as many steps as a pop from a stack.
 //!
 //! ```text
-//!  first, active: the first pointer, and the bits of the first block ─▶ Node 0: lane, active, recently_used …
+//!  active, Node 0: the bits of the first block, and the first lane
 //!  buckets      blocks of a bucket                          nodes
 //! ┌─────┐     ┌──────────────────────────┐
 //! │  0  │────▶│ active: a bit for each   │
@@ -17,7 +17,7 @@
 //! └─────┘     └──────────────────────────┴──────────────────────────┘
 //! ```
 //!
-//! Most queues have one lane. So the first node is not in a block, and no block is there before the second
+//! Most queues have one lane. So the first node lies in the roster, and no block is there before the second
 //! lane. (Of the first block, the bits and the first pointer are never used: those of the roster are.)
 //!
 //! *Active lanes.* Consumers look at the lanes whose bit is set, in the order of their numbers, round and
@@ -44,6 +44,7 @@ use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
 use super::node::{LaneNode, QueueLane};
+use super::plan::Plan;
 use crate::base::aligned::Aligned;
 use crate::base::free_list::{END, Head};
 use crate::base::link::Link;
@@ -68,9 +69,8 @@ pub(super) struct Roster<L> {
     count: AtomicUsize,
     /// The bits of the first block.
     active: AtomicU64,
-    /// Null, or the first node; constant from then on.
-    // Decision 0130: a queue of one lane has no table of lanes.
-    first: AtomicPtr<LaneNode<L>>,
+    // Decision 0130: a queue of one lane has no table of lanes. Decision 0136: nor room for it.
+    first: LaneNode<L>,
     /// Made with the second lane.
     table: Link<Table<L>>,
     /// Odd while somebody deactivates lanes.
@@ -128,15 +128,35 @@ fn bucket_of(block: usize) -> (usize, usize) {
 }
 
 impl<L> Roster<L> {
-    pub(super) fn new() -> Self {
-        Self {
-            free: Head::new(END),
-            count: AtomicUsize::new(0),
-            active: AtomicU64::new(0),
-            first: AtomicPtr::new(ptr::null_mut()),
-            table: Link::empty(),
-            thinning: AtomicU64::new(0),
+    /// Writes a roster with one lane, which is active, and which `lane` writes.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    // Decision 0130: it is written where it stays.
+    #[inline(always)]
+    pub(super) unsafe fn write_at(
+        place: *mut Self,
+        lane: impl FnOnce(*mut L),
+        state: NonNull<()>,
+        plan: &Plan,
+        released: EventCount,
+    ) {
+        // SAFETY: the caller's promise. These are all fields.
+        unsafe {
+            LaneNode::write_at(&raw mut (*place).first, lane, 0, 0, state, plan, released);
+            (&raw mut (*place).free).write(Head::new(END));
+            (&raw mut (*place).count).write(AtomicUsize::new(1));
+            (&raw mut (*place).active).write(AtomicU64::new(1));
+            (&raw mut (*place).table).write(Link::empty());
+            (&raw mut (*place).thinning).write(AtomicU64::new(0));
         }
+    }
+
+    /// The first lane.
+    #[inline(always)]
+    pub(super) fn first(&self) -> &LaneNode<L> {
+        &self.first
     }
 
     /// The number of lanes. Whoever learned of a lane by something that happened after the lane was added
@@ -162,17 +182,17 @@ impl<L> Roster<L> {
         if block == 0 { Some(&self.active) } else { self.block(block).map(|block| &block.active) }
     }
 
-    /// Where the pointer to a node is.
+    /// Where the pointer to a node is, which is not the first.
     #[inline(always)]
     fn place(&self, index: usize) -> Option<&AtomicPtr<LaneNode<L>>> {
-        if index == 0 {
-            return Some(&self.first);
-        }
         self.block(index / LANES_PER_BLOCK).map(|block| &block.nodes[index % LANES_PER_BLOCK])
     }
 
     #[inline(always)]
     pub(super) fn node(&self, index: usize) -> Option<&LaneNode<L>> {
+        if index == 0 {
+            return Some(&self.first);
+        }
         // Acquire: pairs with the Release in `add`.
         let node = self.place(index)?.load(Ordering::Acquire);
         // SAFETY: null, or a node, which lives as long as the queue.
@@ -216,29 +236,14 @@ impl<L> Roster<L> {
     pub(super) fn add(&self, make: impl FnOnce(u32) -> NonNull<LaneNode<L>>) -> &LaneNode<L> {
         // Relaxed: each lane only needs another number. The stores below publish the lane.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
-        if index > 0 {
-            let table = self.table.get();
-            let table = table.unwrap_or_else(|| self.table.put(Table::new()).unwrap_or_else(|theirs| theirs));
-            table.add(bucket_of(index / LANES_PER_BLOCK).0);
-        }
+        let table = self.table.get();
+        let table = table.unwrap_or_else(|| self.table.put(Table::new()).unwrap_or_else(|theirs| theirs));
+        table.add(bucket_of(index / LANES_PER_BLOCK).0);
         let node = make(index as u32);
         let place = self.place(index).expect("its bucket is there");
         // Release: pairs with the Acquire in `node`.
         place.store(node.as_ptr(), Ordering::Release);
         // SAFETY: it was made above. It is only borrowed shared, and freed with the roster.
-        unsafe { node.as_ref() }
-    }
-
-    /// Adds the first lane, which is active, and lies in room of its own. Nobody else has the roster yet.
-    #[inline(always)]
-    pub(super) fn add_first(&self, node: NonNull<LaneNode<L>>) -> &LaneNode<L> {
-        // SAFETY: it was just made.
-        unsafe { node.as_ref() }.active.store(true, Ordering::Relaxed);
-        // Relaxed, here and above: whoever else gets the roster comes after this.
-        self.first.store(node.as_ptr(), Ordering::Relaxed);
-        self.active.store(1, Ordering::Relaxed);
-        self.count.store(1, Ordering::Relaxed);
-        // SAFETY: as in `add`.
         unsafe { node.as_ref() }
     }
 
@@ -448,8 +453,8 @@ impl<L> RosterBlock<L> {
 
 impl<L> Drop for Roster<L> {
     fn drop(&mut self) {
-        // As many as there are: most queues have one lane, in a table for many.
-        for index in 0..self.count() {
+        // As many as there are, in a table for many.
+        for index in 1..self.count() {
             let Some(place) = self.place(index) else { continue };
             // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
             if let Some(node) = NonNull::new(place.load(Ordering::Relaxed)) {

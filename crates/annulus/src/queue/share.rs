@@ -31,13 +31,14 @@ impl<L: QueueLane> LaneShare<L> {
     /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
     /// queue state counts one producer and one consumer, which are still to be made.
     #[inline(always)]
-    pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
+    pub(super) fn first(mut slots: L::Slots, plan: &Plan) -> [Self; 2]
     where
         L: NewLane<Peer = ()>,
     {
-        let both = QueueState::made(plan, EventCount::counting, ());
-        let node = NonNull::from(both[0].first_lane(slots, plan));
-        both.map(|state| Self::of(state, node))
+        let room = L::block_of(&mut slots).room_before();
+        // SAFETY: `made` has room for it.
+        let lane = |place| unsafe { L::write_at(place, slots, plan) };
+        QueueState::made(room, plan, [EventCount::counting; 2], lane, 1, ()).map(Self::of_first)
     }
 
     /// The first share in a new queue state, whose other side is of another process, and which has the lane
@@ -51,26 +52,24 @@ impl<L: QueueLane> LaneShare<L> {
         published: Remote,
         peer: L::Peer,
     ) -> Self {
-        let published = |counters| EventCount::across(published, counters);
-        let [state] = QueueState::<L>::made(&plan, published, peer);
-        let add = |(lane, released): (L, Remote), number: u64| {
+        let (lane, released) = first;
+        let event = |remote| |counters| EventCount::across(remote, counters);
+        let events = [published, released].map(event);
+        // SAFETY: `made` has room for it.
+        let lane = |place: *mut L| unsafe { place.write(lane) };
+        let [state] = QueueState::made(Common::room(), &plan, events, lane, 0, peer);
+        for ((lane, released), number) in others.into_iter().zip(1..) {
             let released = EventCount::across(released, state.counters.clone());
             // SAFETY: `add_lane` has room for it.
-            NonNull::from(state.add_lane(|place| unsafe { place.write(lane) }, released, number))
-        };
-        let node = add(first, 0);
-        // SAFETY: the queue state keeps it.
-        state.roster.activate(unsafe { node.as_ref() });
-        for (lane, number) in others.into_iter().zip(1..) {
-            // SAFETY: the queue state keeps it.
-            state.roster.activate(unsafe { add(lane, number).as_ref() });
+            state.roster.activate(state.add_lane(|place| unsafe { place.write(lane) }, released, number));
         }
-        Self::of(state, node)
+        Self::of_first(state)
     }
 
-    /// The first share in the queue state that has this lane.
+    /// A share at the first lane.
     #[inline(always)]
-    fn of(state: Common<QueueState<L>>, node: NonNull<LaneNode<L>>) -> Self {
+    fn of_first(state: Common<QueueState<L>>) -> Self {
+        let node = NonNull::from(state.roster.first());
         // `give_up` drops it.
         let _ = state.into_raw();
         Self { node }

@@ -102,6 +102,7 @@ mod tests {
     use super::*;
     use core::ptr::NonNull;
 
+    use crate::base::room::Before;
     use crate::queue::ends::Write;
     use crate::queue::kind::Joinable;
     use crate::queue::node::{LaneNode, NewLane};
@@ -116,7 +117,7 @@ mod tests {
             // The lane is counted and not there yet, and one behind it has a message already.
             first.clone().try_send(7).unwrap();
             mark = consumer.mark();
-            let slots = <K::Write<u64> as Write<u64>>::Lane::slots(&state.plan).unwrap();
+            let slots = <K::Write<u64> as Write<u64>>::Lane::slots(&state.plan, Before::NOTHING).unwrap();
             // SAFETY: `made` has room for it.
             let lane = |place| unsafe { NewLane::write_at(place, slots, &state.plan) };
             LaneNode::made(lane, index, 9, NonNull::from(state).cast(), &state.plan, EventCount::new())

@@ -17,6 +17,7 @@ use super::one::One;
 use super::plan::Plan;
 use super::read::ReadEnd;
 use super::share::LaneShare;
+use super::state::QueueState;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
 use crate::lane::{Lone, OneToOne};
@@ -43,7 +44,7 @@ impl Build for Spsc {
 
     #[inline(always)]
     fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        <OneToOne<T, Lone> as NewLane>::slots(plan)
+        QueueState::<OneToOne<T, Lone>>::first_slots(plan)
     }
 
     #[inline(always)]

@@ -21,9 +21,9 @@ use super::latency_sampler::LatencySampler;
 use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
-use crate::base::common::Common;
+use crate::base::common::{Common, Room};
 use crate::base::handle_count::HandleCount;
-use crate::base::in_place::written;
+use crate::base::room::Before;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use crate::close::Told;
 use crate::close::{Close, Closer};
@@ -82,37 +82,46 @@ unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
 unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
 
 impl<L: QueueLane> QueueState<L> {
-    /// So many shares in a queue state without a lane, which has one handle on each side.
+    /// The slots of the first lane. They lie in one room with the queue state, if they are small.
+    #[inline(always)]
+    pub(super) fn first_slots(plan: &Plan) -> Result<L::Slots, CapacityError>
+    where
+        L: NewLane,
+    {
+        L::slots(plan, Common::<Self>::BEFORE)
+    }
+
+    /// So many shares in a queue state, which has one handle on each side. `lane` writes the first lane, which
+    /// is active, and whose producer sleeps at `released`. So many producers have joined.
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
+        room: Room<Self>,
         plan: &Plan,
-        published: impl FnOnce(Counting) -> EventCount,
+        [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
+        lane: impl FnOnce(*mut L),
+        joined: u64,
         peer: L::Peer,
     ) -> [Common<Self>; SHARES] {
-        let room = Common::<Self>::room();
         let counters = Counters::new(plan.statistics);
+        let (me, place) = (room.place(), room.place().as_ptr());
         // SAFETY: the room is new, the place is in it, and all fields are written.
         unsafe {
-            written!(
-                room.place().as_ptr(),
-                Self {
-                    published: published(counters.clone()),
-                    producers: HandleCount::new(),
-                    consumers: HandleCount::new(),
-                    roster: Roster::new(),
-                    joined: AtomicU64::new(0),
-                    plan: *plan,
-                    counters: counters,
-                    listing: Listing::new(plan.name),
-                    peer: peer,
-                    me: room.place(),
-                    #[cfg(all(feature = "std", not(annulus_loom)))]
-                    told: std::sync::OnceLock::new(),
-                    #[cfg(feature = "numa")]
-                    reader_node: AtomicUsize::new(NOWHERE),
-                }
-            );
+            let roster = &raw mut (*place).roster;
+            Roster::write_at(roster, lane, me.cast(), plan, released(counters.clone()));
+            (&raw mut (*place).published).write(published(counters.clone()));
+            (&raw mut (*place).producers).write(HandleCount::new());
+            (&raw mut (*place).consumers).write(HandleCount::new());
+            (&raw mut (*place).joined).write(AtomicU64::new(joined));
+            (&raw mut (*place).plan).write(*plan);
+            (&raw mut (*place).counters).write(counters);
+            (&raw mut (*place).listing).write(Listing::new(plan.name));
+            (&raw mut (*place).peer).write(peer);
+            (&raw mut (*place).me).write(me);
+            #[cfg(all(feature = "std", not(annulus_loom)))]
+            (&raw mut (*place).told).write(std::sync::OnceLock::new());
+            #[cfg(feature = "numa")]
+            (&raw mut (*place).reader_node).write(AtomicUsize::new(NOWHERE));
             room.filled()
         }
     }
@@ -135,20 +144,6 @@ impl<L: QueueLane> QueueState<L> {
         Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &self.plan) }, released, id))
     }
 
-    /// The lane of the first producer, which has these slots, and is active. Nobody else has the queue state
-    /// yet, which is one of that plan.
-    #[inline(always)]
-    pub(super) fn first_lane(&self, slots: L::Slots, plan: &Plan) -> &LaneNode<L>
-    where
-        L: NewLane,
-    {
-        self.joined.store(1, Ordering::Relaxed);
-        let released = EventCount::counting(self.counters.clone());
-        // SAFETY: `made` has room for it.
-        let lane = |place| unsafe { L::write_at(place, slots, plan) };
-        self.roster.add_first(LaneNode::made(lane, 0, 0, self.me.cast(), plan, released))
-    }
-
     /// Adds a lane, which `lane` writes to its place, for producer `id`, which sleeps at `released`.
     pub(super) fn add_lane(&self, lane: impl FnOnce(*mut L), released: EventCount, id: u64) -> &LaneNode<L> {
         self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &self.plan, released))
@@ -163,13 +158,14 @@ impl<L: QueueLane> QueueState<L> {
         if mutated!("joined_ring_unplaced") {
             plan.memory = Memory::default();
         }
-        let slots = L::slots(&plan)?;
+        #[cfg_attr(not(feature = "numa"), allow(unused_mut, reason = "it is moved"))]
+        let mut slots = L::slots(&plan, Before::NOTHING)?;
         #[cfg(feature = "numa")]
         {
             // Relaxed: it is a number and nothing else.
             let node = self.reader_node.load(Ordering::Relaxed);
             if node != NOWHERE {
-                let told = L::block_of(&slots).bring_to(node);
+                let told = L::block_of(&mut slots).bring_to(node);
                 told.or_else(|error| plan.memory.if_required(error)).map_err(CapacityError::Memory)?;
             }
         }

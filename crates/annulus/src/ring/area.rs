@@ -28,6 +28,7 @@ use core::mem::MaybeUninit;
 use super::copy::{self, RECORD_FLOOR, WORD};
 use super::storage::Storage;
 use crate::base::hint::unlikely;
+use crate::base::room::Before;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::{Memory, NoBlock};
@@ -71,7 +72,11 @@ impl Area {
     pub(crate) fn new(words: usize, memory: &Memory) -> Result<Self, NoBlock> {
         assert!(words.is_power_of_two() && words > 1, "an area of {words} words");
         let overwritten = Overwritten(AtomicU64::new(0));
-        Ok(Self { words: Storage::zeroed(words, 1, memory)?, mask: words as u64 - 1, overwritten })
+        Ok(Self {
+            words: Storage::zeroed(words, 1, memory, Before::NOTHING)?,
+            mask: words as u64 - 1,
+            overwritten,
+        })
     }
 
     /// Where its words lie.

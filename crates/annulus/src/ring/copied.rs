@@ -7,11 +7,10 @@ use core::ptr::NonNull;
 use super::slot::{self, Run, Slot};
 use super::storage::Storage;
 use super::{Missing, Slots, Store, Strided, Whole, Writers, Written};
+use crate::base::room::Before;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
-#[cfg(feature = "std")]
-use crate::memory::Block;
-use crate::memory::Memory;
+use crate::memory::{Block, Memory};
 use crate::message::Message;
 use crate::sync::{AtomicU64, mutated};
 
@@ -25,8 +24,13 @@ pub(crate) struct Copied<T> {
 
 impl<T: Message> Copied<T> {
     #[inline(always)]
-    pub(crate) fn new(capacity: usize, stride: usize, memory: &Memory) -> Result<Self, CapacityError> {
-        let words = Storage::zeroed(capacity, stride, memory)
+    pub(crate) fn new(
+        capacity: usize,
+        stride: usize,
+        memory: &Memory,
+        before: Before,
+    ) -> Result<Self, CapacityError> {
+        let words = Storage::zeroed(capacity, stride, memory, before)
             .map_err(|refused| CapacityError::of_block(refused, capacity, stride * size_of::<u64>()))?;
         Ok(Self { words, message: PhantomData })
     }
@@ -67,6 +71,11 @@ impl<T> Store for Copied<T> {
 
     fn start(&self) -> NonNull<AtomicU64> {
         self.words.start()
+    }
+
+    #[inline(always)]
+    fn block_mut(&mut self) -> &mut Block {
+        self.words.block_mut()
     }
 
     #[cfg(feature = "std")]

@@ -39,6 +39,7 @@ use core::ops::Range;
 use super::passed::Passed;
 use super::registry::{FREE, Pass, Registry};
 use super::seats::Seats;
+use crate::base::in_place::written;
 use crate::base::sequence::Sequence;
 use crate::stats::Counting;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
@@ -69,33 +70,45 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// The gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody still
-    /// needs.
+    /// Writes that of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody
+    /// still needs. `seats`: its subscribers are of other processes.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    // Decision 0130: it is written where it stays.
     #[inline(always)]
-    pub(crate) fn new(capacity: usize, headroom: usize, first: Sequence, counters: Counting) -> Self {
+    pub(crate) unsafe fn write_at(
+        place: *mut Self,
+        capacity: usize,
+        headroom: usize,
+        first: Sequence,
+        counters: Counting,
+        seats: Option<Seats>,
+    ) {
         debug_assert!(headroom < capacity);
         let usable = (capacity - headroom) as u64;
         // Half of the usable slots: who joins at the oldest message then finds at least half of what stands.
         // Decision 0017: not the whole ring.
         let window = (usable / 2).max(1);
-        Self {
-            scanned: AtomicU64::new(first.get()),
-            limit: AtomicU64::new(first.get()),
-            forks: AtomicU64::new(0),
-            registry: Registry::new(),
-            passed: Passed::new(first),
-            seats: None,
-            usable,
-            window,
-            capacity: capacity as u64,
-            counters,
+        // SAFETY: the caller's promise.
+        unsafe {
+            written!(
+                place,
+                Self {
+                    scanned: AtomicU64::new(first.get()),
+                    limit: AtomicU64::new(first.get()),
+                    forks: AtomicU64::new(0),
+                    registry: Registry::new(),
+                    passed: Passed::new(first),
+                    seats: seats,
+                    usable: usable,
+                    window: window,
+                    capacity: capacity as u64,
+                    counters: counters,
+                }
+            );
         }
-    }
-
-    /// The same gate, whose subscribers are of other processes.
-    #[cfg(feature = "shm")]
-    pub(crate) fn seated(self, seats: Seats) -> Self {
-        Self { seats: Some(seats), ..self }
     }
 
     /// Whether the cursors are in [seats](Seats).
@@ -263,9 +276,15 @@ impl Gate {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use core::mem::MaybeUninit;
 
     fn gate(capacity: usize, headroom: usize) -> Gate {
-        Gate::new(capacity, headroom, Sequence::FIRST, None)
+        let mut place = MaybeUninit::uninit();
+        // SAFETY: there is room for it, and it is there then.
+        unsafe {
+            Gate::write_at(place.as_mut_ptr(), capacity, headroom, Sequence::FIRST, None, None);
+            place.assume_init()
+        }
     }
 
     fn at(number: u64) -> Sequence {

@@ -14,6 +14,7 @@ use alloc::boxed::Box;
 use super::end::RingEnd;
 use super::mirror::{Mirror, Seen};
 use crate::base::hint::unlikely;
+use crate::base::in_place::written;
 use crate::base::sequence::{Sequence, Stamp, State};
 use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause};
 
@@ -70,22 +71,39 @@ pub(crate) struct Frontier {
 }
 
 impl Head {
+    /// Writes that of a ring. `mirror`: other processes have the slots.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
     #[inline(always)]
-    pub(super) fn new(capacity: usize, first: Sequence, writers: Writers) -> Self {
+    pub(super) unsafe fn write_at(
+        place: *mut Self,
+        capacity: usize,
+        first: Sequence,
+        writers: Writers,
+        mirror: Option<Box<Mirror>>,
+    ) {
         // A quarter of the ring at most, so that a walk is short beside the ring; every message in the
         // smallest.
         let quarter = (capacity as u64 / 4).clamp(1, 64);
         let interval_mask = (1 << quarter.ilog2()) - 1;
-        let slow_path_mask = AtomicU64::new(interval_mask);
         let is_elsewhere = !matches!(writers, Writers::One | Writers::Many);
-        let bound = AtomicU64::new(if is_elsewhere { CLOSED } else { first.get() });
-        Self { bound, slow_path_mask, end: RingEnd::open(), interval_mask, writers, mirror: None }
-    }
-
-    /// The same, of a ring whose slots other processes have.
-    #[cfg(feature = "shm")]
-    pub(super) fn mirrored(self, mirror: Mirror) -> Self {
-        Self { mirror: Some(Box::new(mirror)), ..self }
+        let bound = if is_elsewhere { CLOSED } else { first.get() };
+        // SAFETY: the caller's promise.
+        unsafe {
+            written!(
+                place,
+                Self {
+                    bound: AtomicU64::new(bound),
+                    slow_path_mask: AtomicU64::new(interval_mask),
+                    end: RingEnd::open(),
+                    interval_mask: interval_mask,
+                    writers: writers,
+                    mirror: mirror,
+                }
+            );
+        }
     }
 
     /// What the publisher shows, if it is of another process.
@@ -473,10 +491,21 @@ impl Head {
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
+    use core::mem::MaybeUninit;
+
     use super::*;
 
+    fn head(capacity: usize, first: Sequence, writers: Writers) -> Head {
+        let mut place = MaybeUninit::uninit();
+        // SAFETY: there is room for it, and it is there then.
+        unsafe {
+            Head::write_at(place.as_mut_ptr(), capacity, first, writers, None);
+            place.assume_init()
+        }
+    }
+
     fn one(capacity: usize) -> Head {
-        Head::new(capacity, Sequence::FIRST, Writers::One)
+        head(capacity, Sequence::FIRST, Writers::One)
     }
 
     #[test]
@@ -526,7 +555,7 @@ mod tests {
 
     /// Of eight slots from message 0 on, `claimed` claimed, with these stamps.
     fn many(claimed: u64) -> Head {
-        let head = Head::new(8, Sequence::FIRST, Writers::Many);
+        let head = head(8, Sequence::FIRST, Writers::Many);
         head.claim(claimed);
         head
     }
@@ -563,7 +592,7 @@ mod tests {
         assert_eq!(many(1_000_003).survey(at(0), at(0), 8, none), nothing);
         assert_eq!(many(1_000_003).newest(at(0), 8, none), None);
         // The ring's first message is number 3.
-        let head = Head::new(8, at(3), Writers::Many);
+        let head = head(8, at(3), Writers::Many);
         head.claim(100);
         assert_eq!(head.survey(at(0), at(3), 8, none).head, at(3));
     }

@@ -55,9 +55,10 @@ pub(crate) use lent::{LentHead, LentSlots};
 pub(crate) use mirror::{Mirror, Shown};
 pub(crate) use owned::Owned;
 pub(crate) use registry::Pass;
-pub(crate) use ring::{MIN_CAPACITY, Ring};
+pub(crate) use ring::{MIN_CAPACITY, Ring, RingParts};
+pub(crate) use seats::Seats;
 #[cfg(feature = "shm")]
-pub(crate) use seats::{Cell, Scanned, SeatLocks, Seats};
+pub(crate) use seats::{Cell, Scanned, SeatLocks};
 pub(crate) use slot::{Missing, Run, Whole, WithoutSlot, Written};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use slot::{payload_at, read_bytes, stride_for};

@@ -22,11 +22,10 @@
 use core::ptr::NonNull;
 
 use super::{Slots, Store, Strided, Writers};
+use crate::base::room::Before;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
-#[cfg(feature = "std")]
-use crate::memory::Block;
-use crate::memory::{Filled, Memory};
+use crate::memory::{Block, Filled, Memory};
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering};
 
 /// A slot: the stamp, and the value that lives there.
@@ -51,10 +50,11 @@ impl<T> Owned<T> {
     pub(crate) fn new(
         capacity: usize,
         memory: &Memory,
+        before: Before,
         mut factory: impl FnMut() -> T,
     ) -> Result<Self, CapacityError> {
         let slot = || OwnedSlot { stamp: AtomicU64::new(0), value: UnsafeCell::new(factory()) };
-        let slots = Filled::new(capacity, memory, slot)
+        let slots = Filled::new(capacity, memory, before, slot)
             .map_err(|refused| CapacityError::of_block(refused, capacity, size_of::<OwnedSlot<T>>()))?;
         Ok(Self { slots })
     }
@@ -71,6 +71,11 @@ impl<T> Store for Owned<T> {
 
     fn start(&self) -> NonNull<OwnedSlot<T>> {
         self.slots.start()
+    }
+
+    #[inline(always)]
+    fn block_mut(&mut self) -> &mut Block {
+        self.slots.block_mut()
     }
 
     #[cfg(feature = "std")]

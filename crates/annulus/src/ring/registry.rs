@@ -49,8 +49,8 @@ pub(super) const FREE: u64 = u64::MAX;
 /// The cells of a gate.
 // Decision 0018: a tree that counts, not a list that grows.
 pub(super) struct Registry {
-    /// Null until somebody comes.
-    top: Link<Node>,
+    // Decision 0136: the first cell lies in the ring.
+    top: Node,
 }
 
 /// A cell, and its branch of the tree.
@@ -78,6 +78,12 @@ struct Branch {
     above: Option<NonNull<Node>>,
     below: Link<Family>,
 }
+
+// SAFETY: the pointer to the node above stands for a shared borrow of it; that lives longer, and stays where it
+// is from the first newcomer on. All else is atomic.
+unsafe impl Send for Node {}
+// SAFETY: as above.
+unsafe impl Sync for Node {}
 
 /// Nodes that are made together.
 type Family = [Node; FAMILY];
@@ -121,6 +127,7 @@ impl Count {
 
 impl Node {
     /// A node with `cursor` in its cell; without one it is free.
+    #[inline(always)]
     fn new(above: Option<&Self>, cursor: Option<Sequence>) -> Self {
         Self {
             cell: AtomicU64::new(cursor.map_or(FREE, Sequence::get)),
@@ -199,8 +206,8 @@ impl Node {
                         at.upwards().for_each(count_rest);
                         return Pass::of(first);
                     }
-                    // Unreached: two subscribers that join at once make the same family, or the first node:
-                    // they have to meet there; loom gate
+                    // Unreached: two subscribers that join at once make the same family: they have to meet
+                    // there; loom gate
                     Err(theirs) => theirs,
                 },
             };
@@ -249,8 +256,9 @@ impl Node {
 }
 
 impl Registry {
+    #[inline(always)]
     pub(super) fn new() -> Self {
-        Self { top: Link::empty() }
+        Self { top: Node::new(None, None) }
     }
 
     /// A cell with `cursor` in it. O(log(subscribers at their most)), where nobody else comes or goes at the
@@ -260,38 +268,25 @@ impl Registry {
     ///
     /// If there are 2^31.
     pub(super) fn enter(&self, cursor: Sequence) -> Pass {
-        let top = match self.top.get() {
-            Some(top) => top,
-            None => match self.top.put(Node::new(None, Some(cursor))) {
-                Ok(node) => return Pass::of(node),
-                // Unreached: two subscribers that join at once make the same family, or the first node: they
-                // have to meet there; loom gate
-                Err(theirs) => theirs,
-            },
-        };
         let has_free_cell = |count: Count| count.has_free_cell() && !mutated!("gate_always_grows");
         // tree.join1.
-        let before = top
+        let before = self
+            .top
             .recount(|count| if has_free_cell(count) { count.with_one_more() } else { count.with_another() })
             .expect("fewer than 2^31 subscribers");
-        if has_free_cell(before) { top.take(cursor) } else { top.add(cursor) }
+        if has_free_cell(before) { self.top.take(cursor) } else { self.top.add(cursor) }
     }
 
     /// Looks at the cells of all who are there, and at some that are free: fewer than n·(2 + log₈ m), where
     /// there are n subscribers, and were m at most at one time.
     pub(super) fn fold<A>(&self, start: A, look: impl Fn(A, u64) -> A) -> A {
-        match self.top.get() {
-            Some(top) => top.fold(start, &look),
-            None => start,
-        }
+        self.top.fold(start, &look)
     }
 
     /// Calls `each` with the number of each cell that is in use, and its cursor. A cell keeps its number.
     /// Whoever comes or leaves meanwhile may be missing. As costly as [`fold`](Self::fold).
     pub(super) fn visit(&self, mut each: impl FnMut(u64, Sequence)) {
-        if let Some(top) = self.top.get() {
-            top.visit(0, &mut each);
-        }
+        self.top.visit(0, &mut each);
     }
 }
 
@@ -353,7 +348,7 @@ impl Registry {
 impl Registry {
     /// How many cells there are, in use or not.
     pub(super) fn cells(&self) -> u64 {
-        self.top.get().map_or(0, |top| top.count(Ordering::Relaxed).nodes())
+        self.top.count(Ordering::Relaxed).nodes()
     }
 }
 

@@ -1,13 +1,13 @@
 //! The ring: its slots, and how far its publishers have come.
 
+use alloc::boxed::Box;
+
 use super::head::{Frontier, Head, Writers};
-#[cfg(feature = "shm")]
 use super::mirror::Mirror;
 use super::{Slots, Store, Strided, WithoutSlot, Written};
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
-#[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
@@ -28,28 +28,28 @@ pub(crate) struct Ring<S> {
 /// The smallest ring in which a reader can read one slot while the writer writes another.
 pub(crate) const MIN_CAPACITY: usize = 2;
 
-impl<S: Store> Ring<S> {
-    /// A ring around the store that `make` makes for `capacity` slots of a stride, whose first message is
-    /// number `first`.
-    #[cfg(any(feature = "shm", test))]
+/// What a ring is made of. (A ring is as large as four lines, and is written where it stays.)
+pub(crate) struct RingParts<S> {
+    store: S,
+    capacity: usize,
+    /// The sequence of the ring's first message.
+    first: Sequence,
+    writers: Writers,
+    stride: usize,
+    /// Of a ring whose slots other processes have.
+    mirror: Option<Box<Mirror>>,
+}
+
+impl<S: Store> RingParts<S> {
+    /// Those of a ring around the store that `make` makes for `capacity` slots of a stride, whose first
+    /// message is number `first`.
+    #[inline(always)]
     pub(crate) fn new(
         capacity: usize,
         first: Sequence,
         (writers, stride): (Writers, usize),
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
     ) -> Result<Self, CapacityError> {
-        let store = Self::store(capacity, first, (writers, stride), make)?;
-        Ok(Self::around(store, capacity, first, (writers, stride)))
-    }
-
-    /// The store of a ring: what [`new`](Self::new) does that can fail.
-    #[inline(always)]
-    pub(crate) fn store(
-        capacity: usize,
-        first: Sequence,
-        (writers, stride): (Writers, usize),
-        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<S, CapacityError> {
         if capacity < MIN_CAPACITY {
             // Unreached: builders say so before they come here
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
@@ -65,28 +65,16 @@ impl<S: Store> Ring<S> {
                 unsafe { slots.stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
             }
         }
-        Ok(store)
+        Ok(Self { store, capacity, first, writers, stride, mirror: None })
     }
 
-    /// A ring around its store. Nothing can fail here, so a ring is made where it is to be.
-    #[inline(always)]
-    pub(crate) fn around(
-        store: S,
-        capacity: usize,
-        first: Sequence,
-        (writers, stride): (Writers, usize),
-    ) -> Self {
-        let head = Head::new(capacity, first, writers);
-        Self { store, index: Index::new(capacity), stride, first, head }
-    }
-
-    /// The same ring, whose slots other processes have.
+    /// Those of the same ring, whose slots other processes have.
     #[cfg(feature = "shm")]
     pub(crate) fn mirrored(self, mirror: Mirror) -> Self {
-        Self { head: self.head.mirrored(mirror), ..self }
+        Self { mirror: Some(Box::new(mirror)), ..self }
     }
 
-    /// The ring of another process, over the same slots.
+    /// Those of the ring of another process, over the same slots.
     #[cfg(feature = "shm")]
     pub(crate) fn of_another(
         (store, stride): (S, usize),
@@ -95,7 +83,41 @@ impl<S: Store> Ring<S> {
         mirror: Mirror,
     ) -> Self {
         let writers = if mirror.claims().is_some() { Writers::Processes } else { Writers::One };
-        Self::around(store, capacity, first, (writers, stride)).mirrored(mirror)
+        Self { store, capacity, first, writers, stride, mirror: None }.mirrored(mirror)
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub(crate) fn first(&self) -> Sequence {
+        self.first
+    }
+
+    /// Where the slots lie.
+    pub(crate) fn block_mut(&mut self) -> &mut Block {
+        self.store.block_mut()
+    }
+}
+
+impl<S: Store> Ring<S> {
+    /// Writes the ring to its place. Nothing can fail here.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    // Decision 0130: it is written where it stays.
+    #[inline(always)]
+    pub(crate) unsafe fn write_at(place: *mut Self, parts: RingParts<S>) {
+        let RingParts { store, capacity, first, writers, stride, mirror } = parts;
+        // SAFETY: the caller's promise. These are all fields.
+        unsafe {
+            (&raw mut (*place).store).write(store);
+            (&raw mut (*place).index).write(Index::new(capacity));
+            (&raw mut (*place).stride).write(stride);
+            (&raw mut (*place).first).write(first);
+            Head::write_at(&raw mut (*place).head, capacity, first, writers, mirror);
+        }
     }
 
     /// The one publisher is gone, or has closed the ring: other processes are told where it ends.

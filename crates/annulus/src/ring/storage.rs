@@ -2,9 +2,8 @@
 
 use core::ptr::NonNull;
 
-#[cfg(feature = "std")]
-use crate::memory::Block;
-use crate::memory::{Filled, Memory, NoBlock};
+use crate::base::room::Before;
+use crate::memory::{Block, Filled, Memory, NoBlock};
 use crate::sync::AtomicU64;
 
 /// Words in a cache line. loom's atomics are not words, so under loom a line is one of them and has no
@@ -24,13 +23,18 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// Room for `slots` slots of `stride` words each, in `memory`.
+    /// Room for `slots` slots of `stride` words each, in `memory`, behind what is to be before them.
     ///
     /// Every word is written here, so no page of a ring is touched for the first time while it runs.
     #[inline(always)]
-    pub(super) fn zeroed(slots: usize, stride: usize, memory: &Memory) -> Result<Self, NoBlock> {
+    pub(super) fn zeroed(
+        slots: usize,
+        stride: usize,
+        memory: &Memory,
+        before: Before,
+    ) -> Result<Self, NoBlock> {
         let words = slots.checked_mul(stride).ok_or(NoBlock::TooLarge)?;
-        Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, Line::default)? })
+        Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, before, Line::default)? })
     }
 
     /// The words of a block of memory that other processes have, too: as many lines as it has room for.
@@ -60,6 +64,12 @@ impl Storage {
     }
 
     /// Where it lies.
+    #[inline(always)]
+    pub(super) fn block_mut(&mut self) -> &mut Block {
+        self.lines.block_mut()
+    }
+
+    /// Where it lies.
     #[cfg(feature = "std")]
     pub(super) fn block(&self) -> &Block {
         self.lines.block()
@@ -74,7 +84,7 @@ mod tests {
     #[test]
     fn begins_on_a_line_and_is_zero() {
         for (slots, stride) in [(2, 1), (3, 2), (5, 8), (7, if cfg!(miri) { 52 } else { 520 })] {
-            let storage = Storage::zeroed(slots, stride, &Memory::default()).unwrap();
+            let storage = Storage::zeroed(slots, stride, &Memory::default(), Before::NOTHING).unwrap();
             assert_eq!(storage.start().as_ptr() as usize % 64, 0);
             // SAFETY: so many words were asked for.
             let words = unsafe { core::slice::from_raw_parts(storage.start().as_ptr(), slots * stride) };
@@ -84,7 +94,7 @@ mod tests {
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        assert!(Storage::zeroed(usize::MAX, 2, &Memory::default()).is_err());
-        assert!(Storage::zeroed(usize::MAX / 16, 1, &Memory::default()).is_err());
+        assert!(Storage::zeroed(usize::MAX, 2, &Memory::default(), Before::NOTHING).is_err());
+        assert!(Storage::zeroed(usize::MAX / 16, 1, &Memory::default(), Before::NOTHING).is_err());
     }
 }

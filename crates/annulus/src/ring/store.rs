@@ -3,7 +3,6 @@
 use core::ptr::NonNull;
 
 use super::Writers;
-#[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::AtomicU64;
 
@@ -14,6 +13,9 @@ pub(crate) trait Store {
 
     /// The first unit; the block lives as long as the store.
     fn start(&self) -> NonNull<Self::Unit>;
+
+    /// Where it lies.
+    fn block_mut(&mut self) -> &mut Block;
 
     /// Where it lies.
     #[cfg(feature = "std")]

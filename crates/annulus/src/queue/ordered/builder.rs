@@ -2,6 +2,7 @@
 
 use super::state::State;
 use super::{Receiver, Sender};
+use crate::base::common::Common;
 use crate::error::CapacityError;
 use crate::lane::{ManyToMany, Number};
 use crate::memory::Memory;
@@ -119,7 +120,7 @@ impl Builder {
     /// their memory can't be met.
     #[inline(always)]
     pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
-        let slots = ManyToMany::slots(self.capacity, self.first, &self.memory)?;
+        let slots = ManyToMany::slots(self.capacity, self.first, &self.memory, Common::<State<T>>::BEFORE)?;
         let counters = Counters::new(self.statistics);
         let [state, other] = State::made(slots, self.first, self.strategy, counters, self.name);
         let ends = (Sender { state }, Receiver { state: other, strategy: None });

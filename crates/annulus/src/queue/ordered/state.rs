@@ -66,13 +66,14 @@ impl<T> State<T> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made(
-        slots: Cells<StampedSlot<T>>,
+        mut slots: Cells<StampedSlot<T>>,
         first: Number,
         strategy: WaitStrategy,
         counters: Counting,
         name: Option<&'static str>,
     ) -> [Common<Self>; 2] {
-        let room = Common::<Self>::room();
+        let listing = Listing::new(name);
+        let room = slots.block_mut().room_before::<Self>();
         // SAFETY: the room is new, the place is in it, and all fields are written.
         unsafe {
             written!(
@@ -87,7 +88,7 @@ impl<T> State<T> {
                     first: first,
                     counters: counters,
                     name: name,
-                    listing: Listing::new(name),
+                    listing: listing,
                 }
             );
             room.filled()
