@@ -158,6 +158,79 @@ fn a_handle_and_the_next_of_its_slab() {
     });
 }
 
+/// As [`use_up`], of a slab that goes through a handle, and so to the end of the line of a large pool (which
+/// is one of 16 bytes here).
+fn take_by_handle(pool: &BufferPool, number: u8) -> Option<Buffer> {
+    let handle = pool.alloc()?.into_handle();
+    let mut buffer = pool.redeem(handle).unwrap();
+    use_up(&mut buffer, number);
+    Some(buffer)
+}
+
+/// Two threads take slabs from the line and append them to it.
+#[test]
+fn slabs_of_handles_go_to_the_end_of_the_line() {
+    check_up_to(2, || {
+        let pool = BufferPool::new(8, 2);
+        drop(take_by_handle(&pool, 1));
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                let first = take_by_handle(&pool, 10);
+                let second = take_by_handle(&pool, 11);
+                drop(first);
+                drop(second);
+            }
+        });
+        drop(take_by_handle(&pool, 20));
+        drop(take_by_handle(&pool, 21));
+        other.join().unwrap();
+        assert_eq!(pool.available(), 2);
+        let [first, second] = [pool.alloc().unwrap(), pool.alloc().unwrap()];
+        assert!(pool.alloc().is_none());
+        drop((second, first));
+    });
+}
+
+/// One slab, which waits in the line, for two who take it, write to it and append it.
+#[test]
+fn what_the_last_owner_left_in_the_line() {
+    check(|| {
+        let pool = BufferPool::new(16, 1);
+        drop(take_by_handle(&pool, 1));
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || drop(take_by_handle(&pool, 10))
+        });
+        let mine = pool.alloc();
+        let found = mine.as_ref().map(|buffer| buffer[0]);
+        assert!(found.is_none_or(|number| [1, 10].contains(&number)));
+        drop(mine);
+        other.join().unwrap();
+        assert_eq!(pool.available(), 1);
+    });
+}
+
+/// The last pool goes while two buffers that came out of handles end; a third slab waits in the line.
+#[test]
+fn the_pool_goes_while_the_line_grows() {
+    check_up_to(2, || {
+        let pool = BufferPool::new(8, 3);
+        let [first, second, third] = [1, 2, 3].map(|number| take_by_handle(&pool, number).unwrap());
+        drop(third);
+        let threads = [(first, 10), (second, 20)].map(|(mut buffer, number)| {
+            thread::spawn(move || {
+                use_up(&mut buffer, number);
+                drop(buffer);
+            })
+        });
+        drop(pool);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
 /// How a buffer ends that outlives its pool.
 type End = fn(Buffer);
 

@@ -31,7 +31,7 @@ pub(crate) const END: u32 = u32::MAX;
 const CLOSED: u32 = END - 1;
 
 /// What the head held when it was looked at: a tag in the upper half, the top in the lower.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen(u64);
 
 impl Seen {

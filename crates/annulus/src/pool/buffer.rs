@@ -14,8 +14,9 @@ use super::state::PoolState;
 /// A new slab holds zeros. Later it holds what its last owner left. It never holds uninitialised memory.
 ///
 /// Dropping the buffer puts the slab back. The next [`alloc`](super::BufferPool::alloc) is likely to return
-/// the same slab, while it is still in the processor's cache. The drop takes one compare-exchange, repeated
-/// only if another thread was faster. A buffer may be moved to any thread and dropped there, even after the
+/// the same slab, while it is still in the processor's cache; in a pool of 1 MiB or more only where the
+/// buffer never was in a handle. The drop takes one compare-exchange, or two in such a pool, repeated only if
+/// another thread was faster. A buffer may be moved to any thread and dropped there, even after the
 /// last `BufferPool` is gone: its memory lives as long as the buffer does.
 ///
 /// ```
@@ -59,6 +60,8 @@ pub struct Buffer {
     shared: NonNull<PoolState>,
     /// Which slab; below the pool's count.
     index: u32,
+    /// It came out of a handle.
+    was_in_handle: bool,
 }
 
 // SAFETY: whoever has the buffer has the slab, on whichever thread; what the buffer points to is `Sync`.
@@ -71,8 +74,8 @@ impl Buffer {
     ///
     /// The caller owns slab `index` of `shared`, and gives it to the buffer.
     #[inline]
-    pub(super) unsafe fn new(shared: NonNull<PoolState>, index: u32) -> Self {
-        Self { shared, index }
+    pub(super) unsafe fn new(shared: NonNull<PoolState>, index: u32, was_in_handle: bool) -> Self {
+        Self { shared, index, was_in_handle }
     }
 
     /// Turns the buffer into a 4-byte handle for a queue. [`BufferPool::redeem`](super::BufferPool::redeem)
@@ -116,7 +119,7 @@ impl Drop for Buffer {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the buffer owns the slab, and ends here.
-        unsafe { PoolState::free(self.shared, self.index) };
+        unsafe { PoolState::free(self.shared, self.index, self.was_in_handle) };
     }
 }
 

@@ -80,10 +80,17 @@
 //! change increments the tag, as IBM's manuals taught against the ABA problem. To be fooled, a thread would
 //! have to stand still inside one `alloc` while others make exactly a multiple of 2^32 changes. The list is
 //! last in, first out, so a slab that is used again is often still in the cache.
+//!
+//! From one thread to another that is the wrong cache: the slab that was freed last is in the reader's, and
+//! the writer has to fetch each line of it from there. So a pool of 1 MiB or more has a second list, first
+//! in, first out, for the slabs of buffers that came out of a handle. [`alloc`](BufferPool::alloc) takes from
+//! it when the first list is empty. The slab that it gets has waited longest, and has left the reader's cache
+//! for the one that all cores share. In a smaller pool there is one list.
 
 mod buffer;
 mod builder;
 mod error;
+mod fifo;
 mod handle;
 #[expect(clippy::module_inception, reason = "it is the pool")]
 mod pool;

@@ -138,8 +138,9 @@ impl BufferPool {
 
     /// Takes a free slab. `None` if at that moment every slab was in a buffer or in a handle. Never waits.
     ///
-    /// The buffer holds what its last owner left. Takes one compare-exchange, repeated only if another thread
-    /// was faster.
+    /// The buffer holds what its last owner left. Takes one compare-exchange, or two in a pool of 1 MiB or
+    /// more, repeated only if another thread was faster. The [module](super#how-it-is-done) says which of the
+    /// free slabs it is.
     ///
     /// ```
     /// # let pool = annulus::pool::BufferPool::new(64, 1);
@@ -152,7 +153,7 @@ impl BufferPool {
     pub fn alloc(&self) -> Option<Buffer> {
         let index = self.owner.shared().alloc()?;
         // SAFETY: `alloc` made this thread the owner.
-        Some(unsafe { Buffer::new(self.owner.shared, index) })
+        Some(unsafe { Buffer::new(self.owner.shared, index, false) })
     }
 
     /// Turns a handle back into the buffer that it was made of. Never waits: takes one compare-exchange,
@@ -181,7 +182,7 @@ impl BufferPool {
     pub fn redeem(&self, handle: Handle) -> Result<Buffer, HandleError> {
         let index = self.owner.shared().redeem(handle)?;
         // SAFETY: `redeem` made this thread the owner.
-        Ok(unsafe { Buffer::new(self.owner.shared, index) })
+        Ok(unsafe { Buffer::new(self.owner.shared, index, true) })
     }
 
     /// How many bytes a [`Buffer`] has.

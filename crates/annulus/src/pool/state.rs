@@ -6,7 +6,7 @@
 //! are all there will be.
 //!
 //! ```text
-//! pool.close1  head := closed       slabs pushed before are in the list; who pushes later sees it
+//! pool.close1  both lists := closed slabs pushed before are in the list; who pushes later sees it
 //! pool.close2  mark those in the list
 //! pool.close3  mark all others      one that is neither in the list nor in a handle has a buffer, which will see
 //!                               the mark, or pool.close1
@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use super::error::{HandleError, PoolError};
+use super::fifo::Fifo;
 use super::handle::{Handle, Split};
 use super::seed::Seed;
 use super::slabs::Slabs;
@@ -38,8 +39,18 @@ struct WordLine(Word);
 #[repr(C, align(128))]
 struct HeadLine(Head);
 
+/// From this size on, all slabs together, a slab that comes out of a handle waits in line: the one that was
+/// freed last is still in the cache of the core that read it, and to get it from there costs several times
+/// what it costs to get it from the last cache, which all cores share. In a smaller pool each slab is in some
+/// core's own cache. (Loom has no caches, and small pools.)
+// Decision 0142: which slab is next.
+const LARGE_BYTES: usize = if cfg!(annulus_loom) { 16 } else { 1 << 20 };
+
 pub(super) struct PoolState {
+    /// All free slabs, but for those that are in `from_handles`. Last in, first out.
     head: HeadLine,
+    /// In a large pool, those that were last in a buffer that came out of a handle. First in, first out.
+    from_handles: Option<Fifo>,
     words: Box<[WordLine]>,
     slabs: Slabs,
     split: Split,
@@ -74,8 +85,11 @@ impl PoolState {
             let next = if index as usize + 1 < count { index + 1 } else { END };
             WordLine(Word::free(next, generation))
         }));
+        let is_large = slab_bytes.saturating_mul(count) >= LARGE_BYTES;
+        let from_handles = if is_large { Some(Fifo::new(count).ok_or(too_large)?) } else { None };
         Ok(Self {
             head: HeadLine(Head::new(0)),
+            from_handles,
             words: words.into_boxed_slice(),
             slabs,
             split,
@@ -107,7 +121,7 @@ impl PoolState {
         &self.words[index as usize].0
     }
 
-    /// Takes a slab off the list. The caller owns it from then on.
+    /// Takes a slab off the lists. The caller owns it from then on.
     #[inline]
     pub(super) fn alloc(&self) -> Option<u32> {
         let head = &self.head.0;
@@ -115,7 +129,18 @@ impl PoolState {
         loop {
             let top = seen.top();
             if top == END {
-                return None;
+                let from_handles = self.from_handles.as_ref()?;
+                if let Some(first) = from_handles.pop() {
+                    self.word(first).set_owned();
+                    return Some(first);
+                }
+                // Both were empty at one moment, if this one did not change until the other was.
+                match head.look_to_pop() {
+                    now if now == seen => return None,
+                    // Unreached: a slab comes back between two looks: two threads have to meet there
+                    now => seen = now,
+                }
+                continue;
             }
             match head.pop(seen, self.word(top).link()) {
                 Ok(()) => {
@@ -144,23 +169,34 @@ impl PoolState {
         }
     }
 
-    /// Puts slab `index` back on the list.
+    /// Puts slab `index` back on a list. `was_in_handle`: it is of a buffer that came out of a handle.
     ///
     /// # Safety
     ///
     /// The caller owns the slab, so `this` lives. Afterwards it owns nothing, and may not touch `this`.
     #[inline]
-    pub(super) unsafe fn free(this: NonNull<Self>, index: u32) {
+    pub(super) unsafe fn free(this: NonNull<Self>, index: u32, was_in_handle: bool) {
         // SAFETY: it lives while the caller owns a slab, which is until a push succeeds. No function has it
         // for an argument then: its memory may end before that function does.
         let shared = unsafe { this.as_ref() };
         let (head, word) = (&shared.head.0, shared.word(index));
-        let mut seen = head.look_to_push();
-        while !seen.is_closed() {
-            word.set_link(seen.top());
-            match head.push(seen, index) {
-                Ok(()) => return,
-                Err(now) => seen = now,
+        match &shared.from_handles {
+            Some(from_handles) if was_in_handle => {
+                // Of a slab in that list nobody looks for the next one.
+                word.set_link(END);
+                if from_handles.push(index) {
+                    return;
+                }
+            }
+            _ => {
+                let mut seen = head.look_to_push();
+                while !seen.is_closed() {
+                    word.set_link(seen.top());
+                    match head.push(seen, index) {
+                        Ok(()) => return,
+                        Err(now) => seen = now,
+                    }
+                }
             }
         }
         // SAFETY: the pool is closed, and this slab was not in the list at pool.close1 nor in a handle: it
@@ -199,6 +235,11 @@ impl PoolState {
         let mut next = shared.head.0.close();
         while next != END {
             next = shared.word(next).bury();
+        }
+        if let Some(from_handles) = &shared.from_handles {
+            from_handles.close(|index| {
+                shared.word(index).bury();
+            });
         }
         let orphans = shared.words.iter().filter(|line| line.0.orphan()).count();
         let orphans = if mutated!("pool_orphans_uncounted") { 0 } else { orphans };

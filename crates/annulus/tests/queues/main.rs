@@ -2,6 +2,7 @@
 
 #[cfg(feature = "std")]
 mod bytes;
+mod large_pool;
 mod oneshot;
 mod pool;
 mod queue;
