@@ -1,5 +1,5 @@
-//! [`ControlBlock`]: the control block of a lane, which has the numbers that both sides use. [`Peer`]: what one
-//! side knows of the process that has the other one.
+//! [`ControlBlock`]: the control block of a lane, which has the numbers that both sides use. And [`Peer`]:
+//! what one side knows of the process that has the other one.
 //!
 //! It is where lane.send3 stores and lane.take5 looks (the tail), and lane.take7 and lane.send1 (the head).
 //!

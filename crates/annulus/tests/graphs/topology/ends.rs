@@ -1,14 +1,13 @@
 //! How pipelines end, and what is lost.
 
 use std::panic::{panic_any, resume_unwind};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::RecvError;
-use annulus::topology::{Input, Pipeline, Stages};
+use annulus::topology::{Pipeline, Stages};
 
 use crate::support::STUCK;
 
@@ -57,6 +56,11 @@ fn a_panic_is_noted_before_the_rings_close() {
 #[cfg(feature = "async")]
 #[test]
 fn a_destructor_that_panics_is_noted_before_the_output_closes() {
+    use std::sync::mpsc::Sender;
+    use std::task::{Context, Wake, Waker};
+
+    use annulus::topology::Input;
+
     /// Panics where it is dropped.
     struct Bomb;
     impl Drop for Bomb {
