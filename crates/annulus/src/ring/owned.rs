@@ -46,6 +46,9 @@ unsafe impl<T: Send> Send for Owned<T> {}
 unsafe impl<T: Send + Sync> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
+    /// Of a slot.
+    const UNITS: usize = 1;
+
     /// `capacity` values from `factory`, in `memory`.
     pub(crate) fn new(
         capacity: usize,
@@ -62,12 +65,14 @@ impl<T> Owned<T> {
 
 impl<T> Strided for Owned<T> {
     fn stride(_: Writers) -> usize {
-        1
+        Self::UNITS
     }
 }
 
 impl<T> Store for Owned<T> {
     type Unit = OwnedSlot<T>;
+
+    const STRIDE: Option<usize> = Some(Self::UNITS);
 
     fn start(&self) -> NonNull<OwnedSlot<T>> {
         self.slots.start()

@@ -84,7 +84,7 @@ impl<S: Store> Slots<S> {
     #[inline]
     pub(super) unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
         // SAFETY: the caller's promise; the index is below the capacity, and the store has a stride for each.
-        unsafe { S::stamp(self.start, self.index_of(sequence) * self.stride) }
+        unsafe { S::stamp(self.start, self.index_of(sequence) * S::STRIDE.unwrap_or(self.stride)) }
     }
 
     /// The stamp of the slot that `sequence` uses. Acquire: pairs with slot.w4, so what came before that

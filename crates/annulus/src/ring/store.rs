@@ -11,6 +11,10 @@ pub(crate) trait Store {
     /// What the block consists of.
     type Unit;
 
+    /// Units from one slot to the next, where all rings of such a store have as many: a constant to the
+    /// optimiser.
+    const STRIDE: Option<usize> = None;
+
     /// The first unit; the block lives as long as the store.
     fn start(&self) -> NonNull<Self::Unit>;
 
