@@ -355,7 +355,8 @@ impl Claims {
     pub(super) fn never_comes(&self, sequence: Sequence) -> bool {
         let (next, is_due) = (sequence.next(), self.looked.is_due());
         // (Whoever passes over a message claims the next one.)
-        (is_due || self.stamp(next) >= Stamp::writing(next)) && self.is_lost(sequence, is_due)
+        let tells = || self.stamp(next) >= Stamp::writing(next) && !mutated!("fellow_pass_unseen");
+        (is_due || tells()) && self.is_lost(sequence, is_due)
     }
 
     /// The same, with a look at the head. `is_due`: nobody has looked for a while.
