@@ -2,8 +2,6 @@
 //! says when.
 
 use alloc::boxed::Box;
-use core::time::Duration;
-
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::sync::{AtomicBool, AtomicU64, Ordering, mutated};
@@ -24,6 +22,7 @@ impl Gone {
     }
 
     /// Whether it is gone. Asks the kernel, unless somebody did so a moment ago.
+    #[inline]
     pub(crate) fn look(&self) -> bool {
         // Acquire: pairs with the Release below. The answer comes after all that the process did.
         if self.seen.load(Ordering::Acquire) {
@@ -53,6 +52,7 @@ impl NowAndThen {
     }
 
     /// Whether nobody has asked for a while. Then the caller does.
+    #[inline]
     pub(crate) fn is_due(&self) -> bool {
         let now = now();
         // Relaxed, here and below: who asks when is up to luck.
@@ -66,8 +66,9 @@ impl NowAndThen {
 
 /// The time in milliseconds, as of the last tick of the kernel, which was 10 milliseconds ago at most.
 // Decision 0104: each poll that finds nothing looks, and the exact clock takes longer than the poll.
+#[inline]
 fn now() -> u64 {
-    let now = Duration::try_from(clock_gettime(ClockId::MonotonicCoarse));
+    let now = clock_gettime(ClockId::MonotonicCoarse);
     // (The clock begins at 0.)
-    now.map_or(0, |now| now.as_secs() * 1000 + u64::from(now.subsec_millis()))
+    now.tv_sec.unsigned_abs() * 1000 + now.tv_nsec.unsigned_abs() / 1_000_000
 }

@@ -404,6 +404,13 @@ impl<S: Store> RingState<S> {
     #[cold]
     #[inline(never)]
     pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
+        self.is_drained_here(cursor)
+    }
+
+    /// As [`is_drained`](Self::is_drained), for a function that is outlined itself.
+    // Decision 0133: each poll in vain of another process's ring comes here.
+    #[inline(always)]
+    pub(super) fn is_drained_here(&self, cursor: Sequence) -> bool {
         // A publisher that is gone inside a write leaves it so.
         let is_half_enough = mutated!("half_written_awaited");
         let there = if is_half_enough { Stamp::writing(cursor) } else { Stamp::done(cursor) };

@@ -678,7 +678,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 #[cold]
 #[inline(never)]
 fn why_nothing<S: Store>(shared: &RingState<S>, cursor: Sequence) -> Miss {
-    if shared.is_drained(cursor) {
+    if shared.is_drained_here(cursor) {
         Miss::Closed
     } else if shared.ring.never_comes(cursor) {
         Miss::Lapped

@@ -113,6 +113,7 @@ impl Numbers {
 
     /// The word that is the tail of a lane, where there is no lane.
     #[cfg(not(annulus_loom))]
+    #[inline]
     pub(crate) fn word(&self) -> &AtomicU64 {
         &self.producer.tail
     }

@@ -38,6 +38,7 @@ const LOST: u64 = OWNER_MASK;
 const _: () = assert!((MOST_PLACES as u64) < LOST);
 
 impl ClaimWord {
+    #[inline]
     pub(super) fn of(sequence: Sequence, place: usize) -> Self {
         Self { sequence, owner: ClaimOwner::Place(place) }
     }
@@ -46,6 +47,7 @@ impl ClaimWord {
         Self { sequence, owner: ClaimOwner::Lost }
     }
 
+    #[inline]
     pub(super) fn bits(self) -> u64 {
         let owner = match self.owner {
             ClaimOwner::Nobody => return 0,
@@ -57,6 +59,7 @@ impl ClaimWord {
 
     /// What a word says; `near` is a message of the slot, of which all others are less than 2^52 away. Any
     /// bits are allowed.
+    #[inline]
     pub(super) fn of_bits(bits: u64, near: Sequence) -> Self {
         let owner = match bits & OWNER_MASK {
             0 => return Self { sequence: Sequence::FIRST, owner: ClaimOwner::Nobody },

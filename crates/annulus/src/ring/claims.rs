@@ -49,7 +49,7 @@ use core::ptr::NonNull;
 use super::claim::{ClaimOwner, ClaimWord};
 use super::shown::{Seen, Shown};
 use crate::base::gone::NowAndThen;
-use crate::base::hint::unlikely;
+use crate::base::hint::{prefetch_to_write, unlikely};
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, Ordering, mutated, ordering, pause};
@@ -78,6 +78,8 @@ pub(crate) struct Claims {
     fellows: Box<dyn Fellows>,
     /// When to ask for each of them again.
     asked: Box<[NowAndThen]>,
+    /// When to look again why a message is not there.
+    looked: NowAndThen,
     /// Whether this process may publish.
     is_writable: bool,
 }
@@ -123,7 +125,8 @@ impl Claims {
     ) -> Self {
         let asked = (0..fellows.count()).map(|_| NowAndThen::new()).collect();
         let (seen, index) = (Seen::new(shown, is_over), Index::new(capacity));
-        Self { seen, slots, stride, index, fellows: Box::new(fellows), asked, is_writable }
+        let looked = NowAndThen::new();
+        Self { seen, slots, stride, index, fellows: Box::new(fellows), asked, looked, is_writable }
     }
 
     pub(super) fn is_writable(&self) -> bool {
@@ -134,6 +137,7 @@ impl Claims {
         &self.seen
     }
 
+    #[inline]
     fn head(&self) -> &AtomicU64 {
         self.seen.shown().head()
     }
@@ -152,6 +156,7 @@ impl Claims {
     }
 
     /// fellow.claim3, fellow.look12.
+    #[inline]
     fn stamp(&self, sequence: Sequence) -> Stamp {
         // Acquire: pairs with slot.w4. All that the writer did to the slot comes before what follows here.
         Stamp::from_bits(self.word(sequence, 0).load(ordering!(Acquire unless "fellow_look_relaxed")))
@@ -184,7 +189,7 @@ impl Claims {
                 return None;
             }
             let sequence = Sequence::new(head).max(next);
-            if unlikely(sequence > Sequence::LAST_BELIEVED || passes > 2 * self.fellows.count()) {
+            if unlikely(sequence > Sequence::LAST_BELIEVED || passes > 2 * self.asked.len()) {
                 return None;
             }
             let bits = match self.look(sequence) {
@@ -251,7 +256,7 @@ impl Claims {
     }
 
     fn is_gone(&self, place: usize) -> bool {
-        place >= self.fellows.count() || self.fellows.is_gone(place)
+        place >= self.asked.len() || self.fellows.is_gone(place)
     }
 
     /// fellow.head7, fellow.pass8: message `sequence` was claimed, or is passed over. False if the ring was
@@ -318,8 +323,7 @@ impl Claims {
     /// with an open claim.
     #[cfg(not(annulus_loom))]
     pub(crate) fn has_stuck(&self) -> bool {
-        (0..self.fellows.count())
-            .any(|place| self.open_claim_of(place).is_some() && self.fellows.is_gone(place))
+        (0..self.asked.len()).any(|place| self.open_claim_of(place).is_some() && self.fellows.is_gone(place))
             && !mutated!("fellow_stuck_unseen")
     }
 
@@ -335,9 +339,28 @@ impl Claims {
         is_open.then_some((sequence, bits))
     }
 
-    /// Whether message `sequence`, which is not there, will never be, or is no longer waited for. Asks the
-    /// kernel now and then.
+    /// Has the processor get the lines of message `sequence` that a claim begins with, because this publisher
+    /// claims it soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, sequence: Sequence) {
+        // (Of a small message that is one line.)
+        prefetch_to_write(self.word(sequence, 0));
+        prefetch_to_write(self.claim_word(sequence));
+    }
+
+    /// Whether message `sequence`, which is not there, will never be, or is no longer waited for. Looks for
+    /// that when the next message comes to its slot, and now and then; and asks the kernel now and then.
+    // Decision 0133: a poll in vain leaves the head's line to the publishers.
+    #[inline]
     pub(super) fn never_comes(&self, sequence: Sequence) -> bool {
+        let (next, is_due) = (sequence.next(), self.looked.is_due());
+        // (Whoever passes over a message claims the next one.)
+        let tells = || self.stamp(next) >= Stamp::writing(next) && !mutated!("fellow_pass_unseen");
+        (is_due || tells()) && self.is_lost(sequence, is_due)
+    }
+
+    /// The same, with a look at the head. `is_due`: nobody has looked for a while.
+    fn is_lost(&self, sequence: Sequence, is_due: bool) -> bool {
         // fellow.look9, in this order. See `claimed`.
         let claimed = self.claimed();
         // fellow.look10. Acquire: pairs with fellow.claim6 and fellow.next14.
@@ -352,17 +375,17 @@ impl Claims {
             ClaimOwner::Lost => true,
             // Somebody has passed over the message a lap later; or:
             ClaimOwner::Place(place) => {
-                claimed > sequence.plus(self.index.capacity() as u64) || self.is_gone_now(place)
+                claimed > sequence.plus(self.index.capacity() as u64) || self.is_gone_now(place, is_due)
             }
         };
         // fellow.look12.
         never_comes && self.stamp(sequence) < Stamp::done(sequence)
     }
 
-    /// fellow.look11: asks the kernel now and then.
-    fn is_gone_now(&self, place: usize) -> bool {
+    /// fellow.look11: asks the kernel if that `is_due`, and now and then.
+    fn is_gone_now(&self, place: usize, is_due: bool) -> bool {
         // (Where there is no such place, nobody has it.)
-        self.asked.get(place).is_none_or(|asked| asked.is_due() && self.is_gone(place))
+        self.asked.get(place).is_none_or(|asked| (asked.is_due() || is_due) && self.is_gone(place))
             && !mutated!("fellow_death_unseen")
     }
 

@@ -58,6 +58,7 @@ impl RingEnd {
     }
 
     /// The first message that will never be, once that is decided.
+    #[inline]
     pub(super) fn decided(&self) -> Option<Sequence> {
         // Acquire: pairs with end.send5 and end.close6; the messages before it are seen.
         let end = self.0.load(Ordering::Acquire);

@@ -107,6 +107,7 @@ impl Head {
     }
 
     /// What the publisher shows, if it is of another process.
+    #[inline]
     fn seen(&self) -> Option<&Seen> {
         self.mirror.as_ref()?.seen()
     }
@@ -117,6 +118,7 @@ impl Head {
     }
 
     /// Whether the publisher is of another process, which is gone.
+    #[inline]
     pub(crate) fn publisher_is_gone(&self) -> bool {
         self.seen().is_some_and(Seen::publisher_is_gone)
     }
@@ -263,6 +265,7 @@ impl Head {
     }
 
     /// The first message that will never be, once somebody has closed the ring, and it is decided.
+    #[inline]
     pub(crate) fn end(&self) -> Option<Sequence> {
         self.end.decided().or_else(|| self.seen()?.end())
     }

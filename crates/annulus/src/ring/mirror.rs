@@ -53,6 +53,7 @@ impl Mirror {
     }
 
     /// What another process shows.
+    #[inline]
     pub(super) fn seen(&self) -> Option<&Seen> {
         match self {
             Self::Shows(_) => None,
@@ -62,6 +63,7 @@ impl Mirror {
     }
 
     /// Who has claimed what, where several processes publish.
+    #[inline]
     pub(super) fn claims(&self) -> Option<&Claims> {
         match self {
             Self::Shows(_) | Self::Sees(_) => None,

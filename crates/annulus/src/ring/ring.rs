@@ -254,6 +254,7 @@ impl<S: Store> Ring<S> {
     /// Whether message `sequence`, which is not there, will never be, or is no longer waited for: its
     /// publisher's process is gone, or was passed over. Asks the kernel now and then.
     #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
+    #[inline]
     pub(crate) fn never_comes(&self, sequence: Sequence) -> bool {
         #[cfg(feature = "shm")]
         if let Some(claims) = self.head.claims() {

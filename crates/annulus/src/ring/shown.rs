@@ -62,6 +62,7 @@ impl Shown {
     }
 
     /// The next sequence to claim, where several processes publish.
+    #[inline]
     pub(super) fn head(&self) -> &AtomicU64 {
         &self.bound
     }
@@ -109,6 +110,7 @@ impl Seen {
         Self { shown, gone: Gone::new(is_gone) }
     }
 
+    #[inline]
     pub(super) fn shown(&self) -> &Shown {
         // SAFETY: it lives as long as the ring, and so as this borrow.
         unsafe { self.shown.as_ref() }
@@ -121,6 +123,7 @@ impl Seen {
     }
 
     /// The first message that will never be, once the publisher has said so.
+    #[inline]
     pub(super) fn end(&self) -> Option<Sequence> {
         // Acquire: pairs with the Release in `show_end`.
         let end = self.shown().end.word.load(Ordering::Acquire);
@@ -128,6 +131,7 @@ impl Seen {
     }
 
     /// Whether the publisher's process is gone. Asks the kernel now and then.
+    #[inline]
     pub(super) fn publisher_is_gone(&self) -> bool {
         self.gone.look()
     }

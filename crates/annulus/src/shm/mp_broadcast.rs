@@ -43,8 +43,9 @@
 //!
 //! A process that is stopped (`SIGSTOP`) is alive, and nobody takes its slot from it. If it was in the middle
 //! of a publish, subscribers wait for its message until the others have published a whole ring. Then they
-//! lose that message, and go on. Publishers pass over its slot each time they come to it, after a short wait.
-//! Such a number counts as lagged, although there was never a message.
+//! lose that message, and go on: when the next message is there, or within 10 ms. Publishers pass over its
+//! slot each time they come to it, after a short wait. Such a number counts as lagged, although there was
+//! never a message.
 //!
 //! # Close
 //!

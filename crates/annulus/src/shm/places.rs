@@ -126,6 +126,7 @@ impl PlaceTable for Table {
         numbers_seen_at(&self.memory, format::PRODUCER_OFFSET)
     }
 
+    #[inline]
     fn numbers(&self, place: usize) -> &Numbers {
         numbers_seen_at(&self.memory, format::CELLS_OFFSET + place * format::LANE_CELLS * format::CELL_BYTES)
     }

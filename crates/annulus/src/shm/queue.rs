@@ -281,6 +281,7 @@ pub(super) fn numbers_at(memory: &SharedMemory, offset: usize) -> &Numbers {
 }
 
 /// As [`numbers_at`], for a process that may only load them.
+#[inline]
 pub(super) fn numbers_seen_at(memory: &SharedMemory, offset: usize) -> &Numbers {
     assert!(offset % 128 == 0);
     assert!(memory.len().checked_sub(offset).is_some_and(|left| left >= size_of::<Numbers>()));

@@ -169,7 +169,25 @@ fn what_is_stuck() {
     let claimed = seen.claim(1, Sequence::FIRST).unwrap();
     memory.gone.lock().unwrap()[1] = true;
     assert!(seen.finish_for_last_owner(1) && !seen.has_stuck());
-    assert!(seen.never_comes(claimed));
+    // (Who has looked a moment ago does not look again.)
+    assert!(memory.seen().never_comes(claimed));
+}
+
+/// Whoever waits for a message that was passed over learns that from the next one, also if it has looked a
+/// moment ago.
+#[test]
+fn the_next_message_tells_that_one_was_passed_over() {
+    let memory = Memory::new();
+    let (stopped, publisher, subscriber) = (memory.seen(), memory.seen(), memory.seen());
+    assert_eq!(stopped.claim(1, Sequence::FIRST), Some(Sequence::FIRST));
+    for _ in 1..CAPACITY {
+        memory.is_there(publisher.claim(0, Sequence::FIRST).unwrap());
+    }
+    let awaited = Sequence::new(CAPACITY as u64);
+    assert!(!subscriber.never_comes(awaited), "nobody has come to its slot");
+    assert_eq!(publisher.claim(0, Sequence::FIRST), Some(awaited.next()));
+    memory.is_there(awaited.next());
+    assert!(subscriber.never_comes(awaited));
 }
 
 /// Memory in which each slot is claimed for a message that is far ahead: a claim has an end.
