@@ -97,7 +97,7 @@ unsafe fn publish_slow_path<T>(
     if state.published.has_sleepers() {
         let until = unsent.as_ref().map_or(end, Claimed::number);
         let count = until.since(first) as usize;
-        state.published.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
+        state.published.notify_some_fenced(if mutated!("wakes_too_few") { count.min(1) } else { count });
     }
     unsent
 }

@@ -13,11 +13,12 @@
 //! chosen, the listeners of the others are dropped, and pass on what they have. An arm that [takes
 //! nothing](Arm::takes) passes on its own wake-up, too.
 
+use core::ptr::NonNull;
 use core::task::Waker;
 use std::time::Instant;
 
 use super::deadline::{Deadline, has_passed};
-use super::listener::Listener;
+use super::listener::{Listener, pass_on};
 use super::look::Look;
 use super::parker::Sleeper;
 use super::spin::{Spin, Turn};
@@ -199,23 +200,30 @@ impl Wait for dyn Arm + '_ {
 impl Listening<dyn Arm + '_> {
     /// One look, which uses a wake-up that came.
     fn look(&mut self) -> Look<()> {
+        let event = self.listener.as_ref().map(Listener::at);
         let look = Listener::look(&mut self.listener, &mut self.arm);
-        self.end_look(look)
+        self.end_look(look, event)
     }
 
     /// From now on `waker` is woken, where one more look finds nothing, either.
     fn register_and_look(&mut self, waker: &Waker) -> Look<()> {
+        let event = NonNull::from(self.arm.event());
         // SAFETY: the events live as long as the arm (`Arm`), and the listener is dropped before the arm.
         let look = unsafe { Listener::register_and_look(&mut self.listener, &mut self.arm, waker) };
-        self.end_look(look)
+        self.end_look(look, Some(event))
     }
 
-    /// After a look for which a wake-up came, if one is owed.
-    fn end_look(&mut self, (look, is_owed): (Look<()>, bool)) -> Look<()> {
+    /// After a look for which a wake-up came at `event`, if one is owed.
+    fn end_look(
+        &mut self,
+        (look, is_owed): (Look<()>, bool),
+        event: Option<NonNull<EventCount>>,
+    ) -> Look<()> {
         let is_used = self.arm.takes() || mutated!("arm_wake_up_kept");
         if is_owed && matches!(look, Look::Found(())) && !is_used {
-            if let Some(listener) = &self.listener {
-                listener.pass_on();
+            if let Some(event) = event {
+                // SAFETY: the events live as long as the arm (`Arm`).
+                pass_on(unsafe { event.as_ref() });
             }
         }
         look
@@ -225,7 +233,6 @@ impl Listening<dyn Arm + '_> {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use alloc::sync::Arc;
-    use core::ptr::NonNull;
     use std::time::Duration;
 
     use super::super::woken::Woken;

@@ -13,7 +13,7 @@
 //! event.wake1  the store that matters              event.sleep1  word |= 1                    (register)
 //! event.wake2  light fence                         event.sleep2  heavy fence
 //! event.wake3  bit 0 or 4 of word? ── no: done     event.sleep3  look again for that store ── there: don't sleep
-//! event.wake4  clear them, count   (AcqRel)        event.sleep4  sleep while word is the same   (Acquire)
+//! event.wake4  clear bit 0, count  (AcqRel)        event.sleep4  sleep while word is the same   (Acquire)
 //! event.wake5  wake all that sleep on word, or some
 //! ```
 //!
@@ -37,9 +37,9 @@
 //! a hint.
 //!
 //! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
-//! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
-//! bit 5 (event.sleep5, a Release), which stays as long as bit 0 or 4 does. Whoever registers while it is set
-//! (event.sleep1, an Acquire) goes without:
+//! would go back to sleep with one each. But the first one's serves the others of its kind, too. After its
+//! fence it sets bit 5 (event.sleep5, a Release), which stays as long as bit 0 or 4 does. Whichever thread
+//! registers while bits 0 and 5 are set (event.sleep1, an Acquire) goes without:
 //!
 //! - A waker whose event.wake3 sees none of these bits looked before they were set, or after they were taken
 //!   down. In the first case its look, and so its event.wake2, came before the first sleeper's fence, which
@@ -49,13 +49,21 @@
 //!   changed, or are woken. If it comes before, they see event.wake1, because event.sleep1 is an Acquire.
 //!
 //! *Tasks.* A task is armed (`waiters/`) before event.sleep1, and returns to its executor instead of
-//! event.sleep4. It needs no look at the word, because event.wake5 finds its waker: event.sleep1 is a Release
-//! and event.wake4 an Acquire. So each kind of waiter has its bit, and event.wake5 makes a system call only
-//! where a thread sleeps. Where some are woken, a thread comes first at one wake-up, and a task at the next.
-//! A wake-up of tasks leaves bit 4. Where many wakers find no task, one after the other, the last one takes
-//! it down, and looks once more (event.wake6, event.wake7). So tasks that answer each other, or come back to
-//! a small ring again and again, and futures that are dropped and made anew by a `select!`, have one heavy
-//! fence in all.
+//! event.sleep4. It needs no look at the word, because event.wake5 finds its waker. So each kind of waiter
+//! has its bit. A wake-up of tasks leaves bit 4, and writes nothing to the word: a waker that finds the bit
+//! has a full fence, and looks whether a task is armed; a task has a full fence after it is armed, and then
+//! looks at the word. Where that has bits 4 and 5, its event.sleep1 is this look:
+//!
+//! - A waker that finds bit 4 and this task are two full fences, one of which comes first: the waker finds
+//!   the task, or event.sleep3 sees event.wake1.
+//! - A waker that does not find it looked before the first sleeper's fence, as above; or after the bit was
+//!   taken down. Whoever takes it down has a full fence after that, and then looks for tasks: it wakes this
+//!   one, or the task has seen that the bit is down.
+//!
+//! Where many wakers find no task, one after the other, the last one takes the bit down (event.wake6,
+//! event.wake7). So tasks that answer each other, or come back to a small ring again and again, and futures
+//! that are dropped and made anew by a `select!`, have one heavy fence in all. Where some are woken, a thread
+//! comes first at one wake-up, and a task at the next.
 //!
 //! *Coalescing.* event.wake4 clears bit 0, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. (In a young event it pays a full fence, too. After a
@@ -257,10 +265,14 @@ impl EventCount {
         }
     }
 
-    /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store.
+    /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store. (Who is seen
+    /// only now has its own heavy fence after that, or that of somebody who has.)
     pub(crate) fn notify_fenced(&self) {
-        if self.has_sleepers() || self.remote.is_some() {
-            self.wake_all();
+        // Relaxed: the fences decide what it sees.
+        let word = self.word.load(Ordering::Relaxed);
+        if word & SLEEPER != 0 || self.remote.is_some() {
+            self.wake_remote();
+            self.wake_all_of(word);
         }
     }
 
@@ -345,12 +357,27 @@ impl EventCount {
     /// thread of the library naps for it, and wakes `waker` (`late.rs`). Where the system refuses that, too,
     /// this waits a millisecond, as a close does, in which a processor carries out what it has begun.
     pub(super) fn register_task(&self, waker: &Waker) -> bool {
-        let ticket = self.register_as(TASK, mutated!("task_no_heavy_fence"));
+        let ticket = self.register_task_here();
         if !ticket.fenced && !late::wake_later(waker) {
             fence::wait_out();
         }
         // Those who wake may be of another process.
         self.remote.as_ref().is_none_or(Remote::register_task)
+    }
+
+    /// event.sleep1 and event.sleep2 of a task. Where the bits stand since the last one, it writes nothing.
+    // Decision 0140: one fence for a wait.
+    fn register_task_here(&self) -> Ticket {
+        // Pairs with event.wake2 of a waker that has found a sleeper's bit, and of one that takes it down.
+        if !mutated!("task_no_fence") {
+            fence::full();
+        }
+        // event.sleep1. Acquire: pairs with event.sleep5.
+        let seen = self.word.load(Ordering::Acquire);
+        if seen & TASK != 0 && seen & FENCED != 0 {
+            return Ticket { word: seen, fenced: true };
+        }
+        self.register_as(TASK, mutated!("task_no_heavy_fence"))
     }
 
     /// event.sleep1, event.sleep2 and event.sleep5 of a thread or a task.
@@ -361,7 +388,7 @@ impl EventCount {
         let seen = self.word.fetch_or(kind, ordering!(AcqRel unless "event_fence_of_others_unseen"));
         let word = seen | kind;
         let others = if mutated!("event_fenced_too_early") { SLEEPER } else { FENCED };
-        if seen & SLEEPER != 0 && seen & others != 0 {
+        if seen & kind != 0 && seen & others != 0 {
             return Ticket { word, fenced: true };
         }
         // event.sleep2. Pairs with event.wake2. Whoever is refused it naps, or is woken to look again.

@@ -17,8 +17,7 @@ use crate::sync::mutated;
 /// A node among the tasks of an event, and its owner's right to be woken.
 pub(crate) struct Listener {
     event: NonNull<EventCount>,
-    /// `None` where it was given back, or abandoned.
-    node: Option<OwnedNode>,
+    node: OwnedNode,
 }
 
 // SAFETY: it stands for a shared reference to an event, which is `Sync`, and for a node, which is `Send`.
@@ -35,6 +34,11 @@ impl Listener {
         }
     }
 
+    /// Where it is.
+    pub(super) fn at(&self) -> NonNull<EventCount> {
+        self.event
+    }
+
     /// Whether it is at `event`.
     pub(crate) fn is_at(&self, event: NonNull<EventCount>) -> bool {
         self.event == event
@@ -42,7 +46,7 @@ impl Listener {
 
     /// Whether nobody has woken its owner since it was [registered](Self::register).
     pub(super) fn is_armed(&self) -> bool {
-        self.node.as_ref().is_some_and(OwnedNode::is_waiting)
+        self.node.is_waiting()
     }
 
     fn event(&self) -> &EventCount {
@@ -109,7 +113,7 @@ impl Listener {
         }
         // SAFETY: the caller's promise, for both.
         let (node, woken) = unsafe { event.as_ref().tasks().take_armed(waker) };
-        listener.insert(Self { event, node: Some(node) }).say_registered(waker, woken);
+        listener.insert(Self { event, node }).say_registered(waker, woken);
     }
 
     /// From now on nobody wakes the owner of the listener, if there is one. The owner looks for what it waits
@@ -119,12 +123,10 @@ impl Listener {
     pub(super) fn disarm(listener: &mut Option<Self>) -> bool {
         // In place: a listener that is moved is read before its stores have come to an end.
         let Some(there) = listener else { return false };
-        let ended = there.node.as_mut().map_or(Ended::Abandoned, OwnedNode::disarm);
-        // Unreached: a look finds another thread in the middle of its wake-up; loom task_wake and select_wake
-        if ended == Ended::Abandoned {
-            // Not given back.
-            there.node = None;
-            *listener = None;
+        let ended = there.node.disarm();
+        if !there.node.is_there() {
+            // Nothing is given back.
+            core::mem::forget(listener.take());
         }
         ended == Ended::WokenAlone
     }
@@ -132,8 +134,7 @@ impl Listener {
     /// From now on `waker` is woken. The caller looks once more before it waits for that. The listener is
     /// [disarmed](Self::disarm), or new.
     pub(crate) fn register(&mut self, waker: &Waker) {
-        let Some(node) = &mut self.node else { return };
-        let woken = node.arm(waker);
+        let woken = self.node.arm(waker);
         self.say_registered(waker, woken);
     }
 
@@ -147,14 +148,6 @@ impl Listener {
         }
     }
 
-    /// Wakes another waiter in place of this one, which was woken alone and does not use that.
-    #[inline]
-    pub(super) fn pass_on(&self) {
-        if !mutated!("wake_up_kept") {
-            self.event().notify_some(1);
-        }
-    }
-
     /// Gives the node back. True where the listener had a wake-up for itself. The caller then uses it, or
     /// passes it on by [`EventCount::notify_some`].
     #[cfg(all(target_os = "linux", feature = "std"))]
@@ -162,28 +155,41 @@ impl Listener {
         self.leave().0 == Ended::WokenAlone
     }
 
-    #[inline]
     fn leave(&mut self) -> (Ended, Option<Waker>) {
         // In place: a node that is moved is read before its stores have come to an end.
-        let Some(node) = &mut self.node else { return (Ended::Plainly, None) };
-        let ended = node.disarm();
-        let (waker, woken) =
-            if ended == Ended::Abandoned { (None, Woken::default()) } else { node.give_back() };
-        self.node = None;
+        let ended = self.node.disarm();
+        let (waker, woken) = self.node.give_back();
         self.settle(woken);
         (ended, waker)
     }
-}
 
-impl Drop for Listener {
-    fn drop(&mut self) {
+    #[cold]
+    #[inline(never)]
+    fn end(&mut self) {
         let (ended, waker) = self.leave();
         if ended == Ended::WokenAlone {
-            self.pass_on();
+            pass_on(self.event());
         }
         // Others' code. Whoever drops a listener may have found a message, or claimed a sequence.
         if waker.is_some() {
             contain(|| drop(waker));
+        }
+    }
+}
+
+/// Wakes another waiter at `event`, in place of one that was woken alone and does not use that.
+#[inline]
+pub(super) fn pass_on(event: &EventCount) {
+    if !mutated!("wake_up_kept") {
+        event.notify_some(1);
+    }
+}
+
+impl Drop for Listener {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.node.is_there() {
+            self.end();
         }
     }
 }

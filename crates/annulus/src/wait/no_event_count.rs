@@ -53,6 +53,8 @@ impl EventCount {
     #[inline]
     pub(crate) fn notify_some(&self, _count: usize) {}
 
+    pub(crate) fn notify_some_fenced(&self, _count: usize) {}
+
     /// Nobody does.
     #[inline]
     pub(crate) fn may_have_sleepers(&self) -> bool {

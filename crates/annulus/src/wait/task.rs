@@ -55,7 +55,7 @@ impl<W: Wait> Waiting<W> {
     #[inline]
     fn look(&mut self) -> Look<W::Found> {
         let (look, _is_owed) = Listener::look(&mut self.listener, &mut self.waiter);
-        if matches!(look, Look::Found(_)) {
+        if matches!(look, Look::Found(_)) && self.listener.is_some() {
             self.listener = None;
         }
         look

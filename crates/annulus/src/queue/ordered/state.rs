@@ -132,7 +132,8 @@ impl<T> State<T> {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.written_from(first));
-        self.published.notify_some(if mutated!("ordered_wakes_one_only") { count.min(1) } else { count });
+        let count = if mutated!("ordered_wakes_one_only") { count.min(1) } else { count };
+        self.published.notify_some_fenced(count);
     }
 
     /// Sends `value`; waits for a free slot, but not beyond `deadline`.
@@ -238,7 +239,8 @@ impl<T> State<T> {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));
-        self.released.notify_some(if mutated!("ordered_wakes_one_only") { count.min(1) } else { count });
+        let count = if mutated!("ordered_wakes_one_only") { count.min(1) } else { count };
+        self.released.notify_some_fenced(count);
     }
 
     /// Moves messages into `buffer`, from the first on, and returns how many; what was there before is

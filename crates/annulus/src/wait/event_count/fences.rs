@@ -15,15 +15,15 @@
 //! For bit 5 it is the same: whoever has set it while the event was young serves those who come when it is
 //! not, because no light waker has a look from before the first sleeper's event.sleep1.
 
-use super::{EventCount, FENCE_BOTH_SIDES};
+use super::{EventCount, FENCE_BOTH_SIDES, SLEEPER};
 use crate::sync::{Ordering, mutated};
 #[cfg(feature = "shm")]
 use crate::wait::remote::Remote;
 use crate::wait::{fence, flag::Flag};
 
 impl EventCount {
-    /// event.wake2 by itself, the light one or, where that is not enough, the full one: for whoever looks at
-    /// other things than this event only.
+    /// event.wake2 by itself, the light one or, where that is not enough, or somebody sleeps here, the full
+    /// one: for whoever looks at other things than this event only.
     // Mutants: `with ()`: only a model sees it: event_no_light_fence.
     #[inline]
     pub(crate) fn fence(&self) {
@@ -34,7 +34,7 @@ impl EventCount {
         }
         // Mutants: `&& with ||`, `& with |`: a fence more.
         // Mutants: `!= with ==`, `& with ^`: only a model sees it: event_no_light_fence.
-        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 {
+        if self.word.load(Ordering::Relaxed) & (FENCE_BOTH_SIDES | SLEEPER) != 0 {
             if !mutated!("event_no_light_fence") {
                 fence::full();
             }

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::base::hint::unlikely;
 use crate::sync::{Ordering, mutated};
-use crate::wait::waiters::Woken;
+use crate::wait::fence;
 
 impl EventCount {
     /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
@@ -15,6 +15,18 @@ impl EventCount {
     pub(crate) fn notify_some(&self, count: usize) {
         if unlikely(self.may_have_sleepers()) {
             self.wake_some(count);
+        }
+    }
+
+    /// As [`notify_some`](Self::notify_some), of who has called [`fence`](Self::fence) since the first of
+    /// these stores.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn notify_some_fenced(&self, count: usize) {
+        // Relaxed: the fences decide what it sees.
+        let word = self.word.load(Ordering::Relaxed);
+        if self.remote.is_some() || word & SLEEPER != 0 {
+            self.wake_some_of(count, word);
         }
     }
 
@@ -29,6 +41,12 @@ impl EventCount {
     #[cold]
     #[inline(never)]
     pub(super) fn wake(&self) {
+        if self.remote.is_none() {
+            let word = self.look_again();
+            if word & SLEEPER != 0 {
+                return self.wake_all_of(word);
+            }
+        }
         // On a ring that other processes have, this is the path of each message: a look there, and no more.
         if !self.has_sleepers_nowhere() {
             self.wake_fenced();
@@ -38,38 +56,92 @@ impl EventCount {
     #[cold]
     #[inline(never)]
     pub(super) fn wake_fenced(&self) {
-        // Where it comes to event.wake4, that needs no event.wake2.
-        // Decision 0070: one locked instruction for a message after a wake-up.
-        if self.remote.is_none() && self.has_sleepers() && self.wake_all() {
-            return;
-        }
         // event.wake2, where the sleeper can't make up for it; pairs with event.sleep2. What follows is
         // event.wake3.
         self.fence();
         self.wake_all();
     }
 
-    /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep. False if the word said
-    /// that nobody does, and is as it was.
-    pub(in crate::wait) fn wake_all(&self) -> bool {
-        let (mut is_over, mut is_counted) = (false, false);
-        while !is_over {
-            self.wake_remote();
-            let sleepers = self.wake_threads();
-            is_counted |= sleepers != 0;
-            if sleepers & TASK == 0 || mutated!("event_wakes_no_task") {
-                break;
-            }
-            // Whoever registered before event.wake4 was armed before that, and is counted.
-            let is_any = self.tasks().count() != 0;
-            let woken = if is_any { self.tasks().wake_all() } else { Woken::default() };
-            // Where others left a wish that fell short, this is its event.wake6.
-            is_over = !woken.is_short;
-            if self.tasks().are_away(woken.is_any) {
-                is_over &= !self.take_down_tasks();
-            }
+    /// event.wake3 once more, behind a full fence, where somebody may sleep: the word.
+    // Decision 0140: one fence for a message after a wake-up, and nothing is written.
+    #[inline]
+    fn look_again(&self) -> u32 {
+        if !self.has_sleepers() {
+            return 0;
         }
-        is_counted
+        // event.wake2, the full one. Pairs with that of each task, before event.sleep1.
+        fence::full();
+        // Relaxed: the fences decide what it sees.
+        self.word.load(Ordering::Relaxed)
+    }
+
+    /// Wakes all who sleep. False if nobody does.
+    pub(in crate::wait) fn wake_all(&self) -> bool {
+        self.wake_remote();
+        let word = self.look_again();
+        self.wake_all_of(word);
+        word & SLEEPER != 0
+    }
+
+    /// Wakes all of whom a word spoke that was seen behind a full fence.
+    #[inline]
+    pub(super) fn wake_all_of(&self, word: u32) {
+        // Whoever registered before the fence was armed before that, and is counted.
+        if word & THREAD != 0 || self.tasks().count() != 0 {
+            self.wake_those(word);
+        } else if word & TASK != 0 {
+            self.found_no_task();
+        }
+    }
+
+    #[inline(never)]
+    fn wake_those(&self, mut word: u32) {
+        loop {
+            if word & THREAD != 0 {
+                self.wake_threads();
+            }
+            if word & TASK == 0 || mutated!("event_wakes_no_task") {
+                return;
+            }
+            let woken = self.tasks().wake_all();
+            if woken.is_any {
+                self.tasks().found();
+                self.count_woken_tasks(word);
+            } else {
+                self.found_no_task();
+            }
+            if !woken.is_short {
+                return;
+            }
+            // Others left a wish that fell short: this is its event.wake6.
+            self.wake_remote();
+            word = self.look_again();
+        }
+    }
+
+    /// After so many, one after the other, nobody is expected to come back.
+    #[inline]
+    fn found_no_task(&self) {
+        if self.tasks().are_away() {
+            self.take_down_tasks();
+        }
+    }
+
+    /// Where the word spoke of threads, too, that is counted once.
+    fn count_woken_tasks(&self, word: u32) {
+        if word & THREAD == 0 {
+            self.count_woken();
+        }
+    }
+
+    /// Somebody was woken.
+    fn count_woken(&self) {
+        if let Some(counters) = &self.counters {
+            counters.woke();
+        }
+        if self.youth.load(Ordering::Relaxed) != 0 {
+            self.youth.store(YOUTH, Ordering::Relaxed);
+        }
     }
 
     /// As [`notify`](Self::notify), for threads only: none of an executor's code runs.
@@ -84,7 +156,7 @@ impl EventCount {
     }
 
     /// The threads of all processes, where there are others.
-    fn wake_remote(&self) {
+    pub(super) fn wake_remote(&self) {
         if let Some(remote) = &self.remote {
             if let (true, Some(counters)) = (remote.wake_all(), &self.counters) {
                 counters.woke();
@@ -92,65 +164,68 @@ impl EventCount {
         }
     }
 
-    /// event.wake4 and event.wake5, for all threads that sleep. Returns the word before.
-    fn wake_threads(&self) -> u32 {
+    /// event.wake4 and event.wake5, for all threads that sleep.
+    fn wake_threads(&self) {
         let sleepers = self.count_wake_up(THREAD);
         if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
             self.threads.wake_all(&self.word, cohort(sleepers));
         }
-        sleepers
     }
 
     /// event.wake6 and event.wake7 for tasks, after wake-ups that found none.
-    /// True where a wish of others fell short.
     // Decision 0070: not at each wake-up.
-    fn take_down_tasks(&self) -> bool {
+    #[cold]
+    #[inline(never)]
+    fn take_down_tasks(&self) {
         let sleepers = self.count_wake_up(TASK);
-        let is_any = sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen");
-        is_any && self.tasks().wake_all().is_short
+        // Pairs with the fence of a task that registers and finds the bit: it sees that it is down, or is
+        // seen here.
+        fence::full();
+        if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") && self.tasks().wake_all().is_short {
+            self.wake_all();
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn wake_some(&self, count: usize) {
+        if !self.has_sleepers() {
+            // As in `wake_fenced`.
+            self.fence();
+        }
+        self.wake_some_of(count, self.look_again());
+    }
+
+    fn wake_some_of(&self, count: usize, word: u32) {
         if self.remote.is_some() {
             // Nobody counts the sleepers of other processes.
             // Unreached: a stop of an event loop on a ring of another process, when the thread is about to
             // sleep: a matter of luck
             return self.wake();
         }
-        if !self.has_sleepers() {
-            // As in `wake_fenced`.
-            self.fence();
-        }
         let waiting = (self.threads.asleep() as usize).saturating_add(self.tasks().count());
-        if waiting <= count && !mutated!("event_keeps_its_sleepers") {
-            return self.wake_fenced();
-        }
-        if mutated!("wakes_all") {
-            return self.wake_fenced();
+        let is_for_all = waiting <= count && !mutated!("event_keeps_its_sleepers");
+        if is_for_all || mutated!("wakes_all") {
+            return self.wake_all_of(word);
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        if count == 0 {
+        if count == 0 || word & SLEEPER == 0 {
             return;
-        }
-        let sleepers = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
-        if sleepers == 0 {
-            // Others have taken down the bits meanwhile. There was no event.wake4, and perhaps no
-            // event.wake2.
-            return self.wake_fenced();
         }
         // event.wake5.
         // Decision 0060: the bit stays for the others.
-        if !self.wake_up_to(count, sleepers) && !mutated!("event_keeps_its_sleepers") {
+        if !self.wake_up_to(count, word) && !mutated!("event_keeps_its_sleepers") {
             // event.wake6 and event.wake7.
             self.wake_all();
         }
     }
 
-    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4. False where there
-    /// were not so many, or not so many as others left to this thread.
-    fn wake_up_to(&self, count: u32, word: u32) -> bool {
+    /// event.wake5, for up to `count` of those of whom the word spoke. False where there were not so many, or
+    /// not so many as others left to this thread.
+    fn wake_up_to(&self, count: u32, mut word: u32) -> bool {
+        if word & THREAD != 0 {
+            word = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
+        }
         let mut is_short = false;
         let threads = |count| {
             let are_there = count > 0 && word & THREAD != 0;
@@ -162,6 +237,9 @@ impl EventCount {
             }
             let woken = self.tasks().wake_some(count);
             is_short = woken.is_short;
+            if woken.count != 0 {
+                self.count_woken_tasks(word);
+            }
             woken.count
         };
         // The number of the wake-up decides who comes first, so that nobody waits for ever.
@@ -191,12 +269,7 @@ impl EventCount {
             // work.
             match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => {
-                    if let Some(counters) = &self.counters {
-                        counters.woke();
-                    }
-                    if self.youth.load(Ordering::Relaxed) != 0 {
-                        self.youth.store(YOUTH, Ordering::Relaxed);
-                    }
+                    self.count_woken();
                     return seen;
                 }
                 Err(now) => seen = now,

@@ -1,37 +1,19 @@
 //! [`List`]: the tasks that wait at an event, in turn. Whoever has the list has all of this file
 //! (`mod.rs`).
 //!
-//! A task that waits has a [`Node`], with its waker and a word for its state. The word is what the owner of
-//! the node and whoever has the list both change, each step by a compare-exchange:
-//!
-//! ```text
-//! owner of a node                                      who has the list
-//! task.wait1  change the waker                         task.wake3  ARMED → TAKEN         Acquire
-//! task.wait2  IDLE → ARMED, and link the node;         task.wake4  take the waker
-//!             a node that is still linked stays        task.wake5  TAKEN → WOKEN_ALONE or WOKEN_WITH_ALL
-//!             where it is               Release                    (ABANDONED: the node is free)   Release
-//! …
-//! task.wait6  ARMED → IDLE, or                         then, without the list: wake
-//!             TAKEN → ABANDONED, or WOKEN… Acquire
-//! ```
-//!
-//! Beside the state, the word says where the node is: LISTED, in the list; QUEUED, on the way to whoever has
-//! the list next. A node that is neither is its owner's alone, from the moment at which it is not TAKEN.
+//! A task that waits here has a [`Node`]: its seat (`seat.rs`), and its place in the list. A node that is
+//! neither LISTED nor QUEUED is its owner's alone, from the moment at which it is not TAKEN.
 
 use core::ptr::{self, NonNull};
-use core::task::Waker;
 
 use alloc::boxed::Box;
 
-use crate::sync::{AtomicU32, Ordering, UnsafeCell, mutated, ordering};
+use super::seat::{IDLE, Seat, Taken, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned};
+use crate::sync::{Ordering, UnsafeCell, mutated};
 
 /// What a task has at an event.
 pub(super) struct Node {
-    /// A state, [`LISTED`] and [`QUEUED`].
-    pub(super) state: AtomicU32,
-    /// Changed by the owner while the state is not ARMED and not TAKEN, and while it is TAKEN by whoever has
-    /// the list.
-    pub(super) waker: UnsafeCell<Option<Waker>>,
+    pub(super) seat: Seat,
     /// The node that was queued before. Written by whoever queues this one, before it is queued.
     pub(super) queued_before: UnsafeCell<*mut Self>,
     /// Changed by whoever has the list.
@@ -45,25 +27,6 @@ struct Links {
     after: *mut Node,
     number: u64,
 }
-
-/// Nobody is to wake the task.
-pub(super) const IDLE: u32 = 0;
-/// The task is to be woken.
-pub(super) const ARMED: u32 = 1;
-/// Whoever has the list takes the waker.
-pub(super) const TAKEN: u32 = 2;
-/// Woken alone, in place of any other.
-pub(super) const WOKEN_ALONE: u32 = 3;
-/// Woken together with all others.
-pub(super) const WOKEN_WITH_ALL: u32 = 4;
-/// The owner has left the node to whoever is about to wake it.
-pub(super) const ABANDONED: u32 = 5;
-/// The owner has left the node where it is: to whoever has the list next.
-pub(super) const GONE: u32 = 6;
-/// Beside a state: the node is in the list.
-pub(super) const LISTED: u32 = 8;
-/// Beside a state: the node is queued. It is in the list, too, only if it is GONE.
-pub(super) const QUEUED: u32 = 16;
 
 /// Nodes that are kept for the next tasks, beside as many as have an owner.
 const SPARE: usize = 4;
@@ -85,8 +48,7 @@ impl Node {
     pub(super) fn new() -> NonNull<Self> {
         let links = Links { before: ptr::null_mut(), after: ptr::null_mut(), number: 0 };
         let node = Self {
-            state: AtomicU32::new(IDLE),
-            waker: UnsafeCell::new(None),
+            seat: Seat::new(IDLE),
             queued_before: UnsafeCell::new(ptr::null_mut()),
             links: UnsafeCell::new(links),
         };
@@ -102,25 +64,6 @@ impl Node {
         // SAFETY: the caller has the list (`List`).
         self.links.with_mut(|links| change(unsafe { &mut *links }));
     }
-}
-
-/// Changes a node's state to what `next` says, and returns the one before. `Err` is one that stays.
-///
-/// The node may be freed as soon as its state is changed, so this has no reference to the rest of it.
-pub(super) fn change(
-    state: &AtomicU32,
-    success: Ordering,
-    failure: Ordering,
-    mut next: impl FnMut(u32) -> Option<u32>,
-) -> Result<u32, u32> {
-    let mut seen = state.load(failure);
-    while let Some(new) = next(seen) {
-        match state.compare_exchange_weak(seen, new, success, failure) {
-            Ok(_) => return Ok(seen),
-            Err(now) => seen = now,
-        }
-    }
-    Err(seen)
 }
 
 impl List {
@@ -165,7 +108,7 @@ impl List {
         step();
         // SAFETY: it is nobody else's, and lives until it is freed here.
         let there = unsafe { node.as_ref() };
-        there.state.store(IDLE, Ordering::Relaxed);
+        there.seat.state.store(IDLE, Ordering::Relaxed);
         there.set_links(|links| links.after = self.free);
         self.free = node.as_ptr();
         self.free_count += 1;
@@ -220,17 +163,17 @@ impl List {
     }
 
     /// The next waker of those that are to be woken with all others; false if it is only to be dropped.
-    pub(super) fn pop_called(&mut self) -> Option<(Waker, bool)> {
+    pub(super) fn pop_called(&mut self) -> Option<Taken> {
         self.pop(WOKEN_WITH_ALL, self.called)
     }
 
     /// The waker of the task whose turn it is; false if it is only to be dropped.
-    pub(super) fn pop_one(&mut self) -> Option<(Waker, bool)> {
+    pub(super) fn pop_one(&mut self) -> Option<Taken> {
         self.pop(WOKEN_ALONE, u64::MAX)
     }
 
     /// The waker of the first node that is armed, if its number is below `end`.
-    fn pop(&mut self, outcome: u32, end: u64) -> Option<(Waker, bool)> {
+    fn pop(&mut self, outcome: u32, end: u64) -> Option<Taken> {
         loop {
             let last = mutated!("waiters_without_turns") && outcome == WOKEN_ALONE;
             let node = NonNull::new(if last { self.last } else { self.first })?;
@@ -240,7 +183,7 @@ impl List {
                 return None;
             }
             self.unlink(there);
-            if Self::is_taken(there) {
+            if there.seat.take() {
                 if let Some(waker) = self.end_taken(node, outcome) {
                     return Some(waker);
                 }
@@ -248,38 +191,17 @@ impl List {
         }
     }
 
-    /// task.wake3: whether the node, which was unlinked, was to be woken.
-    fn is_taken(node: &Node) -> bool {
-        // Acquire: pairs with the Release of task.wait2, so the waker is seen. Release: pairs with the
-        // Acquire of whoever finds that the node is not linked any more, and gives it back.
-        let success = ordering!(AcqRel unless "waker_taken_relaxed");
-        let before = change(&node.state, success, Ordering::Relaxed, |state| {
-            let unlisted = state & !LISTED;
-            Some(if unlisted == ARMED { TAKEN } else { unlisted })
-        });
-        // Otherwise its owner does not wait, or is gone; then it is queued.
-        before == Ok(ARMED | LISTED)
-    }
-
-    /// task.wake4 and task.wake5, of a node that is taken: its waker, and whether it is to be woken.
-    pub(super) fn end_taken(&mut self, node: NonNull<Node>, outcome: u32) -> Option<(Waker, bool)> {
+    /// Of a node whose seat is taken: its waker, and whether it is to be woken.
+    pub(super) fn end_taken(&mut self, node: NonNull<Node>, outcome: u32) -> Option<Taken> {
         // SAFETY: it lives until its owner gives it back, or it is taken back here.
-        let there = unsafe { node.as_ref() };
-        // task.wake4. SAFETY: it is TAKEN, so this thread has the waker until task.wake5.
-        let waker = there.waker.with_mut(|waker| unsafe { (*waker).take() });
-        // task.wake5. Release: pairs with the Acquire of task.wait6. Who finds the outcome there has the
-        // node. Acquire: pairs with the Release of whoever abandons it.
-        let success = ordering!(Release unless "waker_left_relaxed");
-        if there.state.compare_exchange(TAKEN, outcome, success, Ordering::Acquire).is_ok() {
-            return waker.map(|waker| (waker, true));
+        match unsafe { node.as_ref() }.seat.end(outcome) {
+            Ok(waker) => waker.map(|waker| (waker, true)),
+            Err(waker) => {
+                // SAFETY: its owner has left it to whoever took its waker.
+                unsafe { self.take_back(node, self.len as usize) };
+                abandoned(waker)
+            }
         }
-        // SAFETY: its owner has left it to whoever took its waker.
-        unsafe { self.take_back(node, self.len as usize) };
-        if mutated!("abandoned_waker_leaks") {
-            core::mem::forget(waker);
-            return None;
-        }
-        waker.map(|waker| (waker, mutated!("abandoned_counts_as_woken")))
     }
 }
 

@@ -1,94 +1,108 @@
-//! [`OwnedNode`]: the node of a task that waits, in the hands of the task.
+//! [`OwnedNode`]: the place of a task that waits, in the hands of the task.
 
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 use core::task::Waker;
 
-use super::list::{ABANDONED, ARMED, GONE, IDLE, LISTED, Node, QUEUED, TAKEN, WOKEN_ALONE, change};
+use super::list::Node;
+use super::places::Places;
+use super::seat::{ARMED, Ended, GONE, LISTED, PLACE, QUEUED, Seat, change};
 use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
 use crate::sync::{Ordering, ordering};
-use crate::wait::contain::contain;
 
-/// A node and its owner. It does not keep the event alive: see
-/// [`Waiters::take_node`](super::Waiters::take_node).
+/// The place of a task, in the hands of its owner: the event's first seat, or a node of the
+/// list. It does not keep the event alive: see [`take_armed`](super::Waiters::take_armed).
 pub(in crate::wait) struct OwnedNode {
-    shared: NonNull<TaskList>,
-    pub(super) node: NonNull<Node>,
+    places: NonNull<Places>,
+    pub(super) place: Place,
     is_armed: bool,
 }
 
-// SAFETY: it stands for a shared reference to `TaskList`, which is `Sync`, and for the node's waker, which is
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// The event's first seat.
+    First,
+    Node(NonNull<Node>),
+    /// It is another's from now on.
+    None,
+}
+
+// SAFETY: it stands for a shared reference to `Places`, which is `Sync`, and for the place's waker, which is
 // `Send`.
 unsafe impl Send for OwnedNode {}
 // SAFETY: nothing can be done with a shared reference to it.
 unsafe impl Sync for OwnedNode {}
 
-/// How a wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::wait) enum Ended {
-    /// Nobody has woken the task, or everybody was woken. The node is as it was.
-    Plainly,
-    /// The task was woken in place of any other. The node is as it was.
-    WokenAlone,
-    /// Another thread was about to wake the task, and wakes another in its place. The node is that thread's.
-    Abandoned,
-}
-
 impl OwnedNode {
-    pub(super) fn new(shared: &TaskList, node: NonNull<Node>) -> Self {
-        Self { shared: NonNull::from(shared), node, is_armed: false }
+    pub(super) fn new(places: &Places, place: Place) -> Self {
+        Self { places: NonNull::from(places), place, is_armed: false }
     }
 
-    /// A node that was kept, with this waker, linked and armed. The caller has the list.
-    ///
-    /// # Safety
-    ///
-    /// Nobody else has the node.
-    pub(super) unsafe fn armed(shared: &TaskList, node: NonNull<Node>, waker: Waker) -> Self {
-        let armed = Self { is_armed: true, ..Self::new(shared, node) };
-        // SAFETY: the caller's promise. A node that is kept has no waker.
-        armed.node().waker.with_mut(|there| unsafe { there.write(Some(waker)) });
+    /// The first seat, which the caller has claimed, armed with this waker.
+    pub(super) fn first_armed(places: &Places, waker: Waker) -> Self {
+        places.first.put(waker);
+        let mut first = Self::new(places, Place::First);
+        first.arm_first();
+        first
+    }
+
+    /// A node that was kept, with this waker, linked and armed. The caller has the list, and nobody else has
+    /// the node.
+    pub(super) fn armed(places: &Places, shared: &TaskList, node: NonNull<Node>, waker: Waker) -> Self {
+        let armed = Self { is_armed: true, ..Self::new(places, Place::Node(node)) };
+        // (A node that is kept has no waker.)
+        armed.seat().put(waker);
         // task.wait2. Relaxed: whoever has the list next sees it (list.leave4).
-        armed.node().state.store(ARMED | LISTED, Ordering::Relaxed);
+        armed.seat().state.store(ARMED | LISTED, Ordering::Relaxed);
         shared.with_list(|list| list.link(node));
         armed
     }
 
-    fn shared(&self) -> &TaskList {
-        // SAFETY: it lives as long as the waiters, and so as this node (`take_node`).
-        unsafe { self.shared.as_ref() }
+    fn places(&self) -> &Places {
+        // SAFETY: they live as long as this (`take_armed`).
+        unsafe { self.places.as_ref() }
     }
 
-    pub(super) fn node(&self) -> &Node {
-        // SAFETY: the node lives until it is given back or abandoned.
-        unsafe { self.node.as_ref() }
-    }
-
-    /// From now on `waker` may be woken. The caller [disarmed](Self::disarm) the node before.
-    pub(in crate::wait) fn arm(&mut self, waker: &Waker) -> Woken {
-        debug_assert!(!self.is_armed, "it has no right to the node");
-        let node = self.node();
-        // task.wait1. SAFETY: the owner has the waker while the node is neither ARMED nor TAKEN.
-        let is_there =
-            node.waker.with(|there| unsafe { (*there).as_ref() }.is_some_and(|there| there.will_wake(waker)));
-        if !is_there {
-            // Cloned before, and dropped afterwards: both are others' code.
-            let new = Some(waker.clone());
-            // SAFETY: as above.
-            let old = node.waker.with_mut(|there| unsafe { ptr::replace(there, new) });
-            contain(|| drop(old));
+    pub(super) fn seat(&self) -> &Seat {
+        match &self.place {
+            // SAFETY: the node lives until it is given back or abandoned.
+            Place::Node(node) => &unsafe { node.as_ref() }.seat,
+            Place::First | Place::None => &self.places().first,
         }
-        let woken = self.link();
+    }
+
+    /// Whether there still is one, as long as it was not given back, and after a [`disarm`](Self::disarm).
+    pub(in crate::wait) fn is_there(&self) -> bool {
+        !matches!(self.place, Place::None)
+    }
+
+    /// task.wait2 of the first seat.
+    fn arm_first(&mut self) {
+        // Release: pairs with the Acquire of task.wake3.
+        self.seat().state.store(ARMED, ordering!(Release unless "seat_armed_relaxed"));
+        self.is_armed = true;
+    }
+
+    /// From now on `waker` may be woken. The caller [disarmed](Self::disarm) the place before, which is still
+    /// there.
+    pub(in crate::wait) fn arm(&mut self, waker: &Waker) -> Woken {
+        debug_assert!(!self.is_armed && self.is_there(), "it has no right to the place");
+        self.seat().set(waker);
+        let Place::Node(node) = self.place else {
+            self.arm_first();
+            return Woken::default();
+        };
+        let woken = self.link(node);
         self.is_armed = true;
         woken
     }
 
-    /// task.wait2.
-    fn link(&self) -> Woken {
-        let (shared, node) = (self.shared(), self.node());
+    /// task.wait2 of a node.
+    fn link(&self, node: NonNull<Node>) -> Woken {
+        let (shared, seat) = (self.places().list(), self.seat());
         // Release: pairs with the Acquire of task.wake3. Acquire: pairs with the Release of whoever took the
         // node out of the list.
-        let still_there = change(&node.state, Ordering::AcqRel, Ordering::Acquire, |state| {
-            (state & (LISTED | QUEUED) != 0).then_some(ARMED | state & (LISTED | QUEUED))
+        let still_there = change(&seat.state, Ordering::AcqRel, Ordering::Acquire, |state| {
+            (state & PLACE != 0).then_some(ARMED | state & PLACE)
         });
         if still_there.is_ok() {
             return Woken::default();
@@ -96,62 +110,76 @@ impl OwnedNode {
         // From here on the node is the owner's alone.
         if shared.enter(0, 0) {
             shared.take_in();
-            node.state.store(ARMED | LISTED, Ordering::Relaxed);
-            shared.with_list(|list| list.link(self.node));
+            seat.state.store(ARMED | LISTED, Ordering::Relaxed);
+            shared.with_list(|list| list.link(node));
             return shared.leave(0);
         }
-        node.state.store(ARMED | QUEUED, Ordering::Relaxed);
-        shared.queue(self.node);
-        if shared.enter(0, TAKE_IN) { shared.serve(0, TAKE_IN) } else { Woken::default() }
+        seat.state.store(ARMED | QUEUED, Ordering::Relaxed);
+        shared.queue(node);
+        if shared.enter(0, TAKE_IN) { shared.serve(None, 0, TAKE_IN) } else { Woken::default() }
     }
 
     /// Whether it is armed, and nobody has begun to wake the task.
     pub(in crate::wait) fn is_waiting(&self) -> bool {
-        // Relaxed: who waits for what comes with the wake-up has registered elsewhere, and that orders it
-        // (`relay.rs`).
-        self.is_armed && self.node().state.load(Ordering::Relaxed) & !(LISTED | QUEUED) == ARMED
+        self.is_armed && self.seat().is_armed()
     }
 
-    /// From now on nobody wakes the task, and it is told how its wait ended. Where it is
-    /// [`Ended::Abandoned`], the caller forgets the node.
+    /// From now on nobody wakes the task, and it is told how its wait ended. Where it was
+    /// [abandoned](Ended::Abandoned), and where it was woken in the first seat, its place is another's.
+    #[inline]
     pub(in crate::wait) fn disarm(&mut self) -> Ended {
         if !core::mem::replace(&mut self.is_armed, false) {
             return Ended::Plainly;
         }
-        // task.wait6. Acquire: pairs with the Release of task.wake5. Release, where it is abandoned: pairs
-        // with the Acquire there.
-        let failure = ordering!(Acquire unless "waker_back_relaxed");
-        let before = change(&self.node().state, Ordering::Release, failure, |state| {
-            match state & !(LISTED | QUEUED) {
-                ARMED => Some(IDLE | state & (LISTED | QUEUED)),
-                TAKEN => Some(ABANDONED),
-                _ => None,
+        let (ended, is_woken) = self.seat().disarm();
+        match self.place {
+            Place::First if is_woken => {
+                self.seat().vacate();
+                self.place = Place::None;
             }
-        });
-        match before {
-            Ok(TAKEN) => {
-                // Relaxed: it is a number.
-                self.shared().entry.fetch_sub(OWNER, Ordering::Relaxed);
-                Ended::Abandoned
+            // Unreached: a look finds another thread in the middle of its wake-up; loom task_wake and
+            // select_wake
+            _ if ended == Ended::Abandoned => {
+                if let Place::Node(_) = self.place {
+                    // Relaxed: it is a number.
+                    self.places().list().entry.fetch_sub(OWNER, Ordering::Relaxed);
+                }
+                self.place = Place::None;
             }
-            Err(WOKEN_ALONE) => Ended::WokenAlone,
-            _ => Ended::Plainly,
+            _ => {}
+        }
+        ended
+    }
+
+    /// Gives the place back, which is [disarmed](Self::disarm) and not used any more. Returns its waker,
+    /// whose destructor is an executor's.
+    pub(in crate::wait) fn give_back(&mut self) -> (Option<Waker>, Woken) {
+        debug_assert!(!self.is_armed, "it has no right to the place");
+        match core::mem::replace(&mut self.place, Place::None) {
+            Place::None => (None, Woken::default()),
+            Place::First => {
+                let first = &self.places().first;
+                let waker = first.take_back();
+                first.vacate();
+                (waker, Woken::default())
+            }
+            Place::Node(node) => {
+                // SAFETY: it lives until it is given back, below.
+                let waker = unsafe { node.as_ref() }.seat.take_back();
+                (waker, self.give_node_back(node))
+            }
         }
     }
 
-    /// Gives the node back, which is [disarmed](Self::disarm) and not abandoned, and is not used any more.
-    /// Returns its waker, whose destructor is an executor's.
-    pub(in crate::wait) fn give_back(&mut self) -> (Option<Waker>, Woken) {
-        debug_assert!(!self.is_armed, "it has no right to the node");
-        let (shared, node) = (self.shared(), self.node());
-        // SAFETY: the owner has the waker while the node is neither ARMED nor TAKEN.
-        let waker = node.waker.with_mut(|waker| unsafe { (*waker).take() });
+    fn give_node_back(&self, node: NonNull<Node>) -> Woken {
+        let shared = self.places().list();
+        // SAFETY: it lives until it is given back, which the last step of this does.
+        let seat = &unsafe { node.as_ref() }.seat;
         if shared.enter(OWNER.wrapping_neg(), 0) {
             // It is not queued any more then.
             shared.take_in();
             // Acquire: pairs with the Release of whoever took it out of the list.
-            let is_listed = node.state.load(Ordering::Acquire) & LISTED != 0;
-            let node = self.node;
+            let is_listed = seat.state.load(Ordering::Acquire) & LISTED != 0;
             // By its address: what a closure has by reference must not be freed before it returns.
             shared.with_list(|list| {
                 if is_listed {
@@ -161,17 +189,16 @@ impl OwnedNode {
                 // SAFETY: this is its owner, with its waker taken, and it is in neither place.
                 unsafe { list.take_back(node, shared.owned()) };
             });
-            return (waker, shared.leave(0));
+            return shared.leave(0);
         }
         // Release: pairs with the Acquire of `take_in`. Acquire: pairs with the Release of whoever took the
         // node out of the list.
-        let before = change(&node.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
+        let before = change(&seat.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
             Some(GONE | state & LISTED | QUEUED)
         });
         if before.is_ok_and(|state| state & QUEUED == 0) {
-            shared.queue(self.node);
+            shared.queue(node);
         }
-        let woken = if shared.enter(0, TAKE_IN) { shared.serve(0, TAKE_IN) } else { Woken::default() };
-        (waker, woken)
+        if shared.enter(0, TAKE_IN) { shared.serve(None, 0, TAKE_IN) } else { Woken::default() }
     }
 }

@@ -3,7 +3,8 @@
 
 use core::ptr::{self, NonNull};
 
-use super::list::{ARMED, GONE, LISTED, List, Node, QUEUED, change};
+use super::list::{List, Node};
+use super::seat::{ARMED, GONE, LISTED, QUEUED, Taken, change};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 use crate::wait::contain::contain;
 
@@ -108,18 +109,20 @@ impl TaskList {
         if notes == 0 || !self.enter(0, notes) {
             return Woken::default();
         }
-        self.serve(0, notes)
+        self.serve(None, 0, notes)
     }
 
     /// Does what is in `notes`, and what others note meanwhile. Of the tasks that are to be woken one by one,
-    /// the first `mine` are the caller's wish. The caller has the list, and gives it up.
+    /// the first `mine` are the caller's wish. The caller has the list, and gives it up. Before all others,
+    /// it wakes `first`, who is not in the list.
     // Not inlined: a batch of wakers has its place on the stack here alone.
     #[inline(never)]
-    pub(super) fn serve(&self, mine: u32, mut notes: u64) -> Woken {
+    pub(super) fn serve(&self, mut first: Option<Taken>, mine: u32, mut notes: u64) -> Woken {
         let (mut asked, mut woken, mut is_any) = (notes / ONE, 0, false);
         loop {
             let mut batch = [const { None }; BATCH];
-            let mut taken = 0;
+            let mut taken = usize::from(first.is_some());
+            batch[0] = first.take();
             self.take_in();
             notes &= !TAKE_IN;
             self.with_list(|list| {
@@ -228,7 +231,7 @@ impl TaskList {
                 oldest = there.queued_before.with(|before| unsafe { *before });
                 // Acquire: pairs with the Release of the owner's last step. Release: pairs with the Acquire
                 // of the next.
-                let before = change(&there.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
+                let before = change(&there.seat.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
                     match state & !QUEUED {
                         ARMED => Some(ARMED | LISTED),
                         others => Some(others & !LISTED),

@@ -1,0 +1,68 @@
+//! Tests of the first seat.
+
+use std::vec;
+
+use super::*;
+
+/// The place of a task that waits with this waker.
+fn place(waiters: &Waiters, waker: &Waker) -> OwnedNode {
+    // SAFETY: the tests drop their places before the waiters.
+    unsafe { waiters.take_armed(waker) }.0
+}
+
+/// A task that waits alone is in the first seat: it allocates nothing, however often it waits.
+#[test]
+fn who_waits_alone_has_no_list() {
+    let (waiters, notes) = (Waiters::new(), Notes::default());
+    for turn in 0..5 {
+        let mut there = place(&waiters, &notes.waker(turn));
+        assert_eq!(waiters.count(), 1);
+        let ended = match turn % 3 {
+            0 => some(&waiters, 1) as usize,
+            1 => usize::from(all(&waiters)),
+            _ => 0,
+        };
+        assert_eq!(notes.take(), [turn; 1][..ended]);
+        assert_eq!(there.disarm(), if turn % 3 == 0 { Ended::WokenAlone } else { Ended::Plainly });
+        drop(there.give_back());
+        assert_eq!((waiters.count(), notes.alive()), (0, 0));
+    }
+    assert!(waiters.places.shared.get().is_none());
+}
+
+/// The first seat comes first, and who was woken there is behind all others when it waits again.
+#[test]
+fn the_first_seat_is_in_turn() {
+    let (waiters, notes) = (Waiters::new(), Notes::default());
+    let mut there: Vec<_> = (0..3).map(|number| place(&waiters, &notes.waker(number))).collect();
+    assert_eq!(waiters.count(), 3);
+    assert_eq!(some(&waiters, 1), 1);
+    assert_eq!(there[0].disarm(), Ended::WokenAlone);
+    assert!(!there[0].is_there(), "its seat is free");
+    there[0] = place(&waiters, &notes.waker(0));
+    assert_eq!(some(&waiters, 3), 3);
+    assert_eq!(notes.take(), [0, 1, 2, 0]);
+    assert!(ends(there).iter().all(|&ended| ended == Ended::WokenAlone));
+    assert_eq!((waiters.count(), notes.alive()), (0, 0));
+}
+
+/// Whoever wakes finds that the owner has left the first seat: it is free, and the next one is woken.
+#[test]
+fn an_abandoned_seat_is_free_again() {
+    let (waiters, notes) = (Waiters::new(), Notes::default());
+    let [mut first, second] = [0, 1].map(|number| place(&waiters, &notes.waker(number)));
+    // Another thread is between task.wake3 and task.wake5 …
+    assert!(waiters.places.first.take());
+    assert_eq!(first.disarm(), Ended::Abandoned);
+    assert!(!first.is_there() && !waiters.places.first.claim());
+    // … and goes on.
+    let left = waiters.end_first(WOKEN_WITH_ALL);
+    assert!(left.is_some_and(|(_waker, is_woken)| !is_woken), "it is to be dropped");
+    assert_eq!(some(&waiters, 1), 1);
+    assert_eq!(notes.take(), [1]);
+    ends(vec![second]);
+    let again = place(&waiters, &notes.waker(2));
+    assert!(all(&waiters));
+    assert_eq!((notes.take(), notes.alive()), (vec![2], 0));
+    ends(vec![again]);
+}
