@@ -195,7 +195,8 @@ impl World {
                         AccessKind::Read => must_wait |= self.machine.load(core, line),
                         AccessKind::Write => self.machine.store(core, line),
                         AccessKind::Change => must_wait |= self.machine.change(core, line),
-                        _ => self.machine.prefetch(core, line),
+                        AccessKind::PrefetchToWrite => self.machine.prefetch(core, line, true),
+                        _ => self.machine.prefetch(core, line, false),
                     }
                 }
                 for (_, core, why) in self.machine.moved.drain(..) {

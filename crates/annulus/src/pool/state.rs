@@ -43,7 +43,7 @@ struct HeadLine(Head);
 /// freed last is still in the cache of the core that read it, and to get it from there costs several times
 /// what it costs to get it from the last cache, which all cores share. In a smaller pool each slab is in some
 /// core's own cache. (Loom has no caches, and small pools.)
-// Decision 0142: which slab is next.
+// Decision 0135: which slab is next.
 const LARGE_BYTES: usize = if cfg!(annulus_loom) { 16 } else { 1 << 20 };
 
 pub(super) struct PoolState {

@@ -366,7 +366,7 @@ impl EventCount {
     }
 
     /// event.sleep1 and event.sleep2 of a task. Where the bits stand since the last one, it writes nothing.
-    // Decision 0140: one fence for a wait.
+    // Decision 0134: one fence for a wait.
     fn register_task_here(&self) -> Ticket {
         // Pairs with event.wake2 of a waker that has found a sleeper's bit, and of one that takes it down.
         if !mutated!("task_no_fence") {

@@ -63,7 +63,7 @@ impl EventCount {
     }
 
     /// event.wake3 once more, behind a full fence, where somebody may sleep: the word.
-    // Decision 0140: one fence for a message after a wake-up, and nothing is written.
+    // Decision 0134: one fence for a message after a wake-up, and nothing is written.
     #[inline]
     fn look_again(&self) -> u32 {
         if !self.has_sleepers() {

@@ -102,7 +102,7 @@ impl Waiters {
     pub(super) unsafe fn take_armed(&self, waker: &Waker) -> (OwnedNode, Woken) {
         // Others' code, before this thread has a place.
         let own = waker.clone();
-        // Decision 0140: one task alone has no list.
+        // Decision 0134: one task alone has no list.
         if (self.places.is_list_empty() || mutated!("seat_out_of_turn")) && self.places.first.claim() {
             return (OwnedNode::first_armed(&self.places, own), Woken::default());
         }
