@@ -328,6 +328,7 @@ impl<T> Room<T> {
     }
 
     /// Puts it there, and returns so many shares.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "rings are written field by field"))]
     #[inline(always)]
     pub(crate) fn fill<const SHARES: usize>(self, value: T) -> [Common<T>; SHARES] {
         let place = self.place();

@@ -212,6 +212,7 @@ mod model {
     use core::ptr::NonNull;
 
     use super::{Across, Awaiting, Fellow, SharedSlots, fellow_of_another, of_another};
+    use crate::base::room::Before;
     use crate::base::sequence::Sequence;
     use crate::broadcast::{
         Awaited, Builder, FellowPublisher, Lossless, Publisher, Subscribable, Subscriber,
@@ -345,8 +346,12 @@ mod model {
         #[must_use]
         pub fn lossy_for_processes<T: Message>(self, is_asymmetric: bool, places: usize) -> FellowRing<T> {
             let (capacity, strategy) = (self.slots(), self.strategy());
-            let slots =
-                Copied::<T>::new(capacity, Copied::<T>::stride(Writers::Processes), &Memory::default());
+            let slots = Copied::<T>::new(
+                capacity,
+                Copied::<T>::stride(Writers::Processes),
+                &Memory::default(),
+                Before::NOTHING,
+            );
             let mapping = FellowMapping {
                 slots: slots.unwrap(),
                 shown: Shown::zeroed(),
@@ -405,7 +410,12 @@ mod model {
         is_gone: impl Fn() -> bool + Send + Sync + 'static,
         locks: Option<&Locks>,
     ) -> (Across, Across) {
-        let slots = Copied::<T>::new(capacity, Copied::<T>::stride(Writers::One), &Memory::default());
+        let slots = Copied::<T>::new(
+            capacity,
+            Copied::<T>::stride(Writers::One),
+            &Memory::default(),
+            Before::NOTHING,
+        );
         let mapping = Arc::new(Mapping {
             slots: slots.unwrap(),
             shown: Shown::zeroed(),

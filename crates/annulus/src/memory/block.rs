@@ -19,6 +19,10 @@ use crate::sync::mutated;
 /// A block of bytes: from the global allocator, or mapped as the options say. It does not know what is in it.
 pub(crate) struct Block {
     start: NonNull<u8>,
+    #[cfg_attr(
+        not(all(feature = "shm", not(annulus_loom))),
+        allow(dead_code, reason = "asked of memory that processes share")
+    )]
     bytes: usize,
     /// What the allocator gave for it. `None` if its bytes are from elsewhere, or another one has the room.
     room: Option<Room>,

@@ -232,7 +232,7 @@ impl crate::spsc::Builder {
 
         let capacity = self.plan.capacity;
         let memory = Arc::new(Together::<T> {
-            slots: Cells::new(capacity, &Memory::default(), Before::NOTHING).unwrap(),
+            slots: Cells::new(capacity, &Memory::default(), crate::base::room::Before::NOTHING).unwrap(),
             numbers: Numbers::zeroed(),
             words: [AtomicU32::new(0), AtomicU32::new(0)],
         });
