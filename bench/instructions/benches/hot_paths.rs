@@ -172,7 +172,7 @@ fn try_recv_empty_lossless(mut ring: LosslessRing) -> LosslessRing {
     ring
 }
 
-#[library_benchmark(setup = queue, config = at_most(102_200))]
+#[library_benchmark(setup = queue, config = at_most(36_300))]
 fn try_recv_empty_queue(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_err()));
     queue
@@ -208,7 +208,7 @@ fn try_send(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(24_200))]
+#[library_benchmark(setup = full_queue, config = at_most(25_200))]
 fn try_recv_from_queue(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_ok()));
     queue

@@ -18,6 +18,7 @@ fn cold() {}
 
 /// Has the processor get the line of `at` for itself, because it will be written soon. Changes nothing
 /// else, whatever the address is.
+#[cfg(feature = "shm")]
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(at: *const T) {
     tell!(PrefetchToWrite, at, 1);
