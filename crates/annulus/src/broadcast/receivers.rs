@@ -1,9 +1,9 @@
-//! [`Receivers`]: the receiving handles of a ring in one word: how many there are, how many of them subscribe,
-//! whether a publisher waits for them, and whether the topic that has them was removed.
+//! [`Receivers`]: the receiving handles of a ring in one word: how many there are, how many of them
+//! subscribe, whether a publisher waits for them, and whether the topic that has them was removed.
 //!
-//! *A publisher that waits for subscribers* says so in the same word, before it looks. So whoever joins, or
-//! leaves as the last one, either finds that said, and wakes whoever waits, or its change comes first, and the
-//! look sees it. It has no fence, and where nobody waits it does not look for sleepers.
+//! *A publisher that waits for subscribers* says so in the same word, before it looks (receivers.await3). So
+//! whoever joins, or leaves as the last one, either finds that said, and wakes whoever waits, or its change
+//! comes first, and the look sees it. It has no fence, and where nobody waits it does not look for sleepers.
 
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};

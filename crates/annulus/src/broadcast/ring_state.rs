@@ -203,7 +203,7 @@ impl<S: Store> RingState<S> {
         // Release: pairs with the Acquire in `is_closed`.
         self.over.store(true, Ordering::Release);
         self.ring.show_end();
-        // Nobody looks for the flags: they are there because a change of the word needs no fence.
+        // event.close9. Nobody looks for the flags: a change of the word needs no fence.
         if !mutated!("close_wakes_nobody") {
             self.published.flag_and_wake(Flag::Closed);
         }
@@ -310,7 +310,7 @@ impl<S: Store> RingState<S> {
     /// A publisher that waits for subscribers is told. No other one is: it waits for a cursor at the gate,
     /// which notifies when it is given up, or for another publisher's write, which notifies when it is done.
     pub(super) fn receiver_goes(&self) {
-        self.left(self.receivers.remove());
+        self.left(&self.receivers.remove());
     }
 
     /// One subscriber more; the caller has a receiving handle.
@@ -322,10 +322,10 @@ impl<S: Store> RingState<S> {
 
     /// One subscriber less: also a receiving handle less.
     pub(super) fn subscriber_goes(&self) {
-        self.left(self.receivers.remove_subscriber());
+        self.left(&self.receivers.remove_subscriber());
     }
 
-    fn left(&self, left: Left) {
+    fn left(&self, left: &Left) {
         if left.was_last {
             self.listing.side_goes();
             if left.is_awaited {

@@ -41,8 +41,8 @@ unsafe impl<T: Send> Sync for Cells<T> {}
 const ALIGNMENT: usize = 128;
 
 impl<T> Cells<T> {
-    /// `count` empty slots, in `memory`, behind what is to be before them. Every page is written here, so none is touched for the first time
-    /// while the ring runs.
+    /// `count` empty slots, in `memory`, behind what is to be before them. Every page is written here, so
+    /// none is touched for the first time while the ring runs.
     #[inline(always)]
     pub(crate) fn new(count: usize, memory: &Memory, before: Before) -> Result<Self, CapacityError> {
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };

@@ -12,7 +12,6 @@ use super::refused::MemoryError;
 use super::refused::NoBlock;
 use crate::base::common::{self, Common};
 use crate::base::room::{Before, Room};
-#[cfg(all(feature = "shm", not(annulus_loom)))]
 use crate::sync::mutated;
 
 // Decision 0079: no ring allocates its slots by itself.
@@ -102,7 +101,7 @@ impl Block {
 
     #[inline(always)]
     fn allocated(layout: Layout, content: Content, before: Before) -> Result<Self, NoBlock> {
-        let is_small = layout.size() <= PAGE;
+        let is_small = layout.size() <= PAGE && !mutated!("small_blocks_by_themselves");
         // Decision 0136: what is small lies in one room with what has it.
         let before = if is_small { before } else { Before::NOTHING };
         if layout.size() + before.bytes == 0 {
@@ -128,8 +127,8 @@ impl Block {
         Ok(block)
     }
 
-    /// Room for what has the block, in the same room before it, if [that](Common::BEFORE) has its place there.
-    /// From then on the block's bytes are there as long as that room is.
+    /// Room for what has the block, before it in the same room, if [that](Common::BEFORE) has its place
+    /// there. From then on the block's bytes are there as long as that room is.
     #[inline(always)]
     pub(crate) fn room_before<T>(&mut self) -> common::Room<T> {
         let start = self.start;
@@ -211,6 +210,47 @@ impl Drop for Block {
         if let Some(room) = self.room {
             // SAFETY: nobody else has it, and nobody uses the block any more.
             unsafe { room.free() };
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[repr(align(128))]
+    struct State([u8; 300]);
+
+    /// A small block lies in one room with what has it, right behind that; a large one in room of its own. In
+    /// both cases the bytes can be written as long as what has them is there.
+    #[test]
+    fn what_is_small_lies_behind_what_has_it() {
+        for bytes in [0, 8, PAGE, PAGE + 1] {
+            let layout = Layout::from_size_align(bytes, 64).unwrap();
+            let mut block = Block::touched(layout, &Memory::default(), Common::<State>::BEFORE).unwrap();
+            let room = block.room_before::<State>();
+            let distance = block.start().addr().get().wrapping_sub(room.place().addr().get());
+            assert_eq!(distance == size_of::<State>(), bytes <= PAGE, "{bytes} bytes");
+            assert_eq!(block.room.is_none(), bytes <= PAGE);
+            let [state, other] = room.fill(State([7; 300]));
+            drop(state);
+            // SAFETY: so many bytes were asked for, and the state is there.
+            unsafe { block.start().write_bytes(1, bytes) };
+            assert_eq!(other.0, [7; 300]);
+            drop(block);
+            drop(other);
+        }
+    }
+
+    /// Where something else was to be before it, or nothing, the block keeps its room.
+    #[test]
+    fn nobody_gets_room_that_is_not_there() {
+        let layout = Layout::from_size_align(64, 64).unwrap();
+        for before in [Before::NOTHING, Common::<u8>::BEFORE] {
+            let mut block = Block::touched(layout, &Memory::default(), before).unwrap();
+            let [state] = block.room_before().fill(State([7; 300]));
+            assert!(block.room.is_some());
+            drop((block, state));
         }
     }
 }

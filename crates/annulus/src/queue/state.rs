@@ -91,8 +91,8 @@ impl<L: QueueLane> QueueState<L> {
         L::slots(plan, Common::<Self>::BEFORE)
     }
 
-    /// So many shares in a queue state, which has one handle on each side. `lane` writes the first lane, which
-    /// is active, and whose producer sleeps at `released`. So many producers have joined.
+    /// So many shares in a queue state, which has one handle on each side. `lane` writes the first lane,
+    /// which is active, and whose producer sleeps at `released`. So many producers have joined.
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(

@@ -79,8 +79,8 @@ struct Branch {
     below: Link<Family>,
 }
 
-// SAFETY: the pointer to the node above stands for a shared borrow of it; that lives longer, and stays where it
-// is from the first newcomer on. All else is atomic.
+// SAFETY: the pointer to the node above stands for a shared borrow of it; that lives longer, and stays where
+// it is from the first newcomer on. All else is atomic.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
