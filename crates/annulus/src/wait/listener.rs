@@ -35,6 +35,7 @@ impl Listener {
     }
 
     /// Where it is.
+    #[cfg(feature = "std")]
     pub(super) fn at(&self) -> NonNull<EventCount> {
         self.event
     }

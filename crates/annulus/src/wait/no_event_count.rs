@@ -50,9 +50,6 @@ impl EventCount {
     pub(crate) fn notify_fenced(&self) {}
 
     /// Does nothing, as [`notify`](Self::notify).
-    #[inline]
-    pub(crate) fn notify_some(&self, _count: usize) {}
-
     pub(crate) fn notify_some_fenced(&self, _count: usize) {}
 
     /// Nobody does.
