@@ -41,16 +41,22 @@ impl EventCount {
     #[cold]
     #[inline(never)]
     pub(super) fn wake(&self) {
+        // On a ring that other processes have, this is the path of each message: a look there, and no more.
+        if !self.has_sleepers_nowhere() {
+            self.wake_closely();
+        }
+    }
+
+    /// Whether anybody is to be woken, once more, and behind a fence.
+    #[inline(never)]
+    fn wake_closely(&self) {
         if self.remote.is_none() {
             let word = self.look_again();
             if word & SLEEPER != 0 {
                 return self.wake_all_of(word);
             }
         }
-        // On a ring that other processes have, this is the path of each message: a look there, and no more.
-        if !self.has_sleepers_nowhere() {
-            self.wake_fenced();
-        }
+        self.wake_fenced();
     }
 
     #[cold]
