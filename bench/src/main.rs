@@ -5,6 +5,7 @@
 //! documents    those of the project that are made from results
 //! report/      the pages and tables that are made from the results
 //! measure      each round in a process of its own
+//! journal      a file of the rounds, with which a run that was cut off goes on
 //! results      what was measured and what follows from it
 //! rows/        what is measured: one loop each, generic over the contender
 //! floor        the same without a ring
@@ -41,6 +42,7 @@ mod documents;
 mod exchange;
 mod floor;
 mod hand_over;
+mod journal;
 mod latencies;
 mod load;
 mod machine;
@@ -67,6 +69,7 @@ use clap::Parser;
 
 use contenders::{packages, version_of};
 use cores::Cores;
+use journal::{Journal, Measuring};
 use load::Load;
 use machine::Machine;
 use report::{html, table};
@@ -76,16 +79,17 @@ use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
 ///
-/// Without arguments it takes about fifty minutes, wants two cores that nothing else uses, and writes
+/// Without arguments it takes about a hundred minutes, wants two cores that nothing else uses, and writes
 /// report.html and results.json to the current folder.
 #[derive(Parser)]
 #[command(after_help = "Examples:
-  cargo run --release -- --quick                        a look, in three minutes
+  cargo run --release -- --quick                        a look, in ten minutes
   cargo run --release -- --only 'queue, '               some rows
   cargo run --release -- --only placement               those by placement, in forty minutes
   cargo run --release -- --only async                   those of tasks, in two minutes
   cargo run --release --features iceoryx2 -- --only processes
                                                         those between processes, with that library beside them
+  cargo run --release -- --journal rounds.jsonl         all, in as many goes as it takes
   cargo run --release -- --from results.json            the report again, without measuring
   cargo run --release -- --compare a.json b.json c.json whether runs come to the same verdicts")]
 struct Arguments {
@@ -107,12 +111,16 @@ struct Arguments {
     /// Where to write everything that was measured, for programs.
     #[arg(long, value_name = "FILE", default_value = "results.json")]
     json: PathBuf,
+    /// Append each round to this file as soon as it was measured, and run none that it has: a run that was cut
+    /// off goes on so, and rows or rounds can be added later.
+    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
+    journal: Option<PathBuf>,
     /// Also write the page of this processor in docs/benchmarks, and what there and in the README is of all
     /// processors, in this checkout of the project.
     #[arg(long, value_name = "FOLDER")]
     docs: Option<PathBuf>,
     /// Measure nothing: make the reports of what this file holds, which an earlier run wrote.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "quick", "only", "cores", "json"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "quick", "only", "cores", "json", "journal"])]
     from: Option<PathBuf>,
     /// Measure nothing: say in which rows these runs come to different verdicts, and fail if that is more
     /// than one in twenty.
@@ -201,8 +209,12 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
         eprintln!("no one-way latencies: the time stamp counter of this machine is not invariant");
     }
     let cores = cores.first(rows.iter().map(Row::cores).max().unwrap_or(1).max(2));
+    let journal = match &arguments.journal {
+        Some(path) => Some(Journal::open(path, &Measuring::here(cores)?)?),
+        None => None,
+    };
     let load = Load::begin(cores);
-    let measured = measure::measure(&rows, rounds, cores)?;
+    let measured = measure::measure(&rows, rounds, cores, journal)?;
     let others = load.others();
     let package = |name: &str| Package { name: name.to_owned(), version: version_of(name).to_owned() };
     Ok(Results {

@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cores::{self, Cores};
 use crate::floor;
+use crate::journal::Journal;
 use crate::rounds::{Order, Round, Rounds};
 use crate::row::Row;
 use crate::rows;
@@ -20,27 +21,53 @@ use crate::rows;
 /// A round that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Runs every row until `rounds` of its rounds count, or twice as many were tried.
-pub fn measure(rows: &[Row], rounds: usize, cores: Cores) -> Result<Vec<Rounds>, String> {
-    let mut results: Vec<Rounds> = rows.iter().map(|_| Rounds::default()).collect();
+/// Runs every row until `rounds` of its rounds count, or twice as many were tried. Those that the journal has
+/// are not run again, and it gets the others.
+pub fn measure(
+    rows: &[Row],
+    rounds: usize,
+    cores: Cores,
+    mut journal: Option<Journal>,
+) -> Result<Vec<Rounds>, String> {
+    let of = |row: &Row, error: String| format!("{}: {error}", row.name);
+    let mut before = |row: &Row| journal.as_mut().map_or_else(Vec::new, |journal| journal.take(&row.name));
+    let mut results: Vec<Rounds> = rows.iter().map(|row| Rounds(before(row))).collect();
+    for (row, Rounds(rounds)) in rows.iter().zip(&results) {
+        rounds.iter().try_for_each(|round| fits(row, round)).map_err(|error| of(row, error))?;
+    }
     let style = ProgressStyle::with_template(
         "{bar:30} {pos}/{len} rounds, {elapsed} of about {duration}: {wide_msg}",
     )
     .expect("the template is right");
     let wanted = |row: &Row| rounds.min(row.most_rounds);
-    let bar = ProgressBar::new(rows.iter().map(wanted).sum::<usize>() as u64).with_style(style);
+    let had = rows.iter().zip(&results).map(|(row, result)| result.kept().min(wanted(row)));
+    let bar = ProgressBar::new(rows.iter().map(wanted).sum::<usize>() as u64)
+        .with_style(style)
+        .with_position(had.sum::<usize>() as u64);
+    bar.reset_eta();
     for attempt in 0..2 * rounds {
         let order = if attempt % 2 == 0 { Order::Forward } else { Order::Backward };
-        let short = |row: &Row, result: &Rounds| result.kept() < wanted(row) && attempt < 2 * wanted(row);
+        let short = |row: &Row, result: &Rounds| {
+            result.kept() < wanted(row) && result.0.len() == attempt && attempt < 2 * wanted(row)
+        };
         for (row, result) in rows.iter().zip(&mut results).filter(|(row, result)| short(row, result)) {
             bar.set_message(row.name.clone());
-            let round = run_apart(row, order, cores).map_err(|error| format!("{}: {error}", row.name))?;
+            let round = run_apart(row, order, cores).map_err(|error| of(row, error))?;
+            if let Some(journal) = &mut journal {
+                journal.add(&row.name, &round)?;
+            }
             bar.inc(u64::from(round.counts()));
             result.0.push(round);
         }
     }
     bar.finish_and_clear();
     Ok(results)
+}
+
+/// A rival in another language may have come or gone meanwhile.
+fn fits(row: &Row, round: &Round) -> Result<(), String> {
+    let (has, had) = (row.entries.len(), round.samples.len());
+    if has == had { Ok(()) } else { Err(format!("a round of it had {had} entries, and it has {has}")) }
 }
 
 /// One round, in a process of its own.
@@ -58,11 +85,7 @@ fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
     }
     let round: Round = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("what a round of it printed: {error}"))?;
-    // A rival in another language may have come or gone meanwhile.
-    if round.samples.len() != row.entries.len() {
-        return Err("a round of it had other entries than the first".to_owned());
-    }
-    Ok(round)
+    fits(row, &round).map(|()| round)
 }
 
 /// What such a process does: runs the round and prints it.

@@ -216,6 +216,15 @@ impl RowResult {
             .max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
     }
 
+    /// Ours to the best rival's, in what the row is about: the latency at 99 % where that is limited, or the
+    /// time.
+    pub fn beside_the_best(&self) -> Option<(f64, &str)> {
+        match self.limited().first() {
+            Some(&Limited { ratio: Some(ratio), against, .. }) => Some((ratio, against)),
+            _ => self.best_rival().map(|(rival, times)| (times.median, rival.against.as_str())),
+        }
+    }
+
     /// Ours, and the rival that took the least time beside us.
     pub fn beside_the_best_rival(&self) -> Option<(&EntryResult, &EntryResult)> {
         let (best, _) = self.best_rival()?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{TO_METHOD, none, quartiles, short, summary};
+use super::{TO_METHOD, none, quartiles, reasons, short, summary};
 use crate::results::{Results, RowResult};
 
 const INDEX: &str = include_str!("index.md");
@@ -31,6 +31,7 @@ pub fn page(all: &[Results]) -> String {
         .replace("{machines}", &machines)
         .replace("{picture}", picture)
         .replace("{method}", TO_METHOD)
+        .replace("{reasons}", &reasons::reasons_of(all))
         .replace("{figures}", &summary::figures(all))
 }
 

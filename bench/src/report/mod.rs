@@ -5,6 +5,7 @@
 //! page     docs/benchmarks/PROCESSOR.md
 //! index    docs/benchmarks/README.md: which processors there are
 //! summary  its tables, of all processors
+//! reasons  where a rival wins, and why
 //! landing  the picture and the table of the README
 //! scaling  the picture of many cores
 //! topics   the tables of a page, one topic after the other
@@ -17,6 +18,7 @@ pub mod html;
 pub mod index;
 pub mod landing;
 pub mod page;
+pub mod reasons;
 pub mod scaling;
 pub mod summary;
 pub mod table;

@@ -17,28 +17,11 @@ const BY_PLACEMENT: &str = "In the tables by placement a ratio is that of the wo
 const OF_SLEEPERS: &str = "Readers of bus poll while they wait, so its publisher wakes nobody: its call is short, and its readers take \
      the processor time of hundreds of wake-ups for each message. All others sleep.\n\n";
 
-/// From this ratio on a rival wins.
-const WINS: f64 = 1.05;
-
 /// A row on one processor.
 #[derive(Clone, Copy)]
 struct On<'a> {
     results: &'a Results,
     row: &'a RowResult,
-}
-
-impl On<'_> {
-    /// To the best rival, in what the row is about: the latency at 99 % where that is limited, or the time.
-    fn beside_the_best(&self) -> Option<(f64, &str)> {
-        let limited = self.row.limited();
-        match &limited[..] {
-            [Limited { ratio: Some(ratio), .. }, ..] => {
-                let against = limited[0].against;
-                Some((*ratio, against))
-            }
-            _ => self.row.best_rival().map(|(rival, times)| (times.median, rival.against.as_str())),
-        }
-    }
 }
 
 /// All of them, in Markdown.
@@ -65,7 +48,7 @@ pub fn figures(all: &[Results]) -> String {
     if all.iter().flat_map(|results| &results.rows).any(|row| row.placed.is_some()) {
         text += BY_PLACEMENT;
     }
-    text + &wins(all)
+    text
 }
 
 /// The rows of a group, each on those processors that have it, the worst one first.
@@ -79,7 +62,7 @@ fn rows_of(all: &[Results], group: Group) -> Vec<Vec<On<'_>>> {
             }
         }
     }
-    let times = |on: &On| on.beside_the_best().map_or(0.0, |(times, _)| times);
+    let times = |on: &On| on.row.beside_the_best().map_or(0.0, |(times, _)| times);
     rows.iter_mut().for_each(|on| on.sort_by(|a, b| times(b).total_cmp(&times(a))));
     rows
 }
@@ -93,7 +76,7 @@ fn by_row(group: Group, rows: &[Vec<On>]) -> String {
             continue;
         }
         let cells = on.iter().filter_map(|on| {
-            let (times, rival) = on.beside_the_best()?;
+            let (times, rival) = on.row.beside_the_best()?;
             Some(format!("{} of {rival} ({})", ratio(times), on.results.machine.name()))
         });
         let cells: Vec<String> = cells.collect();
@@ -176,7 +159,7 @@ fn cell(on: &[On]) -> String {
         }
         limited => limited.iter().map(figure).collect::<Vec<_>>().join(", "),
     };
-    if let Some((_, rival)) = on[0].beside_the_best() {
+    if let Some((_, rival)) = on[0].row.beside_the_best() {
         _ = write!(text, " of {rival}");
     }
     if on.len() > 1 {
@@ -189,35 +172,6 @@ fn figure(of: &Limited) -> String {
     let name = if of.figure == "time" { String::new() } else { format!("{} ", of.figure) };
     let times = of.ratio.map_or_else(super::none, ratio);
     if of.met() == Some(true) { name + &times } else { format!("{name}**{times}**") }
-}
-
-/// Also what counts as even: the reader is to know of a win that may be one.
-fn wins(all: &[Results]) -> String {
-    let mut text = String::new();
-    for results in all {
-        let page = format!("[{}]({}.md)", results.machine.name(), results.machine.file());
-        let rows = results.rows.iter().filter(|row| row.placed.is_none());
-        let behind = rows.filter_map(|row| {
-            let (rival, times) = row.best_rival()?;
-            let wins = times.median >= WINS;
-            wins.then(|| format!("{} ({:.2} of {}'s time)", row.name, times.median, rival.against))
-        });
-        let behind = behind.collect::<Vec<_>>();
-        _ = match &behind[..] {
-            [] => writeln!(
-                text,
-                "On {page}, {}, a rival wins in no row that is not by placement.\n",
-                results.machine.date
-            ),
-            rows => writeln!(
-                text,
-                "Rows where a rival wins on {page}, {}, but for those by placement: {}.\n",
-                results.machine.date,
-                rows.join("; ")
-            ),
-        };
-    }
-    text
 }
 
 #[cfg(test)]
@@ -250,18 +204,6 @@ mod tests {
         let text = figures(&[on("A", vec![row])]);
         let line = "| a row | 0.50 of a rival (A) | time ≤ 0.40 of the best: **not met** on A |";
         assert!(text.lines().any(|found| found == line), "{text}");
-    }
-
-    #[test]
-    fn where_a_rival_wins_is_said() {
-        let text = figures(&[on("A", vec![row(1.0, 2.0, true)]), on("B", vec![row(4.0, 2.0, true)])]);
-        assert!(text.contains("On [A](a.md), 2026-01-01, a rival wins in no row that"), "{text}");
-        assert!(
-            text.contains(
-                "[B](b.md), 2026-01-01, but for those by placement: a row (2.00 of a rival's time)."
-            ),
-            "{text}"
-        );
     }
 
     #[test]
