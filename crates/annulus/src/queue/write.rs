@@ -420,8 +420,23 @@ fn publish_slow_path<T, C: ControlBlock>(
     first: Number,
     tail: Number,
 ) -> bool {
+    is_published(node) || end_or_wake(node, first, tail)
+}
+
+/// The fence of the slow path. Where only tasks are to be woken, that is all. False where there is more to
+/// do.
+// Decision 0140: so it is for most messages that come after a wake-up of tasks.
+#[inline(always)]
+fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
+    let published = &state_of(node).published;
+    published.fence();
+    node.is_active() && published.wakes_tasks_only()
+}
+
+/// What there is to do behind that fence.
+#[inline(never)]
+fn end_or_wake<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, first: Number, tail: Number) -> bool {
     let state = state_of(node);
-    state.published.fence();
     // lane.end2. Messages before the end are the consumer's. The end is behind all of these, or before the
     // first.
     let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
@@ -452,8 +467,25 @@ unsafe fn publish_one_slow_path<T, C: ControlBlock>(
     node: &LaneNode<OneToOne<T, C>>,
     after: Position<T>,
 ) -> Result<(), T> {
+    if is_published(node) {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { end_or_wake_one(node, after) }
+}
+
+/// What [`publish_one_slow_path`] does behind its fence.
+///
+/// # Safety
+///
+/// That of [`publish_one_slow_path`].
+#[inline(never)]
+unsafe fn end_or_wake_one<T, C: ControlBlock>(
+    node: &LaneNode<OneToOne<T, C>>,
+    after: Position<T>,
+) -> Result<(), T> {
     let at = after.step_back();
-    if publish_slow_path(node, at.number, after.number) {
+    if end_or_wake(node, at.number, after.number) {
         return Ok(());
     }
     // Unreached: a close beside a send: two threads have to meet there; loom lane_wake

@@ -85,6 +85,9 @@ unsafe fn publish_slow_path<T>(
 ) -> Option<Claimed<'_, T>> {
     let state = state_of(node);
     state.published.fence();
+    if state.published.finds_nobody() && node.is_active() {
+        return None;
+    }
     // divide.settle1. SAFETY: the caller's promise.
     let settle = || unsafe { node.lane.settle(first, end) };
     let is_closed = state.may_be_closed() && !mutated!("one_to_many_close_unsettled");

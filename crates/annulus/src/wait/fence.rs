@@ -104,6 +104,7 @@ pub(super) fn light() {
 
 /// The waker's fence where it is not.
 // Mutants: `with ()`: only a model sees it: event_no_light_fence.
+#[inline(always)]
 pub(super) fn full() {
     fence(Ordering::SeqCst);
 }

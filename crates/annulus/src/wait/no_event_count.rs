@@ -46,6 +46,16 @@ impl EventCount {
     #[inline]
     pub(crate) fn notify(&self) {}
 
+    /// The caller looks closer.
+    pub(crate) fn finds_nobody(&self) -> bool {
+        false
+    }
+
+    /// The caller looks closer.
+    pub(crate) fn wakes_tasks_only(&self) -> bool {
+        false
+    }
+
     /// Does nothing, as [`notify`](Self::notify).
     pub(crate) fn notify_fenced(&self) {}
 

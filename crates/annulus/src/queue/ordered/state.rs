@@ -118,6 +118,9 @@ impl<T> State<T> {
         let early = mutated!("ordered_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of whoever sleeps and of `discard`.
         self.published.fence_fully();
+        if self.published.finds_nobody() {
+            return;
+        }
         // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
         if self.may_be_closed() && !mutated!("ordered_close_unseen") {
             // All: one takes this message, and the others see that nothing is left.
@@ -125,10 +128,6 @@ impl<T> State<T> {
             if self.receivers.is_zero() {
                 self.discard();
             }
-            return;
-        }
-        if !self.published.has_sleepers() {
-            // Unreached: a wake-up by another between two looks: two threads have to meet there
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.written_from(first));
@@ -234,8 +233,7 @@ impl<T> State<T> {
         let early = mutated!("ordered_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with that of another receiver, and with the barrier of whoever sleeps.
         self.released.fence_fully();
-        if !self.released.has_sleepers() {
-            // Unreached: a wake-up by another between two looks: two threads have to meet there
+        if self.released.finds_nobody() {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));

@@ -44,6 +44,7 @@ impl EventCount {
 
     /// As [`fence`](Self::fence), but always the full one.
     // Mutants: `with ()`: only a model sees it: ordered_counts_early.
+    #[inline]
     pub(crate) fn fence_fully(&self) {
         fence::full();
         self.grow();

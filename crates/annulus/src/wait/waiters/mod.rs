@@ -139,6 +139,7 @@ impl Waiters {
 
     /// About how many tasks wait, or did so not long ago. Never 0 while one waits that was armed before this
     /// call.
+    #[inline]
     pub(super) fn count(&self) -> usize {
         self.places.count()
     }
@@ -194,6 +195,7 @@ impl Waiters {
 
     /// After a wake-up of all that found nobody: whether these were so many that no task is expected to come
     /// back.
+    #[inline]
     pub(super) fn are_away(&self) -> bool {
         if MANY_IN_VAIN == 1 {
             // Unreached: for loom and Miri

@@ -27,6 +27,7 @@ impl Places {
     }
 
     /// See [`Waiters::count`](super::Waiters::count).
+    #[inline]
     pub(super) fn count(&self) -> usize {
         usize::from(self.first.is_armed()) + self.shared.get().map_or(0, TaskList::count)
     }

@@ -117,6 +117,7 @@ impl Seat {
     }
 
     /// Whether it is armed, and nobody has begun to wake the task.
+    #[inline]
     pub(super) fn is_armed(&self) -> bool {
         // Relaxed: who waits for what comes with the wake-up has registered elsewhere, and that orders it
         // (`relay.rs`). Who wakes has had event.wake2.

@@ -174,6 +174,7 @@ impl TaskList {
     }
 
     /// See [`Waiters::count`](super::Waiters::count).
+    #[inline]
     pub(super) fn count(&self) -> usize {
         // In this order, and Acquire: what was queued is in the list if it was taken, and the list was left.
         let is_queued = !self.queued.load(Ordering::Acquire).is_null();
