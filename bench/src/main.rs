@@ -111,8 +111,8 @@ struct Arguments {
     /// Where to write everything that was measured, for programs.
     #[arg(long, value_name = "FILE", default_value = "results.json")]
     json: PathBuf,
-    /// Append each round to this file as soon as it was measured, and run none that it has: a run that was cut
-    /// off goes on so, and rows or rounds can be added later.
+    /// Append each round to this file as soon as it was measured, and run none that it has. So a run that was
+    /// cut off goes on, and rows or rounds can be added later.
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     journal: Option<PathBuf>,
     /// Also write the page of this processor in docs/benchmarks, and what there and in the README is of all

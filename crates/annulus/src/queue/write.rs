@@ -425,7 +425,7 @@ fn publish_slow_path<T, C: ControlBlock>(
 
 /// The fence of the slow path. Where only tasks are to be woken, that is all. False where there is more to
 /// do.
-// Decision 0140: so it is for most messages that come after a wake-up of tasks.
+// Decision 0137: so it is for most messages that come after a wake-up of tasks.
 #[inline(always)]
 fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
     let published = &state_of(node).published;

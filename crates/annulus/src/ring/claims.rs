@@ -398,8 +398,13 @@ impl Claims {
             ClaimOwner::Lost => true,
             ClaimOwner::Place(_) => self.stamp(sequence) >= Stamp::done(claim.sequence),
         };
-        // What is not claimed, and lies before the head, was passed over.
-        if is_settled { self.lap_after(claim.sequence.max(sequence)) } else { claim.sequence }
+        // What is not claimed, and lies before the head, was passed over; also where the slot's owner is in
+        // the middle of a message of an earlier lap. That one counts as lost, and nobody begins with it.
+        if is_settled || claim.sequence < sequence {
+            self.lap_after(claim.sequence.max(sequence))
+        } else {
+            claim.sequence
+        }
     }
 
     fn lap_after(&self, sequence: Sequence) -> Sequence {

@@ -190,6 +190,22 @@ fn the_next_message_tells_that_one_was_passed_over() {
     assert!(subscriber.never_comes(awaited));
 }
 
+/// A publisher is stopped in the middle of a message while others go round. Its slot holds up nobody who
+/// joins: what it writes has been passed over, laps ago.
+#[test]
+fn who_was_stopped_laps_ago_is_not_waited_for() {
+    let memory = Memory::new();
+    let (stopped, publisher) = (memory.seen(), memory.seen());
+    assert_eq!(stopped.claim(1, Sequence::FIRST), Some(Sequence::FIRST));
+    assert_eq!(publisher.waits_for(Sequence::FIRST), Sequence::FIRST, "in its own lap it is waited for");
+    for _ in 0..3 * (CAPACITY - 1) {
+        memory.is_there(publisher.claim(0, Sequence::FIRST).unwrap());
+    }
+    let [lap, laps] = [2, 3].map(|laps| Sequence::new(laps * CAPACITY as u64));
+    assert_eq!(publisher.claimed(), laps, "two messages were passed over");
+    assert_eq!(publisher.waits_for(lap), laps);
+}
+
 /// Memory in which each slot is claimed for a message that is far ahead: a claim has an end.
 #[test]
 fn a_memory_that_has_no_free_slot() {

@@ -44,7 +44,7 @@ impl EventCount {
 
     /// Behind the caller's full fence: whether nobody is there, so that nothing is to be done, and nothing is
     /// flagged. Otherwise the caller looks closer.
-    // Decision 0140: asked first.
+    // Decision 0137: asked first.
     // Mutants: `with false`: it looks closer, and finds nobody to wake.
     #[inline]
     pub(crate) fn finds_nobody(&self) -> bool {
