@@ -4,6 +4,7 @@
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 
+use super::following::Following;
 use super::ring_state::RingState;
 use crate::base::common::Common;
 use crate::base::sequence::Sequence;
@@ -19,6 +20,17 @@ use crate::sync::mutated;
 pub(crate) trait Role: Sized {
     /// The handle is gone.
     fn leave<S: Store>(self, shared: &RingState<S>);
+
+    /// Whom it follows, and who follows it, if it is a stage.
+    #[inline(always)]
+    fn following(&self) -> Option<&Following> {
+        None
+    }
+
+    #[inline(always)]
+    fn following_mut(&mut self) -> Option<&mut Following> {
+        None
+    }
 }
 
 /// A publisher.

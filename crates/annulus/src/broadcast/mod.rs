@@ -37,6 +37,7 @@ mod claiming;
 pub(crate) mod event;
 #[cfg(feature = "shm")]
 mod fellow;
+mod following;
 mod group;
 mod handle;
 mod iter;
@@ -49,6 +50,7 @@ mod mp_publisher;
 mod numbers;
 mod process;
 mod process_by;
+mod progress;
 #[cfg(feature = "async")]
 mod publish_async;
 mod receivers;
@@ -62,6 +64,7 @@ mod single;
 mod slot_access;
 mod source;
 mod stage;
+mod steps;
 mod subscribable;
 mod transmit;
 
@@ -86,8 +89,9 @@ pub use lent::{LentPublisher, LentSubscriber};
 pub use mode::Awaited;
 pub use mode::{Lossless, Lossy, Mode, Unstaged};
 pub use mp_publisher::MpPublisher;
+pub use progress::{DependencyBarrier, Upstream};
 pub use publisher::Publisher;
-pub use stage::{DependencyBarrier, Staged, Upstream};
+pub use stage::Staged;
 pub use subscribable::Subscribable;
 pub use subscriber::Subscriber;
 

@@ -8,8 +8,7 @@ use super::ring_state::RingState;
 use crate::base::sequence::Sequence;
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::ring::Store;
-use crate::sync::{AtomicU64, mutated};
-use crate::wait::EventCount;
+use crate::sync::mutated;
 
 /// Who waits for whom: [`Lossy`], [`Lossless`], or [`Staged`](crate::broadcast::Staged) over one of these.
 ///
@@ -77,7 +76,7 @@ impl Mode for Lossless {
     }
 }
 
-/// What a subscriber does at each step, by its mode. What a mode has no use for is nothing at all.
+/// What a subscriber is to its ring, by its mode.
 // Decision 0016: empty where a mode has no use for one.
 pub(crate) trait Hooks: Sized + 'static {
     /// What a subscriber's handle is to the ring.
@@ -89,76 +88,9 @@ pub(crate) trait Hooks: Sized + 'static {
     /// Whether it is hardly ever overtaken, so that it reads in runs. A run is received whole, or not at all.
     const IN_RUNS: bool = Self::LOSSLESS;
 
-    /// Whether it is a stage. Its look at those before it takes the role's address, so it lives in memory
-    /// whatever else is done.
-    const STAGED: bool = false;
-
-    /// A subscriber at `cursor` begins another receive: it is done with what it received before.
-    #[inline(always)]
-    fn begin<S: Store>(_: &mut Self::Role, _: &RingState<S>, _cursor: Sequence) {}
-
-    /// Whether the message at `cursor` may be looked at.
-    #[inline(always)]
-    fn admits(_: &mut Self::Role, _cursor: Sequence) -> bool {
-        true
-    }
-
-    /// How many messages from `cursor` on may be looked at, up to `most`.
-    // Mutants: `with 0`, `with 1`: one by one.
-    #[inline(always)]
-    fn admits_up_to(_: &mut Self::Role, _cursor: Sequence, most: usize) -> usize {
-        most
-    }
-
-    /// From where on those before this subscriber have processed everything; the first sequence where they
-    /// lost nothing.
-    #[inline(always)]
-    fn floor(_: &Self::Role) -> Sequence {
-        Sequence::FIRST
-    }
-
-    /// As [`floor`](Self::floor), for the floor of this moment: it may have risen since it was looked at
-    /// last.
-    #[inline(always)]
-    fn new_floor(_: &mut Self::Role) -> Sequence {
-        Sequence::FIRST
-    }
-
-    /// Where a subscriber at `cursor` would go on, as far as those before it decide that.
-    #[inline(always)]
-    fn start(_: &Self::Role, cursor: Sequence) -> Sequence {
-        cursor
-    }
-
-    /// The end of what may be looked at, where the publishers' is `head`.
-    #[inline(always)]
-    fn end(_: &Self::Role, head: Sequence) -> Sequence {
-        head
-    }
-
     /// The subscriber has taken all messages before `cursor` out of the ring.
     #[inline(always)]
     fn advance<S: Store>(_: &Self::Role, _: &RingState<S>, _cursor: Sequence) {}
-
-    /// The subscriber has passed over messages, up to `cursor`.
-    #[inline(always)]
-    fn skipped<S: Store>(_: &mut Self::Role, _: &RingState<S>, _cursor: Sequence) {}
-
-    /// Where it sleeps, to wait for the message at `cursor`.
-    #[inline(always)]
-    fn event<'a, S: Store>(_: &Self::Role, shared: &'a RingState<S>, _cursor: Sequence) -> &'a EventCount {
-        &shared.published
-    }
-
-    /// The one word that decides whether the message at `cursor` can be looked at, if there is one.
-    #[inline(always)]
-    fn watched<'a, S: Store>(
-        _: &'a Self::Role,
-        shared: &'a RingState<S>,
-        cursor: Sequence,
-    ) -> Option<&'a AtomicU64> {
-        Some(shared.ring.stamp_word(cursor))
-    }
 }
 
 /// A subscriber that can have a clone. A stage can't: those that follow it would not follow its clone.

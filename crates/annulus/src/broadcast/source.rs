@@ -23,10 +23,10 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
     fn is_ready(&mut self) -> bool {
         self.begin();
         let cursor = self.cursor;
-        let admitted = M::admits(self.shared.role_mut().0, cursor);
+        let admitted = self.shared.admits(cursor);
         let shared = &self.shared;
         // As a receive decides it. A later stamp means that the message was overwritten.
-        cursor < M::floor(shared.role())
+        cursor < shared.floor()
             || admitted && shared.ring.stamp(cursor) >= Stamp::done(cursor)
             || self.is_at_end()
             || admitted && shared.may_be_closed() && shared.ring.never_comes(cursor)
@@ -46,7 +46,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
 impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     fn is_staged(&self) -> bool {
-        M::STAGED
+        self.shared.is_stage()
     }
 
     fn has_more(&mut self) -> bool {
@@ -54,8 +54,8 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
             self.begin();
         }
         let cursor = self.cursor;
-        M::admits(self.shared.role_mut().0, cursor)
-            && cursor >= M::floor(self.role())
+        self.shared.admits(cursor)
+            && cursor >= self.shared.floor()
             && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
     }
 

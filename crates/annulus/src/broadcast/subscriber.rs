@@ -396,11 +396,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     pub(super) fn pending(&self) -> u64 {
         let frontier = self.shared.ring.frontier(self.cursor);
-        let end = M::end(self.role(), frontier.head);
+        let end = self.shared.end_before(frontier.head);
         if mutated!("pending_counts_what_is_lost") {
             return end.since(self.cursor).min(self.shared.ring.capacity() as u64);
         }
-        let start = M::start(self.role(), self.cursor);
+        let start = self.shared.start(self.cursor);
         // As in `go_on`.
         // Decision 0033: what would be received.
         let start = if start < frontier.oldest {
@@ -504,10 +504,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline]
     pub(super) fn read<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
         let cursor = self.cursor;
-        let admitted = M::admits(self.shared.role_mut().0, cursor);
+        let admitted = self.shared.admits(cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
         let shared = &self.shared;
-        if cursor < M::floor(shared.role()) {
+        if cursor < shared.floor() {
             return Err(Miss::Lapped);
         }
         let missing = if admitted {
@@ -542,9 +542,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// What every receiving verb begins with.
     #[inline(always)]
     pub(super) fn begin(&mut self) {
-        let cursor = self.cursor;
-        let (role, shared) = self.shared.role_mut();
-        M::begin(role, shared, cursor);
+        self.shared.begin(self.cursor);
     }
 
     /// Takes the next message, going on after a lag; `None` if there is none before `end`. After a lag, `end`
@@ -599,11 +597,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     fn take_run(&mut self, buffer: &mut [T], most: u64) -> usize {
         let cursor = self.cursor;
         let most = buffer.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
-        let most = M::admits_up_to(self.shared.role_mut().0, cursor, most);
+        let most = self.shared.admits_up_to(cursor, most);
         // Mutants: `< with ==`: runs are for lossless rings, whose stages lose nothing; loom reads them on
         // others.
         // Mutants: `< with >`, `< with <=`: one by one.
-        if cursor < M::floor(self.shared.role()) {
+        if cursor < self.shared.floor() {
             // Unreached: a stage that was passed over while it asked what it may see: two threads have to
             // meet there; loom stage
             return 0;
@@ -623,7 +621,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Goes on after a lag and says how many messages that cost.
     #[inline(always)]
     pub(super) fn go_on(&mut self) -> u64 {
-        if M::STAGED { self.go_on_outlined() } else { self.go_on_here() }
+        if self.shared.is_stage() { self.go_on_outlined() } else { self.go_on_here() }
     }
 
     /// For subscribers that live in memory anyway. If inlined, what a stage does after a lag keeps `try_recv`
@@ -637,17 +635,17 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline(always)]
     fn go_on_here(&mut self) -> u64 {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
-        let mut resume = M::floor(self.role());
+        let mut resume = self.shared.floor();
         // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
             // Those before it were lapped too, and may have skipped further than this one would.
-            resume = M::new_floor(self.shared.role_mut().0);
+            resume = self.shared.new_floor();
         }
         // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
             self.recovery = self.recovery.next(&self.shared, self.cursor);
             resume = self.recovery.resume;
-        } else if M::STAGED {
+        } else if self.shared.is_stage() {
             self.shared.note_lag(resume.since(self.cursor));
         }
         self.skip_to(resume)
@@ -661,16 +659,14 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         if !mutated!("lag_uncounted") {
             self.lagged += skipped;
         }
-        let cursor = self.cursor;
-        let (role, shared) = self.shared.role_mut();
-        M::skipped(role, shared, cursor);
+        self.shared.skipped(self.cursor);
         skipped
     }
 
     /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
     /// with many publishers, the first message that is not claimed.
     pub(crate) fn end(&self) -> Sequence {
-        M::end(self.role(), self.shared.ring.end(self.cursor))
+        self.shared.end_before(self.shared.ring.end(self.cursor))
     }
 }
 
@@ -700,11 +696,11 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
     type Found = Result<T, RecvError>;
 
     fn event(&self) -> &EventCount {
-        M::event(self.role(), &self.shared, self.cursor)
+        self.shared.event(self.cursor)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
-        M::watched(self.role(), &self.shared, self.cursor)
+        self.shared.watched(self.cursor)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

@@ -33,7 +33,7 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
 
 impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
     fn is_staged(&self) -> bool {
-        M::STAGED
+        self.shared.is_stage()
     }
 
     fn has_more(&mut self) -> bool {
@@ -41,7 +41,7 @@ impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
     }
 
     fn mark(&mut self) -> Mark {
-        Mark::at(M::end(self.shared.role(), self.shared.ring.end(self.cursor)).get())
+        Mark::at(self.shared.end_before(self.shared.ring.end(self.cursor)).get())
     }
 
     fn has_passed(&self, mark: &mut Mark) -> bool {

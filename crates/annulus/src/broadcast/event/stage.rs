@@ -2,9 +2,8 @@
 
 use super::EventSubscriber;
 use crate::broadcast::mode::{Mode, Unstaged};
-use crate::broadcast::stage::{
-    DependencyBarrier, StageProgress, Staged, Tracked, Upstream, after_others, stage,
-};
+use crate::broadcast::progress::{DependencyBarrier, StageProgress, Tracked, Upstream};
+use crate::broadcast::stage::{Staged, after_others, stage};
 use crate::error::UpstreamError;
 
 /// Stages, like those of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed

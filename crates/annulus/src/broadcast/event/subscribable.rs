@@ -5,7 +5,7 @@ use core::fmt;
 use super::EventSubscriber;
 use crate::Closer;
 use crate::broadcast::handle::{Handle, Inviting};
-use crate::broadcast::stage::DependencyBarrier;
+use crate::broadcast::progress::DependencyBarrier;
 use crate::broadcast::{Lossless, Staged};
 use crate::observer::observable;
 use crate::ring::Owned;

@@ -288,7 +288,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[must_use]
     pub fn len(&self) -> usize {
         let head = self.shared.ring.frontier(self.cursor).head;
-        M::end(self.shared.role(), head).since(self.cursor) as usize
+        self.shared.end_before(head).since(self.cursor) as usize
     }
 
     /// Whether no event could be processed now: [`len`](Self::len) is 0.
@@ -344,9 +344,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[inline]
     pub(super) fn poll_next(&mut self) -> Result<(), TryRecvError> {
         let cursor = self.cursor;
-        let (role, shared) = self.shared.role_mut();
-        M::begin(role, shared, cursor);
-        let admitted = M::admits(role, cursor);
+        self.shared.begin(cursor);
+        let admitted = self.shared.admits(cursor);
         let shared = &self.shared;
         // SAFETY: the handle keeps the ring alive.
         if admitted && unsafe { shared.slots().is_there(cursor) } {
@@ -397,7 +396,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// How many events from the cursor on are there, up to `most`.
     pub(super) fn there(&self, most: usize) -> usize {
         let most = most.min(self.capacity());
-        let end = M::end(self.shared.role(), self.cursor.plus(most as u64));
+        let end = self.shared.end_before(self.cursor.plus(most as u64));
         let most = end.since(self.cursor) as usize;
         // SAFETY: the handle keeps the ring alive.
         let is_there =
@@ -422,8 +421,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// It has processed the events before `end`.
     #[inline]
     fn tell(&mut self, end: Sequence) {
-        let (role, shared) = self.shared.role_mut();
-        M::begin(role, shared, end);
+        self.shared.begin(end);
     }
 
     /// A clone of the next event, which is there. It counts as processed at the next look.
@@ -511,11 +509,11 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     type Found = Result<(), RecvError>;
 
     fn event(&self) -> &EventCount {
-        M::event(self.shared.role(), &self.shared, self.cursor)
+        self.shared.event(self.cursor)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
-        M::watched(self.shared.role(), &self.shared, self.cursor)
+        self.shared.watched(self.cursor)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
