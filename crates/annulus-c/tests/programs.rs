@@ -71,7 +71,7 @@ fn run(command: &mut Command) -> bool {
 }
 
 /// How a program gets the library.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Linked {
     Statically,
     /// By the names that an installed one has.
@@ -118,11 +118,17 @@ fn of_the_pages(scratch: &Path, ending: &str) -> Vec<PathBuf> {
     programs.collect()
 }
 
-/// Compiles all programs by one compiler, and runs them.
-fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
-    let Language { name: of, flags, sources, .. } = language;
-    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("annulus-c-{of}-{compiler}"));
-    fs::create_dir_all(scratch).unwrap();
+/// A new folder for programs that are linked like this.
+fn scratch_for(language: &Language, compiler: &str, linked: Linked) -> PathBuf {
+    let name = format!("annulus-c-{}-{compiler}-{linked:?}", language.name);
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&scratch).unwrap();
+    scratch
+}
+
+/// The programs in this language: those in files, and those in the pages.
+fn programs(language: &Language, scratch: &Path) -> Vec<PathBuf> {
+    let sources = language.sources;
     let folders = ["examples", "tests/c"].map(|name| fs::read_dir(folder().join(name)).unwrap());
     let mut programs: Vec<_> = folders
         .into_iter()
@@ -132,6 +138,14 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
         .collect();
     programs.sort();
     programs.extend(sources.iter().flat_map(|ending| of_the_pages(scratch, ending)));
+    programs
+}
+
+/// Compiles these programs, or all, by one compiler, and runs them.
+fn compile_and_run(language: &Language, compiler: &str, linked: Linked, only: Option<&str>) {
+    let scratch = &scratch_for(language, compiler, linked);
+    let mut programs = programs(language, scratch);
+    programs.retain(|path| only.is_none_or(|only| path.file_stem().is_some_and(|name| name == only)));
     assert!(!programs.is_empty(), "where are they?");
     let link = linked.arguments(scratch);
     let mut failed = Vec::new();
@@ -140,7 +154,7 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
         let program = scratch.join(name).with_extension("");
         let mut compile = Command::new(compiler);
         compile.args(STRICT).args(env::var_os("ANNULUS_SANITIZE").iter().flat_map(|_| SANITIZED));
-        compile.args(*flags);
+        compile.args(language.flags);
         compile
             .args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())))
             .arg(&source);
@@ -150,14 +164,14 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked) {
             failed.push(name.to_owned());
         }
     }
-    assert!(failed.is_empty(), "{compiler} as {of}: {failed:?}");
+    assert!(failed.is_empty(), "{compiler} as {}: {failed:?}", language.name);
     fs::remove_dir_all(scratch).unwrap();
 }
 
-fn with_all(language: &Language, linked: Linked) {
+fn with_all(language: &Language) {
     for compiler in language.compilers {
         if is_there(compiler) {
-            compile_and_run(language, compiler, linked);
+            compile_and_run(language, compiler, Linked::Shared, None);
         } else {
             println!("skipped: {} by {compiler}, which is not there", language.name);
         }
@@ -168,17 +182,24 @@ fn with_all(language: &Language, linked: Linked) {
 fn programs_in_c() {
     // Rust's own linker is `cc`.
     assert!(is_there("cc"));
-    with_all(&C11, Linked::Statically);
+    with_all(&C11);
 }
 
 #[test]
 fn programs_in_cpp() {
-    with_all(&CPP20, Linked::Shared);
+    with_all(&CPP20);
 }
 
 #[test]
 fn programs_in_cpp_with_exceptions() {
-    with_all(&CPP20_WHOLE, Linked::Statically);
+    with_all(&CPP20_WHOLE);
+}
+
+/// What the library needs is in it: one program of each kind tells, and each takes a second to link.
+#[test]
+fn programs_that_are_linked_statically() {
+    compile_and_run(&C11, "cc", Linked::Statically, Some("shared_kinds"));
+    compile_and_run(&CPP20_WHOLE, "c++", Linked::Statically, Some("typed"));
 }
 
 /// What is no message does not compile, and the compiler says why.

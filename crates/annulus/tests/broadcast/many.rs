@@ -260,9 +260,7 @@ fn who_waits_for_room_uses_no_core() {
             sleeping::spawn(move || publisher.publish(1).unwrap())
         })
         .collect();
-    for (_, sleeper) in &waiting {
-        sleeper.await_sleep();
-    }
+    sleeping::await_all(waiting.iter().map(|(_, sleeper)| sleeper));
     drop(publisher);
     assert_eq!(subscriber.iter().sum::<u64>(), PUBLISHERS as u64);
     join(waiting.into_iter().map(|(thread, _)| thread));

@@ -54,22 +54,30 @@ impl Sleeper {
         Some(self.look()?.1)
     }
 
-    /// Waits until it lies down and stays so for a moment. Whoever spins never does; nor does one that gets
-    /// up time and again, if more often than every twenty milliseconds.
+    /// [`await_all`] for this one.
     #[track_caller]
     pub(crate) fn await_sleep(&self) {
-        let moment = Duration::from_millis(if cfg!(miri) { 1 } else { 20 });
-        let begun = Instant::now();
-        let mut before = self.look();
-        loop {
-            thread::sleep(moment);
-            let now = self.look();
-            if now == before && now.is_none_or(|(sleeps, _)| sleeps) {
-                return;
-            }
-            assert!(begun.elapsed() < LONG, "it never sleeps");
-            before = now;
+        await_all([self]);
+    }
+}
+
+/// Waits until all of them lie down and stay so for a moment. Whoever spins never does; nor does one that
+/// gets up time and again, if more often than every twenty milliseconds.
+#[track_caller]
+pub(crate) fn await_all<'s>(sleepers: impl IntoIterator<Item = &'s Sleeper>) {
+    let moment = Duration::from_millis(if cfg!(miri) { 1 } else { 20 });
+    let begun = Instant::now();
+    let sleepers: Vec<_> = sleepers.into_iter().collect();
+    let look = || sleepers.iter().map(|sleeper| sleeper.look()).collect::<Vec<_>>();
+    let mut before = look();
+    loop {
+        thread::sleep(moment);
+        let now = look();
+        if now == before && now.iter().all(|state| state.is_none_or(|(sleeps, _)| sleeps)) {
+            return;
         }
+        assert!(begun.elapsed() < LONG, "they never sleep at once");
+        before = now;
     }
 }
 

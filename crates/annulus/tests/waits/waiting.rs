@@ -268,9 +268,7 @@ fn a_message_wakes_every_sleeper() {
             sleeping::spawn(move || subscriber.recv())
         })
         .collect();
-    for (_, sleeper) in &readers {
-        sleeper.await_sleep();
-    }
+    sleeping::await_all(readers.iter().map(|(_, sleeper)| sleeper));
     publisher.publish(9);
     for (reader, _) in readers {
         assert_eq!(reader.join().unwrap(), Ok(9));

@@ -15,9 +15,7 @@ pub(crate) fn many_who_wait_use_no_core_and_all_wake<R: Ring>() {
                 sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(7)))
             })
             .collect();
-        for (_, sleeper) in &waiting {
-            sleeper.await_sleep();
-        }
+        sleeping::await_all(waiting.iter().map(|(_, sleeper)| sleeper));
         publisher.publish(7).unwrap();
         join(waiting.into_iter().map(|(thread, _)| thread));
     });

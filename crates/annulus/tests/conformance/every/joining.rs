@@ -20,6 +20,13 @@ const JOINS: usize = if cfg!(miri) {
 /// Messages that each of them receives.
 const FEW: usize = 4;
 
+/// How many messages may come before, up to so many laps: each number where the ring is small, else one in
+/// every few, and other ones for another `salt`.
+fn some_of(capacity: usize, laps: u64, salt: u64) -> impl Iterator<Item = u64> {
+    let step = 1 + capacity / 16;
+    (salt % step as u64..laps * capacity as u64).step_by(step)
+}
+
 /// Nothing from before, everything from now on.
 pub(crate) fn a_joiner_begins_with_the_next_message<R: Ring>() {
     for &capacity in CAPACITIES {
@@ -42,7 +49,7 @@ pub(crate) fn a_joiner_begins_with_the_next_message<R: Ring>() {
 pub(crate) fn the_oldest_that_is_promised_is_there<R: Ring>() {
     for &capacity in CAPACITIES {
         for &first in STARTS {
-            for published in 0..4 * capacity as u64 {
+            for published in some_of(capacity, 4, first) {
                 let (mut publisher, source) = R::begin(capacity, first);
                 (0..published).for_each(|number| publisher.publish(number).unwrap());
                 let Some(mut subscriber) = R::from_oldest(&source) else { return };
@@ -72,7 +79,7 @@ pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
     }
     for &capacity in CAPACITIES {
         for headroom in (0..capacity).step_by(1 + capacity / 10) {
-            for published in 0..3 * capacity as u64 {
+            for published in some_of(capacity, 3, headroom as u64) {
                 let builder = Builder::new(capacity).headroom(headroom);
                 let room = (capacity - headroom) as u64;
                 let (mut publisher, source) = R::make(builder).unwrap();

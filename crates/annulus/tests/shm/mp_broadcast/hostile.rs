@@ -39,6 +39,8 @@ fn at(memory: &Memory, word: u64) -> u64 {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
     #[test]
     fn any_words(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
         let (mut own, places, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
