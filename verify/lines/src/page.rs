@@ -25,7 +25,7 @@ const PARTS: [(&str, &str); 14] = [
     ("lane/cells", "slots"),
     ("lane/position", "slots"),
     ("lane/stamped", "slots"),
-    ("lane/cache_line", "claims"),
+    ("lane/position", "claims"),
     ("lane/one_to_one", "head and tail"),
     ("ring/head", "head"),
     ("ring/gate", "gate"),

@@ -1,4 +1,11 @@
 //! [`Publisher`]: the only handle that writes, and what it does on a lossy ring.
+//!
+//! ```text
+//! publish ─▶ put:  slot.w1 to slot.w3  write the message (`handle`, `ring/copied`, `ring/slots`, `ring/slot`)
+//!                  needs_slow_path?    every few messages: store the head's bound; or closed (`ring/head`)
+//!                  slot.w4             store the stamp
+//!                  notify              one look at who sleeps (`wait/event_count`)
+//! ```
 
 use core::fmt;
 

@@ -11,7 +11,7 @@
 use core::mem::offset_of;
 
 use super::Number;
-use super::cache_line::CacheLine;
+use super::position::CacheLine;
 use crate::base::in_place::written;
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, UnsafeCell};

@@ -26,7 +26,7 @@
 use core::num::NonZeroUsize;
 use core::ops::Deref;
 
-use super::cache_line::CacheLine;
+use super::position::CacheLine;
 use super::stamped::{self, Claim, FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Cells, Number, Span};
 use crate::base::room::Before;

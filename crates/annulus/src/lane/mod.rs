@@ -5,7 +5,6 @@
 mod across;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 mod blocks_across;
-mod cache_line;
 mod cells;
 mod control_block;
 mod many_to_many;

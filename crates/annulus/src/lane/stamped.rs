@@ -23,7 +23,7 @@ use core::mem::MaybeUninit;
 use core::mem::offset_of;
 use core::num::NonZeroUsize;
 
-use super::cache_line::CacheLine;
+use super::position::CacheLine;
 use super::{Cells, Number};
 use crate::base::index::Index;
 use crate::base::room::Before;

@@ -1,4 +1,9 @@
 //! [`Consumer`]: the receiving verbs, for all kinds of queue.
+//!
+//! ```text
+//! recv ─▶ receive ─▶ take_plainly of the end (`read.rs`; `read_many.rs` where there are many consumers)
+//!                     └─ nothing was there ─▶ wait, outlined: search the lanes, sleep, or closed
+//! ```
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -6,7 +6,7 @@
 //! other. The consumer keeps nothing about a lane after its turn: the head in the lane says where it was.
 
 use super::ends::{Read, take_up_to};
-use super::node::QueueLane;
+use super::queue_lane::QueueLane;
 use super::read::{ReadEnd, note_rest, seal};
 use super::roster::{BUDGET, Round};
 use super::state::QueueState;

@@ -2,8 +2,8 @@
 //! once, over these.
 
 use super::ends::{Read, Write};
-use super::node::QueueLane;
 use super::plan::Plan;
+use super::queue_lane::QueueLane;
 use super::read::ReadEnd;
 use super::write::WriteEnd;
 use crate::error::CapacityError;

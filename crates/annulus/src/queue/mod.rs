@@ -47,13 +47,13 @@ pub mod ordered;
 mod outlined;
 mod plan;
 mod producer;
+mod queue_lane;
 mod read;
 mod read_many;
 mod reservation;
 mod roster;
 #[cfg(feature = "std")]
 mod select;
-mod share;
 mod source;
 pub mod spmc;
 pub mod spsc;

@@ -1,4 +1,9 @@
 //! [`Producer`]: the sending verbs, for all kinds of queue.
+//!
+//! ```text
+//! send ─▶ send_as ─▶ send_plainly of the end (`write.rs`; `write_many.rs` in `queue::ordered`)
+//!                     └─ the message came back ─▶ send_slow_path, outlined: wait for room, or closed
+//! ```
 
 use core::fmt;
 #[cfg(feature = "std")]

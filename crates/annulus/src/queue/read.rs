@@ -12,9 +12,8 @@
 
 use core::ptr;
 
-use super::node::LaneNode;
+use super::node::{LaneNode, LaneShare, state_of};
 use super::roster::Round;
-use super::share::{LaneShare, state_of};
 use crate::base::hint::unlikely;
 use crate::lane::{Cells, ControlBlock, Number, OneToOne, Own, Position};
 use crate::sync::mutated;

@@ -1,14 +1,20 @@
 //! A consumer among many, of one one-to-many lane or of many: stamped.take4 to stamped.take6 of
 //! `lane/one_to_many.rs`.
 //!
+//! ```text
+//! plain path                                              slow path, outlined
+//! take_plainly:  the turn of this lane is not over?  no ─▶ the caller waits, and search: the next lanes
+//! stamped.take4 to stamped.take6: one message of it
+//! say_released:  does its producer sleep?           yes ─▶ wake it
+//! ```
+//!
 //! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a
 //! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
 //! turn of every other, with each consumer that goes on.
 
 use super::ends::Read;
-use super::node::LaneNode;
+use super::node::{LaneNode, LaneShare};
 use super::roster::{BUDGET, Round};
-use super::share::LaneShare;
 use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::{OneToMany, Taken};

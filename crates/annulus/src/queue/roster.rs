@@ -43,8 +43,9 @@
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
-use super::node::{LaneNode, QueueLane};
+use super::node::LaneNode;
 use super::plan::Plan;
+use super::queue_lane::QueueLane;
 use crate::base::aligned::Aligned;
 use crate::base::free_list::{END, Head};
 use crate::base::link::Link;

@@ -21,10 +21,10 @@
 
 use super::channels::channels;
 use super::kind::{AnyKind, Build, Divide, ManyConsumers, Parts, QueueKind};
-use super::node::NewLane;
+use super::node::LaneShare;
 use super::plan::Plan;
+use super::queue_lane::NewLane;
 use super::read_many::ReadMany;
-use super::share::LaneShare;
 use super::state::QueueState;
 use super::write_many::WriteMany;
 use crate::error::CapacityError;

@@ -12,11 +12,11 @@
 use super::channels::channels;
 use super::ends::Read;
 use super::kind::{AnyKind, Build, InPlace, Lanes, Parts, QueueKind};
-use super::node::NewLane;
+use super::node::LaneShare;
 use super::one::One;
 use super::plan::Plan;
+use super::queue_lane::NewLane;
 use super::read::ReadEnd;
-use super::share::LaneShare;
 use super::state::QueueState;
 use super::write::WriteEnd;
 use crate::error::CapacityError;

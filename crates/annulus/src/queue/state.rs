@@ -18,8 +18,9 @@ use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
-use super::node::{LaneNode, NewLane, QueueLane};
+use super::node::LaneNode;
 use super::plan::Plan;
+use super::queue_lane::{NewLane, QueueLane};
 use super::roster::Roster;
 use crate::base::common::{Common, Room};
 use crate::base::handle_count::HandleCount;

@@ -1,6 +1,7 @@
 //! When quiet lanes become inactive.
 
-use super::node::{LaneNode, QueueLane};
+use super::node::LaneNode;
+use super::queue_lane::QueueLane;
 use super::roster::Roster;
 use crate::sync::{Ordering, mutated};
 use crate::wait::EventCount;

@@ -2,8 +2,7 @@
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
-use super::node::LaneNode;
-use super::share::{LaneShare, state_of};
+use super::node::{LaneNode, LaneShare, state_of};
 use super::state::QueueState;
 use crate::base::hint::unlikely;
 use crate::error::{CapacityError, Refusal};

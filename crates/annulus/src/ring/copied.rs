@@ -1,4 +1,8 @@
 //! Storage for messages that are copied: a flat block of atomic words, a seqlock in each slot.
+//!
+//! ```text
+//! write(sequence) ─▶ index_of (`slots.rs`) ─▶ the words from index · stride on ─▶ Slot::write (`slot.rs`)
+//! ```
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;

@@ -1,4 +1,8 @@
 //! Where the slots of a ring are, as each of its handles knows it.
+//!
+//! ```text
+//! slot of a message = sequence & mask        any other capacity: the remainder (`base/index.rs`)
+//! ```
 
 use core::ptr::NonNull;
 
