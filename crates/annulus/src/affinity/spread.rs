@@ -72,18 +72,18 @@ pub(super) fn choose(wanted: Vec<&Cpu>, count: usize, how: Spread) -> Result<Vec
 
 /// Some CPUs, and what is bad about them.
 #[derive(Clone)]
-struct Choice<'a> {
+struct ChosenCpus<'a> {
     cost: Cost,
     cpus: Vec<&'a Cpu>,
 }
 
 /// The best choices of 0, 1, 2, … CPUs among these, which are in one part of each level above: all that there
 /// are, but not more than `most`.
-fn best_of(cpus: Vec<&Cpu>, level: usize, most: usize, how: Spread) -> Vec<Choice<'_>> {
-    let nothing = Choice { cost: Cost::default(), cpus: Vec::new() };
+fn best_of(cpus: Vec<&Cpu>, level: usize, most: usize, how: Spread) -> Vec<ChosenCpus<'_>> {
+    let nothing = ChosenCpus { cost: Cost::default(), cpus: Vec::new() };
     if level > LEVELS {
         let cost = cost_of(cpus[0]);
-        return [nothing, Choice { cost, cpus }].into_iter().take(most + 1).collect();
+        return [nothing, ChosenCpus { cost, cpus }].into_iter().take(most + 1).collect();
     }
     let mut parts: BTreeMap<Option<usize>, Vec<&Cpu>> = BTreeMap::new();
     for cpu in cpus {
@@ -102,7 +102,7 @@ fn best_of(cpus: Vec<&Cpu>, level: usize, most: usize, how: Spread) -> Vec<Choic
 
 /// The best choices of two parts: for each number of CPUs, the best way to take some of the one, and the rest
 /// of the other.
-fn together<'a>(some: &[Choice<'a>], others: &[Choice<'a>], most: usize) -> Vec<Choice<'a>> {
+fn together<'a>(some: &[ChosenCpus<'a>], others: &[ChosenCpus<'a>], most: usize) -> Vec<ChosenCpus<'a>> {
     let sum = |a: &Cost, b: &Cost| -> Cost { core::array::from_fn(|index| a[index] + b[index]) };
     let best = |count: usize| {
         let fewest = count.saturating_sub(others.len() - 1);
@@ -111,7 +111,7 @@ fn together<'a>(some: &[Choice<'a>], others: &[Choice<'a>], most: usize) -> Vec<
             (sum(&one.cost, &other.cost), one, other)
         });
         let (cost, one, other) = ways.min_by_key(|(cost, ..)| *cost)?;
-        Some(Choice { cost, cpus: one.cpus.iter().chain(&other.cpus).copied().collect() })
+        Some(ChosenCpus { cost, cpus: one.cpus.iter().chain(&other.cpus).copied().collect() })
     };
     let all = (some.len() + others.len() - 2).min(most);
     (0..=all).map_while(best).collect()

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  the room: aligned for a word
-//! ┌───────────┬────────────────────┬──────────────────────────────┬───────────────────────────────┐
-//! │           │ Head: shares, room │ T, at a multiple of its own  │ a block that T has, if small  │
-//! └───────────┴────────────────────┴──────────────────────────────┴───────────────────────────────┘
+//! ┌───────────┬──────────────────────────┬──────────────────────────────┬───────────────────────────────┐
+//! │           │ CommonHead: shares, room │ T, at a multiple of its own  │ a block that T has, if small  │
+//! └───────────┴──────────────────────────┴──────────────────────────────┴───────────────────────────────┘
 //! ```
 //!
 //! It is an `Arc` with two differences. The value lies on lines of its own in room that no allocator aligns
@@ -37,7 +37,7 @@ use super::room::{self, Before};
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// What lies before the value.
-struct Head {
+struct CommonHead {
     /// The lower half: how many shares. The upper half: how many weak ones, and one more while there are
     /// shares.
     shares: AtomicU64,
@@ -77,12 +77,12 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for Common<T> {}
 ///
 /// The value is in such room, which stays as long as `'h`.
 #[inline(always)]
-unsafe fn head_of<'h, T: ?Sized>(value: NonNull<T>) -> &'h Head {
+unsafe fn head_of<'h, T: ?Sized>(value: NonNull<T>) -> &'h CommonHead {
     // SAFETY: the caller's promise; the pointer may be used for the whole room.
-    unsafe { value.cast::<Head>().sub(1).as_ref() }
+    unsafe { value.cast::<CommonHead>().sub(1).as_ref() }
 }
 
-impl Head {
+impl CommonHead {
     /// common.add4. Nobody makes so many that the halves run into each other: it panics long before.
     fn add(&self, one: u64) {
         // Relaxed: whoever adds one has a share, or something weak, itself.
@@ -111,7 +111,7 @@ unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
         let room = head.room;
         // SAFETY: nobody has anything of it any more. (The head needs no drop, except in models.)
         unsafe {
-            value.cast::<Head>().sub(1).drop_in_place();
+            value.cast::<CommonHead>().sub(1).drop_in_place();
             room.free();
         }
     }
@@ -119,14 +119,14 @@ unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
 
 impl<T> Common<T> {
     const ALIGNMENT: usize =
-        if align_of::<T>() < align_of::<Head>() { align_of::<Head>() } else { align_of::<T>() };
+        if align_of::<T>() < align_of::<CommonHead>() { align_of::<CommonHead>() } else { align_of::<T>() };
 
     /// From the value to what lies behind it.
     const BYTES: usize = size_of::<T>().next_multiple_of(Self::ALIGNMENT);
 
     /// What has to be before a block that lies in one room with the value.
     pub(crate) const BEFORE: Before =
-        Before { bytes: size_of::<Head>() + Self::BYTES, alignment: Self::ALIGNMENT };
+        Before { bytes: size_of::<CommonHead>() + Self::BYTES, alignment: Self::ALIGNMENT };
 
     /// Room for what is to be shared.
     #[inline(always)]
@@ -245,7 +245,7 @@ impl<T: ?Sized> Weak<T> {
         Weak { value }
     }
 
-    fn head(&self) -> &Head {
+    fn head(&self) -> &CommonHead {
         // SAFETY: this has a weak count, so the room stays.
         unsafe { head_of(self.value) }
     }
@@ -303,7 +303,7 @@ impl<T> Room<T> {
     #[inline(always)]
     fn new() -> Self {
         let layout = Layout::new::<T>();
-        let before = Before { bytes: size_of::<Head>(), alignment: align_of::<Head>() };
+        let before = Before { bytes: size_of::<CommonHead>(), alignment: align_of::<CommonHead>() };
         let (room, start) =
             room::Room::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
         Self { room, place: start.cast() }
@@ -347,9 +347,9 @@ impl<T> Room<T> {
     pub(crate) unsafe fn filled<const SHARES: usize>(self) -> [Common<T>; SHARES] {
         let value = self.place();
         let shares = AtomicU64::new(WEAK + SHARES as u64);
-        let head = Head { shares, room: self.room };
+        let head = CommonHead { shares, room: self.room };
         // SAFETY: the room is new, and has space for the head before the value.
-        unsafe { value.cast::<Head>().sub(1).write(head) };
+        unsafe { value.cast::<CommonHead>().sub(1).write(head) };
         core::mem::forget(self);
         [(); SHARES].map(|()| Common { value, owned: PhantomData })
     }

@@ -32,9 +32,9 @@ const CLOSED: u32 = END - 1;
 
 /// What the head held when it was looked at: a tag in the upper half, the top in the lower.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen(u64);
+pub(crate) struct SeenHead(u64);
 
-impl Seen {
+impl SeenHead {
     /// The entry on top; `END` if there is none.
     #[inline]
     pub(crate) const fn top(self) -> u32 {
@@ -59,9 +59,9 @@ impl Seen {
 /// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory
 /// back: a successful [`push`](Self::push) is the last that an owner does with a pool.
 #[repr(transparent)]
-pub(crate) struct Head(AtomicU64);
+pub(crate) struct FreeList(AtomicU64);
 
-impl Head {
+impl FreeList {
     pub(crate) fn new(top: u32) -> Self {
         Self(AtomicU64::new(u64::from(top)))
     }
@@ -73,26 +73,26 @@ impl Head {
 
     /// list.pop1: a look, to pop.
     #[inline]
-    pub(crate) fn look_to_pop(&self) -> Seen {
-        Seen(self.0.load(Self::pop_ordering()))
+    pub(crate) fn look_to_pop(&self) -> SeenHead {
+        SeenHead(self.0.load(Self::pop_ordering()))
     }
 
     /// list.pop3: takes the top away, `link` being the one behind it. If the head has changed, what it is
     /// now.
     #[inline]
-    pub(crate) fn pop(&self, seen: Seen, link: u32) -> Result<(), Seen> {
+    pub(crate) fn pop(&self, seen: SeenHead, link: u32) -> Result<(), SeenHead> {
         // Relaxed: it is the value that list.pop1, or a failed list.pop3, read with Acquire. Where it fails
         // it is a list.pop1.
         let exchanged =
             self.0.compare_exchange_weak(seen.0, seen.then(link), Ordering::Relaxed, Self::pop_ordering());
-        exchanged.map(drop).map_err(Seen)
+        exchanged.map(drop).map_err(SeenHead)
     }
 
     /// A look, to push.
     #[inline]
-    pub(crate) fn look_to_push(&self) -> Seen {
+    pub(crate) fn look_to_push(&self) -> SeenHead {
         // Relaxed: only the number counts, to be linked to.
-        Seen(self.0.load(Ordering::Relaxed))
+        SeenHead(self.0.load(Ordering::Relaxed))
     }
 
     /// list.push5: puts entry `index` on top, whose link is the top that was seen. If the head has changed,
@@ -100,7 +100,7 @@ impl Head {
     ///
     /// After a success the caller may touch nothing of the pool, if that is what the list is in.
     #[inline]
-    pub(crate) fn push(&self, seen: Seen, index: u32) -> Result<(), Seen> {
+    pub(crate) fn push(&self, seen: SeenHead, index: u32) -> Result<(), SeenHead> {
         // Release: pairs with list.pop1 and pool.close1, so who pops the entry sees its link, and what its
         // owner wrote. Relaxed where it fails: only the number counts.
         let exchanged = self.0.compare_exchange_weak(
@@ -109,14 +109,14 @@ impl Head {
             ordering!(Release unless "pool_push_relaxed"),
             Ordering::Relaxed,
         );
-        exchanged.map(drop).map_err(Seen)
+        exchanged.map(drop).map_err(SeenHead)
     }
 
     /// pool.close1: nothing is pushed from here on. Returns the top.
     pub(crate) fn close(&self) -> u32 {
         // Acquire: pairs with every list.push5, so pool.close2 sees the links, and what was done with the
         // entries in the list comes before the end of their memory.
-        Seen(self.0.swap(u64::from(CLOSED), ordering!(Acquire unless "pool_close_relaxed"))).top()
+        SeenHead(self.0.swap(u64::from(CLOSED), ordering!(Acquire unless "pool_close_relaxed"))).top()
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn each_change_makes_another_head() {
-        let head = Head::new(0);
+        let head = FreeList::new(0);
         // The same top again and again, and each time another tag beside it.
         for change in 0..100 {
             let seen = head.look_to_pop();
@@ -136,7 +136,7 @@ mod tests {
             assert_eq!((seen.top(), seen.0 >> 32), (END, 2 * change + 1));
             while head.push(seen, 0).is_err() {}
         }
-        let before_the_last = Seen(u64::from(u32::MAX) << 32 | 5);
+        let before_the_last = SeenHead(u64::from(u32::MAX) << 32 | 5);
         assert_eq!(before_the_last.then(6), 6, "a tag may wrap");
     }
 }

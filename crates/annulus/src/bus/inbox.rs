@@ -33,14 +33,14 @@ pub(super) trait Watcher: Send + Sync {
 /// What comes, for one who receives messages of type `T`.
 pub(super) struct Inbox<T: Message> {
     pattern: Pattern,
-    top: AtomicPtr<Node<T>>,
+    top: AtomicPtr<InboxNode<T>>,
     over: AtomicBool,
     /// Where the owner waits for all that comes, messages of its topics as well.
     pub(super) event: EventCount,
 }
 
 /// One that came. The node belongs to the stack, then to the owner.
-struct Node<T: Message> {
+struct InboxNode<T: Message> {
     joined: Joined<T>,
     below: *mut Self,
     /// For loom, which can't watch what is in the box.
@@ -83,7 +83,7 @@ impl<T: Message> Inbox<T> {
             let node_taken = *unsafe { Box::from_raw(node) };
             #[cfg(annulus_loom)]
             node_taken.watched.with_mut(|_| ());
-            let Node { joined, below, .. } = node_taken;
+            let InboxNode { joined, below, .. } = node_taken;
             taken.push(joined);
             node = below;
         }
@@ -100,7 +100,7 @@ impl<T: Message> Watcher for Inbox<T> {
         let Some(subscriber) = topic.subscribe() else { return };
         // Relaxed, here and where it fails: the node below is not looked at.
         let below = self.top.load(Ordering::Relaxed);
-        let node = Box::into_raw(Box::new(Node {
+        let node = Box::into_raw(Box::new(InboxNode {
             joined: (Arc::clone(topic.shared_name()), subscriber),
             below,
             #[cfg(annulus_loom)]

@@ -27,7 +27,7 @@
 //! The count is split in two as in A. Williams, *C++ Concurrency in Action*, 2nd ed., 2019, 7.2.4; there the
 //! word holds a pointer.
 
-use crate::base::free_list::{END, Head};
+use crate::base::free_list::{END, FreeList};
 use crate::base::link::Link;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
@@ -36,7 +36,7 @@ pub(super) struct Versions<V> {
     /// The number of the current cell in the upper half, how many borrow it in the lower.
     word: AtomicU64,
     /// The cells without a value.
-    free: Head,
+    free: FreeList,
     cells: Page<V>,
 }
 
@@ -45,11 +45,11 @@ const PAGE: usize = if cfg!(annulus_loom) { 2 } else { 8 };
 
 /// Some cells, and those that follow.
 struct Page<V> {
-    cells: [Cell<V>; PAGE],
+    cells: [VersionCell<V>; PAGE],
     next: Link<Self>,
 }
 
-struct Cell<V> {
+struct VersionCell<V> {
     value: UnsafeCell<Option<V>>,
     /// How many have still to give it back (bus.put6), less how many have done so (bus.borrow3). Wraps below
     /// 0.
@@ -77,7 +77,7 @@ fn count_of(word: u64) -> u64 {
 impl<V> Versions<V> {
     /// With its first version.
     pub(super) fn new(value: V) -> Self {
-        let versions = Self { word: AtomicU64::new(0), free: Head::new(END), cells: Page::new() };
+        let versions = Self { word: AtomicU64::new(0), free: FreeList::new(END), cells: Page::new() };
         // SAFETY: nobody else has it.
         unsafe { versions.cells.cells[0].put(value) };
         (1..PAGE).for_each(|index| versions.push(index as u32));
@@ -95,7 +95,7 @@ impl<V> Versions<V> {
 
     /// The cell of that number.
     #[inline]
-    fn cell(&self, index: u32) -> &Cell<V> {
+    fn cell(&self, index: u32) -> &VersionCell<V> {
         let (mut page, mut index) = (&self.cells, index as usize);
         while index >= PAGE {
             page = page.next.get().expect("a number comes from a page that is linked");
@@ -170,11 +170,11 @@ impl<V> Versions<V> {
 
 impl<V> Page<V> {
     fn new() -> Self {
-        Self { cells: core::array::from_fn(|_| Cell::new()), next: Link::empty() }
+        Self { cells: core::array::from_fn(|_| VersionCell::new()), next: Link::empty() }
     }
 }
 
-impl<V> Cell<V> {
+impl<V> VersionCell<V> {
     fn new() -> Self {
         Self { value: UnsafeCell::new(None), owed: AtomicU64::new(0), link: AtomicU32::new(END) }
     }
@@ -207,7 +207,7 @@ impl<V> Cell<V> {
 /// A version that is borrowed.
 pub(super) struct Borrowed<'v, V> {
     versions: &'v Versions<V>,
-    cell: &'v Cell<V>,
+    cell: &'v VersionCell<V>,
     index: u32,
     /// The word after bus.borrow1.
     word: u64,

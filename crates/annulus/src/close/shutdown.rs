@@ -72,11 +72,11 @@ use crate::wait::{Latch, WaitStrategy};
 /// ```
 #[derive(Clone)]
 pub struct Shutdown {
-    state: Arc<State>,
+    state: Arc<ShutdownState>,
 }
 
 /// What the clones share.
-struct State {
+struct ShutdownState {
     triggered: Latch,
     /// The attached rings; [`triggered_mark`] once they were taken.
     top: AtomicPtr<Attached>,
@@ -107,7 +107,7 @@ impl Shutdown {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            state: Arc::new(State {
+            state: Arc::new(ShutdownState {
                 triggered: Latch::new(1),
                 top: AtomicPtr::new(ptr::null_mut()),
                 count: AtomicUsize::new(0),
@@ -278,7 +278,7 @@ impl Waitable for Shutdown {
     }
 }
 
-impl State {
+impl ShutdownState {
     /// shutdown.attach1: puts `node` on the stack, or closes its ring.
     fn put(&self, node: Box<Attached>) {
         let node = Box::into_raw(node);
@@ -368,7 +368,7 @@ impl Drop for Closing {
     }
 }
 
-impl Drop for State {
+impl Drop for ShutdownState {
     fn drop(&mut self) {
         drop(self.take(ptr::null_mut()));
     }

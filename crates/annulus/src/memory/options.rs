@@ -24,7 +24,7 @@ pub struct Memory {
     pub(super) huge_pages: Option<(HugePages, Need)>,
     pub(super) prefault: Option<Need>,
     pub(super) lock: Option<Need>,
-    pub(super) node: Option<(Node, Need)>,
+    pub(super) node: Option<(WantedNode, Need)>,
 }
 
 /// What becomes of a ring whose memory can't be as requested.
@@ -40,7 +40,7 @@ pub(super) enum Need {
 /// On which node it is to lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(not(feature = "numa"), allow(dead_code, reason = "there is no verb for it"))]
-pub(super) enum Node {
+pub(super) enum WantedNode {
     /// On this one.
     Number(usize),
     /// On the one from which the reader calls.
@@ -126,7 +126,7 @@ impl Memory {
     #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     #[must_use]
     pub fn node(mut self, node: usize) -> Self {
-        self.node = Some((Node::Number(node), self.need));
+        self.node = Some((WantedNode::Number(node), self.need));
         self
     }
 
@@ -137,7 +137,7 @@ impl Memory {
     #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     #[must_use]
     pub fn near_reader(mut self) -> Self {
-        self.node = Some((Node::OfReader, self.need));
+        self.node = Some((WantedNode::OfReader, self.need));
         self
     }
 

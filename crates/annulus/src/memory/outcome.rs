@@ -5,7 +5,7 @@
 //! advised before they are there. So a mapping is bound first, then advised, then filled with pages, then
 //! locked. Afterwards [`Outcome::check`] asks the kernel, whatever the calls returned.
 
-use super::options::{HugePages, Memory, Need, Node};
+use super::options::{HugePages, Memory, Need, WantedNode};
 use super::placement::{Grant, OPTIONS, Placement};
 use super::refused::{MemoryError, MemoryOption, Reason};
 use crate::os::mapping::{self, Pages, Seen};
@@ -39,7 +39,7 @@ impl Outcome {
 
     /// Binds pages to the node that was asked for, if any, before they are there.
     pub(super) fn bind(&mut self, pages: &Pages) {
-        if let Some((Node::Number(node), need)) = self.asked.node {
+        if let Some((WantedNode::Number(node), need)) = self.asked.node {
             self.notes.node = bind(pages, node, need).err();
         }
     }
@@ -85,7 +85,7 @@ impl Outcome {
     /// this system maps nothing.
     pub(super) fn is_as_required(&self, pages: Option<&Pages>) -> Result<(), MemoryError> {
         // (No reader can have called yet.)
-        let waits_for_reader = matches!(self.asked.node, Some((Node::OfReader, _)));
+        let waits_for_reader = matches!(self.asked.node, Some((WantedNode::OfReader, _)));
         for option in OPTIONS {
             let is_later = option == MemoryOption::Node && waits_for_reader;
             if self.need_of(option) == Some(Need::Required) && !mutated!("memory_refusal_unheard") {
@@ -133,7 +133,7 @@ impl Outcome {
             }
             MemoryOption::Node => {
                 let node = match self.asked.node {
-                    Some((Node::Number(node), _)) => node,
+                    Some((WantedNode::Number(node), _)) => node,
                     // Relaxed: it is a number and nothing else.
                     _ => match self.reader.load(Ordering::Relaxed) {
                         NOBODY => return Err(self.notes.node.unwrap_or(Reason::NoReader)),
@@ -177,7 +177,9 @@ impl Outcome {
         node: usize,
     ) -> Result<(), MemoryError> {
         let failed = |reason| MemoryError { option: MemoryOption::Node, reason };
-        let Some((Node::OfReader, need)) = self.asked.node else { return Err(failed(Reason::NotRequested)) };
+        let Some((WantedNode::OfReader, need)) = self.asked.node else {
+            return Err(failed(Reason::NotRequested));
+        };
         // Relaxed: it is a number and nothing else.
         self.reader.store(node, Ordering::Relaxed);
         if is_empty {

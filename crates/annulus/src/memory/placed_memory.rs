@@ -6,7 +6,7 @@ use core::ops::Deref;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use super::options::{HugePages, Memory, Node};
+use super::options::{HugePages, Memory, WantedNode};
 use super::outcome::Outcome;
 use super::placement::Placement;
 use super::refused::{MemoryError, Reason};
@@ -60,7 +60,7 @@ impl PlacedMemory {
     }
 
     fn locked(memory: SharedMemory, mut outcome: Outcome) -> Result<Self, MemoryError> {
-        if let Some((Node::OfReader, _)) = outcome.asked.node {
+        if let Some((WantedNode::OfReader, _)) = outcome.asked.node {
             outcome.notes.node = Some(Reason::ReaderBetweenProcesses);
         }
         outcome.lock(memory.pages());

@@ -45,7 +45,7 @@ pub const fn no_padding_after(
     if first != at {
         return;
     }
-    let line = Line::new().text("`").text(name).text("` has ");
+    let line = TextLine::new().text("`").text(name).text("` has ");
     if places == 1 {
         let line = line.number(bytes).text(if bytes == 1 { " byte" } else { " bytes" });
         let line = line.text(" of padding after its field `").text(field_names[at]);
@@ -76,7 +76,7 @@ pub const fn no_padding_after(
 /// If so.
 pub const fn no_other_padding(fields: usize, size: usize, name: &str) {
     if fields != size {
-        let line = Line::new()
+        let line = TextLine::new()
             .text("`")
             .text(name)
             .text("` has padding before its first field, or it is `align`ed: ");
@@ -102,12 +102,12 @@ const fn padding_after(fields: &[(usize, usize)], size: usize, at: usize) -> usi
 }
 
 /// A line of text that is put together while compiling.
-struct Line {
+struct TextLine {
     bytes: [u8; Self::MOST],
     length: usize,
 }
 
-impl Line {
+impl TextLine {
     const MOST: usize = 512;
 
     const fn new() -> Self {
@@ -194,6 +194,6 @@ mod tests {
     #[test]
     fn a_long_line_ends_somewhere() {
         let name = core::str::from_utf8(&[b'a'; 600]).unwrap();
-        assert_eq!(Line::new().text(name).as_str().len(), Line::MOST);
+        assert_eq!(TextLine::new().text(name).as_str().len(), TextLine::MOST);
     }
 }

@@ -69,7 +69,7 @@ const SENDER: Side = Side { left: 1 << 3, sleeps: 1 << 4, waits: 1 << 4 };
 // Mutants: `| with ^`: no bit is in both.
 const RECEIVER: Side = Side { left: 1 << 5, sleeps: 1 << 6, waits: 1 << 6 | TASK };
 
-pub(super) struct Block<T> {
+pub(super) struct OneshotBlock<T> {
     state: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
     /// Where a side waits, once one does.
@@ -80,7 +80,7 @@ pub(super) struct Block<T> {
 }
 
 /// One side's share of a block. Whoever has it must [end](Self::end) it: its drop does nothing.
-pub(super) struct Share<T, const IS_SENDER: bool>(NonNull<Block<T>>);
+pub(super) struct Share<T, const IS_SENDER: bool>(NonNull<OneshotBlock<T>>);
 
 // SAFETY: a share stands for a part of a block, from which its value may be taken by another thread than the
 // one that put it there. By reference one can only look.
@@ -88,7 +88,7 @@ unsafe impl<T: Send, const IS_SENDER: bool> Send for Share<T, IS_SENDER> {}
 // SAFETY: as above.
 unsafe impl<T: Send, const IS_SENDER: bool> Sync for Share<T, IS_SENDER> {}
 
-impl<T> Block<T> {
+impl<T> OneshotBlock<T> {
     /// A block, with the shares of its sender and its receiver.
     pub(super) fn shared() -> (Share<T, true>, Share<T, false>) {
         let block = NonNull::from(Box::leak(Box::new(Self {
@@ -122,7 +122,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     const OWN: Side = if IS_SENDER { SENDER } else { RECEIVER };
     const OTHER: Side = if IS_SENDER { RECEIVER } else { SENDER };
 
-    fn block(&self) -> &Block<T> {
+    fn block(&self) -> &OneshotBlock<T> {
         // SAFETY: a block is freed when both sides have left, and this one leaves by `end` only, after which
         // nobody has the share any more.
         unsafe { self.0.as_ref() }
@@ -143,7 +143,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
 
     /// oneshot.wait2: where this side waits for the last word of the other one.
     pub(super) fn event(&self) -> &EventCount {
-        let Block { state, event, .. } = self.block();
+        let OneshotBlock { state, event, .. } = self.block();
         let event = event.get().unwrap_or_else(|| {
             // The other side may wait, too.
             event.put(EventCount::fenced()).unwrap_or_else(|theirs| theirs)

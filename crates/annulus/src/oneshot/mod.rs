@@ -32,7 +32,7 @@ mod receiver;
 mod sender;
 mod source;
 
-use block::Block;
+use block::OneshotBlock;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
@@ -48,6 +48,6 @@ pub use sender::Sender;
 /// ```
 #[must_use]
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {
-    let (of_sender, of_receiver) = Block::shared();
+    let (of_sender, of_receiver) = OneshotBlock::shared();
     (Sender::new(of_sender), Receiver::new(of_receiver))
 }

@@ -145,7 +145,7 @@ impl<T: Send> Receiver<T> {
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
-        Receiving::new(self)
+        ReceivingValue::new(self)
     }
 
     /// Closes the channel: a value that was not sent yet is refused, and given back to its sender. One that
@@ -216,14 +216,14 @@ impl<T: Send> Receiver<T> {
         if let Look::Found(found) = self.poll() {
             return Some(found);
         }
-        wait_until(&mut Awaiting(self), strategy, deadline)
+        wait_until(&mut AwaitValue(self), strategy, deadline)
     }
 }
 
 /// Until the value is there, or none comes any more.
-struct Awaiting<'r, T: Send>(&'r mut Receiver<T>);
+struct AwaitValue<'r, T: Send>(&'r mut Receiver<T>);
 
-impl<T: Send> Wait for Awaiting<'_, T> {
+impl<T: Send> Wait for AwaitValue<'_, T> {
     type Found = Result<T, RecvError>;
 
     fn event(&self) -> &EventCount {
@@ -245,14 +245,14 @@ impl<T: Send> Wait for Awaiting<'_, T> {
 /// is just waking it.
 #[cfg(feature = "async")]
 #[must_use = "a future does nothing until it is awaited"]
-struct Receiving<'r, T: Send> {
+struct ReceivingValue<'r, T: Send> {
     receiver: &'r mut Receiver<T>,
     /// Whether its waker is in the block.
     is_armed: bool,
 }
 
 #[cfg(feature = "async")]
-impl<'r, T: Send> Receiving<'r, T> {
+impl<'r, T: Send> ReceivingValue<'r, T> {
     fn new(receiver: &'r mut Receiver<T>) -> Self {
         Self { receiver, is_armed: false }
     }
@@ -280,7 +280,7 @@ impl<'r, T: Send> Receiving<'r, T> {
 }
 
 #[cfg(feature = "async")]
-impl<T: Send> Future for Receiving<'_, T> {
+impl<T: Send> Future for ReceivingValue<'_, T> {
     type Output = Result<T, RecvError>;
 
     #[inline]
@@ -298,7 +298,7 @@ impl<T: Send> Future for Receiving<'_, T> {
 }
 
 #[cfg(feature = "async")]
-impl<T: Send> Drop for Receiving<'_, T> {
+impl<T: Send> Drop for ReceivingValue<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if self.is_armed {

@@ -36,9 +36,9 @@ const CLOSED: u32 = END - 1;
 
 /// A position on lines of its own.
 #[repr(C, align(128))]
-struct Position(AtomicU64);
+struct FifoEnd(AtomicU64);
 
-impl Position {
+impl FifoEnd {
     #[inline]
     fn look(&self) -> u64 {
         // Acquire: fifo.pop1 and fifo.push1 pair with fifo.pop4 and fifo.push3, so the slots before this
@@ -55,9 +55,9 @@ impl Position {
 
 /// What a slot held when it was looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Seen(u64);
+struct SeenSlot(u64);
 
-impl Seen {
+impl SeenSlot {
     #[inline]
     fn of(lap: u32, index: u32) -> Self {
         // Mutants: `| with ^`: no bit is in both.
@@ -76,8 +76,8 @@ impl Seen {
 }
 
 pub(super) struct Fifo {
-    head: Position,
-    tail: Position,
+    head: FifoEnd,
+    tail: FifoEnd,
     /// A power of two of them.
     slots: Box<[AtomicU64]>,
 }
@@ -89,8 +89,8 @@ impl Fifo {
         let room = (count + 1).next_power_of_two();
         let mut slots = Vec::new();
         slots.try_reserve_exact(room).ok()?;
-        slots.extend((0..room).map(|_| AtomicU64::new(Seen::of(0, END).0)));
-        let [head, tail] = [(); 2].map(|()| Position(AtomicU64::new(0)));
+        slots.extend((0..room).map(|_| AtomicU64::new(SeenSlot::of(0, END).0)));
+        let [head, tail] = [(); 2].map(|()| FifoEnd(AtomicU64::new(0)));
         Some(Self { head, tail, slots: slots.into_boxed_slice() })
     }
 
@@ -107,9 +107,9 @@ impl Fifo {
 
     /// fifo.pop2, fifo.push2.
     #[inline]
-    fn look(&self, position: u64) -> Seen {
+    fn look(&self, position: u64) -> SeenSlot {
         // Acquire: pairs with fifo.push4, so who takes the slab sees what its last owner did.
-        Seen(self.slot(position).load(ordering!(Acquire unless "fifo_look_relaxed")))
+        SeenSlot(self.slot(position).load(ordering!(Acquire unless "fifo_look_relaxed")))
     }
 
     /// Takes out what was pushed first. `None` if there was nothing. Repeats a step only if another thread's
@@ -125,7 +125,8 @@ impl Fifo {
                     return None;
                 }
                 // fifo.pop3. Relaxed: it is the value that fifo.pop2 read with Acquire.
-                let next = Seen::of(if mutated!("fifo_lap_stays") { lap } else { lap.wrapping_add(1) }, END);
+                let next =
+                    SeenSlot::of(if mutated!("fifo_lap_stays") { lap } else { lap.wrapping_add(1) }, END);
                 let exchanged = self.slot(position).compare_exchange(
                     seen.0,
                     next.0,
@@ -174,9 +175,9 @@ impl Fifo {
             if seen.index() == CLOSED {
                 return None;
             }
-            if seen == Seen::of(self.lap(position), END) {
+            if seen == SeenSlot::of(self.lap(position), END) {
                 let slot = self.slot(position);
-                let full = Seen::of(self.lap(position), index);
+                let full = SeenSlot::of(self.lap(position), index);
                 // fifo.push4. Release: pairs with fifo.pop2 and fifo.push2. Relaxed where it fails: looked at
                 // once more.
                 let exchanged = slot.compare_exchange(
@@ -252,7 +253,7 @@ mod tests {
             position.0.store(last, Ordering::Relaxed);
         }
         for slot in &fifo.slots {
-            slot.store(Seen::of(u32::MAX, END).0, Ordering::Relaxed);
+            slot.store(SeenSlot::of(u32::MAX, END).0, Ordering::Relaxed);
         }
         for index in 0..7 {
             assert!(fifo.push(index));

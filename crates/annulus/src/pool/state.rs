@@ -26,18 +26,18 @@ use super::fifo::Fifo;
 use super::handle::{Handle, Split};
 use super::seed::Seed;
 use super::slabs::Slabs;
-use super::word::Word;
-use crate::base::free_list::{END, Head};
+use super::word::SlabWord;
+use crate::base::free_list::{END, FreeList};
 use crate::memory::Memory;
 use crate::sync::{AtomicUsize, Ordering, fence, mutated, ordering};
 
 /// A word on a line of its own: owners of neighbouring slabs do not take it from each other.
 #[repr(C, align(64))]
-struct WordLine(Word);
+struct WordLine(SlabWord);
 
 /// The head on a line of its own, and away from that line's neighbour, which processors fetch with it.
 #[repr(C, align(128))]
-struct HeadLine(Head);
+struct HeadLine(FreeList);
 
 /// From this size on, all slabs together, a slab that comes out of a handle waits in line: the one that was
 /// freed last is still in the cache of the core that read it, and to get it from there costs several times
@@ -83,12 +83,12 @@ impl PoolState {
         words.extend((0..count as u32).map(|index| {
             let generation = split.generation(seed.next());
             let next = if index as usize + 1 < count { index + 1 } else { END };
-            WordLine(Word::free(next, generation))
+            WordLine(SlabWord::free(next, generation))
         }));
         let is_large = slab_bytes.saturating_mul(count) >= LARGE_BYTES;
         let from_handles = if is_large { Some(Fifo::new(count).ok_or(too_large)?) } else { None };
         Ok(Self {
-            head: HeadLine(Head::new(0)),
+            head: HeadLine(FreeList::new(0)),
             from_handles,
             words: words.into_boxed_slice(),
             slabs,
@@ -117,7 +117,7 @@ impl PoolState {
     }
 
     #[inline]
-    fn word(&self, index: u32) -> &Word {
+    fn word(&self, index: u32) -> &SlabWord {
         &self.words[index as usize].0
     }
 

@@ -41,9 +41,9 @@ const fn link_of(bits: u64) -> u32 {
 /// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory
 /// back: the last step of an owner is one of these calls.
 #[repr(transparent)]
-pub(super) struct Word(AtomicU64);
+pub(super) struct SlabWord(AtomicU64);
 
-impl Word {
+impl SlabWord {
     /// Of a free slab.
     pub(super) fn free(next: u32, generation: u32) -> Self {
         Self(AtomicU64::new(pack(next, generation)))
@@ -145,13 +145,16 @@ mod tests {
 
     #[test]
     fn who_has_it_when_the_pool_closes() {
-        let [free, buried, owned, in_handle, orphaned] = [(); 5].map(|()| Word::free(END, 7));
-        assert!(free.is_free() && Word::free(ORPHANED - 1, 7).is_free());
+        let [free, buried, owned, in_handle, orphaned] = [(); 5].map(|()| SlabWord::free(END, 7));
+        assert!(free.is_free() && SlabWord::free(ORPHANED - 1, 7).is_free());
         assert_eq!(buried.bury(), END);
-        [&owned, &in_handle, &orphaned].into_iter().for_each(Word::set_owned);
+        [&owned, &in_handle, &orphaned].into_iter().for_each(SlabWord::set_owned);
         assert_eq!(in_handle.hand_out(), Some(7));
-        assert!(![&buried, &owned, &in_handle].map(Word::is_free).contains(&true));
-        assert_eq!([&buried, &owned, &in_handle, &orphaned].map(Word::orphan), [false, true, false, true]);
+        assert!(![&buried, &owned, &in_handle].map(SlabWord::is_free).contains(&true));
+        assert_eq!(
+            [&buried, &owned, &in_handle, &orphaned].map(SlabWord::orphan),
+            [false, true, false, true]
+        );
         assert!(!orphaned.is_free());
         assert_eq!(orphaned.hand_out(), None);
     }

@@ -47,7 +47,7 @@ use super::node::LaneNode;
 use super::plan::Plan;
 use super::queue_lane::QueueLane;
 use crate::base::aligned::Aligned;
-use crate::base::free_list::{END, Head};
+use crate::base::free_list::{END, FreeList};
 use crate::base::link::Link;
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::EventCount;
@@ -65,7 +65,7 @@ const BUCKETS: usize = if cfg!(annulus_loom) { 2 } else { 26 };
 /// All lanes of a queue.
 pub(super) struct Roster<L> {
     /// The lanes that no producer has.
-    free: Head,
+    free: FreeList,
     /// The number of lanes, with those that are being added.
     count: AtomicUsize,
     /// The bits of the first block.
@@ -73,13 +73,13 @@ pub(super) struct Roster<L> {
     // Decision 0130: a queue of one lane has no table of lanes. Decision 0136: nor room for it.
     first: LaneNode<L>,
     /// Made with the second lane.
-    table: Link<Table<L>>,
+    table: Link<LaneTable<L>>,
     /// Odd while somebody deactivates lanes.
     thinning: AtomicU64,
 }
 
 /// Bucket n is null, or has 2^n blocks; constant from then on.
-struct Table<L>([AtomicPtr<RosterBlock<L>>; BUCKETS]);
+struct LaneTable<L>([AtomicPtr<RosterBlock<L>>; BUCKETS]);
 
 struct RosterBlock<L> {
     /// A bit for each lane: whether it is active.
@@ -146,7 +146,7 @@ impl<L> Roster<L> {
         // SAFETY: the caller's promise. These are all fields.
         unsafe {
             LaneNode::write_at(&raw mut (*place).first, lane, 0, 0, state, plan, released);
-            (&raw mut (*place).free).write(Head::new(END));
+            (&raw mut (*place).free).write(FreeList::new(END));
             (&raw mut (*place).count).write(AtomicUsize::new(1));
             (&raw mut (*place).active).write(AtomicU64::new(1));
             (&raw mut (*place).table).write(Link::empty());
@@ -238,7 +238,7 @@ impl<L> Roster<L> {
         // Relaxed: each lane only needs another number. The stores below publish the lane.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
         let table = self.table.get();
-        let table = table.unwrap_or_else(|| self.table.put(Table::new()).unwrap_or_else(|theirs| theirs));
+        let table = table.unwrap_or_else(|| self.table.put(LaneTable::new()).unwrap_or_else(|theirs| theirs));
         table.add(bucket_of(index / LANES_PER_BLOCK).0);
         let node = make(index as u32);
         let place = self.place(index).expect("its bucket is there");
@@ -410,7 +410,7 @@ impl<L> Roster<L> {
     }
 }
 
-impl<L> Table<L> {
+impl<L> LaneTable<L> {
     fn new() -> Self {
         Self(core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())))
     }
@@ -433,7 +433,7 @@ impl<L> Table<L> {
     }
 }
 
-impl<L> Drop for Table<L> {
+impl<L> Drop for LaneTable<L> {
     fn drop(&mut self) {
         for (bucket, blocks) in self.0.iter().enumerate() {
             // Relaxed: all handles are gone.

@@ -50,12 +50,12 @@ pub(super) const FREE: u64 = u64::MAX;
 // Decision 0018: a tree that counts, not a list that grows.
 pub(super) struct Registry {
     // Decision 0136: the first cell lies in the ring.
-    top: Node,
+    top: GateNode,
 }
 
 /// A cell, and its branch of the tree.
 #[repr(C, align(128))]
-struct Node {
+struct GateNode {
     /// The next message that its subscriber needs, or `FREE`. On a line that nobody else writes.
     cell: AtomicU64,
     branch: OwnLine<Branch>,
@@ -63,7 +63,7 @@ struct Node {
 
 // A subscriber writes its cell with each message (docs/LAYOUT.md).
 #[cfg(not(annulus_loom))]
-const _: () = assert!(core::mem::offset_of!(Node, branch) == 64 && size_of::<Node>() == 128);
+const _: () = assert!(core::mem::offset_of!(GateNode, branch) == 64 && size_of::<GateNode>() == 128);
 
 /// On another line than the cell, where lines have 64 bytes: it hardly ever changes, so publishers keep it in
 /// their caches.
@@ -75,18 +75,18 @@ struct Branch {
     /// A [`Count`].
     count: AtomicU64,
     /// Null at the top. Constant.
-    above: Option<NonNull<Node>>,
+    above: Option<NonNull<GateNode>>,
     below: Link<Family>,
 }
 
 // SAFETY: the pointer to the node above stands for a shared borrow of it; that lives longer, and stays where
 // it is from the first newcomer on. All else is atomic.
-unsafe impl Send for Node {}
+unsafe impl Send for GateNode {}
 // SAFETY: as above.
-unsafe impl Sync for Node {}
+unsafe impl Sync for GateNode {}
 
 /// Nodes that are made together.
-type Family = [Node; FAMILY];
+type Family = [GateNode; FAMILY];
 
 /// Under loom two: three subscribers then make two levels, and a fourth one a third.
 const FAMILY: usize = if cfg!(annulus_loom) { 2 } else { 8 };
@@ -125,7 +125,7 @@ impl Count {
     }
 }
 
-impl Node {
+impl GateNode {
     /// A node with `cursor` in its cell; without one it is free.
     #[inline(always)]
     fn new(above: Option<&Self>, cursor: Option<Sequence>) -> Self {
@@ -258,7 +258,7 @@ impl Node {
 impl Registry {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Self { top: Node::new(None, None) }
+        Self { top: GateNode::new(None, None) }
     }
 
     /// A cell with `cursor` in it. O(log(subscribers at their most)), where nobody else comes or goes at the
@@ -314,8 +314,8 @@ impl Pass {
     }
 
     /// The pass of a node, whose first field is the cell.
-    fn of(node: &Node) -> Self {
-        const { assert!(core::mem::offset_of!(Node, cell) == 0) };
+    fn of(node: &GateNode) -> Self {
+        const { assert!(core::mem::offset_of!(GateNode, cell) == 0) };
         Self(NonNull::from(node).cast())
     }
 }
@@ -331,7 +331,7 @@ impl Registry {
             return;
         }
         // SAFETY: as the caller promises, it was made of a node by `Pass::of`.
-        let node = unsafe { pass.0.cast::<Node>().as_ref() };
+        let node = unsafe { pass.0.cast::<GateNode>().as_ref() };
         let ordering = ordering!(Release unless "gate_left_relaxed");
         // tree.leave5. Release: as in `advance`; pairs with tree.join3 too.
         node.cell.store(FREE, ordering);

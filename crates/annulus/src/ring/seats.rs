@@ -38,7 +38,7 @@ pub(crate) struct Scanned(AtomicU64);
 
 /// The next message that the subscriber of a seat needs, or `FREE`. On a line of its own.
 #[repr(C, align(128))]
-pub(crate) struct Cell(AtomicU64);
+pub(crate) struct SeatCell(AtomicU64);
 
 impl Scanned {
     /// Nobody else has the memory yet.
@@ -54,7 +54,7 @@ impl Scanned {
     }
 }
 
-impl Cell {
+impl SeatCell {
     /// Nobody else has the memory yet.
     #[cfg(not(annulus_loom))]
     pub(crate) fn begin(&self) {
@@ -87,7 +87,7 @@ pub(crate) trait SeatLocks: Send + Sync {
 /// The cells of a gate whose subscribers are of other processes, as one process has them.
 pub(crate) struct Seats {
     scanned: NonNull<Scanned>,
-    cells: NonNull<[Cell]>,
+    cells: NonNull<[SeatCell]>,
     locks: Box<dyn SeatLocks>,
     swept: NowAndThen,
 }
@@ -103,13 +103,13 @@ impl Seats {
     /// `scanned` and `cells` live, and can be written to, as long as this: the locks keep them, for example.
     pub(crate) unsafe fn new(
         scanned: NonNull<Scanned>,
-        cells: NonNull<[Cell]>,
+        cells: NonNull<[SeatCell]>,
         locks: impl SeatLocks + 'static,
     ) -> Self {
         Self { scanned, cells, locks: Box::new(locks), swept: NowAndThen::new() }
     }
 
-    fn cells(&self) -> &[Cell] {
+    fn cells(&self) -> &[SeatCell] {
         // SAFETY: they live as long as this.
         unsafe { self.cells.as_ref() }
     }
@@ -123,7 +123,7 @@ impl Seats {
     /// A seat with `cursor` in its cell; `None` if all are taken. A system call for each that is.
     pub(super) fn enter(&self, cursor: Sequence) -> Option<Pass> {
         // seats.join1.
-        let (_, Cell(cell)) = (0..).zip(self.cells()).find(|&(seat, _)| self.locks.take(seat))?;
+        let (_, SeatCell(cell)) = (0..).zip(self.cells()).find(|&(seat, _)| self.locks.take(seat))?;
         // seats.join2. Acquire: pairs with the Release of seats.leave3. What its last owner read comes before
         // all that follows from here.
         cell.swap(cursor.get(), Ordering::AcqRel);
@@ -132,8 +132,8 @@ impl Seats {
 
     /// Gives a seat up, which came from [`enter`](Self::enter).
     pub(super) fn leave(&self, pass: Pass) {
-        let seat = (0..).zip(self.cells()).find(|(_, Cell(cell))| NonNull::from(cell) == pass.0);
-        let Some((seat, Cell(cell))) = seat else { return };
+        let seat = (0..).zip(self.cells()).find(|(_, SeatCell(cell))| NonNull::from(cell) == pass.0);
+        let Some((seat, SeatCell(cell))) = seat else { return };
         if !mutated!("seat_never_left") {
             // seats.leave3. Release: pairs with the Acquire of seats.join2 and of gate.scan3.
             cell.store(FREE, Ordering::Release);
@@ -153,7 +153,7 @@ impl Seats {
     }
 
     fn cursors(&self) -> impl Iterator<Item = (u64, Sequence)> {
-        (0..).zip(self.cells()).filter_map(|(seat, Cell(cell))| {
+        (0..).zip(self.cells()).filter_map(|(seat, SeatCell(cell))| {
             // Acquire: pairs with the Release in `Pass::advance`, and of seats.leave3.
             let cursor = cell.load(Ordering::Acquire);
             // No number is believed that is too large to count on from.
@@ -168,7 +168,7 @@ impl Seats {
             return false;
         }
         let mut was_any = false;
-        for (seat, Cell(cell)) in (0..).zip(self.cells()) {
+        for (seat, SeatCell(cell)) in (0..).zip(self.cells()) {
             // seats.sweep5. Relaxed: the lock decides.
             let is_used = cell.load(Ordering::Relaxed) != FREE;
             // seats.sweep6.

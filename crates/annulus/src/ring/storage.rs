@@ -13,13 +13,13 @@ const LINE_WORDS: usize = if cfg!(annulus_loom) { 1 } else { 8 };
 #[cfg_attr(not(annulus_loom), repr(C, align(64)))]
 #[cfg_attr(annulus_loom, repr(C))]
 #[derive(Default)]
-struct Line([AtomicU64; LINE_WORDS]);
+struct WordLine([AtomicU64; LINE_WORDS]);
 
-const _: () = assert!(size_of::<Line>() == LINE_WORDS * size_of::<AtomicU64>(), "a line has no padding");
+const _: () = assert!(size_of::<WordLine>() == LINE_WORDS * size_of::<AtomicU64>(), "a line has no padding");
 
 /// A fixed block of atomic words, all zero at first, which begins on a cache line.
 pub(super) struct Storage {
-    lines: Filled<Line>,
+    lines: Filled<WordLine>,
 }
 
 impl Storage {
@@ -34,7 +34,7 @@ impl Storage {
         before: Before,
     ) -> Result<Self, NoBlock> {
         let words = slots.checked_mul(stride).ok_or(NoBlock::TooLarge)?;
-        Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, before, Line::default)? })
+        Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, before, WordLine::default)? })
     }
 
     /// The words of a block of memory that other processes have, too: as many lines as it has room for.
@@ -53,10 +53,10 @@ impl Storage {
     /// block.
     #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(super) fn layout(slots: usize, stride: usize) -> Option<core::alloc::Layout> {
-        core::alloc::Layout::array::<Line>(slots.checked_mul(stride)?.div_ceil(LINE_WORDS)).ok()
+        core::alloc::Layout::array::<WordLine>(slots.checked_mul(stride)?.div_ceil(LINE_WORDS)).ok()
     }
 
-    /// The first word. A `Line` is `LINE_WORDS` words and nothing else (asserted above), and the lines are
+    /// The first word. A `WordLine` is `LINE_WORDS` words and nothing else (asserted above), and the lines are
     /// contiguous, so from here on there are at least as many words as were asked for, for as long as the
     /// storage lives.
     pub(super) fn start(&self) -> NonNull<AtomicU64> {

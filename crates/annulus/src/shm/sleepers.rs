@@ -13,14 +13,14 @@ use super::format::{page, unfit};
 use crate::base::sequence::Sequence;
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
-use crate::ring::{Cell, Scanned};
+use crate::ring::{Scanned, SeatCell};
 use crate::sync::{AtomicU32, Ordering, mutated};
 use crate::wait::{Remote, carries_out_barriers};
 
 /// What the page begins with.
 const MAGIC: u32 = u32::from_ne_bytes(*b"ANNW");
 const _: () = {
-    assert!(size_of::<Scanned>() == page::SEATS - page::SCANNED && size_of::<Cell>() == page::SEAT_BYTES);
+    assert!(size_of::<Scanned>() == page::SEATS - page::SCANNED && size_of::<SeatCell>() == page::SEAT_BYTES);
     assert!(page::WORDS[1] + 4 <= page::LEAST_BYTES && page::LEAST_BYTES <= page::SCANNED);
 };
 
@@ -35,7 +35,7 @@ pub(super) fn create_with_seats(seats: usize, first: Sequence) -> io::Result<Sha
     // SAFETY: they are in the memory, which lives.
     let (scanned, cells) = unsafe { (scanned.as_ref(), cells.as_ref()) };
     scanned.begin_at(first);
-    cells.iter().for_each(Cell::begin);
+    cells.iter().for_each(SeatCell::begin);
     Ok(memory)
 }
 
@@ -61,7 +61,7 @@ fn bytes_with_seats(seats: usize) -> Option<usize> {
 }
 
 /// What the publisher of a lossless ring says, and the cells of its seats. `None` if the page is too short.
-pub(super) fn cells(memory: &SharedMemory, seats: usize) -> Option<(NonNull<Scanned>, NonNull<[Cell]>)> {
+pub(super) fn cells(memory: &SharedMemory, seats: usize) -> Option<(NonNull<Scanned>, NonNull<[SeatCell]>)> {
     if memory.len() < bytes_with_seats(seats)? || !memory.is_writable() {
         return None;
     }

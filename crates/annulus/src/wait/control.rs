@@ -49,15 +49,15 @@ pub(crate) struct Control {
     asked: AtomicU32,
     /// Whether the thread has panicked. Only the thread sets it.
     panicked: AtomicBool,
-    lent: Mutex<Option<Lent>>,
+    lent: Mutex<Option<LentEvent>>,
 }
 
 /// An event that lives until it is taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Lent(NonNull<EventCount>);
+struct LentEvent(NonNull<EventCount>);
 
 // SAFETY: it stands for a shared reference to an event, which is `Sync`.
-unsafe impl Send for Lent {}
+unsafe impl Send for LentEvent {}
 
 impl Control {
     pub(crate) fn new() -> Self {
@@ -76,7 +76,7 @@ impl Control {
     /// stop.ask2 by itself, after the store of something else that the thread [looks for](NextOrStop).
     pub(crate) fn wake(&self) {
         self.with_lent(|lent| {
-            if let Some(Lent(event)) = lent {
+            if let Some(LentEvent(event)) = lent {
                 // SAFETY: it is lent, and the lock is held, so it is not taken back meanwhile.
                 unsafe { event.as_ref() }.notify_threads();
             }
@@ -109,11 +109,11 @@ impl Control {
     }
 
     /// stop.lend3 and stop.lend5.
-    fn lend(&self, event: Option<Lent>) {
+    fn lend(&self, event: Option<LentEvent>) {
         self.with_lent(|lent| *lent = event);
     }
 
-    fn with_lent(&self, change: impl FnOnce(&mut Option<Lent>)) {
+    fn with_lent(&self, change: impl FnOnce(&mut Option<LentEvent>)) {
         // Nothing panics under the lock.
         change(&mut self.lent.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -129,7 +129,7 @@ impl Default for Control {
 pub(crate) struct Lending {
     control: Arc<Control>,
     /// What is lent.
-    event: Option<Lent>,
+    event: Option<LentEvent>,
 }
 
 impl Lending {
@@ -148,7 +148,7 @@ impl Lending {
     ///
     /// The event lives, and stays where it is, until this is dropped.
     pub(crate) unsafe fn lend(&mut self, event: NonNull<EventCount>) {
-        let event = Some(Lent(event));
+        let event = Some(LentEvent(event));
         if self.event != event {
             self.event = event;
             self.control.lend(event);

@@ -115,11 +115,11 @@ mod portable {
     use super::{AtomicU32, Cohort, Deadline, Ordering};
 
     /// Both cohorts.
-    pub(in crate::wait) struct Parking([Place; 2]);
+    pub(in crate::wait) struct Parking([ParkingPlace; 2]);
 
     /// A sleeper looks at the word while it holds the lock, and a waker takes the lock after it has changed
     /// the word. So the waker comes either before that look, or after the sleeper has gone to sleep.
-    struct Place {
+    struct ParkingPlace {
         lock: Mutex<Sleepers>,
         woken: Condvar,
     }
@@ -152,7 +152,7 @@ mod portable {
 
     impl Parking {
         pub(in crate::wait) fn new() -> Self {
-            Self([(); 2].map(|()| Place {
+            Self([(); 2].map(|()| ParkingPlace {
                 lock: Mutex::new(Sleepers { asleep: 0, woken: 0 }),
                 woken: Condvar::new(),
             }))
@@ -165,7 +165,7 @@ mod portable {
             Self::new()
         }
 
-        fn place(&self, cohort: Cohort) -> &Place {
+        fn place(&self, cohort: Cohort) -> &ParkingPlace {
             &self.0[cohort as usize]
         }
 
@@ -209,7 +209,7 @@ mod portable {
         }
     }
 
-    impl Place {
+    impl ParkingPlace {
         fn lock(&self) -> MutexGuard<'_, Sleepers> {
             // The lock guards two numbers, and nothing panics while it is held.
             self.lock.lock().unwrap_or_else(PoisonError::into_inner)

@@ -59,7 +59,7 @@ impl Sleeper {
     /// Lets `wait` have the sleeper of this thread. Only the first one of a thread is allocated, and those of
     /// waits inside of waits.
     pub(super) fn with<R>(wait: impl FnOnce(&Self) -> R) -> R {
-        let kept = Kept(Some(KEPT.try_with(Cell::take).ok().flatten().unwrap_or_else(Self::new)));
+        let kept = KeptSleeper(Some(KEPT.try_with(Cell::take).ok().flatten().unwrap_or_else(Self::new)));
         wait(kept.0.as_ref().expect("it is there until the end"))
     }
 
@@ -87,9 +87,9 @@ std::thread_local! {
 }
 
 /// A sleeper that the next wait of this thread gets.
-struct Kept(Option<Sleeper>);
+struct KeptSleeper(Option<Sleeper>);
 
-impl Drop for Kept {
+impl Drop for KeptSleeper {
     fn drop(&mut self) {
         if !cfg!(annulus_loom) {
             // (A thread that ends has none any more.)

@@ -63,9 +63,9 @@ const IDLE_NAPS: u32 = 20;
 
 /// The tasks that wait at one word, and who sleeps there for them.
 // Decision 0098: a thread for each word, and no task is polled meanwhile.
-pub(super) struct RemoteTasks(Arc<State>);
+pub(super) struct RemoteTasks(Arc<RemoteTasksState>);
 
-struct State {
+struct RemoteTasksState {
     tasks: Waiters,
     /// Where the helper sleeps.
     word: RemoteWord,
@@ -85,7 +85,7 @@ impl RemoteTasks {
     /// Of those who wait at `word`. `is_gone`: whether whoever would wake them is gone, as the kernel says.
     pub(super) fn at(word: RemoteWord, is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let helper = Mutex::new(Helper { process: 0, is_over: false });
-        Self(Arc::new(State { tasks: Waiters::new(), word, is_gone: Box::new(is_gone), helper }))
+        Self(Arc::new(RemoteTasksState { tasks: Waiters::new(), word, is_gone: Box::new(is_gone), helper }))
     }
 
     pub(super) fn tasks(&self) -> &Waiters {
@@ -120,7 +120,7 @@ impl Drop for RemoteTasks {
     }
 }
 
-impl State {
+impl RemoteTasksState {
     fn lock(&self) -> MutexGuard<'_, Helper> {
         // Nobody panics with it.
         self.helper.lock().unwrap_or_else(PoisonError::into_inner)

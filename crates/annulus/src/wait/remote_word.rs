@@ -49,9 +49,9 @@ pub(super) struct RemoteWord {
 
 /// What a [`RemoteWord`] was at one moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seen(u32);
+pub(super) struct SeenWord(u32);
 
-impl Seen {
+impl SeenWord {
     pub(super) fn get(self) -> u32 {
         self.0
     }
@@ -107,9 +107,9 @@ impl RemoteWord {
     }
 
     /// The word at this moment.
-    pub(super) fn look(&self) -> Seen {
+    pub(super) fn look(&self) -> SeenWord {
         // Acquire: pairs with the Release of remote.wake4, and of remote.sleep1.
-        Seen(self.word().load(Ordering::Acquire))
+        SeenWord(self.word().load(Ordering::Acquire))
     }
 
     /// Wakes all who sleep on the word, of whatever process, for nothing: each looks, and sleeps again.

@@ -15,14 +15,14 @@ impl Subscriber {
     #[doc(hidden)]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<Box<[u8]>, LossyRecvError>> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.strategy()) }
+        unsafe { Finding::new(RecordOrLag(self), |or_lag| or_lag.0.strategy()) }
     }
 }
 
 /// A subscriber that waits for a record of its own, or for a lag.
-struct OrLag<'s>(&'s mut Subscriber);
+struct RecordOrLag<'s>(&'s mut Subscriber);
 
-impl Wait for OrLag<'_> {
+impl Wait for RecordOrLag<'_> {
     type Found = Result<Box<[u8]>, LossyRecvError>;
 
     // Unreached: asked of the first arm of a select that waits; in the tests that is another one

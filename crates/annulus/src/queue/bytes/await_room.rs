@@ -1,4 +1,4 @@
-//! [`AwaitRoom`]: a producer that waits for room for a record, and reserves nothing yet.
+//! [`AwaitRecordRoom`]: a producer that waits for room for a record, and reserves nothing yet.
 
 use super::producer::slots_for;
 use super::{Producer, Reservation, WriteError};
@@ -30,12 +30,12 @@ impl<K: InPlace> Producer<K> {
 }
 
 /// Until there is room for a record of so many bytes.
-pub(super) struct AwaitRoom<'p, K: InPlace> {
+pub(super) struct AwaitRecordRoom<'p, K: InPlace> {
     pub(super) producer: &'p mut Producer<K>,
     pub(super) len: usize,
 }
 
-impl<K: InPlace> Wait for AwaitRoom<'_, K> {
+impl<K: InPlace> Wait for AwaitRecordRoom<'_, K> {
     type Found = Result<(), WriteError>;
 
     fn event(&self) -> &EventCount {

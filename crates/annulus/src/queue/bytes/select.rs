@@ -1,6 +1,6 @@
 //! Producers of bytes in a select: by the length of a record.
 
-use super::await_room::AwaitRoom;
+use super::await_room::AwaitRecordRoom;
 use super::{Producer, Reservation, WriteError};
 use crate::queue::InPlace;
 use crate::queue::ends::Write;
@@ -14,30 +14,32 @@ impl<K: InPlace> Producer<K> {
         len: usize,
     ) -> impl Choice<Found = Result<Reservation<'_, K>, WriteError>> {
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        RoomFor(unsafe { Finding::new(AwaitRoom { producer: self, len }, AwaitRoom::strategy) })
+        RoomFor(unsafe { Finding::new(AwaitRecordRoom { producer: self, len }, AwaitRecordRoom::strategy) })
     }
 
     /// Looks whether a reservation would find room, or an error. It reserves nothing.
     pub(crate) fn room_for(&mut self, len: usize) -> impl Arm {
         // SAFETY: as above.
-        unsafe { Finding::that_takes_nothing(AwaitRoom { producer: self, len }, AwaitRoom::strategy) }
+        unsafe {
+            Finding::that_takes_nothing(AwaitRecordRoom { producer: self, len }, AwaitRecordRoom::strategy)
+        }
     }
 }
 
-impl<K: InPlace> AwaitRoom<'_, K> {
+impl<K: InPlace> AwaitRecordRoom<'_, K> {
     fn strategy(&self) -> WaitStrategy {
         self.producer.words.end.state().plan.strategy
     }
 }
 
 /// A reservation as one of several things that a thread waits for.
-struct RoomFor<'p, K: InPlace>(Finding<AwaitRoom<'p, K>, Result<(), WriteError>>);
+struct RoomFor<'p, K: InPlace>(Finding<AwaitRecordRoom<'p, K>, Result<(), WriteError>>);
 
 impl<'p, K: InPlace> Choice for RoomFor<'p, K> {
     type Found = Result<Reservation<'p, K>, WriteError>;
 
     fn found(self) -> Self::Found {
-        let (AwaitRoom { producer, len }, found) = self.0.take_both();
+        let (AwaitRecordRoom { producer, len }, found) = self.0.take_both();
         // Nothing came between.
         found.map(|()| producer.reserve_found(len))
     }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use futures_core::FusedStream;
 
-use super::await_room::AwaitRoom;
+use super::await_room::AwaitRecordRoom;
 use super::record::next_len;
 use super::{Consumer, Producer, Record, Reservation, WriteError};
 use crate::error::RecvError;
@@ -168,7 +168,7 @@ impl<K: InPlace> Producer<K> {
             found?;
         } else {
             // SAFETY: the events are in the queue state, which the producer keeps alive.
-            unsafe { Waiting::new(AwaitRoom { producer: self, len }) }.await?;
+            unsafe { Waiting::new(AwaitRecordRoom { producer: self, len }) }.await?;
         }
         // Nothing came between.
         Ok(self.reserve_found(len))

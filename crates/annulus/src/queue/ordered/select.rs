@@ -65,11 +65,11 @@ impl<'s, T> Wait for AwaitSlot<'s, T> {
 }
 
 /// Until a slot is free, or the queue is closed.
-struct AwaitRoom<'s, T> {
+struct AwaitOrderedRoom<'s, T> {
     state: &'s State<T>,
 }
 
-impl<T> Wait for AwaitRoom<'_, T> {
+impl<T> Wait for AwaitOrderedRoom<'_, T> {
     type Found = ();
 
     fn event(&self) -> &EventCount {
@@ -119,7 +119,7 @@ macro_rules! senders {
 
         impl<T: Send> HasRoom for $($borrowed)* Sender<T> {
             fn room(&mut self) -> Box<dyn Arm + '_> {
-                let room = AwaitRoom { state: &self.state };
+                let room = AwaitOrderedRoom { state: &self.state };
                 // SAFETY: the events are in the queue's state, which the sender keeps alive.
                 Box::new(unsafe { Finding::that_takes_nothing(room, |room| room.state.strategy) })
             }
