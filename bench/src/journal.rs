@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::cores::Cores;
+use crate::load::Spent;
 use crate::machine::Machine;
 use crate::rounds::Round;
 
@@ -29,6 +30,8 @@ pub struct Measuring {
 #[derive(Serialize, Deserialize)]
 struct Line<R> {
     row: String,
+    /// What the cores did meanwhile.
+    spent: Spent,
     round: R,
 }
 
@@ -37,6 +40,8 @@ pub struct Journal {
     file: File,
     /// Those that it had at the beginning, by their rows.
     rounds: HashMap<String, Vec<Round>>,
+    /// What the cores did during these.
+    spent: Spent,
 }
 
 impl Measuring {
@@ -67,7 +72,7 @@ impl Journal {
         };
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let mut lines = whole.lines().enumerate();
-        let mut rounds = HashMap::<String, Vec<Round>>::new();
+        let (mut rounds, mut spent) = (HashMap::<String, Vec<Round>>::new(), Spent::default());
         if let Some((_, first)) = lines.next() {
             let of: Measuring = serde_json::from_str(first)
                 .map_err(|error| format!("its first line does not say what measured it: {error}"))?;
@@ -78,13 +83,14 @@ impl Journal {
             }
         }
         for (number, line) in lines {
-            let Line { row, round } =
+            let Line { row, spent: meanwhile, round } =
                 serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
             rounds.entry(row).or_default().push(round);
+            spent += meanwhile;
         }
         let file = File::options().create(true).append(true).open(path).map_err(|error| error.to_string())?;
         file.set_len(whole.len() as u64).map_err(|error| error.to_string())?;
-        let mut journal = Self { path: path.to_owned(), file, rounds };
+        let mut journal = Self { path: path.to_owned(), file, rounds, spent };
         if whole.is_empty() {
             journal.write(measuring)?;
         }
@@ -96,8 +102,13 @@ impl Journal {
         self.rounds.remove(row).unwrap_or_default()
     }
 
-    pub fn add(&mut self, row: &str, round: &Round) -> Result<(), String> {
-        let line = Line { row: row.to_owned(), round };
+    /// What the cores did during the rounds that were there at the beginning.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    pub fn add(&mut self, row: &str, spent: Spent, round: &Round) -> Result<(), String> {
+        let line = Line { row: row.to_owned(), spent, round };
         self.write(&line).map_err(|error| format!("{}: {error}", self.path.display()))
     }
 
@@ -127,18 +138,26 @@ mod tests {
         Round { samples: vec![ns.into()], probes: Some([1.0, 2.0, 3.0]) }
     }
 
+    fn spent() -> Spent {
+        serde_json::from_str(r#"{"others": 1, "all": 10}"#).unwrap()
+    }
+
     #[test]
     fn a_run_goes_on_where_it_was_cut_off() {
         let path = path("cut-off");
         let mut journal = Journal::open(&path, &measuring("p")).unwrap();
         for (row, ns) in [("a", 1.0), ("b", 2.0), ("a", 3.0)] {
-            journal.add(row, &round(ns)).unwrap();
+            journal.add(row, spent(), &round(ns)).unwrap();
         }
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 9]).unwrap();
         let mut journal = Journal::open(&path, &measuring("p")).unwrap();
-        journal.add("a", &round(4.0)).unwrap();
+        journal.add("a", spent(), &round(4.0)).unwrap();
         let mut journal = Journal::open(&path, &measuring("p")).unwrap();
+        let mut all = spent();
+        all += spent();
+        all += spent();
+        assert_eq!(journal.spent(), all);
         let ns = |rounds: Vec<Round>| rounds.iter().map(|round| round.samples[0].ns).collect::<Vec<_>>();
         assert_eq!(ns(journal.take("a")), [1.0, 4.0]);
         assert_eq!(ns(journal.take("b")), [2.0]);

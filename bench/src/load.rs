@@ -1,6 +1,9 @@
 //! What else ran on the cores meanwhile.
 
 use std::fs;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
 
 use crate::cores::Cores;
 
@@ -14,7 +17,30 @@ struct Ticks {
     own: u64,
 }
 
-/// A stretch of time.
+/// What the cores did in a stretch of time, in ticks of the kernel's. Nothing where the kernel does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// For others than this program: for other programs, for the kernel in their service, or for other guests
+    /// of a host (which a guest sees as stolen).
+    others: u64,
+    all: u64,
+}
+
+impl Spent {
+    /// The part that others had, from 0 to 1.
+    pub fn part_of_others(self) -> f64 {
+        self.others as f64 / self.all.max(1) as f64
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, more: Self) {
+        self.others += more.others;
+        self.all += more.all;
+    }
+}
+
+/// Stretches of time, one after the other.
 pub struct Load {
     cores: Cores,
     begun: Option<Ticks>,
@@ -25,14 +51,11 @@ impl Load {
         Self { cores, begun: Ticks::now(cores) }
     }
 
-    /// The part of the cores' time that went to others than this program: to other programs, to the kernel
-    /// for them, or to other guests of a host (which a guest sees as stolen). From 0 to 1; 0 where the kernel
-    /// does not say.
-    pub fn others(&self) -> f64 {
-        match (self.begun, Ticks::now(self.cores)) {
-            (Some(begun), Some(now)) => now.others_since(begun),
-            _ => 0.0,
-        }
+    /// Ends a stretch, and begins the next.
+    pub fn lap(&mut self) -> Spent {
+        let now = Ticks::now(self.cores);
+        let begun = std::mem::replace(&mut self.begun, now);
+        begun.zip(now).map_or_else(Spent::default, |(begun, now)| now.spent_since(begun))
     }
 }
 
@@ -63,10 +86,9 @@ impl Ticks {
         Some(Self { busy, idle, own })
     }
 
-    fn others_since(self, begun: Self) -> f64 {
+    fn spent_since(self, begun: Self) -> Spent {
         let (busy, own) = (self.busy - begun.busy, self.own - begun.own);
-        let all = busy + self.idle - begun.idle;
-        busy.saturating_sub(own) as f64 / all.max(1) as f64
+        Spent { others: busy.saturating_sub(own), all: busy + self.idle - begun.idle }
     }
 }
 
@@ -82,8 +104,11 @@ mod tests {
         let ticks = Ticks::parse(stat, own, cores).unwrap();
         assert_eq!((ticks.busy, ticks.idle, ticks.own), (38, 905, 18));
         let later = Ticks { busy: 138, idle: 905, own: 68 };
-        assert_eq!(later.others_since(ticks), 0.5);
-        assert_eq!(ticks.others_since(ticks), 0.0);
+        let mut spent = later.spent_since(ticks);
+        assert_eq!((spent, spent.part_of_others()), (Spent { others: 50, all: 100 }, 0.5));
+        spent += Spent { others: 0, all: 100 };
+        assert_eq!(spent.part_of_others(), 0.25);
+        assert_eq!(ticks.spent_since(ticks).part_of_others(), 0.0);
         assert!(Ticks::parse("cpu0 1 2 3\n", own, cores).is_none());
     }
 
@@ -91,6 +116,7 @@ mod tests {
     fn this_machine_says_what_it_does() {
         let cores = Cores::all().unwrap();
         assert!(Ticks::now(cores).is_some());
-        assert!((0.0..=1.0).contains(&Load::begin(cores).others()));
+        let mut load = Load::begin(cores);
+        assert!((0.0..=1.0).contains(&load.lap().part_of_others()));
     }
 }

@@ -70,7 +70,6 @@ use clap::Parser;
 use contenders::{packages, version_of};
 use cores::Cores;
 use journal::{Journal, Measuring};
-use load::Load;
 use machine::Machine;
 use report::{html, table};
 use results::{Package, Results, RowResult};
@@ -213,16 +212,14 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
         Some(path) => Some(Journal::open(path, &Measuring::here(cores)?)?),
         None => None,
     };
-    let load = Load::begin(cores);
-    let measured = measure::measure(&rows, rounds, cores, journal)?;
-    let others = load.others();
+    let (measured, spent) = measure::measure(&rows, rounds, cores, journal)?;
     let package = |name: &str| Package { name: name.to_owned(), version: version_of(name).to_owned() };
     Ok(Results {
         machine: Machine::here(),
         contenders: packages().map(package).collect(),
         cores: cores.to_string(),
         rounds,
-        others,
+        others: spent.part_of_others(),
         rows: rows
             .iter()
             .zip(measured)

@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cores::{self, Cores};
 use crate::floor;
 use crate::journal::Journal;
+use crate::load::{Load, Spent};
 use crate::rounds::{Order, Round, Rounds};
 use crate::row::Row;
 use crate::rows;
@@ -22,13 +23,14 @@ use crate::rows;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Runs every row until `rounds` of its rounds count, or twice as many were tried. Those that the journal has
-/// are not run again, and it gets the others.
+/// are not run again, and it gets the others. Also returns what the cores did during all of these.
 pub fn measure(
     rows: &[Row],
     rounds: usize,
     cores: Cores,
     mut journal: Option<Journal>,
-) -> Result<Vec<Rounds>, String> {
+) -> Result<(Vec<Rounds>, Spent), String> {
+    let mut spent = journal.as_ref().map_or_else(Spent::default, Journal::spent);
     let of = |row: &Row, error: String| format!("{}: {error}", row.name);
     let mut before = |row: &Row| journal.as_mut().map_or_else(Vec::new, |journal| journal.take(&row.name));
     let mut results: Vec<Rounds> = rows.iter().map(|row| Rounds(before(row))).collect();
@@ -45,6 +47,7 @@ pub fn measure(
         .with_style(style)
         .with_position(had.sum::<usize>() as u64);
     bar.reset_eta();
+    let mut load = Load::begin(cores);
     for attempt in 0..2 * rounds {
         let order = if attempt % 2 == 0 { Order::Forward } else { Order::Backward };
         let short = |row: &Row, result: &Rounds| {
@@ -53,15 +56,17 @@ pub fn measure(
         for (row, result) in rows.iter().zip(&mut results).filter(|(row, result)| short(row, result)) {
             bar.set_message(row.name.clone());
             let round = run_apart(row, order, cores).map_err(|error| of(row, error))?;
+            let meanwhile = load.lap();
+            spent += meanwhile;
             if let Some(journal) = &mut journal {
-                journal.add(&row.name, &round)?;
+                journal.add(&row.name, meanwhile, &round)?;
             }
             bar.inc(u64::from(round.counts()));
             result.0.push(round);
         }
     }
     bar.finish_and_clear();
-    Ok(results)
+    Ok((results, spent))
 }
 
 /// A rival in another language may have come or gone meanwhile.

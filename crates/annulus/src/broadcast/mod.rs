@@ -22,7 +22,7 @@
 //! assert_eq!(subscriber.recv(), Ok(42));
 //! ```
 
-// First what a page is to begin with: rustdoc shows the verbs of a handle in the order of these modules.
+// In the order of a page: rustdoc shows the verbs of a handle in the order of these modules.
 mod publisher;
 mod subscriber;
 

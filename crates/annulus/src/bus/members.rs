@@ -1,4 +1,4 @@
-//! [`Members`]: the topics that match a pattern, as one who receives from all of them has them.
+//! [`Members`]: the topics that match a pattern, as the one receiver of all of them keeps them.
 //!
 //! It waits at the event of its [inbox](super::inbox), where new topics and the end of the bus are
 //! announced. The events of the topics' rings are [relayed](crate::wait::Relay) to it.

@@ -18,7 +18,7 @@
 //! *Why a look misses nobody.* tree.join1 and tree.join2 come before tree.join3, and tree.leave6 comes after
 //! tree.leave5. So while a cell is in use, it is counted at its node and at all nodes above. The fences of
 //! joiner and publisher (`gate.rs`) stand between tree.join1 to tree.join3 on one side and tree.scan7 on the
-//! other, so what `gate.rs` says of a cell is true of the counts and links on the way to it, and of forks.
+//! other, so what `gate.rs` says of a cell holds for the counts and links on the way to it, and of forks.
 //! Where tree.scan7 passes over a node, all who were there have left. Only read-modify-writes change a count,
 //! so tree.scan7 acquires the tree.leave6 of each of them: what they read comes before what the publisher
 //! writes.
