@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
+use annulus::broadcast::{Builder, Lossless, Staged};
+use annulus::event::EventSubscriber;
 use annulus::topology::Pipeline;
 use annulus::{WaitStrategy, spsc};
 use crossbeam_channel::bounded;
@@ -20,6 +22,9 @@ const BY_HAND: &str = "by hand";
 /// Ours, where nobody sleeps, as with the disruptor here.
 const BACKING_OFF: &str = "annulus, BackoffSpin";
 
+/// Ours, on one ring, whose stages leave what they made in the event, as with the disruptor.
+const ON_ONE_RING: &str = "annulus, stages on one ring";
+
 pub fn rows() -> [Row; 4] {
     let diamond = |name, placement| {
         Row {
@@ -35,6 +40,7 @@ pub fn rows() -> [Row; 4] {
         .entries([
             Entry { name: Annulus::NAME, kind: Kind::Ours, run: diamond::annulus },
             Entry { name: BACKING_OFF, kind: Kind::Other, run: diamond::annulus_backing_off },
+            Entry { name: ON_ONE_RING, kind: Kind::Other, run: diamond::annulus_on_one_ring },
             Entry { name: Crossbeam::NAME, kind: Kind::Rival, run: diamond::crossbeam },
             Entry { name: Disruptor::NAME, kind: Kind::Rival, run: diamond::disruptor },
         ])
@@ -195,6 +201,55 @@ mod diamond {
         left: AtomicU64,
         right: AtomicU64,
         joined: AtomicU64,
+    }
+
+    /// One of the stages on one ring. Each takes all that there are, and says so once.
+    fn stage(
+        plan: &Plan,
+        number: usize,
+        mut subscriber: EventSubscriber<Event, Staged<Lossless>>,
+        f: impl Fn(&Event) + Send + 'static,
+    ) -> thread::JoinHandle<()> {
+        let mut arrive = on(plan, number, |()| ());
+        let most = plan.capacity;
+        thread::spawn(move || {
+            arrive(());
+            while subscriber.process_batch(most, |event, _| f(event)).is_ok() {}
+        })
+    }
+
+    pub fn annulus_on_one_ring(plan: &Plan) -> Sample {
+        let sum = Arc::new(AtomicU64::new(0));
+        let total = Arc::clone(&sum);
+        let builder = Builder::new(plan.capacity).wait_strategy(WaitStrategy::BackoffSpin);
+        let (mut publisher, source) = builder.events(Event::default).unwrap();
+        let a = source.subscribe_tracked();
+        let b = source.subscribe().after(&[&a]);
+        let c = source.subscribe().after(&[&a]);
+        let d = source.subscribe().after(&[&b, &c]);
+        let e = source.subscribe().after(&[&d]);
+        drop(source);
+        let threads = [
+            stage(plan, 1, a, |e| e.first.store(first(e.message), Relaxed)),
+            stage(plan, 0, b, |e| e.left.store(left(e.first.load(Relaxed)), Relaxed)),
+            stage(plan, 1, c, |e| e.right.store(right(e.first.load(Relaxed)), Relaxed)),
+            stage(plan, 0, d, |e| {
+                e.joined.store(joined(e.left.load(Relaxed), e.right.load(Relaxed)), Relaxed);
+            }),
+            stage(plan, 1, e, move |e| {
+                total.store(total.load(Relaxed).wrapping_add(e.joined.load(Relaxed)), Relaxed);
+            }),
+        ];
+        place(plan.placement, plan.cores, 0);
+        let begun = Instant::now();
+        for i in 0..plan.messages {
+            publisher.publish(|event| event.message = i).expect("the stages are there");
+        }
+        drop(publisher);
+        threads.into_iter().for_each(|thread| thread.join().expect("no stage panics"));
+        let sample = ns_each(begun, plan.messages).into();
+        assert_eq!(sum.load(Relaxed), expected(plan.messages));
+        sample
     }
 
     /// With more threads than cores, its own strategies keep each other off the cores for whole time slices.
