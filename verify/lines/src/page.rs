@@ -25,7 +25,7 @@ const PARTS: [(&str, &str); 14] = [
     ("lane/cells", "slots"),
     ("lane/position", "slots"),
     ("lane/stamped", "slots"),
-    ("lane/position", "claims"),
+    ("lane/claim", "claims"),
     ("lane/one_to_one", "head and tail"),
     ("ring/head", "head"),
     ("ring/gate", "gate"),

@@ -24,7 +24,7 @@ use crate::wait::{EventCount, Relay};
 /// The topics that match.
 pub(super) struct Members<T: Message> {
     /// In the order in which they joined, and so of their numbers.
-    all: Vec<Match<T>>,
+    all: Vec<MatchingTopic<T>>,
     /// Whose turn it is.
     turn: usize,
     /// How many have joined.
@@ -40,7 +40,7 @@ pub(super) struct Members<T: Message> {
 }
 
 /// A topic that matches.
-struct Match<T: Message> {
+struct MatchingTopic<T: Message> {
     // Before the subscriber: it is dropped first, and the subscriber keeps its ring alive.
     #[cfg(any(feature = "std", feature = "async"))]
     relay: Relay,
@@ -104,7 +104,7 @@ impl<T: Message> Members<T> {
         // After that look, so that nothing comes any more if the bus is gone.
         if self.inbox.has_some() {
             for (name, subscriber) in self.inbox.take() {
-                self.all.push(Match {
+                self.all.push(MatchingTopic {
                     #[cfg(any(feature = "std", feature = "async"))]
                     relay: Relay::new(),
                     number: self.joined,

@@ -11,7 +11,6 @@
 use core::mem::offset_of;
 
 use super::Number;
-use super::position::CacheLine;
 use crate::base::in_place::written;
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, UnsafeCell};
@@ -136,11 +135,17 @@ impl ProducerLines {
     }
 }
 
+/// What the reader writes, and nothing else.
+#[repr(C, align(128))]
+struct ConsumerLines {
+    head: AtomicU64,
+}
+
 /// In the lane, on lines of its own. `LONE`: [`ControlBlock::LONE`].
 #[repr(C)]
 pub(crate) struct Own<const LONE: bool = false> {
     front: ProducerLines,
-    head: CacheLine,
+    back: ConsumerLines,
 }
 
 /// That of the only lane of a queue.
@@ -152,7 +157,7 @@ pub(crate) type Lone = Own<true>;
 const _: () = {
     assert!(offset_of!(ProducerLines, tail) == 0, "a reader looks at this line");
     assert!(offset_of!(ProducerLines, writer) == 64, "no reader looks at this line");
-    assert!(offset_of!(Own, head) == 128, "the reader's lines");
+    assert!(offset_of!(Own, back) == 128, "the reader's lines");
     assert!(size_of::<Own>() == 256, "nobody else is on the reader's lines");
 };
 
@@ -171,7 +176,7 @@ impl<const LONE: bool> Own<LONE> {
         // SAFETY: the caller's promise. These are all the fields.
         unsafe {
             ProducerLines::write_at(&raw mut (*place).front, first);
-            (&raw mut (*place).head).write(CacheLine::new(first));
+            (&raw mut (*place).back).write(ConsumerLines { head: AtomicU64::new(first.get()) });
         }
     }
 }
@@ -188,7 +193,7 @@ impl<const LONE: bool> ControlBlock for Own<LONE> {
 
     #[inline(always)]
     fn head(&self) -> &AtomicU64 {
-        self.head.word()
+        &self.back.head
     }
 
     #[inline(always)]

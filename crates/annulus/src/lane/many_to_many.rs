@@ -26,8 +26,8 @@
 use core::num::NonZeroUsize;
 use core::ops::Deref;
 
-use super::position::CacheLine;
-use super::stamped::{self, Claim, FreeSlot, OVER, Stamped, StampedSlot, Taken};
+use super::claim::{CacheLine, Claim, claim};
+use super::stamped::{FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Cells, Number, Span};
 use crate::base::room::Before;
 use crate::error::{CapacityError, Refusal};
@@ -96,7 +96,7 @@ impl<T> ManyToMany<T> {
             let overwrites = || mutated!("ordered_overwrites").then(|| self.slots.slot(number));
             self.slots.free_slot(number).or_else(overwrites)
         };
-        stamped::claim(&self.tail, most, free)
+        claim(&self.tail, most, free)
             .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
@@ -136,7 +136,7 @@ impl<T> ManyToMany<T> {
     /// as many.
     // Mutants: `with 1`: it tries to claim, and finds no room.
     pub(crate) fn free_slots(&self, preferred: u64) -> u64 {
-        // Acquire: as in `stamped::claim`.
+        // Acquire: as in `claim`.
         let mut tail = self.tail.load(Ordering::Acquire);
         loop {
             let count = self.slots.free_slots(tail, preferred);
@@ -225,13 +225,13 @@ impl<T> ManyToMany<T> {
 
     /// The next message to be claimed by a reader.
     pub(crate) fn head(&self) -> Number {
-        // Acquire: as in `stamped::claim`.
+        // Acquire: as in `claim`.
         self.slots.head.load(Ordering::Acquire)
     }
 
     /// The next message to be claimed by a writer, or the end.
     pub(crate) fn tail(&self) -> Number {
-        // Acquire: as in `stamped::claim`.
+        // Acquire: as in `claim`.
         let tail = self.tail.load(Ordering::Acquire);
         if self.slots.is_over(tail) { tail.back(OVER) } else { tail }
     }

@@ -6,6 +6,7 @@ mod across;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 mod blocks_across;
 mod cells;
+mod claim;
 mod control_block;
 mod many_to_many;
 mod one_to_many;

@@ -1,5 +1,4 @@
-//! [`Number`] and [`Position`]: which message of a lane, and where it lies. [`CacheLine`]: a number that
-//! shares its cache line with nothing.
+//! [`Number`] and [`Position`]: which message of a lane, and where it lies.
 //!
 //! The tail and the head of a lane are numbers. An end has a position: its next message's number, and the
 //! origin from which slots are counted. So lane.send2 and lane.take6 find their slot by one addition, and the
@@ -17,7 +16,7 @@ use core::ops::Range;
 
 use super::Cells;
 use crate::base::hint::{self, unlikely};
-use crate::sync::{AtomicU64, Ordering, mutated, tell};
+use crate::sync::{mutated, tell};
 
 /// The number of a message in a lane: one more for each.
 ///
@@ -72,51 +71,6 @@ impl Number {
     #[inline(always)]
     pub(crate) const fn is_before(self, other: Self) -> bool {
         self.since(other) > u64::MAX / 2
-    }
-}
-
-/// A number on two cache lines of its own, because processors fetch lines in pairs.
-#[repr(align(128))]
-pub(super) struct CacheLine(AtomicU64);
-
-impl CacheLine {
-    pub(super) fn new(number: Number) -> Self {
-        Self(AtomicU64::new(number.get()))
-    }
-
-    /// The number as it lies there, for whoever watches it.
-    pub(super) fn word(&self) -> &AtomicU64 {
-        &self.0
-    }
-
-    #[inline(always)]
-    pub(super) fn load(&self, ordering: Ordering) -> Number {
-        Number::new(self.0.load(ordering))
-    }
-
-    #[inline(always)]
-    pub(super) fn compare_exchange(
-        &self,
-        current: Number,
-        new: Number,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<Number, Number> {
-        let now = self.0.compare_exchange(current.get(), new.get(), success, failure);
-        now.map(Number::new).map_err(Number::new)
-    }
-
-    /// As [`compare_exchange`](Self::compare_exchange), but it may fail for no reason.
-    #[inline(always)]
-    pub(super) fn compare_exchange_weak(
-        &self,
-        current: Number,
-        new: Number,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<Number, Number> {
-        let now = self.0.compare_exchange_weak(current.get(), new.get(), success, failure);
-        now.map(Number::new).map_err(Number::new)
     }
 }
 

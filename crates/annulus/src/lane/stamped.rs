@@ -23,7 +23,7 @@ use core::mem::MaybeUninit;
 use core::mem::offset_of;
 use core::num::NonZeroUsize;
 
-use super::position::CacheLine;
+use super::claim::{CacheLine, Claim, claim};
 use super::{Cells, Number};
 use crate::base::index::Index;
 use crate::base::room::Before;
@@ -456,59 +456,6 @@ pub(crate) struct Taken<T> {
     pub(crate) raced: bool,
 }
 
-/// What a [claim](claim()) took: `count` messages, or free slots, from number `first` on, which belongs in
-/// `slot`.
-pub(super) struct Claim<S> {
-    pub(super) first: Number,
-    pub(super) slot: S,
-    pub(super) count: usize,
-    /// Whether others moved the counter meanwhile, or may have.
-    pub(super) raced: bool,
-}
-
-/// stamped.take5, and ordered.tail1 of `many_to_many.rs`: moves `counter` behind up to `most` messages, from
-/// where it is on, whose slots `ready` returns where they are the caller's once that was done. Where there
-/// was none, returns which would be the first.
-// Decision 0065: the slot is handed on.
-#[inline(always)]
-pub(super) fn claim<S>(
-    counter: &CacheLine,
-    most: NonZeroUsize,
-    ready: impl Fn(Number) -> Option<S>,
-) -> Result<Claim<S>, Number> {
-    // Acquire: as a failure below.
-    let mut first = counter.load(Ordering::Acquire);
-    let mut raced = false;
-    loop {
-        let Some(slot) = ready(first) else {
-            // Nothing, if the number was not an old one.
-            let now = counter.load(Ordering::Acquire);
-            if now == first {
-                return Err(first);
-            }
-            // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed
-            (first, raced) = (now, true);
-            // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed
-            continue;
-        };
-        let is_ready = |&count: &u64| ready(first.plus(count)).is_some();
-        let count = 1 + (1..most.get() as u64).take_while(is_ready).count();
-        let behind = first.plus(count as u64);
-        if mutated!("one_to_many_claim_not_atomic") {
-            counter.word().store(behind.get(), Ordering::Release);
-            return Ok(Claim { first, slot, count, raced });
-        }
-        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        // The stamps order the messages. Acquire and Release: pair with divide.settle1, and on with the next
-        // claim; and with ordered.close2.
-        match counter.compare_exchange_weak(first, behind, success, failure) {
-            Ok(_) => return Ok(Claim { first, slot, count, raced }),
-            // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed
-            Err(now) => (first, raced) = (now, !mutated!("race_untold")),
-        }
-    }
-}
-
 impl<T> Drop for Stamped<T> {
     fn drop(&mut self) {
         while let Some(claimed) = self.claim(1) {
@@ -519,35 +466,6 @@ impl<T> Drop for Stamped<T> {
         for index in 0..self.capacity() {
             // SAFETY: made in `new`, and nobody uses them any more.
             unsafe { self.slots.drop_in_place(index) };
-        }
-    }
-}
-
-#[cfg(all(test, not(annulus_loom)))]
-mod tests {
-    use core::cell::Cell;
-
-    use super::*;
-
-    /// A reader that is slower than another learns of it.
-    #[test]
-    fn a_race_is_told() {
-        for another in [false, true] {
-            let counter = CacheLine::new(Number::new(0));
-            let is_first = Cell::new(true);
-            let look = |number: Number| {
-                if is_first.replace(false) && another {
-                    counter.word().store(1, Ordering::Relaxed);
-                }
-                Some(number)
-            };
-            let Ok(Claim { first, slot, raced, .. }) = claim(&counter, NonZeroUsize::MIN, look) else {
-                unreachable!("all are ready");
-            };
-            assert_eq!(first, Number::new(u64::from(another)));
-            assert_eq!(slot, first);
-            // (Miri lets weak exchanges fail.)
-            assert!(raced == another || cfg!(miri));
         }
     }
 }

@@ -13,7 +13,8 @@ use core::ptr::NonNull;
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, InPlace, Lanes, Parts};
-use super::node::LaneShare;
+use super::state::LaneShare;
+
 use super::one::One;
 use super::plan::Plan;
 use super::read::ReadEnd;

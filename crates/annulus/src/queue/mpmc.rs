@@ -25,11 +25,11 @@
 
 use super::channels::channels;
 use super::kind::{AnyKind, Build, Divide, Join, Joinable, ManyConsumers, Parts, QueueKind};
-use super::node::LaneShare;
+
 use super::plan::Plan;
 use super::queue_lane::NewLane;
 use super::read_many::ReadMany;
-use super::state::QueueState;
+use super::state::{LaneShare, QueueState};
 use super::write_many::WriteMany;
 use crate::error::CapacityError;
 use crate::lane::{OneToMany, Own};

@@ -19,11 +19,11 @@
 use super::channels::channels;
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, Build, InPlace, Join, Joinable, Lanes, Parts, QueueKind};
-use super::node::LaneShare;
+
 use super::plan::Plan;
 use super::queue_lane::NewLane;
 use super::read::ReadEnd;
-use super::state::QueueState;
+use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;
 use crate::error::CapacityError;
 use crate::lane::{OneToOne, Own};

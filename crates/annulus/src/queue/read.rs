@@ -12,8 +12,9 @@
 
 use core::ptr;
 
-use super::node::{LaneNode, LaneShare, state_of};
+use super::node::LaneNode;
 use super::roster::Round;
+use super::state::{LaneShare, state_of};
 use crate::base::hint::unlikely;
 use crate::lane::{Cells, ControlBlock, Number, OneToOne, Own, Position};
 use crate::sync::mutated;

@@ -13,9 +13,9 @@
 //! turn of every other, with each consumer that goes on.
 
 use super::ends::Read;
-use super::node::{LaneNode, LaneShare};
+use super::node::LaneNode;
 use super::roster::{BUDGET, Round};
-use super::state::QueueState;
+use super::state::{LaneShare, QueueState};
 use super::thinning::Thinning;
 use crate::lane::{OneToMany, Taken};
 use crate::sync::{AtomicU64, mutated};

@@ -12,12 +12,12 @@
 use super::channels::channels;
 use super::ends::Read;
 use super::kind::{AnyKind, Build, InPlace, Lanes, Parts, QueueKind};
-use super::node::LaneShare;
+
 use super::one::One;
 use super::plan::Plan;
 use super::queue_lane::NewLane;
 use super::read::ReadEnd;
-use super::state::QueueState;
+use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;
 use crate::error::CapacityError;
 use crate::lane::{Lone, OneToOne};

@@ -5,6 +5,16 @@
 //! queue state. The [`Roster`] knows which producer has a lane, and which lanes are active: those at which
 //! consumers look.
 //!
+//! ```text
+//! an end                          the queue state
+//! ┌───────────────────┐          ┌──────────────────────────────────────────────────┐
+//! │ LaneShare: a node │─────────▶│ LaneNode: the lane │ active, released │ state ──┐ │
+//! │ its own numbers   │          │ published, roster …  ◀────────────────────────┘ │
+//! └───────────────────┘          └──────────────────────────────────────────────────┘
+//! ```
+//!
+//! So the lane is one step from an end, and the queue state another one.
+//!
 //! *After a send* (lane.send4) a producer checks three things, which change rarely. Does a consumer sleep? Is
 //! the queue closed? (Both are in one word, `published`.) Is its lane still `active`? (This is not checked
 //! where there is only one lane.) One fence serves all three. Whoever changes one of them then calls
@@ -15,13 +25,13 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::offset_of;
+use core::ops::Deref;
 use core::ptr::NonNull;
 
-use super::latency_sampler::LatencySampler;
 use super::node::LaneNode;
 use super::plan::Plan;
 use super::queue_lane::{NewLane, QueueLane};
-use super::roster::Roster;
+use super::roster::{Roster, Round};
 use crate::base::common::{Common, Room};
 use crate::base::handle_count::HandleCount;
 use crate::base::room::Before;
@@ -29,7 +39,7 @@ use crate::base::room::Before;
 use crate::close::Told;
 use crate::close::{Close, Closer};
 use crate::error::CapacityError;
-use crate::lane::{Number, OneToOne, Peer, Span};
+use crate::lane::{OneToOne, Peer};
 use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
@@ -38,6 +48,8 @@ use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, mutated};
+#[cfg(feature = "shm")]
+use crate::wait::Remote;
 use crate::wait::{EventCount, Flag, HasFlags};
 
 /// What all handles of a queue share.
@@ -396,7 +408,7 @@ impl<L: QueueLane> QueueState<L> {
             if let Some(counters) = &self.counters {
                 counters.saw_waiting(span.count());
             }
-            stats.producers.extend(producer_now(node, span));
+            stats.producers.extend(node.producer_now(span));
         }
         stats.producers.sort_unstable_by_key(|producer| producer.id);
         (stats.received, stats.pending) = (Some(received), Some(pending));
@@ -410,28 +422,148 @@ impl<L: QueueLane> QueueState<L> {
     /// that left messages in a lane which no other producer has yet.
     pub(super) fn producers_now(&self) -> Vec<ProducerStats> {
         let mut producers: Vec<_> =
-            self.nodes().filter_map(|node| producer_now(node, node.lane.span())).collect();
+            self.nodes().filter_map(|node| node.producer_now(node.lane.span())).collect();
         producers.sort_unstable_by_key(|producer| producer.id);
         producers
     }
 }
 
-/// What the producer of `node` has done, where `span` lies in its lane. `None` if there is no producer, and
-/// nothing.
-fn producer_now<L>(node: &LaneNode<L>, span: Span) -> Option<ProducerStats> {
-    // Relaxed, here and below: numbers for whoever asks. While a producer joins, they may be those of the
-    // producer before.
-    if !node.has_producer.load(Ordering::Relaxed) && span.count() == 0 {
-        return None;
+/// A share in a queue state, and a reference to one of its lane nodes: what a `Common` of the one and a
+/// reference to the other would be, in one pointer. Each end of a lane has one, and nothing else keeps a
+/// queue state alive.
+// Decision 0004: a handle has no more than four numbers.
+pub(super) struct LaneShare<L: QueueLane> {
+    /// A node of a queue state of which this owns one share. A node lives as long as its queue state.
+    node: NonNull<LaneNode<L>>,
+}
+
+// SAFETY: as an `Arc` of the queue state, and a shared reference to a part of it.
+unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
+// SAFETY: as above.
+unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
+
+impl<L: QueueLane> LaneShare<L> {
+    /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
+    /// queue state counts one producer and one consumer, which are still to be made.
+    #[inline(always)]
+    pub(super) fn first(mut slots: L::Slots, plan: &Plan) -> [Self; 2]
+    where
+        L: NewLane<Peer = ()>,
+    {
+        let room = L::block_of(&mut slots).room_before();
+        // SAFETY: `made` has room for it.
+        let lane = |place| unsafe { L::write_at(place, slots, plan) };
+        QueueState::made(room, plan, [EventCount::counting; 2], lane, 1, ()).map(Self::of_first)
     }
-    let base = Number::new(node.base.load(Ordering::Relaxed));
-    // Messages before its first one are those of an earlier producer.
-    let since_base = |number: Number| if number.is_before(base) { 0 } else { number.since(base) };
-    Some(ProducerStats {
-        id: node.id.load(Ordering::Relaxed),
-        sent: since_base(span.tail),
-        received: since_base(span.head),
-        pending: span.count(),
-        latency: node.sampler.as_ref().and_then(LatencySampler::latency),
-    })
+
+    /// The first share in a new queue state, whose other side is of another process, and which has the lane
+    /// `first` and those of `others`. The queue state counts a handle of the other side, too. All lanes are
+    /// active. The consumer sleeps at `published`, and each producer at the place that comes with its lane.
+    #[cfg(feature = "shm")]
+    pub(super) fn across(
+        plan: Plan,
+        first: (L, Remote),
+        others: impl IntoIterator<Item = (L, Remote)>,
+        published: Remote,
+        peer: L::Peer,
+    ) -> Self {
+        let (lane, released) = first;
+        let event = |remote| |counters| EventCount::across(remote, counters);
+        let events = [published, released].map(event);
+        // SAFETY: `made` has room for it.
+        let lane = |place: *mut L| unsafe { place.write(lane) };
+        let [state] = QueueState::made(Common::room(), &plan, events, lane, 0, peer);
+        for ((lane, released), number) in others.into_iter().zip(1..) {
+            let released = EventCount::across(released, state.counters.clone());
+            // SAFETY: `add_lane` has room for it.
+            state.roster.activate(state.add_lane(|place| unsafe { place.write(lane) }, released, number));
+        }
+        Self::of_first(state)
+    }
+
+    /// A share at the first lane.
+    #[inline(always)]
+    fn of_first(state: Common<QueueState<L>>) -> Self {
+        let node = NonNull::from(state.roster.first());
+        // `give_up` drops it.
+        let _ = state.into_raw();
+        Self { node }
+    }
+
+    /// A share in the same queue state, with a lane for a producer that joins.
+    pub(super) fn join(&self) -> Result<Self, CapacityError>
+    where
+        L: NewLane,
+    {
+        let node = NonNull::from(self.state().lane_for_producer()?);
+        // (A clone, with another node of the same queue state.)
+        let mut share = self.clone();
+        share.node = node;
+        Ok(share)
+    }
+
+    #[inline(always)]
+    pub(super) fn state(&self) -> &QueueState<L> {
+        state_of(self)
+    }
+
+    /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. Stays where it
+    /// is if there is none.
+    #[inline(always)]
+    pub(super) fn move_on(
+        &mut self,
+        round: &mut Round,
+        mut is_wanted: impl FnMut(&LaneNode<L>) -> bool,
+    ) -> Option<usize> {
+        loop {
+            let (index, node) = self.state().roster.next(round)?;
+            if is_wanted(node) {
+                self.node = NonNull::from(node);
+                return Some(index);
+            }
+        }
+    }
+}
+
+/// The queue state that `node` belongs to.
+#[inline(always)]
+pub(super) fn state_of<L: QueueLane>(node: &LaneNode<L>) -> &QueueState<L> {
+    // SAFETY: `QueueState::lane_for_producer` put the address of the queue state there. Whoever borrows a
+    // node has borrowed a share, or the queue state, which the node is a part of.
+    unsafe { node.state.cast().as_ref() }
+}
+
+impl<L: QueueLane> Deref for LaneShare<L> {
+    type Target = LaneNode<L>;
+
+    #[inline(always)]
+    fn deref(&self) -> &LaneNode<L> {
+        // SAFETY: this has a share in the node's queue state. A node is only borrowed shared.
+        unsafe { self.node.as_ref() }
+    }
+}
+
+impl<L: QueueLane> Clone for LaneShare<L> {
+    fn clone(&self) -> Self {
+        // SAFETY: the address is that of a `Common`, of which this owns a share.
+        let _ = unsafe { Common::another(self.state.cast::<QueueState<L>>()) }.into_raw();
+        Self { node: self.node }
+    }
+}
+
+impl<L: QueueLane> Drop for LaneShare<L> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        give_up(self.node);
+    }
+}
+
+/// By value, so that an end has no address (decision 0002).
+#[cold]
+#[inline(never)]
+fn give_up<L: QueueLane>(node: NonNull<LaneNode<L>>) {
+    // SAFETY: the share that is given up here is still there.
+    let state = unsafe { node.as_ref() }.state;
+    // SAFETY: the address is that of a `Common`, and the share is given up once: it is being dropped.
+    drop(unsafe { Common::from_raw(state.cast::<QueueState<L>>()) });
 }

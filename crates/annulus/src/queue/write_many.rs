@@ -2,8 +2,8 @@
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
-use super::node::{LaneNode, LaneShare, state_of};
-use super::state::QueueState;
+use super::node::LaneNode;
+use super::state::{LaneShare, QueueState, state_of};
 use crate::base::hint::unlikely;
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{Claimed, Number, OneToMany};

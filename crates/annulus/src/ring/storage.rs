@@ -56,7 +56,7 @@ impl Storage {
         core::alloc::Layout::array::<WordLine>(slots.checked_mul(stride)?.div_ceil(LINE_WORDS)).ok()
     }
 
-    /// The first word. A `WordLine` is `LINE_WORDS` words and nothing else (asserted above), and the lines are
+    /// The first word. A `WordLine` is `LINE_WORDS` words and nothing else (asserted above), and they are
     /// contiguous, so from here on there are at least as many words as were asked for, for as long as the
     /// storage lives.
     pub(super) fn start(&self) -> NonNull<AtomicU64> {

@@ -16,7 +16,7 @@ use super::many::{ENDS, MOST_PLACES, free_place};
 use super::numbers_and_slots::{Extent, shown};
 use super::places::{Places, Table, WhenNoProducer, byte_of};
 use super::process::ProcessId;
-use super::queue::{HeldPlace, damaged, numbers};
+use super::queue::{PlaceLock, damaged, numbers};
 use super::share_error::ShareError;
 use super::sleepers;
 use crate::broadcast::{Across, Builder, Fellow, FellowPublisher, fellow_of_another};
@@ -81,7 +81,7 @@ pub(super) fn share<T: Message>(
     let looks_on = sleepers::attach_anew(&invitation.sleepers).map_err(io::Error::other)?;
     let looks_on = Places(Arc::new(table(Arc::new(looks_on))));
     // (Nobody else has the page.)
-    let seat = HeldPlace::take(&page, byte_of(0), false)?
+    let seat = PlaceLock::take(&page, byte_of(0), false)?
         .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
     let table = Arc::new(table(page));
     let sleepers = sleepers::remote_of_fellow(&table.page);
@@ -157,7 +157,7 @@ pub(super) fn seen(
 }
 
 /// One who has this place, by the lock of `seat`.
-fn fellow(table: &Arc<Table>, layout: &Layout, offset: usize, place: usize, seat: HeldPlace) -> Fellow {
+fn fellow(table: &Arc<Table>, layout: &Layout, offset: usize, place: usize, seat: PlaceLock) -> Fellow {
     let left = Arc::clone(table);
     Fellow {
         claims: Arc::new(claims(table, layout, offset, || false)),

@@ -16,7 +16,7 @@ use super::kind::ShmKind;
 use super::liveness::PeerState;
 use super::places::{Places, Table, WhenNoProducer, byte_of};
 use super::process::ProcessId;
-use super::queue::{HeldPlace, LaneExtent, Peer, SEAT, WhenConsumerDies, check, create, damaged, numbers};
+use super::queue::{LaneExtent, Peer, PlaceLock, SEAT, WhenConsumerDies, check, create, damaged, numbers};
 use super::share_error::ShareError;
 use super::sleepers;
 use crate::base::gone::Gone;
@@ -74,7 +74,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     // (Nobody else has the page.)
     let seat =
-        HeldPlace::take(&page, SEAT, false)?.ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
+        PlaceLock::take(&page, SEAT, false)?.ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
     let (consumer, places) = consumer_at(table, &extent, seat, plan).ok_or(too_large)?;
     Ok((consumer, places, invitation))
 }
@@ -86,7 +86,7 @@ pub(super) fn join_as_consumer<T: Pod + Send, K: KindAcross>(
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T, K>, Places), AttachError> {
     let Other { table, extent, layout, .. } = Other::new::<T, K>(invitation, &payload)?;
-    let seat = HeldPlace::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
+    let seat = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
     consumer_at(table, &extent, seat, plan).ok_or_else(|| damaged("the capacity", layout.capacity as u64))
 }
@@ -95,7 +95,7 @@ pub(super) fn join_as_consumer<T: Pod + Send, K: KindAcross>(
 fn consumer_at<T: Pod + Send, K: KindAcross>(
     table: Table,
     extent: &LaneExtent,
-    seat: HeldPlace,
+    seat: PlaceLock,
     plan: Plan,
 ) -> Option<(Consumer<T, K>, Places)> {
     numbers(&table.memory).consumer_comes();
@@ -164,9 +164,9 @@ pub(super) fn join_as_producer<T: Pod + Send, K: KindAcross>(
 }
 
 /// The first place that nobody has, and its lock; `None` if there is none.
-pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, HeldPlace)>> {
+pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, PlaceLock)>> {
     for place in 0..table.count {
-        if let Some(seat) = HeldPlace::take(&table.page, byte_of(place), mutated!("shm_place_of_another"))? {
+        if let Some(seat) = PlaceLock::take(&table.page, byte_of(place), mutated!("shm_place_of_another"))? {
             return Ok(Some((place, seat)));
         }
     }

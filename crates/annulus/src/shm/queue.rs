@@ -123,7 +123,7 @@ pub(super) fn join<T: Pod + Send, K: KindAcross>(
         return Err(AttachError::Damaged { field, value: detail });
     }
     let page = Arc::new(sleepers::attach_anew(&invitation.sleepers)?);
-    let seat = HeldPlace::of_consumer(&page)?.ok_or(AttachError::Occupied)?;
+    let seat = PlaceLock::of_consumer(&page)?.ok_or(AttachError::Occupied)?;
     let memory = Arc::new(PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?);
     numbers(&memory).consumer_comes();
     let peer = Peer { memory: Arc::clone(&memory), page: None };
@@ -148,12 +148,12 @@ pub(super) fn damaged(field: &'static str, value: u64) -> AttachError {
 pub(super) const SEAT: usize = 0;
 
 /// Somebody has the seat of the consumer, or a place for a producer, as long as this is there.
-pub(super) struct HeldPlace {
+pub(super) struct PlaceLock {
     page: Arc<SharedMemory>,
     byte: usize,
 }
 
-impl HeldPlace {
+impl PlaceLock {
     /// That of the consumer; `None` if there is one.
     pub(super) fn of_consumer(page: &Arc<SharedMemory>) -> Result<Option<Self>, AttachError> {
         Self::take(page, SEAT, mutated!("shm_two_consumers")).map_err(AttachError::System)
@@ -167,7 +167,7 @@ impl HeldPlace {
     }
 }
 
-impl Drop for HeldPlace {
+impl Drop for PlaceLock {
     /// Others of this process may have the page for a while.
     fn drop(&mut self) {
         // It can't be refused: it is a lock of this opening.
@@ -244,7 +244,7 @@ fn part<T: Pod + Send>(
     [published, released]: [Remote; 2],
     extent: &LaneExtent,
     gone: Gone,
-    seat: Option<HeldPlace>,
+    seat: Option<PlaceLock>,
 ) -> Option<Part<T>> {
     let numbers = numbers(memory);
     Some(Part {
