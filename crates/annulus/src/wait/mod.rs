@@ -53,6 +53,7 @@ mod remote_tasks;
 mod remote_word;
 #[cfg(feature = "std")]
 mod sending;
+mod sleepers;
 mod source;
 mod spin;
 mod strategy;
@@ -108,6 +109,7 @@ pub(crate) use remote_word::carries_out_barriers;
 pub use sending::SendChoice;
 #[cfg(feature = "std")]
 pub(crate) use sending::Sending;
+pub(crate) use sleepers::Sleepers;
 pub(crate) use source::Source;
 #[cfg(feature = "std")]
 pub(crate) use source::There;

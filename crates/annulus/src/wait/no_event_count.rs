@@ -2,6 +2,7 @@
 
 use super::Deadline;
 use super::flag::{Flag, HasFlags};
+use super::sleepers::Sleepers;
 use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, fence};
 
@@ -46,15 +47,13 @@ impl EventCount {
     #[inline]
     pub(crate) fn notify(&self) {}
 
-    /// The caller looks closer.
-    pub(crate) fn finds_nobody(&self) -> bool {
-        false
+    /// Nobody sleeps. The caller looks at what is flagged.
+    pub(crate) fn sleepers(&self) -> Sleepers {
+        Sleepers::More
     }
 
-    /// The caller looks closer.
-    pub(crate) fn wakes_tasks_only(&self) -> bool {
-        false
-    }
+    /// Does nothing, as [`notify`](Self::notify).
+    pub(crate) fn wake_all(&self) {}
 
     /// Does nothing, as [`notify`](Self::notify).
     pub(crate) fn notify_fenced(&self) {}
@@ -65,11 +64,6 @@ impl EventCount {
     /// Nobody does.
     #[inline]
     pub(crate) fn may_have_sleepers(&self) -> bool {
-        false
-    }
-
-    /// Nobody does.
-    pub(crate) fn has_sleepers(&self) -> bool {
         false
     }
 

@@ -30,7 +30,7 @@ use crate::stats::{Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::transmit::in_parts::in_parts;
 use crate::wait::{
-    Deadline, EventCount, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots,
+    Deadline, EventCount, Flag, HasFlags, Look, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots,
     wait_until,
 };
 
@@ -118,7 +118,7 @@ impl<T> State<T> {
         let early = mutated!("ordered_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of whoever sleeps and of `discard`.
         self.published.fence_fully();
-        if self.published.finds_nobody() {
+        if self.published.sleepers() == Sleepers::Nobody {
             return;
         }
         // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
@@ -233,7 +233,7 @@ impl<T> State<T> {
         let early = mutated!("ordered_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with that of another receiver, and with the barrier of whoever sleeps.
         self.released.fence_fully();
-        if self.released.finds_nobody() {
+        if self.released.sleepers() == Sleepers::Nobody {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::sleeping::Sleeper;
+use crate::wait::flag::Flag;
+use crate::wait::sleepers::Sleepers;
 use crate::wait::waiters::MANY_IN_VAIN;
 use crate::wait::woken::Woken;
 use std::time::{Duration, Instant};
@@ -247,35 +249,33 @@ fn a_task_is_a_sleeper() {
     }
 }
 
-/// Where only tasks wait, and none is armed, there is nothing to do, and the caller is told so. It is told
-/// nothing where a thread sleeps, the queue is closed, or other processes may sleep.
+/// One look tells nobody from tasks, and both from the rest: a thread sleeps, the queue is closed, or other
+/// processes may sleep.
 #[test]
 fn what_needs_no_closer_look() {
     for event in both_kinds() {
-        let asked = || [event.finds_nobody(), event.wakes_tasks_only()];
-        assert_eq!(asked(), [true; 2], "nobody has waited");
+        assert_eq!(event.sleepers(), Sleepers::Nobody, "nobody has waited");
         let mut task = Waiter::at(&event);
-        assert!(!event.finds_nobody(), "one is armed");
+        assert_eq!(event.sleepers(), Sleepers::Tasks, "one is armed");
         assert_eq!(task.wakes(), 0, "which is not woken by that");
-        assert!(event.wakes_tasks_only());
+        event.notify_fenced();
         assert_eq!(task.wakes(), 1);
-        assert_eq!(asked(), [true; 2], "it does not wait any more");
-        // After so many in vain, the bit goes, as with other looks. (Two came already.)
-        for _ in 2..MANY_IN_VAIN {
-            assert!(event.has_sleepers() && event.finds_nobody());
+        // After so many in vain, the bit goes, as with other looks.
+        for _ in 0..MANY_IN_VAIN {
+            assert!(event.has_sleepers());
+            assert_eq!(event.sleepers(), Sleepers::Nobody, "it does not wait any more");
         }
-        assert_eq!((event.has_sleepers(), asked()), (false, [true; 2]));
+        assert!(!event.has_sleepers());
         task.wait(&event);
         let ticket = event.register();
-        assert_eq!((asked(), task.wakes()), ([false; 2], 1), "a thread sleeps");
+        assert_eq!((event.sleepers(), task.wakes()), (Sleepers::More, 1), "a thread sleeps");
         event.notify();
         event.sleep(ticket, None);
-        assert_eq!(asked(), [true; 2]);
+        assert_eq!(event.sleepers(), Sleepers::Nobody);
         event.set_flag(Flag::Closed, Ordering::Relaxed);
-        assert_eq!(asked(), [false; 2], "what is closed is looked at");
+        assert_eq!(event.sleepers(), Sleepers::More, "what is closed is looked at");
     }
-    let elsewhere = EventCount::with(ELSEWHERE, 0, None);
-    assert!(!elsewhere.finds_nobody() && !elsewhere.wakes_tasks_only());
+    assert_eq!(EventCount::with(ELSEWHERE, 0, None).sleepers(), Sleepers::More);
 }
 
 /// One message for one of two tasks; and the bit stays for the other.
