@@ -2,11 +2,11 @@
 //!
 //! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
 //! says that each waker has a full fence, because the system has no other or the event is young
-//! (`fences.rs`); bits 2 and 3 are flags (`wait/flag.rs`), which wakers see at the same look;
-//! bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant and says that
-//! threads of other processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count wake-ups, so that
-//! no sleeper mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker
-//! does.
+//! (`fences.rs`); bit 2 says that nothing comes any more (`wait/flag.rs`), which wakers see at the same look;
+//! bit 3 is free; //! bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant
+//! and says that threads of other processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count
+//! wake-ups, so that no sleeper mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is
+//! all that a waker does.
 //!
 //! ```text
 //! waker                                            sleeper
@@ -91,7 +91,6 @@ use core::task::Waker;
 use super::Deadline;
 use super::cohorts::Cohorts;
 use super::fence;
-use super::flag::HasFlags;
 #[cfg(feature = "std")]
 use super::give_way::GiveWayHint;
 use super::late;
@@ -104,7 +103,7 @@ use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct EventCount {
     /// Written by sleepers (event.sleep1) and, only while bit 0 or 4 is set, by wakers (event.wake4,
-    /// event.wake6), where something is [flagged](EventCount::set_flag), and once by a waker (event.grow8);
+    /// event.wake6), at [a close](EventCount::set_closed), and once by a waker (event.grow8);
     /// otherwise constant as long as nobody sleeps.
     pub(super) word: AtomicU32,
     /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
@@ -160,21 +159,11 @@ fn cohort(word: u32) -> Cohort {
     if word & WAKE_UP == 0 || mutated!("cohorts_are_one") { Cohort::Even } else { Cohort::Odd }
 }
 
-impl HasFlags for EventCount {
-    #[inline(always)]
-    fn word(&self) -> &AtomicU32 {
-        &self.word
-    }
-}
-
 impl EventCount {
     /// What a waker in another language looks for in the word, as
     /// [`may_have_sleepers`](Self::may_have_sleepers).
     #[cfg(all(feature = "std", not(annulus_loom)))]
     pub(crate) const SLOW_BITS: u32 = SLOW;
-    /// The same of `Flag::Closed`.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) const CLOSED_BIT: u32 = super::flag::Flag::Closed as u32;
 
     pub(crate) fn new() -> Self {
         Self::counting(None)

@@ -88,7 +88,6 @@ pub use fence::barriers_asked;
 pub use fence::prepare;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 pub(crate) use fence::{is_asymmetric, tests::BARRIERS};
-pub(crate) use flag::{Flag, HasFlags};
 #[cfg(feature = "std")]
 pub(crate) use latch::CountsDown;
 pub(crate) use latch::Latch;

@@ -1,25 +1,17 @@
 //! Without `std` nobody sleeps, so nobody has to be woken.
 
 use super::Deadline;
-use super::flag::{Flag, HasFlags};
 use super::sleepers::Sleepers;
 use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, fence};
 
-/// An eventcount that wakes nobody. Only its flags are left. No strategy sleeps here.
+/// An eventcount that wakes nobody. Only its flag is left. No strategy sleeps here.
 pub(crate) struct EventCount {
     pub(super) word: AtomicU32,
 }
 
 /// Nothing to remember.
 pub(super) struct Ticket;
-
-impl HasFlags for EventCount {
-    #[inline(always)]
-    fn word(&self) -> &AtomicU32 {
-        &self.word
-    }
-}
 
 #[allow(clippy::unused_self, reason = "the same shape as the one that sleeps")]
 impl EventCount {
@@ -32,10 +24,10 @@ impl EventCount {
         Self::new()
     }
 
-    /// Sets `flag` for good. There is nobody to wake.
-    pub(crate) fn flag_and_wake(&self, flag: Flag) {
+    /// Sets the flag. There is nobody to wake.
+    pub(crate) fn close(&self) {
         // Release: pairs with the Acquire of whoever looks for the flag.
-        self.set_flag(flag, Ordering::Release);
+        self.set_closed(Ordering::Release);
     }
 
     /// There is nothing to count.
@@ -47,7 +39,7 @@ impl EventCount {
     #[inline]
     pub(crate) fn notify(&self) {}
 
-    /// Nobody sleeps. The caller looks at what is flagged.
+    /// Nobody sleeps. The caller looks at the flag.
     pub(crate) fn sleepers(&self) -> Sleepers {
         Sleepers::More
     }
@@ -67,12 +59,12 @@ impl EventCount {
         false
     }
 
-    /// Whether [`Flag::Closed`] is set; nobody sleeps. Pairs with [`barrier`](Self::barrier). It needs a full
+    /// Whether it is closed; nobody sleeps. Pairs with [`barrier`](Self::barrier). It needs a full
     /// fence, because no sleeper can make up for a light one here.
     #[inline]
     pub(crate) fn needs_slow_path(&self) -> bool {
         fence(Ordering::SeqCst);
-        self.has_flag(Flag::Closed, Ordering::Relaxed)
+        self.is_closed(Ordering::Relaxed)
     }
 
     /// There is no light one here.

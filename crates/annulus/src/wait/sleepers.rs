@@ -4,10 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(any(feature = "std", feature = "async")), allow(dead_code, reason = "nobody sleeps"))]
 pub(crate) enum Sleepers {
-    /// Nobody waits, and nothing is flagged: there is nothing to do.
+    /// Nobody waits, and the event is not closed: there is nothing to do.
     Nobody,
-    /// Tasks of this process and nobody else, and nothing is flagged.
+    /// Tasks of this process and nobody else, and the event is not closed.
     Tasks,
-    /// Threads wait, or others may wait in other processes, or something is flagged.
+    /// Threads wait, or others may wait in other processes, or the event is closed.
     More,
 }

@@ -2,19 +2,19 @@
 
 use super::{ELSEWHERE, EventCount, FENCE_BOTH_SIDES, SLEEPER, SLOW, TASK, THREAD};
 use crate::sync::{Ordering, mutated};
+use crate::wait::fence;
 use crate::wait::remote::Remote;
 use crate::wait::sleepers::Sleepers;
-use crate::wait::{fence, flag::Flag};
 
 impl EventCount {
     /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store,
-    /// or [`Flag::Closed`] is set. Where it is false, its fence also serves other looks that the caller takes
+    /// or the event is closed. Where it is false, its fence also serves other looks that the caller takes
     /// after this one, if whoever changes what they look at calls [`barrier`](Self::barrier) before it looks
     /// for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self) -> bool {
         // Mutants: `| with ^`: no bit is in both.
-        !self.is_clear_of(SLOW | Flag::Closed as u32)
+        !self.is_clear_of(SLOW | Self::CLOSED)
     }
 
     /// As [`needs_slow_path`](Self::needs_slow_path), of an event whose sleepers may be of other processes:
@@ -22,7 +22,7 @@ impl EventCount {
     #[cfg(feature = "shm")]
     #[inline(always)]
     pub(crate) fn needs_slow_path_across(&self) -> bool {
-        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Flag::Closed as u32) || !self.is_empty_elsewhere()
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Self::CLOSED) || !self.is_empty_elsewhere()
     }
 
     /// Whether nobody sleeps elsewhere, where light fences are enough to tell.
@@ -73,7 +73,7 @@ impl EventCount {
         // Relaxed: the fences decide what it sees.
         let word = self.word.load(Ordering::Relaxed);
         // Mutants: `| with ^`: no bit is in both.
-        if word & (THREAD | ELSEWHERE | Flag::Closed as u32) != 0 && !mutated!("tasks_hide_others") {
+        if word & (THREAD | ELSEWHERE | Self::CLOSED) != 0 && !mutated!("tasks_hide_others") {
             return Sleepers::More;
         }
         if word & TASK == 0 {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::sleeping::Sleeper;
-use crate::wait::flag::Flag;
 use crate::wait::sleepers::Sleepers;
 use crate::wait::waiters::MANY_IN_VAIN;
 use crate::wait::woken::Woken;
@@ -25,7 +24,7 @@ fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
     assert!(light.needs_slow_path());
     light.notify();
     assert!(!light.needs_slow_path());
-    light.set_flag(Flag::Closed, Ordering::Relaxed);
+    light.set_closed(Ordering::Relaxed);
     assert!(light.needs_slow_path());
 }
 
@@ -33,7 +32,7 @@ fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
 fn sleepers_are_seen_from_their_registration_to_their_wake_up() {
     for event in both_kinds() {
         assert!(!event.has_sleepers());
-        event.set_flag(Flag::Closed, Ordering::Relaxed);
+        event.set_closed(Ordering::Relaxed);
         assert!(!event.has_sleepers(), "a mark is no sleeper");
         let ticket = event.register();
         assert!(event.has_sleepers());
@@ -272,7 +271,7 @@ fn what_needs_no_closer_look() {
         event.notify();
         event.sleep(ticket, None);
         assert_eq!(event.sleepers(), Sleepers::Nobody);
-        event.set_flag(Flag::Closed, Ordering::Relaxed);
+        event.set_closed(Ordering::Relaxed);
         assert_eq!(event.sleepers(), Sleepers::More, "what is closed is looked at");
     }
     assert_eq!(EventCount::with(ELSEWHERE, 0, None).sleepers(), Sleepers::More);
@@ -347,7 +346,7 @@ fn the_word_may_wrap() {
     let ticket = event.register();
     assert_eq!(ticket.word, u32::MAX - TASK - 8);
     event.notify();
-    assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | ELSEWHERE | Flag::Closed as u32);
+    assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | ELSEWHERE | EventCount::CLOSED);
     event.sleep(ticket, None);
 }
 

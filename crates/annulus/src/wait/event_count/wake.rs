@@ -3,7 +3,7 @@
 use super::{EventCount, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
 use crate::base::hint::unlikely;
 use crate::sync::{Ordering, mutated, ordering};
-use crate::wait::{fence, flag::Flag, sleepers::Sleepers};
+use crate::wait::{fence, sleepers::Sleepers};
 
 impl EventCount {
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -31,17 +31,17 @@ impl EventCount {
         }
     }
 
-    /// event.close9: sets `flag` for good, and wakes everybody who registered before. What the caller did
+    /// event.close9: sets the flag, and wakes everybody who registered before. What the caller did
     /// before is published, as by a store with Release.
     ///
     /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
     /// sees the flag in the word; a task or a thread that registered before is seen here.
     // Decision 0130: the word of the sleepers tells of the flag, too.
-    pub(crate) fn flag_and_wake(&self, flag: Flag) {
+    pub(crate) fn close(&self) {
         // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
         // with the Release of event.sleep1 of a task, which is found then.
         let ordering = ordering!(AcqRel unless "queue_close_relaxed");
-        let seen = self.word.fetch_or(flag as u32, ordering);
+        let seen = self.word.fetch_or(Self::CLOSED, ordering);
         if mutated!("queue_close_wakes_nobody") {
             return;
         }
