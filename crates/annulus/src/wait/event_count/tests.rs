@@ -5,6 +5,8 @@ use crate::sleeping::Sleeper;
 use crate::wait::sleepers::Sleepers;
 use crate::wait::waiters::MANY_IN_VAIN;
 use crate::wait::woken::Woken;
+use std::sync::mpsc;
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -125,7 +127,7 @@ impl Drop for Notifier<'_> {
 }
 
 /// Until so many threads sleep, `last` too.
-fn await_sleepers(event: &EventCount, count: u32, last: &std::sync::mpsc::Receiver<Sleeper>) {
+fn await_sleepers(event: &EventCount, count: u32, last: &mpsc::Receiver<Sleeper>) {
     while event.threads.asleep() < count {
         std::thread::yield_now();
     }
@@ -140,25 +142,35 @@ fn await_sleepers(event: &EventCount, count: u32, last: &std::sync::mpsc::Receiv
     }
 }
 
+/// So many threads sleep one after the other, and count when they are woken: event.sleep5 of the first changes
+/// the word, so another that registered before it would not sleep.
+fn put_to_sleep<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    event: &'scope EventCount,
+    count: u32,
+    woken: &'scope AtomicU32,
+) {
+    let (says, last) = mpsc::channel();
+    for asleep in 1..=count {
+        let says = says.clone();
+        scope.spawn(move || {
+            says.send(Sleeper::this()).unwrap();
+            let ticket = event.register();
+            event.sleep(Ticket { fenced: true, ..ticket }, None);
+            woken.fetch_add(1, Ordering::Relaxed);
+        });
+        await_sleepers(event, asleep, &last);
+    }
+}
+
 /// Each wake-up of one wakes one, as long as somebody sleeps.
 #[test]
 fn one_by_one() {
     const SLEEPERS: u32 = 3;
     for event in both_kinds() {
         let woken = AtomicU32::new(0);
-        let (says, last) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
-            for asleep in 1..=SLEEPERS {
-                scope.spawn(|| {
-                    says.send(Sleeper::this()).unwrap();
-                    let ticket = event.register();
-                    event.sleep(Ticket { fenced: true, ..ticket }, None);
-                    woken.fetch_add(1, Ordering::Relaxed);
-                });
-                // One after the other: event.sleep5 of the first changes the word, so another that
-                // registered before it would not sleep.
-                await_sleepers(&event, asleep, &last);
-            }
+            put_to_sleep(scope, &event, SLEEPERS, &woken);
             let _all = Notifier(&event);
             for number in 1..=SLEEPERS {
                 event.notify_some(1);
@@ -300,19 +312,8 @@ fn threads_and_a_task_take_turns() {
     const THREADS: u32 = 3;
     for event in both_kinds() {
         let woken = AtomicU32::new(0);
-        let (says, last) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
-            for asleep in 1..=THREADS {
-                scope.spawn(|| {
-                    says.send(Sleeper::this()).unwrap();
-                    let ticket = event.register();
-                    event.sleep(Ticket { fenced: true, ..ticket }, None);
-                    woken.fetch_add(1, Ordering::Relaxed);
-                });
-                // One after the other: event.sleep5 of the first changes the word, so another that
-                // registered before it would not sleep.
-                await_sleepers(&event, asleep, &last);
-            }
+            put_to_sleep(scope, &event, THREADS, &woken);
             let _all = Notifier(&event);
             let mut task = Waiter::at(&event);
             for turn in 1..THREADS {
