@@ -33,6 +33,14 @@ fn take_two(pool: &BufferPool, number: u8) {
     }
 }
 
+/// Both slabs are free, and no third one is.
+fn both_are_free(pool: &BufferPool) {
+    assert_eq!(pool.available(), 2);
+    let [first, second] = [pool.alloc().unwrap(), pool.alloc().unwrap()];
+    assert!(pool.alloc().is_none());
+    drop((second, first));
+}
+
 /// A pop that stands still while the other pops both slabs and pushes the first one back.
 #[test]
 fn a_slab_comes_back_during_a_pop() {
@@ -44,10 +52,7 @@ fn a_slab_comes_back_during_a_pop() {
         });
         take_two(&pool, 20);
         other.join().unwrap();
-        assert_eq!(pool.available(), 2);
-        let [first, second] = [pool.alloc().unwrap(), pool.alloc().unwrap()];
-        assert!(pool.alloc().is_none());
-        drop((second, first));
+        both_are_free(&pool);
     });
 }
 
@@ -63,7 +68,7 @@ fn a_slab_comes_back_by_another() {
         take_two(&pool, 30);
         first.join().unwrap();
         second.join().unwrap();
-        assert_eq!(pool.available(), 2);
+        both_are_free(&pool);
     });
 }
 
@@ -185,10 +190,7 @@ fn slabs_of_handles_go_to_the_end_of_the_line() {
         drop(take_by_handle(&pool, 20));
         drop(take_by_handle(&pool, 21));
         other.join().unwrap();
-        assert_eq!(pool.available(), 2);
-        let [first, second] = [pool.alloc().unwrap(), pool.alloc().unwrap()];
-        assert!(pool.alloc().is_none());
-        drop((second, first));
+        both_are_free(&pool);
     });
 }
 
@@ -218,16 +220,7 @@ fn the_pool_goes_while_the_line_grows() {
         let pool = BufferPool::new(8, 3);
         let [first, second, third] = [1, 2, 3].map(|number| take_by_handle(&pool, number).unwrap());
         drop(third);
-        let threads = [(first, 10), (second, 20)].map(|(mut buffer, number)| {
-            thread::spawn(move || {
-                use_up(&mut buffer, number);
-                drop(buffer);
-            })
-        });
-        drop(pool);
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        all_end(pool, [(first, FREED, 10), (second, FREED, 20)]);
     });
 }
 
@@ -239,6 +232,20 @@ const HANDED_OUT: End = |buffer| {
     let _ = buffer.into_handle();
 };
 
+/// The last pool goes while these buffers are used up and end.
+fn all_end(pool: BufferPool, buffers: [(Buffer, End, u8); 2]) {
+    let threads = buffers.map(|(mut buffer, end, number)| {
+        thread::spawn(move || {
+            use_up(&mut buffer, number);
+            end(buffer);
+        })
+    });
+    drop(pool);
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
 /// The last pool goes while buffers end: who is last frees the memory, after all others. One slab is free,
 /// one in a handle.
 fn pool_and_buffers_end(ends: [End; 2]) {
@@ -247,16 +254,7 @@ fn pool_and_buffers_end(ends: [End; 2]) {
         let buffers = [(); 3].map(|()| pool.alloc().unwrap());
         let [first, second, third] = buffers;
         let _ = third.into_handle();
-        let threads = [(first, ends[0], 10), (second, ends[1], 20)].map(|(mut buffer, end, number)| {
-            thread::spawn(move || {
-                use_up(&mut buffer, number);
-                end(buffer);
-            })
-        });
-        drop(pool);
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        all_end(pool, [(first, ends[0], 10), (second, ends[1], 20)]);
     });
 }
 

@@ -3,11 +3,7 @@
 
 static void produce_and_die(size_t size) {
     annulus_producer *producer = new_producer(size, 0);
-    unsigned char message[LARGEST];
-    for (uint64_t number = 0; number < 3; number++) {
-        fill(message, size, number);
-        WORKS(annulus_producer_send(producer, message, size));
-    }
+    send_numbers(producer, size, 3);
     void *slots; /* is written, but never committed */
     size_t count;
     WORKS(annulus_producer_reserve(producer, 1, ANNULUS_FOREVER, &slots, &count));
@@ -18,17 +14,12 @@ static void produce_and_die(size_t size) {
 static void publish_and_die(size_t size) {
     annulus_publisher *publisher = new_publisher(ANNULUS_LOSSY, size);
     listen_for();
-    unsigned char message[LARGEST];
-    for (uint64_t number = 0; number < 3; number++) {
-        fill(message, size, number);
-        WORKS(annulus_publisher_publish(publisher, message, size));
-    }
+    publish_numbers(publisher, size, 3);
     kill(getpid(), SIGKILL);
 }
 
 static void consume_one_and_die(size_t size) {
     annulus_consumer *consumer = joined(size);
-    unsigned char message[LARGEST];
     WORKS(annulus_consumer_recv(consumer, message, size));
     is_number(message, size, 0);
     kill(getpid(), SIGKILL);
@@ -36,7 +27,6 @@ static void consume_one_and_die(size_t size) {
 
 /* Whoever is left gets what was committed, and is told then. */
 static void deaths(size_t size) {
-    unsigned char message[LARGEST];
     annulus_peer peer;
 
     in_child(produce_and_die, size);
@@ -57,10 +47,7 @@ static void deaths(size_t size) {
     WORKS(annulus_subscriber_peer(subscriber, &peer));
     CHECK(peer == ANNULUS_PEER_ALIVE);
     tell();
-    for (uint64_t number = 0; number < 3; number++) {
-        WORKS(annulus_subscriber_recv(subscriber, message, size));
-        is_number(message, size, number);
-    }
+    recv_numbers(subscriber, size, 3);
     RETURNS(ANNULUS_PEER_DIED, annulus_subscriber_recv(subscriber, message, size));
     WORKS(annulus_subscriber_free(subscriber));
     ends_by(SIGKILL);
@@ -92,11 +79,7 @@ static void a_next_consumer(size_t size) {
     WORKS(annulus_producer_peer(producer, &peer));
     CHECK(peer == ANNULUS_PEER_NONE);
     WORKS(annulus_invitation_send(invitation, other));
-    unsigned char message[LARGEST];
-    for (uint64_t number = 0; number < CAPACITY; number++) {
-        fill(message, size, number);
-        WORKS(annulus_producer_send(producer, message, size));
-    }
+    send_numbers(producer, size, CAPACITY);
     ends_by(SIGKILL);
 
     annulus_consumer *consumer, *another;

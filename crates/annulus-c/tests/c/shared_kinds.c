@@ -92,11 +92,7 @@ static void a_queue(size_t size) {
 static void subscribe(size_t size) {
     annulus_subscriber *subscriber = subscribed(size);
     tell();
-    unsigned char message[LARGEST];
-    for (uint64_t next = 0; next < MESSAGES; next++) {
-        WORKS(annulus_subscriber_recv(subscriber, message, size));
-        is_number(message, size, next);
-    }
+    recv_numbers(subscriber, size, MESSAGES);
     annulus_stats stats;
     stats.size = sizeof stats;
     WORKS(annulus_subscriber_stats(subscriber, &stats));
@@ -110,11 +106,7 @@ static void a_broadcast_ring(uint32_t kind, size_t size) {
     in_child(subscribe, size);
     annulus_publisher *publisher = new_publisher(kind, size);
     listen_for();
-    unsigned char message[LARGEST];
-    for (uint64_t number = 0; number < MESSAGES; number++) {
-        fill(message, size, number);
-        WORKS(annulus_publisher_publish(publisher, message, size));
-    }
+    publish_numbers(publisher, size, MESSAGES);
     WORKS(annulus_publisher_free(publisher));
     ends_by(0);
 }

@@ -11,7 +11,6 @@ static void find(size_t size) {
     annulus_subscriber *subscriber;
     WORKS(annulus_invitation_subscribable(invitation, &options, &subscribable, NULL));
     WORKS(annulus_subscribable_subscribe(subscribable, true, &subscriber));
-    unsigned char message[LARGEST];
     WORKS(annulus_subscriber_recv(subscriber, message, size));
     is_number(message, size, 1);
     WORKS(annulus_subscriber_free(subscriber));
@@ -28,7 +27,6 @@ static void names(size_t size) {
     annulus_name *name, *another;
     annulus_shared_error error = ANNULUS_SHARED_ERROR;
     WORKS(annulus_shared_publisher_new(ANNULUS_LOSSY, &options, &publisher, &invitation, NULL));
-    unsigned char message[LARGEST];
     fill(message, size, 1);
     WORKS(annulus_publisher_publish(publisher, message, size));
     RETURNS(ANNULUS_NOT_FOUND, annulus_invitation_find(folder, "quotes", 0, &found, &error));

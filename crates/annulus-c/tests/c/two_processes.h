@@ -17,6 +17,9 @@ enum { CAPACITY = 7, MESSAGES = 500, LARGEST = 4096 };
 static int other;
 static pid_t child;
 
+/* What is sent, or was received. */
+static unsigned char message[LARGEST];
+
 /* Runs `work` in a child, which then ends. */
 static inline void in_child(void (*work)(size_t), size_t size) {
     int pair[2];
@@ -55,15 +58,37 @@ static inline annulus_shared_options options_of(size_t size) {
     return options;
 }
 
-static inline void fill(unsigned char *message, size_t size, uint64_t number) {
+static inline void fill(unsigned char *bytes, size_t size, uint64_t number) {
     for (size_t at = 0; at < size; at++) {
-        message[at] = (unsigned char)(number * 31 + at);
+        bytes[at] = (unsigned char)(number * 31 + at);
     }
 }
 
-static inline void is_number(const unsigned char *message, size_t size, uint64_t number) {
+static inline void is_number(const unsigned char *bytes, size_t size, uint64_t number) {
     for (size_t at = 0; at < size; at++) {
-        CHECK(message[at] == (unsigned char)(number * 31 + at));
+        CHECK(bytes[at] == (unsigned char)(number * 31 + at));
+    }
+}
+
+/* The first `count` numbers, as messages of this size. */
+static inline void publish_numbers(annulus_publisher *publisher, size_t size, uint64_t count) {
+    for (uint64_t number = 0; number < count; number++) {
+        fill(message, size, number);
+        WORKS(annulus_publisher_publish(publisher, message, size));
+    }
+}
+
+static inline void send_numbers(annulus_producer *producer, size_t size, uint64_t count) {
+    for (uint64_t number = 0; number < count; number++) {
+        fill(message, size, number);
+        WORKS(annulus_producer_send(producer, message, size));
+    }
+}
+
+static inline void recv_numbers(annulus_subscriber *subscriber, size_t size, uint64_t count) {
+    for (uint64_t number = 0; number < count; number++) {
+        WORKS(annulus_subscriber_recv(subscriber, message, size));
+        is_number(message, size, number);
     }
 }
 

@@ -13,7 +13,6 @@ use super::{Publisher, Subscriber};
 use crate::base::sequence::Sequence;
 use crate::message::Message;
 use crate::ring::{LentHead, LentSlots, WithoutSlot};
-use crate::wait::HasFlags;
 
 /// The words of a ring, as its publisher uses them. They live as long as the handle.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use crate::stats::{Counting, Handles, Name};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, mutated};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
-use crate::wait::{EventCount, Flag, WaitStrategy};
+use crate::wait::{EventCount, WaitStrategy};
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
 /// constant while nobody sleeps, comes or goes.
@@ -205,11 +205,11 @@ impl<S: Store> RingState<S> {
         self.ring.show_end();
         // event.close9. Nobody looks for the flags: a change of the word needs no fence.
         if !mutated!("close_wakes_nobody") {
-            self.published.flag_and_wake(Flag::Closed);
+            self.published.close();
         }
         if !mutated!("close_wakes_no_stage") {
             // A stage waits there for those before it, and for the end; a publisher for room.
-            self.released.flag_and_wake(Flag::Closed);
+            self.released.close();
         }
     }
 

@@ -12,7 +12,7 @@ use core::ptr::NonNull;
 
 use super::ends::{Read, Write};
 use super::spsc;
-use crate::wait::{EventCount, HasFlags};
+use crate::wait::EventCount;
 
 /// The words of a lane, as one of its sides uses them. They live as long as the handle.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub struct Lent {
 
 impl Lent {
     /// The queue is closed.
-    pub const CLOSED: u32 = EventCount::CLOSED_BIT;
+    pub const CLOSED: u32 = EventCount::CLOSED;
     /// Somebody sleeps, or the waker needs a fence of its own.
     pub const SLOW: u32 = EventCount::SLOW_BITS;
 }

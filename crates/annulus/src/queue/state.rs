@@ -48,14 +48,14 @@ use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::wait::EventCount;
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
-use crate::wait::{EventCount, Flag, HasFlags};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
 pub(crate) struct QueueState<L: QueueLane> {
-    /// Where consumers sleep. [`CLOSED`] is its flag.
+    /// Where consumers sleep. Its flag is set by the close: nothing is sent from then on.
     pub(super) published: EventCount,
     producers: HandleCount,
     consumers: HandleCount,
@@ -85,9 +85,6 @@ const NOWHERE: usize = usize::MAX;
 
 // The word that each send looks at begins the first line (docs/LAYOUT.md).
 const _: () = assert!(offset_of!(QueueState<OneToOne<u64>>, published) == 0);
-
-/// Set once, by the close. Nothing is sent from then on.
-const CLOSED: Flag = Flag::Closed;
 
 // SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state.
 unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
@@ -220,7 +217,7 @@ impl<L: QueueLane> QueueState<L> {
     /// Whether the queue may be closed: a hint.
     #[inline(always)]
     pub(super) fn may_be_closed(&self) -> bool {
-        self.published.has_flag(CLOSED, Ordering::Relaxed) || self.peer.may_have_closed()
+        self.published.is_closed(Ordering::Relaxed) || self.peer.may_have_closed()
     }
 
     /// As [`may_be_closed`](Self::may_be_closed), for whoever has found nothing: also whether the process of
@@ -243,19 +240,19 @@ impl<L: QueueLane> QueueState<L> {
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
-        self.published.has_flag(CLOSED, Ordering::Acquire) || self.peer.has_closed()
+        self.published.is_closed(Ordering::Acquire) || self.peer.has_closed()
     }
 
     /// Closes the queue and wakes everybody. Does nothing if somebody has closed it, or is about to.
     #[cold]
     pub(super) fn close(&self) {
         // Acquire: as in `is_closed`.
-        if self.published.has_flag(CLOSED, Ordering::Acquire) {
+        if self.published.is_closed(Ordering::Acquire) {
             return;
         }
         // The other process first: who is woken there looks whether this side has closed.
         self.peer.close();
-        self.published.flag_and_wake(CLOSED);
+        self.published.close();
         // Where the last producer closes the queue, nobody waits for slots.
         if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
             // A producer whose lane is not seen here sees the flag before it sleeps.

@@ -27,7 +27,7 @@ use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, mutated};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
-use crate::wait::{Deadline, WaitStrategy, preferred_slots};
+use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
 
 /// The one producer of a lane.
 ///
@@ -429,7 +429,14 @@ fn publish_slow_path<T, C: ControlBlock>(
 fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
     let published = &state_of(node).published;
     published.fence();
-    node.is_active() && published.wakes_tasks_only()
+    // (Whoever is woken finds the message in a lane that is active.)
+    node.is_active() && {
+        let sleepers = published.sleepers();
+        if sleepers == Sleepers::Tasks {
+            published.wake_all();
+        }
+        sleepers != Sleepers::More
+    }
 }
 
 /// What there is to do behind that fence.

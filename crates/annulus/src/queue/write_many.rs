@@ -12,7 +12,7 @@ use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, mutated};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
-use crate::wait::{Deadline, WaitStrategy, preferred_slots};
+use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
 
 /// The one producer of a one-to-many lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes
 /// and returns values.
@@ -84,7 +84,7 @@ unsafe fn publish_slow_path<T>(
 ) -> Option<Claimed<'_, T>> {
     let state = state_of(node);
     state.published.fence();
-    if state.published.finds_nobody() && node.is_active() {
+    if node.is_active() && state.published.sleepers() == Sleepers::Nobody {
         return None;
     }
     // divide.settle1. SAFETY: the caller's promise.
@@ -96,11 +96,9 @@ unsafe fn publish_slow_path<T>(
         // As in `write.rs`.
         state.published.fence();
     }
-    if state.published.has_sleepers() {
-        let until = unsent.as_ref().map_or(end, Claimed::number);
-        let count = until.since(first) as usize;
-        state.published.notify_some_fenced(if mutated!("wakes_too_few") { count.min(1) } else { count });
-    }
+    let until = unsent.as_ref().map_or(end, Claimed::number);
+    let count = until.since(first) as usize;
+    state.published.notify_some_fenced(if mutated!("wakes_too_few") { count.min(1) } else { count });
     unsent
 }
 

@@ -2,11 +2,11 @@
 //!
 //! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
 //! says that each waker has a full fence, because the system has no other or the event is young
-//! (`fences.rs`); bits 2 and 3 are [`Flag`]s, of whoever has the event, which wakers see at the same look;
-//! bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant and says that
-//! threads of other processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count wake-ups, so that
-//! no sleeper mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker
-//! does.
+//! (`fences.rs`); bit 2 says that nothing comes any more (`wait/flag.rs`), which wakers see at the same look;
+//! bit 3 is free; //! bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant
+//! and says that threads of other processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count
+//! wake-ups, so that no sleeper mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is
+//! all that a waker does.
 //!
 //! ```text
 //! waker                                            sleeper
@@ -79,6 +79,7 @@
 //! "Asymmetric Dekker synchronization" (2001).
 
 mod fences;
+mod look;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod many;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
@@ -90,21 +91,19 @@ use core::task::Waker;
 use super::Deadline;
 use super::cohorts::Cohorts;
 use super::fence;
-use super::flag::{Flag, HasFlags};
 #[cfg(feature = "std")]
 use super::give_way::GiveWayHint;
 use super::late;
 use super::park::Cohort;
 use super::remote::Remote;
 use super::waiters::Waiters;
-use crate::base::hint::unlikely;
 use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct EventCount {
     /// Written by sleepers (event.sleep1) and, only while bit 0 or 4 is set, by wakers (event.wake4,
-    /// event.wake6), where something is [flagged](EventCount::set_flag), and once by a waker (event.grow8);
+    /// event.wake6), at [a close](EventCount::set_closed), and once by a waker (event.grow8);
     /// otherwise constant as long as nobody sleeps.
     pub(super) word: AtomicU32,
     /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
@@ -160,21 +159,11 @@ fn cohort(word: u32) -> Cohort {
     if word & WAKE_UP == 0 || mutated!("cohorts_are_one") { Cohort::Even } else { Cohort::Odd }
 }
 
-impl HasFlags for EventCount {
-    #[inline(always)]
-    fn word(&self) -> &AtomicU32 {
-        &self.word
-    }
-}
-
 impl EventCount {
     /// What a waker in another language looks for in the word, as
     /// [`may_have_sleepers`](Self::may_have_sleepers).
     #[cfg(all(feature = "std", not(annulus_loom)))]
     pub(crate) const SLOW_BITS: u32 = SLOW;
-    /// The same of [`Flag::Closed`].
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) const CLOSED_BIT: u32 = Flag::Closed as u32;
 
     pub(crate) fn new() -> Self {
         Self::counting(None)
@@ -235,104 +224,6 @@ impl EventCount {
         // Relaxed: nobody else has it yet.
         event.word.fetch_or(ELSEWHERE, Ordering::Relaxed);
         Self { remote: Some(remote), ..event }
-    }
-
-    /// Wakes everybody who registered before a poll could see the caller's last store.
-    #[inline]
-    pub(crate) fn notify(&self) {
-        if unlikely(self.may_have_sleepers()) {
-            self.wake();
-        }
-    }
-
-    /// event.close9: sets `flag` for good, and wakes everybody who registered before. What the caller did
-    /// before is published, as by a store with Release.
-    ///
-    /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
-    /// sees the flag in the word; a task or a thread that registered before is seen here.
-    // Decision 0130: the word of the sleepers tells of the flag, too.
-    pub(crate) fn flag_and_wake(&self, flag: Flag) {
-        // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
-        // with the Release of event.sleep1 of a task, which is found then.
-        let ordering = ordering!(AcqRel unless "queue_close_relaxed");
-        let seen = self.word.fetch_or(flag as u32, ordering);
-        if mutated!("queue_close_wakes_nobody") {
-            return;
-        }
-        if self.remote.is_some() {
-            // Those of other processes register elsewhere.
-            self.notify();
-        } else if seen & SLEEPER != 0 {
-            self.wake_all();
-        }
-    }
-
-    /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store. (Who is seen
-    /// only now has its own heavy fence after that, or that of somebody who has.)
-    pub(crate) fn notify_fenced(&self) {
-        // Relaxed: the fences decide what it sees.
-        let word = self.word.load(Ordering::Relaxed);
-        if word & SLEEPER != 0 || self.remote.is_some() {
-            self.wake_remote();
-            self.wake_all_of(word);
-        }
-    }
-
-    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store,
-    /// or [`Flag::Closed`] is set. Where it is false, its fence also serves other looks that the caller takes
-    /// after this one, if whoever changes what they look at calls [`barrier`](Self::barrier) before it looks
-    /// for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
-    #[inline(always)]
-    pub(crate) fn needs_slow_path(&self) -> bool {
-        // Mutants: `| with ^`: no bit is in both.
-        !self.is_clear_of(SLOW | Flag::Closed as u32)
-    }
-
-    /// As [`needs_slow_path`](Self::needs_slow_path), of an event whose sleepers may be of other processes:
-    /// looks at both words, so that the slow path is not that of each message.
-    #[cfg(feature = "shm")]
-    #[inline(always)]
-    pub(crate) fn needs_slow_path_across(&self) -> bool {
-        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Flag::Closed as u32) || !self.is_empty_elsewhere()
-    }
-
-    /// As [`notify`](Self::notify), of such an event.
-    #[cfg(feature = "shm")]
-    #[inline(always)]
-    pub(crate) fn notify_across(&self) {
-        if unlikely(!self.has_sleepers_nowhere()) {
-            self.wake_fenced();
-        }
-    }
-
-    /// Whether nobody sleeps elsewhere, where light fences are enough to tell.
-    #[inline(always)]
-    fn is_empty_elsewhere(&self) -> bool {
-        self.remote.as_ref().is_some_and(Remote::is_empty)
-    }
-
-    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store;
-    /// it then calls [`notify`](Self::notify) or its like.
-    // Mutants: `with true`: it looks closer, and finds nobody to wake.
-    #[inline(always)]
-    pub(crate) fn may_have_sleepers(&self) -> bool {
-        // Mutants: `| with ^`: no bit is in both.
-        !self.is_clear_of(SLOW)
-    }
-
-    /// event.wake3 by itself, after a fence of the caller's.
-    pub(crate) fn has_sleepers(&self) -> bool {
-        // Relaxed: the fence and event.sleep2 decide what it sees.
-        self.word.load(Ordering::Relaxed) & SLEEPER != 0
-    }
-
-    #[inline(always)]
-    fn is_clear_of(&self, bits: u32) -> bool {
-        // event.wake2, for the compiler; pairs with event.sleep2, which makes every core execute a barrier.
-        fence::light();
-        // event.wake3. Relaxed: event.wake2 and event.sleep2 decide what it sees; where it sees event.grow8,
-        // coherence does.
-        self.word.load(Ordering::Relaxed) & bits == 0
     }
 
     /// Whether giving up the time slice helps those who wait here.

@@ -30,7 +30,7 @@ impl Listener {
     #[inline]
     fn settle(&self, woken: Woken) {
         if woken.is_short {
-            self.event().wake_all();
+            self.event().wake();
         }
     }
 

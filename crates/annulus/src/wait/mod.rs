@@ -53,6 +53,7 @@ mod remote_tasks;
 mod remote_word;
 #[cfg(feature = "std")]
 mod sending;
+mod sleepers;
 mod source;
 mod spin;
 mod strategy;
@@ -87,7 +88,6 @@ pub use fence::barriers_asked;
 pub use fence::prepare;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 pub(crate) use fence::{is_asymmetric, tests::BARRIERS};
-pub(crate) use flag::{Flag, HasFlags};
 #[cfg(feature = "std")]
 pub(crate) use latch::CountsDown;
 pub(crate) use latch::Latch;
@@ -108,6 +108,7 @@ pub(crate) use remote_word::carries_out_barriers;
 pub use sending::SendChoice;
 #[cfg(feature = "std")]
 pub(crate) use sending::Sending;
+pub(crate) use sleepers::Sleepers;
 pub(crate) use source::Source;
 #[cfg(feature = "std")]
 pub(crate) use source::There;

@@ -1,24 +1,17 @@
 //! Without `std` nobody sleeps, so nobody has to be woken.
 
 use super::Deadline;
-use super::flag::{Flag, HasFlags};
+use super::sleepers::Sleepers;
 use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, fence};
 
-/// An eventcount that wakes nobody. Only its flags are left. No strategy sleeps here.
+/// An eventcount that wakes nobody. Only its flag is left. No strategy sleeps here.
 pub(crate) struct EventCount {
     pub(super) word: AtomicU32,
 }
 
 /// Nothing to remember.
 pub(super) struct Ticket;
-
-impl HasFlags for EventCount {
-    #[inline(always)]
-    fn word(&self) -> &AtomicU32 {
-        &self.word
-    }
-}
 
 #[allow(clippy::unused_self, reason = "the same shape as the one that sleeps")]
 impl EventCount {
@@ -31,10 +24,10 @@ impl EventCount {
         Self::new()
     }
 
-    /// Sets `flag` for good. There is nobody to wake.
-    pub(crate) fn flag_and_wake(&self, flag: Flag) {
+    /// Sets the flag. There is nobody to wake.
+    pub(crate) fn close(&self) {
         // Release: pairs with the Acquire of whoever looks for the flag.
-        self.set_flag(flag, Ordering::Release);
+        self.set_closed(Ordering::Release);
     }
 
     /// There is nothing to count.
@@ -46,15 +39,13 @@ impl EventCount {
     #[inline]
     pub(crate) fn notify(&self) {}
 
-    /// The caller looks closer.
-    pub(crate) fn finds_nobody(&self) -> bool {
-        false
+    /// Nobody sleeps. The caller looks at the flag.
+    pub(crate) fn sleepers(&self) -> Sleepers {
+        Sleepers::More
     }
 
-    /// The caller looks closer.
-    pub(crate) fn wakes_tasks_only(&self) -> bool {
-        false
-    }
+    /// Does nothing, as [`notify`](Self::notify).
+    pub(crate) fn wake_all(&self) {}
 
     /// Does nothing, as [`notify`](Self::notify).
     pub(crate) fn notify_fenced(&self) {}
@@ -68,17 +59,12 @@ impl EventCount {
         false
     }
 
-    /// Nobody does.
-    pub(crate) fn has_sleepers(&self) -> bool {
-        false
-    }
-
-    /// Whether [`Flag::Closed`] is set; nobody sleeps. Pairs with [`barrier`](Self::barrier). It needs a full
+    /// Whether it is closed; nobody sleeps. Pairs with [`barrier`](Self::barrier). It needs a full
     /// fence, because no sleeper can make up for a light one here.
     #[inline]
     pub(crate) fn needs_slow_path(&self) -> bool {
         fence(Ordering::SeqCst);
-        self.has_flag(Flag::Closed, Ordering::Relaxed)
+        self.is_closed(Ordering::Relaxed)
     }
 
     /// There is no light one here.

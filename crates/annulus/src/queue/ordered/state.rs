@@ -30,8 +30,7 @@ use crate::stats::{Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::transmit::in_parts::in_parts;
 use crate::wait::{
-    Deadline, EventCount, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots,
-    wait_until,
+    Deadline, EventCount, Look, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
 };
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
@@ -41,7 +40,8 @@ const PIECE: usize = if cfg!(annulus_loom) { 2 } else { 64 };
 #[repr(C, align(128))]
 pub(super) struct State<T> {
     pub(super) lane: ManyToMany<T>,
-    /// Where receivers sleep. [`CLOSED`] is its flag.
+    /// Where receivers sleep. Its flag is set by the close, before the lane is ended: a look at it is cheaper
+    /// than one at the tail.
     pub(super) published: EventCount,
     /// Where senders sleep.
     pub(super) released: EventCount,
@@ -57,9 +57,6 @@ pub(super) struct State<T> {
     /// In the list of those that have a name.
     listing: Listing,
 }
-
-/// Set when the queue is closed, before the lane is ended: a look at it is cheaper than one at the tail.
-const CLOSED: Flag = Flag::Closed;
 
 impl<T> State<T> {
     /// Two shares in the state of a queue with these slots, which has one handle on each side.
@@ -118,7 +115,7 @@ impl<T> State<T> {
         let early = mutated!("ordered_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of whoever sleeps and of `discard`.
         self.published.fence_fully();
-        if self.published.finds_nobody() {
+        if self.published.sleepers() == Sleepers::Nobody {
             return;
         }
         // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
@@ -233,7 +230,7 @@ impl<T> State<T> {
         let early = mutated!("ordered_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with that of another receiver, and with the barrier of whoever sleeps.
         self.released.fence_fully();
-        if self.released.finds_nobody() {
+        if self.released.sleepers() == Sleepers::Nobody {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));
@@ -300,7 +297,7 @@ impl<T> State<T> {
     /// Whether somebody may have closed the queue. This is a hint: the caller then looks at the lane.
     #[inline(always)]
     fn may_be_closed(&self) -> bool {
-        self.published.has_flag(CLOSED, Ordering::Relaxed)
+        self.published.is_closed(Ordering::Relaxed)
     }
 
     /// Closes the queue and wakes all threads that wait in it.
@@ -310,7 +307,7 @@ impl<T> State<T> {
             return;
         }
         // Relaxed: who sees that the lane is ended (ordered.close2, a Release) sees the flag, too.
-        self.published.set_flag(CLOSED, Ordering::Relaxed);
+        self.published.set_closed(Ordering::Relaxed);
         if !mutated!("ordered_close_endless") {
             self.lane.end();
         }

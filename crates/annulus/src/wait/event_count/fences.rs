@@ -2,7 +2,7 @@
 //!
 //! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
 //! message. So each event begins with bit 1: its wakers have full fences, and whoever sleeps, or
-//! flags something (`wait/flag.rs`), has one and calls nobody. After `YOUTH` looks of wakers in a
+//! sets the flag (`wait/flag.rs`), has one and calls nobody. After `YOUTH` looks of wakers in a
 //! row that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then
 //! on. Each look at the bit is a look at the word that has what it is about, so coherence decides:
 //!
@@ -17,9 +17,9 @@
 
 use super::{EventCount, FENCE_BOTH_SIDES, SLEEPER};
 use crate::sync::{Ordering, mutated};
+use crate::wait::fence;
 #[cfg(feature = "shm")]
 use crate::wait::remote::Remote;
-use crate::wait::{fence, flag::Flag};
 
 impl EventCount {
     /// event.wake2 by itself, the light one or, where that is not enough, or somebody sleeps here, the full
@@ -55,7 +55,7 @@ impl EventCount {
     fn grow(&self) {
         // Relaxed, here and below: a hint.
         let youth = self.youth.load(Ordering::Relaxed);
-        let bits = FENCE_BOTH_SIDES | Flag::Closed as u32;
+        let bits = FENCE_BOTH_SIDES | Self::CLOSED;
         // (What is closed is about to end, and who closes looks, too.)
         if youth == 0 || self.word.load(Ordering::Relaxed) & bits != FENCE_BOTH_SIDES {
             return;
@@ -104,7 +104,7 @@ impl EventCount {
         self.barrier_or_wait(fence::is_asymmetric());
     }
 
-    /// The same, for who has seen a [`Flag`] of this event, or has set it: each waker sees the flag, or the
+    /// The same, for who has seen the flag of this event, or has set it: each waker sees the flag, or the
     /// caller sees what that waker stored before. Where the event is young, the system is not asked.
     pub(crate) fn barrier_behind_flag(&self) {
         // Relaxed: not before the word in which the flag was seen (coherence).

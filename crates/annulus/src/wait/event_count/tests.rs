@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::sleeping::Sleeper;
+use crate::wait::sleepers::Sleepers;
 use crate::wait::waiters::MANY_IN_VAIN;
 use crate::wait::woken::Woken;
+use std::sync::mpsc;
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -23,7 +26,7 @@ fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
     assert!(light.needs_slow_path());
     light.notify();
     assert!(!light.needs_slow_path());
-    light.set_flag(Flag::Closed, Ordering::Relaxed);
+    light.set_closed(Ordering::Relaxed);
     assert!(light.needs_slow_path());
 }
 
@@ -31,7 +34,7 @@ fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
 fn sleepers_are_seen_from_their_registration_to_their_wake_up() {
     for event in both_kinds() {
         assert!(!event.has_sleepers());
-        event.set_flag(Flag::Closed, Ordering::Relaxed);
+        event.set_closed(Ordering::Relaxed);
         assert!(!event.has_sleepers(), "a mark is no sleeper");
         let ticket = event.register();
         assert!(event.has_sleepers());
@@ -124,7 +127,7 @@ impl Drop for Notifier<'_> {
 }
 
 /// Until so many threads sleep, `last` too.
-fn await_sleepers(event: &EventCount, count: u32, last: &std::sync::mpsc::Receiver<Sleeper>) {
+fn await_sleepers(event: &EventCount, count: u32, last: &mpsc::Receiver<Sleeper>) {
     while event.threads.asleep() < count {
         std::thread::yield_now();
     }
@@ -139,25 +142,35 @@ fn await_sleepers(event: &EventCount, count: u32, last: &std::sync::mpsc::Receiv
     }
 }
 
+/// So many threads sleep one after the other, and count when they are woken: event.sleep5 of the first changes
+/// the word, so another that registered before it would not sleep.
+fn put_to_sleep<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    event: &'scope EventCount,
+    count: u32,
+    woken: &'scope AtomicU32,
+) {
+    let (says, last) = mpsc::channel();
+    for asleep in 1..=count {
+        let says = says.clone();
+        scope.spawn(move || {
+            says.send(Sleeper::this()).unwrap();
+            let ticket = event.register();
+            event.sleep(Ticket { fenced: true, ..ticket }, None);
+            woken.fetch_add(1, Ordering::Relaxed);
+        });
+        await_sleepers(event, asleep, &last);
+    }
+}
+
 /// Each wake-up of one wakes one, as long as somebody sleeps.
 #[test]
 fn one_by_one() {
     const SLEEPERS: u32 = 3;
     for event in both_kinds() {
         let woken = AtomicU32::new(0);
-        let (says, last) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
-            for asleep in 1..=SLEEPERS {
-                scope.spawn(|| {
-                    says.send(Sleeper::this()).unwrap();
-                    let ticket = event.register();
-                    event.sleep(Ticket { fenced: true, ..ticket }, None);
-                    woken.fetch_add(1, Ordering::Relaxed);
-                });
-                // One after the other: event.sleep5 of the first changes the word, so another that
-                // registered before it would not sleep.
-                await_sleepers(&event, asleep, &last);
-            }
+            put_to_sleep(scope, &event, SLEEPERS, &woken);
             let _all = Notifier(&event);
             for number in 1..=SLEEPERS {
                 event.notify_some(1);
@@ -247,35 +260,33 @@ fn a_task_is_a_sleeper() {
     }
 }
 
-/// Where only tasks wait, and none is armed, there is nothing to do, and the caller is told so. It is told
-/// nothing where a thread sleeps, the queue is closed, or other processes may sleep.
+/// One look tells nobody from tasks, and both from the rest: a thread sleeps, the queue is closed, or other
+/// processes may sleep.
 #[test]
 fn what_needs_no_closer_look() {
     for event in both_kinds() {
-        let asked = || [event.finds_nobody(), event.wakes_tasks_only()];
-        assert_eq!(asked(), [true; 2], "nobody has waited");
+        assert_eq!(event.sleepers(), Sleepers::Nobody, "nobody has waited");
         let mut task = Waiter::at(&event);
-        assert!(!event.finds_nobody(), "one is armed");
+        assert_eq!(event.sleepers(), Sleepers::Tasks, "one is armed");
         assert_eq!(task.wakes(), 0, "which is not woken by that");
-        assert!(event.wakes_tasks_only());
+        event.notify_fenced();
         assert_eq!(task.wakes(), 1);
-        assert_eq!(asked(), [true; 2], "it does not wait any more");
-        // After so many in vain, the bit goes, as with other looks. (Two came already.)
-        for _ in 2..MANY_IN_VAIN {
-            assert!(event.has_sleepers() && event.finds_nobody());
+        // After so many in vain, the bit goes, as with other looks.
+        for _ in 0..MANY_IN_VAIN {
+            assert!(event.has_sleepers());
+            assert_eq!(event.sleepers(), Sleepers::Nobody, "it does not wait any more");
         }
-        assert_eq!((event.has_sleepers(), asked()), (false, [true; 2]));
+        assert!(!event.has_sleepers());
         task.wait(&event);
         let ticket = event.register();
-        assert_eq!((asked(), task.wakes()), ([false; 2], 1), "a thread sleeps");
+        assert_eq!((event.sleepers(), task.wakes()), (Sleepers::More, 1), "a thread sleeps");
         event.notify();
         event.sleep(ticket, None);
-        assert_eq!(asked(), [true; 2]);
-        event.set_flag(Flag::Closed, Ordering::Relaxed);
-        assert_eq!(asked(), [false; 2], "what is closed is looked at");
+        assert_eq!(event.sleepers(), Sleepers::Nobody);
+        event.set_closed(Ordering::Relaxed);
+        assert_eq!(event.sleepers(), Sleepers::More, "what is closed is looked at");
     }
-    let elsewhere = EventCount::with(ELSEWHERE, 0, None);
-    assert!(!elsewhere.finds_nobody() && !elsewhere.wakes_tasks_only());
+    assert_eq!(EventCount::with(ELSEWHERE, 0, None).sleepers(), Sleepers::More);
 }
 
 /// One message for one of two tasks; and the bit stays for the other.
@@ -301,19 +312,8 @@ fn threads_and_a_task_take_turns() {
     const THREADS: u32 = 3;
     for event in both_kinds() {
         let woken = AtomicU32::new(0);
-        let (says, last) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
-            for asleep in 1..=THREADS {
-                scope.spawn(|| {
-                    says.send(Sleeper::this()).unwrap();
-                    let ticket = event.register();
-                    event.sleep(Ticket { fenced: true, ..ticket }, None);
-                    woken.fetch_add(1, Ordering::Relaxed);
-                });
-                // One after the other: event.sleep5 of the first changes the word, so another that
-                // registered before it would not sleep.
-                await_sleepers(&event, asleep, &last);
-            }
+            put_to_sleep(scope, &event, THREADS, &woken);
             let _all = Notifier(&event);
             let mut task = Waiter::at(&event);
             for turn in 1..THREADS {
@@ -347,7 +347,7 @@ fn the_word_may_wrap() {
     let ticket = event.register();
     assert_eq!(ticket.word, u32::MAX - TASK - 8);
     event.notify();
-    assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | ELSEWHERE | Flag::Closed as u32);
+    assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | ELSEWHERE | EventCount::CLOSED);
     event.sleep(ticket, None);
 }
 

@@ -1,14 +1,56 @@
 //! Waking: all that sleep, or as many as there is something for.
 
-use super::{
-    ELSEWHERE, EventCount, FENCE_BOTH_SIDES, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH,
-    cohort,
-};
+use super::{EventCount, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
 use crate::base::hint::unlikely;
-use crate::sync::{Ordering, mutated};
-use crate::wait::{fence, flag::Flag};
+use crate::sync::{Ordering, mutated, ordering};
+use crate::wait::{fence, sleepers::Sleepers};
 
 impl EventCount {
+    /// Wakes everybody who registered before a poll could see the caller's last store.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if unlikely(self.may_have_sleepers()) {
+            self.wake();
+        }
+    }
+
+    /// As [`notify`](Self::notify), of an event whose sleepers may be of other processes.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn notify_across(&self) {
+        if unlikely(!self.has_sleepers_nowhere()) {
+            self.wake();
+        }
+    }
+
+    /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store.
+    #[inline]
+    pub(crate) fn notify_fenced(&self) {
+        if self.sleepers() != Sleepers::Nobody {
+            self.wake_all();
+        }
+    }
+
+    /// event.close9: sets the flag, and wakes everybody who registered before. What the caller did
+    /// before is published, as by a store with Release.
+    ///
+    /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
+    /// sees the flag in the word; a task or a thread that registered before is seen here.
+    // Decision 0130: the word of the sleepers tells of the flag, too.
+    pub(crate) fn close(&self) {
+        // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
+        // with the Release of event.sleep1 of a task, which is found then.
+        let ordering = ordering!(AcqRel unless "queue_close_relaxed");
+        let seen = self.word.fetch_or(Self::CLOSED, ordering);
+        if mutated!("queue_close_wakes_nobody") {
+            return;
+        }
+        // (Those of other processes register elsewhere.)
+        if self.remote.is_some() || seen & SLEEPER != 0 {
+            self.wake();
+        }
+    }
+
     /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
     /// stores, one for each: wakes no more than that, as far as that can be told. Whoever is woken must look
     /// for all such stores, not for one of them.
@@ -19,140 +61,27 @@ impl EventCount {
         }
     }
 
-    /// As [`notify_some`](Self::notify_some), of who has called [`fence`](Self::fence) since the first of
-    /// these stores.
+    /// Wakes all who sleep, if anybody does.
+    // Decision 0134: one fence for a message after a wake-up, and nothing is written.
     #[cold]
     #[inline(never)]
-    pub(crate) fn notify_some_fenced(&self, count: usize) {
-        // Relaxed: the fences decide what it sees.
-        let word = self.word.load(Ordering::Relaxed);
-        if self.remote.is_some() || word & SLEEPER != 0 {
-            self.wake_some_of(count, word);
-        }
-    }
-
-    /// event.wake3 once more, behind the caller's full fence: the word, if it speaks of tasks of this process
-    /// at most, and nothing is flagged. So it is for most messages that come after a wake-up of tasks.
-    #[inline(always)]
-    fn sees_tasks_only(&self) -> Option<u32> {
-        // Relaxed: the fence decides what it sees.
-        let word = self.word.load(Ordering::Relaxed);
-        // Mutants: `| with ^`: no bit is in both.
-        let others = THREAD | ELSEWHERE | Flag::Closed as u32;
-        (word & others == 0 || mutated!("tasks_hide_others")).then_some(word)
-    }
-
-    /// Behind the caller's full fence: whether nobody is there, so that nothing is to be done, and nothing is
-    /// flagged. Otherwise the caller looks closer.
-    // Decision 0137: asked first.
-    // Mutants: `with false`: it looks closer, and finds nobody to wake.
-    #[inline]
-    pub(crate) fn finds_nobody(&self) -> bool {
-        match self.sees_tasks_only() {
-            // (Where there is no elsewhere, the tasks are here.)
-            Some(word) if self.tasks.count() == 0 => {
-                self.found_no_task_by(word);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// As [`finds_nobody`](Self::finds_nobody), of a caller who wakes all: also where only tasks wait, which
-    /// it wakes.
-    // Mutants: `with false`: as above.
-    #[inline]
-    pub(crate) fn wakes_tasks_only(&self) -> bool {
-        let Some(word) = self.sees_tasks_only() else { return false };
-        if self.tasks.count() == 0 {
-            self.found_no_task_by(word);
-        } else {
-            self.wake_those(word);
-        }
-        true
-    }
-
-    /// event.wake3 of both words: whether nobody sleeps here or elsewhere, where light fences are enough to
-    /// tell.
-    #[inline(always)]
-    pub(super) fn has_sleepers_nowhere(&self) -> bool {
-        // In this order: where there is no elsewhere, that is all there is to ask.
-        self.is_empty_elsewhere() && self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(super) fn wake(&self) {
+    pub(in crate::wait) fn wake(&self) {
         // On a ring that other processes have, this is the path of each message: a look there, and no more.
         if !self.has_sleepers_nowhere() {
-            self.wake_closely();
+            // event.wake2, where the sleeper can't make up for it; pairs with event.sleep2, and with the
+            // fence of each task before event.sleep1.
+            self.fence();
+            self.notify_fenced();
         }
     }
 
-    /// Whether anybody is to be woken, once more, and behind a fence.
+    /// Wakes all who sleep, behind the caller's [`fence`](Self::fence).
     #[inline(never)]
-    fn wake_closely(&self) {
-        if self.remote.is_none() {
-            let word = self.look_again();
-            if word & SLEEPER != 0 {
-                return self.wake_all_of(word);
-            }
-        }
-        self.wake_fenced();
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(super) fn wake_fenced(&self) {
-        // event.wake2, where the sleeper can't make up for it; pairs with event.sleep2. What follows is
-        // event.wake3.
-        self.fence();
-        self.wake_all();
-    }
-
-    /// event.wake3 once more, behind a full fence, where somebody may sleep: the word.
-    // Decision 0134: one fence for a message after a wake-up, and nothing is written.
-    #[inline]
-    fn look_again(&self) -> u32 {
-        if !self.has_sleepers() {
-            return 0;
-        }
-        // event.wake2, the full one. Pairs with that of each task, before event.sleep1.
-        fence::full();
-        // Relaxed: the fences decide what it sees.
-        self.word.load(Ordering::Relaxed)
-    }
-
-    /// Wakes all who sleep. False if nobody does.
-    pub(in crate::wait) fn wake_all(&self) -> bool {
-        self.wake_remote();
-        let word = self.look_again();
-        self.wake_all_of(word);
-        word & SLEEPER != 0
-    }
-
-    /// Wakes all of whom a word spoke that was seen behind a full fence.
-    #[inline]
-    pub(super) fn wake_all_of(&self, word: u32) {
-        // Whoever registered before the fence was armed before that, and is counted.
-        if word & THREAD != 0 || self.tasks().count() != 0 {
-            self.wake_those(word);
-        } else {
-            self.found_no_task_by(word);
-        }
-    }
-
-    /// Behind a word that was seen, nobody waits.
-    #[inline(always)]
-    fn found_no_task_by(&self, word: u32) {
-        if word & TASK != 0 {
-            self.found_no_task();
-        }
-    }
-
-    #[inline(never)]
-    fn wake_those(&self, mut word: u32) {
+    pub(crate) fn wake_all(&self) {
         loop {
+            self.wake_remote();
+            // Relaxed: the fence decides what it sees.
+            let word = self.word.load(Ordering::Relaxed);
             if word & THREAD != 0 {
                 self.wake_threads();
             }
@@ -170,14 +99,13 @@ impl EventCount {
                 return;
             }
             // Others left a wish that fell short: this is its event.wake6.
-            self.wake_remote();
-            word = self.look_again();
+            self.fence();
         }
     }
 
     /// After so many, one after the other, nobody is expected to come back.
     #[inline]
-    fn found_no_task(&self) {
+    pub(super) fn found_no_task(&self) {
         if self.tasks().are_away() {
             self.take_down_tasks();
         }
@@ -238,41 +166,45 @@ impl EventCount {
         // seen here.
         fence::full();
         if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") && self.tasks().wake_all().is_short {
-            self.wake_all();
+            self.wake();
         }
     }
 
     #[cold]
     #[inline(never)]
     fn wake_some(&self, count: usize) {
-        if !self.has_sleepers() {
-            // As in `wake_fenced`.
-            self.fence();
-        }
-        self.wake_some_of(count, self.look_again());
+        // As in `wake`.
+        self.fence();
+        self.notify_some_fenced(count);
     }
 
-    fn wake_some_of(&self, count: usize, word: u32) {
+    /// As [`notify_some`](Self::notify_some), of who has called [`fence`](Self::fence) since the first of
+    /// these stores.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn notify_some_fenced(&self, count: usize) {
         if self.remote.is_some() {
             // Nobody counts the sleepers of other processes.
             // Unreached: a stop of an event loop on a ring of another process, when the thread is about to
             // sleep: a matter of luck
-            return self.wake();
+            return self.wake_all();
+        }
+        // Relaxed: the fences decide what it sees.
+        let word = self.word.load(Ordering::Relaxed);
+        if count == 0 || word & SLEEPER == 0 {
+            return;
         }
         let waiting = (self.threads.asleep() as usize).saturating_add(self.tasks().count());
         let is_for_all = waiting <= count && !mutated!("event_keeps_its_sleepers");
         if is_for_all || mutated!("wakes_all") {
-            return self.wake_all_of(word);
+            return self.wake_all();
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        if count == 0 || word & SLEEPER == 0 {
-            return;
-        }
         // event.wake5.
         // Decision 0060: the bit stays for the others.
         if !self.wake_up_to(count, word) && !mutated!("event_keeps_its_sleepers") {
             // event.wake6 and event.wake7.
-            self.wake_all();
+            self.wake();
         }
     }
 

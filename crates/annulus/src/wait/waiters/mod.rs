@@ -38,7 +38,6 @@
 
 mod list;
 mod node;
-mod places;
 mod seat;
 mod task_list;
 
@@ -46,20 +45,19 @@ pub(super) use self::node::OwnedNode;
 pub(super) use self::seat::Ended;
 pub(super) use self::task_list::Woken;
 
-use self::list::{List, Node};
-use self::node::Place;
-use self::places::Places;
-use self::seat::{Taken, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned};
-use self::task_list::{ALL, ONE, OWNER, TaskList};
-use core::task::Waker;
-
+use self::seat::{GONE, Seat, Taken, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned};
+use self::task_list::{ALL, ONE, TaskList};
 use super::contain::contain;
+use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// The tasks that wait at one event, for any number of threads.
 // Decision 0070: nobody waits for the list.
 pub(super) struct Waiters {
-    places: Places,
+    /// Where a task waits as long as nobody else does. It comes before all in the list.
+    first: Seat,
+    /// Allocated by the first task that waits beside another.
+    list: Link<TaskList>,
     /// How many wake-ups, one after the other, found nobody: a hint.
     in_vain: AtomicU32,
 }
@@ -70,83 +68,28 @@ pub(super) const MANY_IN_VAIN: u32 = if cfg!(any(annulus_loom, miri)) { 1 } else
 
 impl Waiters {
     pub(super) fn new() -> Self {
-        Self { places: Places::new(), in_vain: AtomicU32::new(0) }
-    }
-
-    /// A node for one more task. Allocates where none is kept.
-    ///
-    /// # Safety
-    ///
-    /// As of [`take_armed`](Self::take_armed).
-    pub(super) unsafe fn take_node(&self) -> (OwnedNode, Woken) {
-        let shared = match self.places.shared.get() {
-            Some(shared) => shared,
-            None => self.places.shared.put(TaskList::new()).unwrap_or_else(|theirs| theirs),
-        };
-        let (kept, woken) = if shared.enter(OWNER, 0) {
-            let kept = shared.with_list(List::take_free);
-            (kept, shared.leave(0))
-        } else {
-            (None, Woken::default())
-        };
-        (OwnedNode::new(&self.places, Place::Node(kept.unwrap_or_else(Node::new))), woken)
-    }
-
-    /// A place for one more task, which is armed: from now on `waker` may be woken. Allocates where none is
-    /// kept.
-    ///
-    /// # Safety
-    ///
-    /// The place is used and given back only as long as these waiters are there, and they stay where they
-    /// are.
-    pub(super) unsafe fn take_armed(&self, waker: &Waker) -> (OwnedNode, Woken) {
-        // Others' code, before this thread has a place.
-        let own = waker.clone();
-        // Decision 0134: one task alone has no list.
-        if (self.places.is_list_empty() || mutated!("seat_out_of_turn")) && self.places.first.claim() {
-            return (OwnedNode::first_armed(&self.places, own), Woken::default());
-        }
-        self.take_node_armed(own)
-    }
-
-    // Decision 0070: one turn with the list, for a node that is kept.
-    #[cold]
-    #[inline(never)]
-    fn take_node_armed(&self, own: Waker) -> (OwnedNode, Woken) {
-        let mut woken = Woken::default();
-        if let Some(shared) = self.places.shared.get() {
-            // (The owner is counted in any case.)
-            if shared.enter(OWNER, 0) {
-                // Those that are queued come before it.
-                shared.take_in();
-                if let Some(node) = shared.with_list(List::take_free) {
-                    // (Nobody else has it before it is linked.)
-                    let node = OwnedNode::armed(&self.places, shared, node, own);
-                    return (node, shared.leave(0));
-                }
-                woken = shared.leave(0);
-            }
-            let mut node = OwnedNode::new(&self.places, Place::Node(Node::new()));
-            let armed = node.arm(&own);
-            return (node, woken.and(armed));
-        }
-        // SAFETY: the promise of `take_armed`.
-        let (mut node, taken) = unsafe { self.take_node() };
-        woken = taken;
-        let armed = node.arm(&own);
-        (node, woken.and(armed))
+        Self { first: Seat::new(GONE), list: Link::empty(), in_vain: AtomicU32::new(0) }
     }
 
     /// About how many tasks wait, or did so not long ago. Never 0 while one waits that was armed before this
     /// call.
     #[inline]
     pub(super) fn count(&self) -> usize {
-        self.places.count()
+        usize::from(self.first.is_armed()) + self.listed()
+    }
+
+    /// The list, of whoever has a node of it.
+    fn list(&self) -> &TaskList {
+        self.list.get().expect("a node comes from the list")
+    }
+
+    fn listed(&self) -> usize {
+        self.list.get().map_or(0, TaskList::count)
     }
 
     /// The waker of the first seat, if a task waits there.
     fn take_first(&self, outcome: u32) -> Option<Taken> {
-        if !self.places.first.is_armed() || !self.places.first.take() {
+        if !self.first.is_armed() || !self.first.take() {
             return None;
         }
         self.end_first(outcome)
@@ -154,10 +97,10 @@ impl Waiters {
 
     /// Of the first seat, which was taken.
     fn end_first(&self, outcome: u32) -> Option<Taken> {
-        match self.places.first.end(outcome) {
+        match self.first.end(outcome) {
             Ok(waker) => waker.map(|waker| (waker, true)),
             Err(waker) => {
-                self.places.first.vacate();
+                self.first.vacate();
                 abandoned(waker)
             }
         }
@@ -167,7 +110,7 @@ impl Waiters {
     pub(super) fn wake_all(&self) -> Woken {
         let first = self.take_first(WOKEN_WITH_ALL);
         let is_first = is_woken(first.as_ref());
-        let woken = match self.places.shared.get().filter(|list| list.count() != 0) {
+        let woken = match self.list.get().filter(|list| list.count() != 0) {
             Some(list) if list.enter(0, ALL) => list.serve(first, 0, ALL),
             others => {
                 end(first);
@@ -183,7 +126,7 @@ impl Waiters {
         let is_first = u32::from(is_woken(first.as_ref()));
         let most = most - is_first;
         let wish = u64::from(most) * ONE;
-        let woken = match self.places.shared.get().filter(|list| most != 0 && list.count() != 0) {
+        let woken = match self.list.get().filter(|list| most != 0 && list.count() != 0) {
             Some(list) if list.enter(0, wish) => list.serve(first, most, wish),
             others => {
                 end(first);

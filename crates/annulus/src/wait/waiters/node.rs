@@ -3,16 +3,16 @@
 use core::ptr::NonNull;
 use core::task::Waker;
 
-use super::list::Node;
-use super::places::Places;
+use super::Waiters;
+use super::list::{List, Node};
 use super::seat::{ARMED, Ended, GONE, LISTED, PLACE, QUEUED, Seat, change};
 use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
-use crate::sync::{Ordering, ordering};
+use crate::sync::{Ordering, mutated, ordering};
 
 /// The place of a task, in the hands of its owner: the event's first seat, or a node of the
-/// list. It does not keep the event alive: see [`take_armed`](super::Waiters::take_armed).
+/// list. It does not keep the event alive: see [`take_armed`](Waiters::take_armed).
 pub(in crate::wait) struct OwnedNode {
-    places: NonNull<Places>,
+    waiters: NonNull<Waiters>,
     pub(super) place: Place,
     is_armed: bool,
 }
@@ -26,29 +26,95 @@ pub(super) enum Place {
     None,
 }
 
-// SAFETY: it stands for a shared reference to `Places`, which is `Sync`, and for the place's waker, which is
+// SAFETY: it stands for a shared reference to `Waiters`, which is `Sync`, and for the place's waker, which is
 // `Send`.
 unsafe impl Send for OwnedNode {}
 // SAFETY: nothing can be done with a shared reference to it.
 unsafe impl Sync for OwnedNode {}
 
+impl Waiters {
+    /// A node for one more task. Allocates where none is kept.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take_armed`](Self::take_armed).
+    pub(in crate::wait) unsafe fn take_node(&self) -> (OwnedNode, Woken) {
+        let shared = match self.list.get() {
+            Some(shared) => shared,
+            None => self.list.put(TaskList::new()).unwrap_or_else(|theirs| theirs),
+        };
+        let (kept, woken) = if shared.enter(OWNER, 0) {
+            let kept = shared.with_list(List::take_free);
+            (kept, shared.leave(0))
+        } else {
+            (None, Woken::default())
+        };
+        (OwnedNode::new(self, Place::Node(kept.unwrap_or_else(Node::new))), woken)
+    }
+
+    /// A place for one more task, which is armed: from now on `waker` may be woken. Allocates where none is
+    /// kept.
+    ///
+    /// # Safety
+    ///
+    /// The place is used and given back only as long as these waiters are there, and they stay where they
+    /// are.
+    pub(in crate::wait) unsafe fn take_armed(&self, waker: &Waker) -> (OwnedNode, Woken) {
+        // Others' code, before this thread has a place.
+        let own = waker.clone();
+        // Decision 0134: one task alone has no list.
+        if (self.listed() == 0 || mutated!("seat_out_of_turn")) && self.first.claim() {
+            return (OwnedNode::first_armed(self, own), Woken::default());
+        }
+        self.take_node_armed(own)
+    }
+
+    // Decision 0070: one turn with the list, for a node that is kept.
+    #[cold]
+    #[inline(never)]
+    fn take_node_armed(&self, own: Waker) -> (OwnedNode, Woken) {
+        let mut woken = Woken::default();
+        if let Some(shared) = self.list.get() {
+            // (The owner is counted in any case.)
+            if shared.enter(OWNER, 0) {
+                // Those that are queued come before it.
+                shared.take_in();
+                if let Some(node) = shared.with_list(List::take_free) {
+                    // (Nobody else has it before it is linked.)
+                    let node = OwnedNode::armed(self, shared, node, own);
+                    return (node, shared.leave(0));
+                }
+                woken = shared.leave(0);
+            }
+            let mut node = OwnedNode::new(self, Place::Node(Node::new()));
+            let armed = node.arm(&own);
+            return (node, woken.and(armed));
+        }
+        // SAFETY: the promise of `take_armed`.
+        let (mut node, taken) = unsafe { self.take_node() };
+        woken = taken;
+        let armed = node.arm(&own);
+        (node, woken.and(armed))
+    }
+}
+
 impl OwnedNode {
-    pub(super) fn new(places: &Places, place: Place) -> Self {
-        Self { places: NonNull::from(places), place, is_armed: false }
+    fn new(waiters: &Waiters, place: Place) -> Self {
+        Self { waiters: NonNull::from(waiters), place, is_armed: false }
     }
 
     /// The first seat, which the caller has claimed, armed with this waker.
-    pub(super) fn first_armed(places: &Places, waker: Waker) -> Self {
-        places.first.put(waker);
-        let mut first = Self::new(places, Place::First);
+    fn first_armed(waiters: &Waiters, waker: Waker) -> Self {
+        waiters.first.put(waker);
+        let mut first = Self::new(waiters, Place::First);
         first.arm_first();
         first
     }
 
     /// A node that was kept, with this waker, linked and armed. The caller has the list, and nobody else has
     /// the node.
-    pub(super) fn armed(places: &Places, shared: &TaskList, node: NonNull<Node>, waker: Waker) -> Self {
-        let armed = Self { is_armed: true, ..Self::new(places, Place::Node(node)) };
+    fn armed(waiters: &Waiters, shared: &TaskList, node: NonNull<Node>, waker: Waker) -> Self {
+        let armed = Self { is_armed: true, ..Self::new(waiters, Place::Node(node)) };
         // (A node that is kept has no waker.)
         armed.seat().put(waker);
         // task.wait2. Relaxed: whoever has the list next sees it (list.leave4).
@@ -57,16 +123,16 @@ impl OwnedNode {
         armed
     }
 
-    fn places(&self) -> &Places {
+    fn waiters(&self) -> &Waiters {
         // SAFETY: they live as long as this (`take_armed`).
-        unsafe { self.places.as_ref() }
+        unsafe { self.waiters.as_ref() }
     }
 
     pub(super) fn seat(&self) -> &Seat {
         match &self.place {
             // SAFETY: the node lives until it is given back or abandoned.
             Place::Node(node) => &unsafe { node.as_ref() }.seat,
-            Place::First | Place::None => &self.places().first,
+            Place::First | Place::None => &self.waiters().first,
         }
     }
 
@@ -98,7 +164,7 @@ impl OwnedNode {
 
     /// task.wait2 of a node.
     fn link(&self, node: NonNull<Node>) -> Woken {
-        let (shared, seat) = (self.places().list(), self.seat());
+        let (shared, seat) = (self.waiters().list(), self.seat());
         // Release: pairs with the Acquire of task.wake3. Acquire: pairs with the Release of whoever took the
         // node out of the list.
         let still_there = change(&seat.state, Ordering::AcqRel, Ordering::Acquire, |state| {
@@ -142,7 +208,7 @@ impl OwnedNode {
             _ if ended == Ended::Abandoned => {
                 if let Place::Node(_) = self.place {
                     // Relaxed: it is a number.
-                    self.places().list().entry.fetch_sub(OWNER, Ordering::Relaxed);
+                    self.waiters().list().entry.fetch_sub(OWNER, Ordering::Relaxed);
                 }
                 self.place = Place::None;
             }
@@ -158,7 +224,7 @@ impl OwnedNode {
         match core::mem::replace(&mut self.place, Place::None) {
             Place::None => (None, Woken::default()),
             Place::First => {
-                let first = &self.places().first;
+                let first = &self.waiters().first;
                 let waker = first.take_back();
                 first.vacate();
                 (waker, Woken::default())
@@ -172,7 +238,7 @@ impl OwnedNode {
     }
 
     fn give_node_back(&self, node: NonNull<Node>) -> Woken {
-        let shared = self.places().list();
+        let shared = self.waiters().list();
         // SAFETY: it lives until it is given back, which the last step of this does.
         let seat = &unsafe { node.as_ref() }.seat;
         if shared.enter(OWNER.wrapping_neg(), 0) {

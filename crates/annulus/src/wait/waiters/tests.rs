@@ -9,6 +9,7 @@ use std::vec::Vec;
 
 use alloc::boxed::Box;
 
+use super::node::Place;
 use super::seat::{TAKEN, WOKEN_WITH_ALL};
 
 use super::*;
@@ -115,7 +116,7 @@ fn steps(meanwhile: impl FnOnce()) -> usize {
 
 /// Nodes that have an owner, and those that are kept.
 fn nodes(waiters: &Waiters) -> (usize, usize) {
-    let shared = waiters.places.shared.get().unwrap();
+    let shared = waiters.list.get().unwrap();
     (shared.owned(), shared.with_list(|list| list.free_count()))
 }
 
@@ -224,7 +225,7 @@ fn an_abandoned_node_is_not_woken() {
     let place = first.place;
     assert_eq!(first.disarm(), Ended::Abandoned);
     // … then task.wake5.
-    let shared = waiters.places.shared.get().unwrap();
+    let shared = waiters.list.get().unwrap();
     let Place::Node(node) = place else { panic!("it is in the list") };
     // SAFETY: it lives.
     shared.with_list(|list| list.unlink(unsafe { node.as_ref() }));
@@ -242,7 +243,7 @@ fn an_abandoned_node_is_not_woken() {
 fn what_is_left_to_who_has_the_list_is_done() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut there = armed(&waiters, &notes, 3);
-    let shared = waiters.places.shared.get().unwrap();
+    let shared = waiters.list.get().unwrap();
     // Another thread has the list.
     assert!(shared.enter(0, 0));
     let mut late = armed(&waiters, &notes, 5);
@@ -275,7 +276,7 @@ fn a_wish_that_was_left_may_fall_short() {
         let (waiters, notes) = (Waiters::new(), Notes::default());
         let there = armed(&waiters, &notes, tasks);
         drop(node(&waiters).give_back());
-        let shared = waiters.places.shared.get().unwrap();
+        let shared = waiters.list.get().unwrap();
         assert!(shared.enter(0, 0));
         assert_eq!(some(&waiters, of_others), of_others);
         let woken = shared.serve(None, mine, u64::from(mine) * ONE);
@@ -289,7 +290,7 @@ fn a_wish_that_was_left_may_fall_short() {
 fn wishes_do_not_overflow() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let there = armed(&waiters, &notes, 3);
-    let shared = waiters.places.shared.get().unwrap();
+    let shared = waiters.list.get().unwrap();
     assert!(shared.enter(0, 0));
     for most in [u32::MAX, 2] {
         assert_eq!(some(&waiters, most), most);

@@ -27,7 +27,7 @@ fn who_waits_alone_has_no_list() {
         drop(there.give_back());
         assert_eq!((waiters.count(), notes.alive()), (0, 0));
     }
-    assert!(waiters.places.shared.get().is_none());
+    assert!(waiters.list.get().is_none());
 }
 
 /// The first seat comes first, and who was woken there is behind all others when it waits again.
@@ -52,9 +52,9 @@ fn an_abandoned_seat_is_free_again() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let [mut first, second] = [0, 1].map(|number| place(&waiters, &notes.waker(number)));
     // Another thread is between task.wake3 and task.wake5 …
-    assert!(waiters.places.first.take());
+    assert!(waiters.first.take());
     assert_eq!(first.disarm(), Ended::Abandoned);
-    assert!(!first.is_there() && !waiters.places.first.claim());
+    assert!(!first.is_there() && !waiters.first.claim());
     // … and goes on.
     let left = waiters.end_first(WOKEN_WITH_ALL);
     assert!(left.is_some_and(|(_waker, is_woken)| !is_woken), "it is to be dropped");
