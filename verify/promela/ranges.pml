@@ -1,4 +1,4 @@
-/* Many publishers of several processes: a range is claimed by one step of the head, and a record of each place says which (ring/claims.rs).
+/* Many publishers of several processes: a range is claimed by one step of the head, and an intent of each place says which (ring/claims.rs).
  *
  * Two places, one subscriber. The publisher of place 0 may die between any two steps, and then the next owner of its place comes, or nobody. Any
  * of them may stop for as long as it likes between any two steps. Whoever has published all stays, and does nothing more.
@@ -10,8 +10,8 @@
  *
  * Spin is sequentially consistent: this checks interleavings, not orderings; those are loom's.
  *
- * Twins: TAKEN_ALIVE, RECORD_AFTER (the head first), STAMP_FIRST (a subscriber looks at the stamp before the records), KEPT (who passes over a
- * message leaves it in its record), KEPT_BY_HEIR (the next owner leaves the record as it is), RECORDS_UNSEEN (who claims looks at no record).
+ * Twins: TAKEN_ALIVE, INTENT_AFTER (the head first), STAMP_FIRST (a subscriber looks at the stamp before the intents), KEPT (who passes over a
+ * message leaves it in its intent), KEPT_BY_HEIR (the next owner leaves the intent as it is), INTENTS_UNSEEN (who claims looks at no intent).
  */
 #ifndef SLOTS
 #define SLOTS 2
@@ -27,7 +27,7 @@
 #define DONE(s) (2 * (s) + 2)
 /* The stamp of the lap before; 0 in the first. */
 #define BEFORE(s) ((s) < SLOTS -> 0 : DONE((s) - SLOTS))
-#define RECORD(s, n) ((n) == 0 -> 0 : (s) * 4 + (n))
+#define INTENT(s, n) ((n) == 0 -> 0 : (s) * 4 + (n))
 #define COVERS(r, s) ((r) / 4 <= (s) && (s) < (r) / 4 + (r) % 4)
 #define HEIR 2
 #define PLACE(p) ((p) == HEIR -> 0 : (p))
@@ -59,8 +59,8 @@ proctype publisher(byte p) {
         fi;
         do
         :: atomic { head < LAST -> s = head };                                  /* fellow.claim1 */
-#ifndef RECORD_AFTER
-            rec[PLACE(p)] = RECORD(s, COUNT);                                   /* fellow.claim2 */
+#ifndef INTENT_AFTER
+            rec[PLACE(p)] = INTENT(s, COUNT);                                   /* fellow.claim2 */
 #endif
             atomic {                                                            /* fellow.claim3 */
                 if
@@ -68,12 +68,12 @@ proctype publisher(byte p) {
                 :: else -> end = s; was_slower = true
                 fi
             };
-#ifdef RECORD_AFTER
-            rec[PLACE(p)] = RECORD(s, end - s);
+#ifdef INTENT_AFTER
+            rec[PLACE(p)] = INTENT(s, end - s);
 #endif
             do
             :: atomic { s < end -> x = stamp[SLOT(s)]; is_free = (x == BEFORE(s)) };    /* fellow.take4 */
-#ifdef RECORDS_UNSEEN
+#ifdef INTENTS_UNSEEN
                 is_free = true;
 #endif
                 if
@@ -129,7 +129,7 @@ proctype publisher(byte p) {
                     atomic {                                                    /* fellow.pass8 */
                         s++;
 #ifndef KEPT
-                        rec[PLACE(p)] = RECORD(s, end - s);
+                        rec[PLACE(p)] = INTENT(s, end - s);
 #endif
                         x = 0
                     }

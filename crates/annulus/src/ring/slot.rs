@@ -122,18 +122,8 @@ pub(crate) const fn stride_for(bytes: usize, writers: Writers) -> usize {
                 stride
             }
         }
-        // The [claim](super::claim) is the last word.
         #[cfg(feature = "shm")]
-        Writers::Processes => {
-            let words = words + 1;
-            if words > LINE_WORDS {
-                words.next_multiple_of(LINE_WORDS)
-            } else if words > LINE_WORDS / 2 {
-                LINE_WORDS
-            } else {
-                LINE_WORDS / 2
-            }
-        }
+        Writers::Processes => stride_for(bytes, Writers::Many),
     }
 }
 
@@ -151,13 +141,10 @@ impl<'a, T: Message> Slot<'a, T> {
     const WORDS: usize = words_for(size_of::<T::Wire>());
     /// How many words a message has, in slots of this stride.
     #[inline(always)]
-    pub(super) fn words(stride: usize, writers: Writers) -> usize {
+    pub(super) fn words(stride: usize) -> usize {
         if !Self::IS_BLOCK {
             return Self::WORDS;
         }
-        #[cfg(feature = "shm")]
-        let stride = if writers == Writers::Processes { stride - 1 } else { stride };
-        let _ = writers;
         stride.min(Self::PAYLOAD_AT + copy::words_of::<T::Wire>())
     }
 
