@@ -45,6 +45,7 @@
 //!
 //! Nothing in the memory is trusted. What a fellow publisher writes there on purpose can lose messages, and
 //! mix up words of two, of which any bytes are one. Each loop has a bound.
+// Decision 0124: the kernel says who is gone.
 // Decision 0140: a range has one claim, and the intent of each place says who has it.
 
 #[cfg(all(test, feature = "std", not(annulus_loom)))]

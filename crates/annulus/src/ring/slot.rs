@@ -109,22 +109,11 @@ pub(crate) const fn stride_for(bytes: usize, writers: Writers) -> usize {
     // lines.
     let stride =
         if words <= LINE_WORDS { words.next_power_of_two() } else { words.next_multiple_of(LINE_WORDS) };
-    match writers {
-        Writers::One => stride,
-        // No more than two to a line. Two at once write slots beside each other, and take a shared line from
-        // each other for every message; but readers and batches would rather have few lines.
-        // Decision 0040: two to a line, not four and not one.
-        // Mutants: `< with <=`: equal is equal.
-        Writers::Many => {
-            if stride < LINE_WORDS / 2 {
-                LINE_WORDS / 2
-            } else {
-                stride
-            }
-        }
-        #[cfg(feature = "shm")]
-        Writers::Processes => stride_for(bytes, Writers::Many),
-    }
+    // No more than two to a line. Two at once write slots beside each other, and take a shared line from each
+    // other for every message; but readers and batches would rather have few lines.
+    // Decision 0040: two to a line, not four and not one.
+    // Mutants: `< with <=`: equal is equal.
+    if !matches!(writers, Writers::One) && stride < LINE_WORDS / 2 { LINE_WORDS / 2 } else { stride }
 }
 
 /// The words of one slot; borrowed from the ring's storage.
