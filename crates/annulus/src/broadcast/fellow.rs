@@ -10,12 +10,11 @@ use super::handle::{Handle, Publishing, publisher_of_others};
 use super::ring_state::RingState;
 use crate::Closer;
 use crate::base::common::Common;
-use crate::base::hint::unlikely;
 use crate::base::sequence::Sequence;
 use crate::error::Refusal;
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Claims, Copied, Writers};
+use crate::ring::{Claims, Copied, Range, Writers};
 use crate::sync::mutated;
 
 /// One of several publishers of a lossy ring between processes.
@@ -44,10 +43,6 @@ type Leave = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// So many messages of a batch are published before sleepers are woken.
 const NOTIFY_EVERY: usize = 64;
-
-/// In a batch, the lines of so many messages are on their way while others are written.
-// Decision 0133: without, each write waits for its line.
-const AHEAD: u64 = 8;
 
 impl<T: Message> FellowPublisher<T> {
     /// Of a ring with these claims, by whoever has just got the lock of `place`.
@@ -130,7 +125,7 @@ impl<T: Message> FellowPublisher<T> {
     /// ```
     pub fn publish_batch(&mut self, messages: &[T]) {
         for part in messages.chunks(NOTIFY_EVERY) {
-            let is_published = self.write(part).is_ok();
+            let is_published = self.write_all(part).is_ok();
             self.shared.published.notify();
             if !is_published {
                 break;
@@ -209,43 +204,65 @@ impl<T: Message> FellowPublisher<T> {
     /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
-        self.write(slice::from_ref(message))?;
+        let range = self.claim(1)?;
+        if !self.write(range.first(), message) {
+            self.claims.pass(self.place, range, range.first());
+            self.write_all(slice::from_ref(message))?;
+        }
         if !mutated!("fellow_wakes_nobody") {
             self.shared.published.notify();
         }
         Ok(())
     }
 
-    /// As [`put`](Self::put), of all of them, and wakes nobody.
-    #[inline(always)]
-    fn write(&mut self, messages: &[T]) -> Result<(), Refusal> {
+    /// Publishes all of `messages`, and wakes nobody.
+    #[inline(never)]
+    fn write_all(&mut self, messages: &[T]) -> Result<(), Refusal> {
         let (mut messages, mut passes) = (messages.iter(), 0);
-        while messages.len() > 0 {
-            let most = messages.len() as u64;
-            let range = self.claims.claim(self.place, self.next, most).ok_or(Refusal::Closed)?;
-            self.next = range.end();
-            let mut sequence = range.first();
+        let mut next = messages.next();
+        while let Some(message) = next {
+            // (This one, and those behind it.)
+            let range = self.claim(1 + messages.len() as u64)?;
+            let (mut sequence, mut message) = (range.first(), message);
             while sequence < range.end() {
-                if most > 1 {
-                    self.claims.prefetch(sequence.plus(AHEAD));
-                }
-                if !self.claims.take(self.place, sequence) {
+                if self.write(sequence, message) {
+                    next = messages.next();
+                    // Behind the last one the range ends, too.
+                    let Some(after) = next else { break };
+                    message = after;
+                } else {
                     self.claims.pass(self.place, range, sequence);
                     passes += 1;
-                } else if let Some(message) = messages.next() {
-                    // SAFETY: the ring is for publishers of several processes, and this one has claimed the
-                    // message and taken its slot. So nobody else writes there: see `Claims`. (A process that
-                    // writes what it must not can mix up the words of a message, of which any bytes are one:
-                    // `Copied::over`.)
-                    unsafe { self.shared.write(Writers::Processes, sequence, message) }.publish();
+                    if passes > self.claims.most_passes() {
+                        return Err(Refusal::Closed);
+                    }
                 }
                 sequence = sequence.next();
             }
-            if unlikely(passes > self.claims.most_passes()) {
-                return Err(Refusal::Closed);
-            }
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn claim(&mut self, most: u64) -> Result<Range, Refusal> {
+        let range = self.claims.claim(self.place, self.next, most).ok_or(Refusal::Closed)?;
+        self.next = range.end();
+        Ok(range)
+    }
+
+    /// Writes `message`, as number `sequence`, which this publisher has claimed, unless the slot belongs to
+    /// somebody else. Whether it has.
+    #[inline(always)]
+    fn write(&self, sequence: Sequence, message: &T) -> bool {
+        let is_left = self.shared.is_left(Writers::Processes, sequence);
+        let is_free = is_left || self.claims.take(self.place, sequence);
+        if is_free {
+            // SAFETY: the ring is for publishers of several processes, and this one has claimed the message
+            // and taken its slot. So nobody else writes there: see `Claims`. (A process that writes what it
+            // must not can mix up the words of a message, of which any bytes are one: `Copied::over`.)
+            unsafe { self.shared.write(Writers::Processes, sequence, message) }.publish();
+        }
+        is_free
     }
 }
 
@@ -263,7 +280,8 @@ impl<T: Message> FellowPublisher<T> {
     #[doc(hidden)]
     pub fn dies_with_a_half(self, message: &T) {
         let range = self.claims.claim(self.place, self.next, 1).unwrap();
-        if self.claims.take(self.place, range.first()) {
+        let is_left = self.shared.is_left(Writers::Processes, range.first());
+        if is_left || self.claims.take(self.place, range.first()) {
             // SAFETY: as in `write`.
             let _ = unsafe { self.shared.write(Writers::Processes, range.first(), message) };
         }

@@ -57,7 +57,7 @@ use core::ptr::NonNull;
 use super::range::Range;
 use super::shown::{Seen, Shown};
 use crate::base::gone::NowAndThen;
-use crate::base::hint::{prefetch_to_write, unlikely};
+use crate::base::hint::unlikely;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause};
@@ -178,7 +178,7 @@ impl Claims {
         unsafe { self.slots.add(self.index.of(sequence) * self.stride).as_ref() }
     }
 
-    /// fellow.take4, fellow.take6, fellow.look13.
+    /// fellow.take6, fellow.look13.
     #[inline]
     fn stamp(&self, sequence: Sequence) -> Stamp {
         // Acquire: pairs with slot.w4. All that the writer did to the slot comes before what follows here.
@@ -225,7 +225,7 @@ impl Claims {
     /// [taken](Self::take) and then written, or passed over.
     #[inline]
     pub(crate) fn claim(&self, own: usize, next: Sequence, most: u64) -> Option<Range> {
-        let most = most.min(self.most);
+        let most = if most == 1 { 1 } else { most.min(self.most) };
         // fellow.claim1. Relaxed, here and in a failure below: fellow.claim3 decides.
         let mut head = self.head().load(Ordering::Relaxed);
         for _ in 0..MOST_TURNS {
@@ -263,19 +263,12 @@ impl Claims {
         self.decide_if_closed();
     }
 
-    /// Whether the owner of `sequence`, which has the place `own`, may write it now. If not, it is to
-    /// [pass](Self::pass) over it.
-    #[inline]
-    pub(crate) fn take(&self, own: usize, sequence: Sequence) -> bool {
-        // fellow.take4.
-        let before = Stamp::of_the_lap_before(sequence, self.index.capacity());
-        self.stamp(sequence) == before || self.is_left(own, sequence)
-    }
-
-    /// Whether nobody who lives writes a message of an earlier lap to the slot of `sequence`.
+    /// Whether the owner of `sequence`, which has the place `own`, may write it now, though its slot does not
+    /// have the stamp of the lap before (fellow.take4): nobody who lives writes a message of an earlier lap
+    /// there. If not, it is to [pass](Self::pass) over it.
     #[cold]
     #[inline(never)]
-    fn is_left(&self, own: usize, sequence: Sequence) -> bool {
+    pub(crate) fn take(&self, own: usize, sequence: Sequence) -> bool {
         mutated!("fellow_intents_unseen")
             || self.places().all(|place| place == own || self.has_left(place, sequence))
     }
@@ -374,13 +367,6 @@ impl Claims {
         let claimed = self.claimed();
         let range = Range::of_bits(self.intent(place), claimed);
         range.messages(Sequence::FIRST).any(|sequence| sequence < claimed && !self.is_there(sequence))
-    }
-
-    /// Has the processor get the line of message `sequence` that a write begins with, because this publisher
-    /// writes it soon.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, sequence: Sequence) {
-        prefetch_to_write(self.word(sequence));
     }
 
     /// Whether message `sequence`, which is not there, will never be, or is no longer waited for. Looks for

@@ -54,6 +54,8 @@ pub(crate) use mirror::{Mirror, Shown};
 pub(crate) use owned::Owned;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use range::MOST_PLACES;
+#[cfg(feature = "shm")]
+pub(crate) use range::Range;
 pub(crate) use registry::Pass;
 pub(crate) use ring::{MIN_CAPACITY, Ring, RingParts};
 pub(crate) use seats::Seats;

@@ -167,7 +167,7 @@ impl<S: Store> Ring<S> {
         S: Strided,
     {
         // SAFETY: the ring lives as long as this borrow of it.
-        unsafe { self.slots().is_left(sequence, self.capacity()) }
+        unsafe { self.slots().is_left(Writers::Many, sequence, self.capacity()) }
     }
 
     /// Finds the slot of a message of this ring again: undoes [`Written::without_slot`].
