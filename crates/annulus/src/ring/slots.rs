@@ -101,8 +101,8 @@ impl<S: Store> Slots<S> {
         )
     }
 
-    /// claim.wait2, fellow.take4: whether the slot of `sequence` was left by the writer of the lap before, so that the one
-    /// who claimed `sequence` may write.
+    /// claim.wait2, fellow.take4: whether the slot of `sequence` was left by the writer of the lap before, so
+    /// that the one who claimed `sequence` may write.
     ///
     /// Acquire: pairs with slot.w4, so everything that writer did to the slot comes before what the caller
     /// does to it.
