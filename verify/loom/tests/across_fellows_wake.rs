@@ -67,6 +67,45 @@ fn a_slot_of_the_living_is_left_alone() {
     });
 }
 
+/// The same with batches, of which each takes the slots of the other one.
+#[test]
+fn batches_beside_each_other() {
+    check(|| {
+        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let (mut first, mut second) = (ring.publisher(), ring.publisher());
+        let mut subscriber = ring.subscribable().subscribe();
+        let other = thread::spawn(move || first.publish_batch(&[[1, 1], [2, 2]]));
+        second.publish_batch(&[[3, 3], [4, 4]]);
+        other.join().unwrap();
+        let received = receive_up_to(&mut subscriber, second.published());
+        let in_order = |pair: [u64; 2]| {
+            let [first, second] = pair.map(|number| received.iter().position(|one| *one == number));
+            first.is_none() || second.is_none() || first < second
+        };
+        let mut once = received.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert!(once.len() == received.len() && in_order([1, 2]) && in_order([3, 4]), "{received:?}");
+    });
+}
+
+/// A publisher dies with a batch that it has claimed, beside one that needs its slots. What it had claimed is
+/// lost, and its slots are taken.
+#[test]
+fn a_batch_of_the_dead_is_lost() {
+    check(|| {
+        let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
+        let (dies, mut lives) = (ring.publisher(), ring.publisher());
+        let mut subscriber = ring.subscribable().subscribe();
+        let dead = thread::spawn(move || dies.dies_with_a_claim(2));
+        lives.publish_batch(&[[1, 1], [2, 2]]);
+        dead.join().unwrap();
+        let end = lives.published();
+        let received = receive_up_to(&mut subscriber, end);
+        assert!(end >= 4 && received.iter().all(|number| [1, 2].contains(number)), "{received:?}");
+    });
+}
+
 /// The next owner of a place begins while others look at the message that the last one had claimed: nobody
 /// waits for it.
 #[test]
@@ -75,7 +114,7 @@ fn the_next_owner_says_what_is_lost() {
         let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
         let (dies, mut lives) = (ring.publisher(), ring.publisher());
         let mut subscriber = ring.subscribable().subscribe();
-        dies.dies_with_a_claim();
+        dies.dies_with_a_claim(1);
         let other = thread::spawn(move || {
             lives.publish([1, 1]);
             lives.publish([2, 2]);

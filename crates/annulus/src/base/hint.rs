@@ -1,4 +1,4 @@
-//! Hints: to the optimiser about which way a branch goes, to the processor about what is written next. The
+//! Hints: to the optimiser about which way a branch goes, to the processor about what is read next. The
 //! latter where a register holds a pointer and nothing else.
 
 use crate::sync::tell;
@@ -15,32 +15,6 @@ pub(crate) fn unlikely(condition: bool) -> bool {
 #[cold]
 #[inline]
 fn cold() {}
-
-/// Has the processor get the line of `at` for itself, because it will be written soon. Changes nothing
-/// else, whatever the address is.
-#[cfg(feature = "shm")]
-#[inline(always)]
-pub(crate) fn prefetch_to_write<T>(at: *const T) {
-    tell!(PrefetchToWrite, at, 1);
-    // (The intrinsic makes it a prefetch for reading where the target's baseline has no other.)
-    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
-    // SAFETY: it neither faults nor changes anything; processors without the instruction take it for one that
-    // does nothing.
-    unsafe {
-        core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
-    }
-    #[cfg(all(target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
-    // SAFETY: it neither faults nor changes anything.
-    unsafe {
-        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
-    }
-    #[cfg(not(all(
-        any(target_arch = "x86_64", target_arch = "aarch64"),
-        target_pointer_width = "64",
-        not(miri)
-    )))]
-    let _ = at;
-}
 
 /// Has the processor get the line of `at`, because it will be read soon. Changes nothing else, whatever
 /// the address is.

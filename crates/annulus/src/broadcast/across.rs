@@ -325,6 +325,10 @@ mod model {
             !self.locks[place].fetch_or(false, Ordering::AcqRel)
         }
 
+        fn used(&self) -> usize {
+            self.locks.len()
+        }
+
         fn intent(&self, place: usize) -> &AtomicU64 {
             &self.intents[place]
         }

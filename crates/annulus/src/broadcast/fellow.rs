@@ -1,10 +1,10 @@
 //! [`FellowPublisher`]: one of several processes that publish to a lossy ring.
-// Decision 0124: a slot is claimed by its owner's name.
+// Decision 0140: a range has one claim, and the intent of each place says who has it.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::any::Any;
-use core::fmt;
+use core::{fmt, slice};
 
 use super::handle::{Handle, Publishing, publisher_of_others};
 use super::ring_state::RingState;
@@ -14,7 +14,7 @@ use crate::base::sequence::Sequence;
 use crate::error::Refusal;
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Claims, Copied, Writers};
+use crate::ring::{Claims, Copied, Range, Writers};
 use crate::sync::mutated;
 
 /// One of several publishers of a lossy ring between processes.
@@ -44,10 +44,6 @@ type Leave = Box<dyn Fn() -> bool + Send + Sync>;
 /// So many messages of a batch are published before sleepers are woken.
 const NOTIFY_EVERY: usize = 64;
 
-/// In a batch, the lines of so many messages are on their way while others are written.
-// Decision 0133: without, each claim waits for its line.
-const AHEAD: u64 = 8;
-
 impl<T: Message> FellowPublisher<T> {
     /// Of a ring with these claims, by whoever has just got the lock of `place`.
     pub(super) fn new(
@@ -57,8 +53,8 @@ impl<T: Message> FellowPublisher<T> {
         leave: Leave,
         seat: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        // fellow.next13.
-        if claims.finish_for_last_owner(place) {
+        // fellow.next9.
+        if claims.begin(place) {
             shared.published.notify();
         }
         let next = shared.ring.first();
@@ -111,8 +107,10 @@ impl<T: Message> FellowPublisher<T> {
     }
 
     /// Publishes all of `messages`, in order. This is the same as publishing them one by one, but cheaper: it
-    /// looks for sleepers once for up to 64 messages, not for each message. Messages of other publishers may
-    /// come between.
+    /// claims up to 64 messages at once (an eighth of a smaller ring), and looks for sleepers once for them.
+    /// Messages of other publishers may come between.
+    ///
+    /// If this process ends or is stopped inside the call, up to as many messages are lost, or waited for.
     ///
     /// ```
     /// use annulus::broadcast::Builder;
@@ -127,10 +125,7 @@ impl<T: Message> FellowPublisher<T> {
     /// ```
     pub fn publish_batch(&mut self, messages: &[T]) {
         for part in messages.chunks(NOTIFY_EVERY) {
-            let is_published = part.iter().all(|message| {
-                self.claims.prefetch(self.next.plus(AHEAD));
-                self.write(message).is_ok()
-            });
+            let is_published = self.write_all(part).is_ok();
             self.shared.published.notify();
             if !is_published {
                 break;
@@ -209,42 +204,87 @@ impl<T: Message> FellowPublisher<T> {
     /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
-        self.write(message)?;
+        let range = self.claim(1)?;
+        if !self.write(range.first(), message) {
+            self.claims.pass(self.place, range, range.first());
+            self.write_all(slice::from_ref(message))?;
+        }
         if !mutated!("fellow_wakes_nobody") {
             self.shared.published.notify();
         }
         Ok(())
     }
 
-    /// As [`put`](Self::put), and wakes nobody.
-    #[inline(always)]
-    fn write(&mut self, message: &T) -> Result<(), Refusal> {
-        let sequence = self.claims.claim(self.place, self.next).ok_or(Refusal::Closed)?;
-        self.next = sequence.next();
-        // SAFETY: the ring is for publishers of several processes, and this one has claimed the message. So
-        // nobody else writes its slot: see `Claims`. (A process that writes there what it must not can mix up
-        // the words of a message, of which any bytes are one: `Copied::over`.)
-        unsafe { self.shared.write(Writers::Processes, sequence, message) }.publish();
+    /// Publishes all of `messages`, and wakes nobody.
+    #[inline(never)]
+    fn write_all(&mut self, messages: &[T]) -> Result<(), Refusal> {
+        let (mut messages, mut passes) = (messages.iter(), 0);
+        let mut next = messages.next();
+        while let Some(message) = next {
+            // (This one, and those behind it.)
+            let range = self.claim(1 + messages.len() as u64)?;
+            let (mut sequence, mut message) = (range.first(), message);
+            while sequence < range.end() {
+                if self.write(sequence, message) {
+                    next = messages.next();
+                    // Behind the last one the range ends, too.
+                    let Some(after) = next else { break };
+                    message = after;
+                } else {
+                    self.claims.pass(self.place, range, sequence);
+                    passes += 1;
+                    if passes > self.claims.most_passes() {
+                        return Err(Refusal::Closed);
+                    }
+                }
+                sequence = sequence.next();
+            }
+        }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn claim(&mut self, most: u64) -> Result<Range, Refusal> {
+        let range = self.claims.claim(self.place, self.next, most).ok_or(Refusal::Closed)?;
+        self.next = range.end();
+        Ok(range)
+    }
+
+    /// Writes `message`, as number `sequence`, which this publisher has claimed, unless the slot belongs to
+    /// somebody else. Whether it has.
+    #[inline(always)]
+    fn write(&self, sequence: Sequence, message: &T) -> bool {
+        let is_left = self.shared.is_left(Writers::Processes, sequence);
+        let is_free = is_left || self.claims.take(self.place, sequence);
+        if is_free {
+            // SAFETY: the ring is for publishers of several processes, and this one has claimed the message
+            // and taken its slot. So nobody else writes there: see `Claims`. (A process that writes what it
+            // must not can mix up the words of a message, of which any bytes are one: `Copied::over`.)
+            unsafe { self.shared.write(Writers::Processes, sequence, message) }.publish();
+        }
+        is_free
     }
 }
 
 /// For models: the process of a publisher ends in the middle of a publish.
 #[cfg(annulus_loom)]
 impl<T: Message> FellowPublisher<T> {
-    /// After it has claimed a message.
+    /// After it has claimed messages.
     #[doc(hidden)]
-    pub fn dies_with_a_claim(self) {
-        self.claims.claim(self.place, self.next).unwrap();
+    pub fn dies_with_a_claim(self, count: u64) {
+        self.claims.claim(self.place, self.next, count).unwrap();
         self.dies();
     }
 
     /// After it has written a message, and before it says that this is there.
     #[doc(hidden)]
     pub fn dies_with_a_half(self, message: &T) {
-        let sequence = self.claims.claim(self.place, self.next).unwrap();
-        // SAFETY: as in `write`.
-        let _ = unsafe { self.shared.write(Writers::Processes, sequence, message) };
+        let range = self.claims.claim(self.place, self.next, 1).unwrap();
+        let is_left = self.shared.is_left(Writers::Processes, range.first());
+        if is_left || self.claims.take(self.place, range.first()) {
+            // SAFETY: as in `write`.
+            let _ = unsafe { self.shared.write(Writers::Processes, range.first(), message) };
+        }
         self.dies();
     }
 

@@ -116,14 +116,14 @@ impl<S: Store, R: Role> Handle<S, R> {
         Observer::from_weak(self.shared.downgrade())
     }
 
-    /// As [`Slots::is_left`]; the ring is for many writers.
+    /// As [`Slots::is_left`]; the ring is for these `writers`.
     #[inline]
-    pub(super) fn is_left(&self, sequence: Sequence) -> bool
+    pub(super) fn is_left(&self, writers: Writers, sequence: Sequence) -> bool
     where
         S: Strided,
     {
         // SAFETY: `shared` keeps the ring alive.
-        unsafe { self.slots.is_left(sequence, self.ring.capacity()) }
+        unsafe { self.slots.is_left(writers, sequence, self.ring.capacity()) }
     }
 
     /// The same handle in another role.

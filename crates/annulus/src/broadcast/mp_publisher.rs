@@ -186,7 +186,7 @@ impl<T: Message> MpPublisher<T> {
         message: &T,
         wait: impl FnOnce(&RingState<Copied<T>>, Sequence),
     ) {
-        if !self.shared.is_left(sequence) {
+        if !self.shared.is_left(Writers::Many, sequence) {
             wait(&self.shared, sequence);
         }
         self.put(sequence, message);

@@ -140,6 +140,12 @@ impl Numbers {
         }
     }
 
+    /// Of a queue: so many of its lanes were ever used. Any number may lie there.
+    pub(crate) fn used(&self) -> usize {
+        // Relaxed: pairs with the `fetch_max` in `uses`.
+        usize::try_from(self.producer.used.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
+    }
+
     /// That producer leaves the lane, and then gives the lock up.
     pub(crate) fn producer_leaves(&self) {
         // Release: pairs with the Acquire in `producers`. Whoever sees that it left sees all that it sent.
@@ -337,8 +343,6 @@ impl Peer for OtherProcess {
     fn lanes(&self) -> Option<usize> {
         self.producers.as_ref()?;
         // SAFETY: they live as long as this.
-        let used = unsafe { &self.numbers.as_ref().producer.used };
-        // Relaxed: pairs with the `fetch_max` in `uses`.
-        Some(usize::try_from(used.load(Ordering::Relaxed)).unwrap_or(usize::MAX))
+        Some(unsafe { self.numbers.as_ref() }.used())
     }
 }

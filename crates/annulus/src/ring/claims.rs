@@ -1,68 +1,80 @@
 //! [`Claims`]: how publishers of several processes share the slots of a lossy ring, and what becomes of a
 //! message whose publisher dies before it has written it.
 //!
-//! Each slot has a word that says who has [claimed](super::claim) which message there. A publisher claims the
-//! slot first, and then moves the head on; if it dies between, the next one does that. So each message before
-//! the head was claimed in its slot, and has an owner, or was passed over.
+//! A publisher claims a [range](Range) of messages by one step of the head. Before that it stores the range
+//! in the intent of its place. So each message before the head has an owner, whose intent names it until it
+//! is there.
 //!
 //! ```text
-//! publisher                                                   subscriber that finds nothing at c
-//! fellow.claim1  s := head                                    fellow.look9   head
-//! fellow.claim2  the slot's claim: of s? fellow.head7         fellow.look10  the slot's claim: of c?
-//! fellow.claim3  the message before is there? ── yes: 5       fellow.look11  its owner is gone: c is lost
-//! fellow.claim4  its owner is gone?          ── no: 8         fellow.look12  stamp: c is not there after all that
-//! fellow.claim5  say in its place: I am about to claim s
-//! fellow.claim6  claim: as it was → s, mine                   who takes the place of a dead publisher
-//! fellow.head7   head: s → s + 1. Then slot.w1 to slot.w4     fellow.next13  what was that about to claim?
-//! fellow.pass8   head: s → s + 1, and begin again             fellow.next14  claim: s, its → s, lost
+//! publisher                                                   subscriber that finds nothing at s
+//! fellow.claim1  h := head                                    fellow.look10  head is past s?
+//! fellow.claim2  intent: (h, n)                               fellow.look11  each intent: s is in it?
+//! fellow.claim3  head: h → h + n                              fellow.look12  its owner is gone?
+//!    for each message s of them:                              fellow.look13  stamp: s is not there after all
+//! fellow.take4   stamp: that of a lap before s? ── yes: write
+//! fellow.take5   each intent: a of this slot, before s?       who takes the place of a dead publisher
+//! fellow.take6   stamp: a is there?                           fellow.next9   intent: none
+//! fellow.take7   the owner of a is gone?     ── no: pass
+//!    write: slot.w1 to slot.w4
+//! fellow.pass8   intent: what comes behind s
 //! ```
 //!
-//! *One writer at a time.* A claim changes hands only from a message that is there (fellow.claim3), that is
-//! lost, or whose owner is gone (fellow.claim4, fellow.next14). The kernel says who is gone: an owner has the
-//! lock of its place until its process has ended, and executes nothing after that. So no living publisher
-//! loses a claim, slot.w1 to slot.w4 are those of one writer at a time, and no torn message is whole.
+//! *One writer at a time.* Messages a and s have one slot, and a comes first. Who claims s has moved the head
+//! after the owner of a did (fellow.claim3), so it sees the intent with a, or a later one. The owner stores a
+//! later one when a is there, or was passed over. If it sees the intent with a, it looks at the stamp after
+//! that (fellow.take6), and leaves the slot alone while a is not there and its owner lives. The kernel says
+//! who is gone: an owner has the lock of its place until its process has ended, and executes nothing after
+//! that. Where the stamp is exactly that of a lap before s (fellow.take4), the owner of that message has made
+//! sure of all before.
 //!
-//! *The dead hold up nobody.* Who needs the slot a lap later takes it. A subscriber passes the message, and
-//! counts it as lagged. The next owner of the place marks it as lost before it claims anything, so that it is
-//! not taken for one of its own. A publisher has one open claim at most, and says which one it may be.
+//! *The dead hold up nobody.* Who needs a slot of theirs a lap later takes it. A subscriber passes the
+//! message, and counts it as lagged. The next owner of the place empties the intent before it claims
+//! anything, so that nothing in it is taken for one of its own.
 //!
-//! *Who is stopped and lives holds up nobody for long.* Nobody takes its slot from it. Who comes to that slot
-//! a lap later looks a while, and then passes over it (fellow.pass8): that message will not be, and is
-//! counted as lagged. A subscriber waits for the message of whoever is stopped until that happens. (A
-//! publisher that stood still between fellow.claim1 and fellow.claim6 may claim a message that was passed
-//! over. Who has passed it does not receive it.)
+//! *Who is stopped and lives holds up nobody for long.* Nobody takes a slot from it. Who has claimed the
+//! message of a lap later looks a while, and then passes over that slot (fellow.pass8): that message will not
+//! be, and is counted as lagged. A subscriber waits for a message of whoever is stopped until the others have
+//! gone round once.
 //!
-//! *The end.* Who closes the ring sets a bit in the head. If the message at the head was claimed, and the
-//! head not moved on, the first to decide says whether it belongs to the ring (`decide`), before the claim's
-//! owner writes it.
+//! *Who is slower than another one* has an intent of messages that it has not claimed, between fellow.claim2
+//! and its next intent. If it is stopped there, and their owner dies, they are waited for as if they were its
+//! own. If their owner writes them, they are there, and the intent means nothing.
+//!
+//! *The end.* Who closes the ring sets a bit in the head. Nothing is claimed after that, so the ring ends at
+//! the head.
 //!
 //! Nothing in the memory is trusted. What a fellow publisher writes there on purpose can lose messages, and
 //! mix up words of two, of which any bytes are one. Each loop has a bound.
-// Decision 0124: a slot is claimed by its owner's name, and the kernel says who is gone.
+// Decision 0124: the kernel says who is gone.
+// Decision 0140: a range has one claim, and the intent of each place says who has it.
 
+mod missing;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests;
 
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
-use super::claim::{ClaimOwner, ClaimWord};
+use super::range::Range;
 use super::shown::{Seen, Shown};
 use crate::base::gone::NowAndThen;
-use crate::base::hint::{prefetch_to_write, unlikely};
+use crate::base::hint::unlikely;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicU64, Ordering, mutated, ordering, pause};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause};
 
 /// The places of the publishers, as a process has them.
 pub(crate) trait Fellows: Send + Sync {
     /// How many there are.
     fn count(&self) -> usize;
 
+    /// So many of them were ever used, the first ones. Any number may lie there.
+    fn used(&self) -> usize;
+
     /// Whether nobody has the lock of this place: asks the kernel. (Not to be asked by whoever has it.)
     fn is_gone(&self, place: usize) -> bool;
 
-    /// What the publisher of this place is about to claim: one more than its number, or 0.
+    /// Which messages the publisher of this place has claimed last, or is about to claim: a [`Range`].
     fn intent(&self, place: usize) -> &AtomicU64;
 }
 
@@ -74,12 +86,19 @@ pub(crate) struct Claims {
     /// Words from one slot to the next.
     stride: usize,
     index: Index,
+    /// So many messages are claimed together at most.
+    most: u64,
     /// They keep the memory.
     fellows: Box<dyn Fellows>,
-    /// When to ask for each of them again.
-    asked: Box<[NowAndThen]>,
+    /// What is known of each of them.
+    known: Box<[Fellow]>,
     /// When to look again why a message is not there.
     looked: NowAndThen,
+    /// Whose message was not there. A hint: its intent is looked at first.
+    awaited: AtomicUsize,
+    /// Two more than the last message that was found to be lost, or 0. A hint: the one behind that is looked
+    /// at, at once.
+    lost: AtomicU64,
     /// Whether this process may publish.
     is_writable: bool,
 }
@@ -88,6 +107,16 @@ pub(crate) struct Claims {
 unsafe impl Send for Claims {}
 // SAFETY: as above.
 unsafe impl Sync for Claims {}
+
+/// What a process knows of who has a place.
+struct Fellow {
+    /// When to ask the kernel again.
+    asked: NowAndThen,
+    /// An intent whose owner is gone, or 0. (None comes again: the head is past it.)
+    gone: AtomicU64,
+    /// An intent in which a message was waited for in vain, or 0.
+    stopped: AtomicU64,
+}
 
 /// In the head: nothing can be claimed any more. (Sequences have one bit less.)
 const CLOSED: u64 = 1 << 63;
@@ -99,23 +128,13 @@ const LOOKS: usize = if cfg!(annulus_loom) { 1 } else { 200 };
 /// So many others in a row may be faster than a publisher. More are a fault of the memory.
 const MOST_TURNS: usize = 1 << 16;
 
-/// What a publisher finds in the slot of the message at the head.
-enum Found {
-    /// Somebody was faster.
-    Claimed,
-    /// What to claim it in place of.
-    Free(u64),
-    /// The message of an earlier lap is being written, by whoever has this place.
-    Open { bits: u64, sequence: Sequence, place: usize },
-}
-
 impl Claims {
     /// `is_over`: whether no publisher is left, as the kernel says.
     ///
     /// # Safety
     ///
     /// `shown` and the slots live as long as this: the fellows keep them, for example. There are `capacity`
-    /// slots of `stride` words, of which the last is the claim. All of it can be written to if `is_writable`.
+    /// slots of `stride` words. All of it can be written to if `is_writable`.
     pub(crate) unsafe fn new(
         shown: NonNull<Shown>,
         (slots, stride, capacity): (NonNull<AtomicU64>, usize, usize),
@@ -123,10 +142,21 @@ impl Claims {
         fellows: impl Fellows + 'static,
         is_over: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
-        let asked = (0..fellows.count()).map(|_| NowAndThen::new()).collect();
-        let (seen, index) = (Seen::new(shown, is_over), Index::new(capacity));
-        let looked = NowAndThen::new();
-        Self { seen, slots, stride, index, fellows: Box::new(fellows), asked, looked, is_writable }
+        let zero = || AtomicU64::new(0);
+        let known = || Fellow { asked: NowAndThen::new(), gone: zero(), stopped: zero() };
+        Self {
+            seen: Seen::new(shown, is_over),
+            slots,
+            stride,
+            index: Index::new(capacity),
+            most: Range::most_of(capacity),
+            known: (0..fellows.count()).map(|_| known()).collect(),
+            fellows: Box::new(fellows),
+            looked: NowAndThen::new(),
+            awaited: AtomicUsize::new(0),
+            lost: zero(),
+            is_writable,
+        }
     }
 
     pub(super) fn is_writable(&self) -> bool {
@@ -142,30 +172,47 @@ impl Claims {
         self.seen.shown().head()
     }
 
-    /// A word of the slot of `sequence`.
+    /// The stamp's word of the slot of `sequence`.
     #[inline]
-    fn word(&self, sequence: Sequence, at: usize) -> &AtomicU64 {
-        let at = self.index.of(sequence) * self.stride + at;
+    fn word(&self, sequence: Sequence) -> &AtomicU64 {
         // SAFETY: the index is below the capacity, and there is a stride of words for each.
-        unsafe { self.slots.add(at).as_ref() }
+        unsafe { self.slots.add(self.index.of(sequence) * self.stride).as_ref() }
     }
 
-    #[inline]
-    fn claim_word(&self, sequence: Sequence) -> &AtomicU64 {
-        self.word(sequence, self.stride - 1)
-    }
-
-    /// fellow.claim3, fellow.look12.
+    /// fellow.take6, fellow.look13.
     #[inline]
     fn stamp(&self, sequence: Sequence) -> Stamp {
         // Acquire: pairs with slot.w4. All that the writer did to the slot comes before what follows here.
-        Stamp::from_bits(self.word(sequence, 0).load(ordering!(Acquire unless "fellow_look_relaxed")))
+        Stamp::from_bits(self.word(sequence).load(ordering!(Acquire unless "fellow_look_relaxed")))
     }
 
-    /// fellow.claim1, fellow.look9: the sequence behind all that were claimed, or passed over.
+    fn is_there(&self, sequence: Sequence) -> bool {
+        self.stamp(sequence) >= Stamp::done(sequence)
+    }
+
+    /// The places that somebody may have.
+    fn places(&self) -> core::ops::Range<usize> {
+        0..self.fellows.used().min(self.known.len())
+    }
+
+    /// fellow.take5, fellow.look11: the intent of a place.
+    fn intent(&self, place: usize) -> u64 {
+        // Acquire: pairs with fellow.claim2, fellow.pass8 and fellow.next9. Who sees a later intent sees that
+        // the messages of the ones before are there.
+        self.fellows.intent(place).load(ordering!(Acquire unless "fellow_intent_relaxed"))
+    }
+
+    /// fellow.claim2, fellow.pass8, fellow.next9.
+    #[inline]
+    fn store_intent(&self, place: usize, bits: u64) {
+        // Release: pairs with `intent`. The messages of the intent before are there, or were passed over.
+        self.fellows.intent(place).store(bits, Ordering::Release);
+    }
+
+    /// fellow.look10: the sequence behind all that were claimed.
     pub(super) fn claimed(&self) -> Sequence {
-        // Acquire: pairs with fellow.head7 and fellow.pass8. Who sees the head sees the claims before it.
-        behind_claims(self.head().load(Ordering::Acquire), || self.seen.end())
+        // Acquire: pairs with fellow.claim3. Who sees the head sees the intents before it.
+        behind_claims(self.head().load(Ordering::Acquire))
     }
 
     /// Whether somebody has closed the ring.
@@ -174,254 +221,151 @@ impl Claims {
         self.head().load(Ordering::Relaxed) & CLOSED != 0
     }
 
-    /// Claims the next message, for the publisher that has the place `own`, whose last one was before `next`.
-    /// `None` if the ring is closed; if each slot belongs to somebody who is stopped, so that this has passed
-    /// over two for each place; or by a fault of the memory. What is claimed is to be written, or no message
-    /// comes there.
+    /// Claims the next messages, `most` at most, for the publisher that has the place `own`, whose last one
+    /// was before `next`. `None` if the ring is closed, or by a fault of the memory. Each is to be
+    /// [taken](Self::take) and then written, or passed over.
     #[inline]
-    pub(crate) fn claim(&self, own: usize, next: Sequence) -> Option<Sequence> {
-        let mut passes = 0;
+    pub(crate) fn claim(&self, own: usize, next: Sequence, most: u64) -> Option<Range> {
+        let most = if most == 1 { 1 } else { most.min(self.most) };
+        // fellow.claim1. Relaxed, here and in a failure below: fellow.claim3 decides.
+        let mut head = self.head().load(Ordering::Relaxed);
         for _ in 0..MOST_TURNS {
-            // fellow.claim1. Acquire: pairs with fellow.head7 and fellow.pass8.
-            let head = self.head().load(Ordering::Acquire);
-            if unlikely(head & CLOSED != 0) {
-                self.decide();
-                return None;
+            let first = Sequence::new(head & !CLOSED).max(next);
+            if unlikely(head & CLOSED != 0 || first > Sequence::LAST_BELIEVED) {
+                break;
             }
-            let sequence = Sequence::new(head).max(next);
-            if unlikely(sequence > Sequence::LAST_BELIEVED || passes > 2 * self.asked.len()) {
-                return None;
+            let range = Range::new(first, most);
+            // fellow.claim2: before fellow.claim3.
+            if !mutated!("fellow_intended_late") {
+                self.store_intent(own, range.bits());
             }
-            let bits = match self.look(sequence) {
-                Found::Claimed => {
-                    self.move_head(head, sequence);
-                    continue;
-                }
-                Found::Free(bits) => bits,
-                Found::Open { bits, sequence: before, place } => {
-                    if self.is_done_soon(before) {
-                        continue;
+            // fellow.claim3. Release: pairs with fellow.look10 and with the Acquire here: who claims later
+            // sees this intent.
+            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+            match self.head().compare_exchange(head, range.end().get(), success, failure) {
+                Ok(_) => {
+                    if mutated!("fellow_intended_late") {
+                        self.store_intent(own, range.bits());
                     }
-                    // fellow.claim4.
-                    if place != own && !self.is_gone(place) && !mutated!("fellow_taken_alive") {
-                        // fellow.pass8.
-                        passes += 1;
-                        self.move_head(head, sequence);
-                        continue;
-                    }
-                    bits
+                    return Some(range);
                 }
-            };
-            // fellow.claim5. Relaxed: fellow.claim6 publishes it, and the death of this process.
-            self.fellows.intent(own).store(sequence.next().get(), Ordering::Relaxed);
-            // fellow.claim6. Acquire: pairs with Release of the one before, and of fellow.next14. Release:
-            // pairs with the Acquire of fellow.claim2 and fellow.look10.
-            let (new, failure) = (ClaimWord::of(sequence, own).bits(), Ordering::Relaxed);
-            let claim = self.claim_word(sequence);
-            if claim.compare_exchange(bits, new, Ordering::AcqRel, failure).is_err() {
-                pause();
-                continue;
+                Err(found) => head = found,
             }
-            return if self.move_head(head, sequence) || !self.is_withdrawn(sequence, new) {
-                Some(sequence)
-            } else {
-                None
-            };
+            pause();
         }
+        self.claims_nothing(own);
         None
     }
 
-    /// fellow.claim2 and fellow.claim3.
-    #[inline]
-    fn look(&self, sequence: Sequence) -> Found {
-        // Acquire: pairs with fellow.claim6 and fellow.next14.
-        let bits = self.claim_word(sequence).load(Ordering::Acquire);
-        let claim = ClaimWord::of_bits(bits, sequence);
-        match claim.owner {
-            ClaimOwner::Nobody => Found::Free(bits),
-            _ if claim.sequence >= sequence => Found::Claimed,
-            ClaimOwner::Lost => Found::Free(bits),
-            ClaimOwner::Place(_) if self.stamp(sequence) >= Stamp::done(claim.sequence) => Found::Free(bits),
-            ClaimOwner::Place(place) => Found::Open { bits, sequence: claim.sequence, place },
-        }
+    /// The publisher of this place gives up a claim that it has only announced.
+    #[cold]
+    fn claims_nothing(&self, own: usize) {
+        self.store_intent(own, 0);
+        self.decide_if_closed();
     }
 
-    /// Whether message `sequence`, which is being written, is there after a while.
+    /// Whether the owner of `sequence`, which has the place `own`, may write it now, though its slot does not
+    /// have the stamp of the lap before (fellow.take4): nobody who lives writes a message of an earlier lap
+    /// there. If not, it is to [pass](Self::pass) over it.
     #[cold]
-    fn is_done_soon(&self, sequence: Sequence) -> bool {
-        (0..LOOKS).any(|_| {
+    #[inline(never)]
+    pub(crate) fn take(&self, own: usize, sequence: Sequence) -> bool {
+        mutated!("fellow_intents_unseen")
+            || self.places().all(|place| place == own || self.has_left(place, sequence))
+    }
+
+    /// The same of the publisher of one place.
+    fn has_left(&self, place: usize, sequence: Sequence) -> bool {
+        let known = &self.known[place];
+        let mut bits = 0;
+        for _ in 0..LOOKS {
+            // fellow.take5.
+            bits = self.intent(place);
+            let range = Range::of_bits(bits, sequence);
+            let Some(before) = range.before_in_slot(sequence, &self.index) else { return true };
+            // fellow.take6: after fellow.take5.
+            if self.is_there(before) {
+                return true;
+            }
+            // Relaxed, here and below: only its publisher uses it.
+            if known.stopped.load(Ordering::Relaxed) == bits {
+                return self.is_gone_now(place, bits, false);
+            }
             pause();
-            self.stamp(sequence) >= Stamp::done(sequence)
-        })
-    }
-
-    fn is_gone(&self, place: usize) -> bool {
-        place >= self.asked.len() || self.fellows.is_gone(place)
-    }
-
-    /// fellow.head7, fellow.pass8: message `sequence` was claimed, or is passed over. False if the ring was
-    /// closed before the head was past it.
-    #[inline]
-    fn move_head(&self, head: u64, sequence: Sequence) -> bool {
-        let next = sequence.next().get();
-        // Release: pairs with fellow.claim1 and fellow.look9. (A failure: somebody was faster, or has closed
-        // the ring.)
-        match self.head().compare_exchange(head, next, Ordering::Release, Ordering::Relaxed) {
-            Ok(_) => true,
-            Err(head) => head & CLOSED == 0 || head & !CLOSED >= next,
         }
+        known.stopped.store(bits, Ordering::Relaxed);
+        // fellow.take7.
+        self.is_gone_now(place, bits, true) || mutated!("fellow_taken_alive")
     }
 
-    /// Whether the ring ends before message `sequence`, which was claimed while somebody closed it.
+    /// fellow.take7, fellow.look12: whether the owner of this intent of a place is gone. Asks the kernel, if
+    /// that `is_due`, and now and then.
+    fn is_gone_now(&self, place: usize, intent: u64, is_due: bool) -> bool {
+        let known = &self.known[place];
+        // Acquire: pairs with the Release below. The answer comes after all that the process did.
+        if known.gone.load(Ordering::Acquire) == intent {
+            return true;
+        }
+        let is_gone = (known.asked.is_due() || is_due) && self.fellows.is_gone(place);
+        if is_gone {
+            // Release: pairs with the Acquire above.
+            known.gone.store(intent, Ordering::Release);
+        }
+        is_gone
+    }
+
+    /// fellow.pass8: who has claimed `range`, in which all before `sequence` are there or were passed over,
+    /// does not write this one, because somebody who is stopped has its slot.
     #[cold]
-    fn is_withdrawn(&self, sequence: Sequence, bits: u64) -> bool {
-        let ends_before = self.decide() <= sequence && !mutated!("fellow_claim_kept");
-        if ends_before {
-            self.lose(sequence, bits);
+    pub(crate) fn pass(&self, own: usize, range: Range, sequence: Sequence) {
+        if !mutated!("fellow_pass_kept") {
+            self.store_intent(own, range.from(sequence.next()).bits());
         }
-        ends_before
     }
 
-    /// fellow.next14: message `sequence` will never be. `bits`: as it was claimed.
-    fn lose(&self, sequence: Sequence, bits: u64) -> bool {
-        let lost = ClaimWord::lost(sequence).bits();
-        // Release: pairs with fellow.claim2 and fellow.look10. Acquire: pairs with fellow.claim6.
-        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-        self.claim_word(sequence).compare_exchange(bits, lost, success, failure).is_ok()
+    /// A publisher that has passed over more messages than this, one after the other, has been to each slot
+    /// that the others can have.
+    pub(crate) fn most_passes(&self) -> u64 {
+        2 * self.known.len() as u64 * self.most
     }
 
     /// Nothing is claimed any more.
     pub(crate) fn close(&self) {
-        // fellow.end15. Release: pairs with the Acquire of whoever is refused (fellow.claim1).
+        // fellow.end14. Release: pairs with the Acquire in `decide`.
         self.head().fetch_or(CLOSED, Ordering::AcqRel);
-        self.decide();
+        self.decide_if_closed();
     }
 
-    /// Where the ring ends, which somebody has closed: fellow.end16.
-    #[cold]
-    fn decide(&self) -> Sequence {
-        let head = believed(self.head().load(Ordering::Acquire) & !CLOSED);
-        let is_claimed = matches!(self.look(head), Found::Claimed);
-        self.seen.shown().decide_end(if is_claimed { head.next() } else { head })
-    }
-
-    /// If somebody has closed the ring and has ended before it was decided where the ring ends, decides that.
+    /// fellow.end15: if somebody has closed the ring, says where it ends.
     pub(crate) fn decide_if_closed(&self) {
-        if self.is_closed() {
-            self.decide();
+        // Acquire: pairs with fellow.end14 and fellow.claim3.
+        let head = self.head().load(Ordering::Acquire);
+        if head & CLOSED != 0 {
+            self.seen.shown().decide_end(behind_claims(head));
         }
     }
 
-    /// fellow.next13 and fellow.next14: who has taken this place, and has claimed nothing yet, marks what its
-    /// last publisher had claimed and not written. Whether there was such a message.
-    pub(crate) fn finish_for_last_owner(&self, place: usize) -> bool {
-        let open = self.open_claim_of(place).filter(|_| !mutated!("fellow_lost_unsaid"));
-        open.is_some_and(|(sequence, bits)| self.lose(sequence, bits))
+    /// fellow.next9: who has taken this place, and has claimed nothing yet, empties its intent. Whether its
+    /// last publisher had claimed a message there that is not there.
+    pub(crate) fn begin(&self, place: usize) -> bool {
+        let is_open = self.is_open(place);
+        if !mutated!("fellow_lost_unsaid") {
+            self.store_intent(place, 0);
+        }
+        is_open
     }
 
-    /// Whether a publisher that is gone has claimed a message that is not there. A system call for each place
-    /// with an open claim.
-    #[cfg(not(annulus_loom))]
-    pub(crate) fn has_stuck(&self) -> bool {
-        (0..self.asked.len()).any(|place| self.open_claim_of(place).is_some() && self.fellows.is_gone(place))
-            && !mutated!("fellow_stuck_unseen")
-    }
-
-    /// The message that was claimed from this place, and is not there; and how it was claimed.
-    fn open_claim_of(&self, place: usize) -> Option<(Sequence, u64)> {
-        // fellow.next13. Relaxed: the lock of the place comes between, or it is a hint.
-        let intent = self.fellows.intent(place).load(Ordering::Relaxed);
-        let sequence = believed(intent.checked_sub(1)?);
-        // Acquire: pairs with fellow.claim6.
-        let bits = self.claim_word(sequence).load(Ordering::Acquire);
-        let is_open = ClaimWord::of_bits(bits, sequence) == ClaimWord::of(sequence, place)
-            && self.stamp(sequence) < Stamp::done(sequence);
-        is_open.then_some((sequence, bits))
-    }
-
-    /// Has the processor get the lines of message `sequence` that a claim begins with, because this publisher
-    /// claims it soon.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, sequence: Sequence) {
-        // (Of a small message that is one line.)
-        prefetch_to_write(self.word(sequence, 0));
-        prefetch_to_write(self.claim_word(sequence));
-    }
-
-    /// Whether message `sequence`, which is not there, will never be, or is no longer waited for. Looks for
-    /// that when the next message comes to its slot, and now and then; and asks the kernel now and then.
-    // Decision 0133: a poll in vain leaves the head's line to the publishers.
-    #[inline]
-    pub(super) fn never_comes(&self, sequence: Sequence) -> bool {
-        let (next, is_due) = (sequence.next(), self.looked.is_due());
-        // (Whoever passes over a message claims the next one.)
-        let tells = || self.stamp(next) >= Stamp::writing(next) && !mutated!("fellow_pass_unseen");
-        (is_due || tells()) && self.is_lost(sequence, is_due)
-    }
-
-    /// The same, with a look at the head. `is_due`: nobody has looked for a while.
-    fn is_lost(&self, sequence: Sequence, is_due: bool) -> bool {
-        // fellow.look9, in this order. See `claimed`.
+    /// Whether a message in the intent of this place was claimed, and is not there.
+    fn is_open(&self, place: usize) -> bool {
         let claimed = self.claimed();
-        // fellow.look10. Acquire: pairs with fellow.claim6 and fellow.next14.
-        let bits = self.claim_word(sequence).load(Ordering::Acquire);
-        let claim = ClaimWord::of_bits(bits, sequence);
-        let never_comes = match claim.owner {
-            // Nobody has claimed it, so if the head is past it, it was passed over.
-            ClaimOwner::Nobody => claimed > sequence,
-            _ if claim.sequence < sequence => claimed > sequence,
-            // The slot was claimed anew when it was there, or lost.
-            _ if claim.sequence > sequence => true,
-            ClaimOwner::Lost => true,
-            // Somebody has passed over the message a lap later; or:
-            ClaimOwner::Place(place) => {
-                claimed > sequence.plus(self.index.capacity() as u64) || self.is_gone_now(place, is_due)
-            }
-        };
-        // fellow.look12.
-        never_comes && self.stamp(sequence) < Stamp::done(sequence)
-    }
-
-    /// fellow.look11: asks the kernel if that `is_due`, and now and then.
-    fn is_gone_now(&self, place: usize, is_due: bool) -> bool {
-        // (Where there is no such place, nobody has it.)
-        self.asked.get(place).is_none_or(|asked| (asked.is_due() || is_due) && self.is_gone(place))
-            && !mutated!("fellow_death_unseen")
-    }
-
-    /// For [`Head::survey`](super::head::Head::survey): which message the slot of `sequence` waits for, which
-    /// lies before the head.
-    pub(super) fn waits_for(&self, sequence: Sequence) -> Sequence {
-        let claim = ClaimWord::of_bits(self.claim_word(sequence).load(Ordering::Acquire), sequence);
-        let is_settled = match claim.owner {
-            ClaimOwner::Nobody => return self.lap_after(sequence),
-            ClaimOwner::Lost => true,
-            ClaimOwner::Place(_) => self.stamp(sequence) >= Stamp::done(claim.sequence),
-        };
-        // What is not claimed, and lies before the head, was passed over; also where the slot's owner is in
-        // the middle of a message of an earlier lap. That one counts as lost, and nobody begins with it.
-        if is_settled || claim.sequence < sequence {
-            self.lap_after(claim.sequence.max(sequence))
-        } else {
-            claim.sequence
-        }
-    }
-
-    fn lap_after(&self, sequence: Sequence) -> Sequence {
-        sequence.plus(self.index.capacity() as u64)
+        let range = Range::of_bits(self.intent(place), claimed);
+        range.messages(Sequence::FIRST).any(|sequence| sequence < claimed && !self.is_there(sequence))
     }
 }
 
-/// The sequence behind all that were claimed, or passed over, as the word of the head and the end say it.
+/// The sequence behind all that were claimed, as the word of the head says it. No number is believed that is
+/// too large to count on from.
 #[inline]
-pub(crate) fn behind_claims(head: u64, end: impl FnOnce() -> Option<Sequence>) -> Sequence {
-    let claimed = believed(head & !CLOSED);
-    let end = if unlikely(head & CLOSED != 0) { end() } else { None };
-    // One more than the head, if the end is behind a message for which that was not moved on.
-    end.map_or(claimed, |end| end.clamp(claimed, claimed.next()))
-}
-
-/// No number is believed that is too large to count on from.
-fn believed(number: u64) -> Sequence {
-    Sequence::new(number).min(Sequence::LAST_BELIEVED)
+pub(crate) fn behind_claims(head: u64) -> Sequence {
+    Sequence::new(head & !CLOSED).min(Sequence::LAST_BELIEVED)
 }

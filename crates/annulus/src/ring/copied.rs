@@ -107,7 +107,7 @@ impl<T: Message> Slots<Copied<T>> {
         // SAFETY: `Copied::new` made a stride of words for each index below the capacity, all initialised; a
         // slot uses at most that many of them. The caller keeps them alive.
         Slot::new(unsafe {
-            let words = Slot::<T>::words(self.stride, self.writers);
+            let words = Slot::<T>::words(self.stride);
             core::slice::from_raw_parts(self.start.as_ptr().add(first), words)
         })
     }

@@ -25,7 +25,7 @@ pub(crate) enum Writers {
     One,
     /// Any number, which claim theirs.
     Many,
-    /// Any number, of several processes, which claim [slots](super::Claims).
+    /// Any number, of several processes, which claim [ranges](super::Claims).
     #[cfg(feature = "shm")]
     Processes,
 }
@@ -413,40 +413,41 @@ impl Head {
         capacity: usize,
         stamp: impl Fn(Sequence) -> Stamp,
     ) -> Frontier {
-        let waits_for = |sequence: Sequence| {
-            // Acquire: pairs with slot.w4, so the messages before it are seen.
-            match stamp(sequence).state() {
-                State::Never => first.plus(sequence.since(first) % capacity as u64),
-                State::Writing(being_written) => being_written,
-                State::Done(written) => written.plus(capacity as u64),
+        let laps = capacity as u64;
+        let first_open = |known: Sequence, claimed: Sequence| {
+            let (mut head, mut sequence) = (claimed, known.max(claimed.back(laps)));
+            // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
+            while sequence < claimed && !mutated!("survey_by_claims") {
+                // Acquire: pairs with slot.w4, so the messages before it are seen.
+                let waits_for = match stamp(sequence).state() {
+                    State::Never => first.plus(sequence.since(first) % laps),
+                    State::Writing(being_written) => being_written,
+                    State::Done(written) => written.plus(laps),
+                };
+                // One before `known` is not asked about.
+                let laps_before = known.since(waits_for).div_ceil(laps);
+                head = head.min(waits_for.plus(laps_before * laps));
+                sequence = sequence.next();
             }
+            head
         };
-        self.survey_by(known, first, capacity, waits_for, &stamp)
+        self.survey_by(known, first, capacity, first_open, &stamp)
     }
 
-    /// The same, where `waits_for` says which message the slot of a claimed one waits for.
+    /// The same, where `first_open` says which message from `known` on is the first that is not written, and
+    /// is claimed: a look at each slot, or at who has claimed; the head, if there is none.
     pub(super) fn survey_by(
         &self,
         known: Sequence,
         first: Sequence,
         capacity: usize,
-        waits_for: impl Fn(Sequence) -> Sequence,
+        first_open: impl FnOnce(Sequence, Sequence) -> Sequence,
         stamp: impl Fn(Sequence) -> Stamp,
     ) -> Frontier {
         let capacity = capacity as u64;
         // Decision 0029: no count of what is written.
         let claimed = self.claimed().max(known);
-        let known = known.max(first);
-        let mut head = claimed;
-        let mut sequence = known.max(claimed.back(capacity));
-        // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
-        while sequence < claimed && !mutated!("survey_by_claims") {
-            let waits_for = waits_for(sequence);
-            // One before `known` is not asked about.
-            let laps = known.since(waits_for).div_ceil(capacity);
-            head = head.min(waits_for.plus(laps * capacity));
-            sequence = sequence.next();
-        }
+        let head = first_open(known.max(first), claimed);
         let mut oldest = head.back(capacity).max(first);
         // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
         while oldest < head && stamp(oldest) != Stamp::done(oldest) {

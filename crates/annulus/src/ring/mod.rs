@@ -5,8 +5,6 @@ mod area;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) mod block;
 #[cfg(feature = "shm")]
-mod claim;
-#[cfg(feature = "shm")]
 mod claims;
 mod copied;
 mod copy;
@@ -22,6 +20,8 @@ mod mirror;
 mod mirror;
 mod owned;
 mod passed;
+#[cfg(feature = "shm")]
+mod range;
 mod registry;
 #[expect(clippy::module_inception, reason = "it is the ring")]
 mod ring;
@@ -39,8 +39,6 @@ mod store;
 
 pub(crate) use area::{Area, Extent, Pen};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use claim::MOST_PLACES;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use claims::behind_claims;
 #[cfg(feature = "shm")]
 pub(crate) use claims::{Claims, Fellows};
@@ -54,6 +52,10 @@ pub(crate) use lent::{LentHead, LentSlots};
 #[cfg(feature = "shm")]
 pub(crate) use mirror::{Mirror, Shown};
 pub(crate) use owned::Owned;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use range::MOST_PLACES;
+#[cfg(feature = "shm")]
+pub(crate) use range::Range;
 pub(crate) use registry::Pass;
 pub(crate) use ring::{MIN_CAPACITY, Ring, RingParts};
 pub(crate) use seats::Seats;

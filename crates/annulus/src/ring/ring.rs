@@ -167,7 +167,7 @@ impl<S: Store> Ring<S> {
         S: Strided,
     {
         // SAFETY: the ring lives as long as this borrow of it.
-        unsafe { self.slots().is_left(sequence, self.capacity()) }
+        unsafe { self.slots().is_left(Writers::Many, sequence, self.capacity()) }
     }
 
     /// Finds the slot of a message of this ring again: undoes [`Written::without_slot`].
@@ -193,9 +193,10 @@ impl<S: Store> Ring<S> {
             Writers::Many => self.head.survey(known, self.first, capacity, stamp),
             #[cfg(feature = "shm")]
             Writers::Processes => {
-                let waits_for =
-                    |sequence| self.head.claims().map_or(sequence, |claims| claims.waits_for(sequence));
-                self.head.survey_by(known, self.first, capacity, waits_for, stamp)
+                let first_open = |from, claimed| {
+                    self.head.claims().map_or(claimed, |claims| claims.first_open(from, claimed))
+                };
+                self.head.survey_by(known, self.first, capacity, first_open, stamp)
             }
         };
         Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
@@ -245,8 +246,8 @@ impl<S: Store> Ring<S> {
         }
     }
 
-    /// Whether message `sequence` was claimed in a ring that several processes publish to, or was passed
-    /// over. Where all of them are gone, it is there now or never.
+    /// Whether message `sequence` was claimed in a ring that several processes publish to. Where all of them
+    /// are gone, it is there now or never.
     pub(crate) fn is_claimed_by_a_process(&self, sequence: Sequence) -> bool {
         self.head.writers() != Writers::One && self.head.is_seen() && self.head.claimed() > sequence
     }

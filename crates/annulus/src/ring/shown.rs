@@ -67,7 +67,7 @@ impl Shown {
         &self.bound
     }
 
-    /// fellow.end16: the ring ends before `end`, if nobody has decided otherwise. Returns where it ends.
+    /// fellow.end15: the ring ends before `end`, if nobody has decided otherwise. Returns where it ends.
     pub(super) fn decide_end(&self, end: Sequence) -> Sequence {
         // Release: pairs with the Acquire in `Seen::end`. Acquire: what was claimed before the end is seen by
         // whoever comes second.

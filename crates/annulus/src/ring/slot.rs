@@ -109,32 +109,11 @@ pub(crate) const fn stride_for(bytes: usize, writers: Writers) -> usize {
     // lines.
     let stride =
         if words <= LINE_WORDS { words.next_power_of_two() } else { words.next_multiple_of(LINE_WORDS) };
-    match writers {
-        Writers::One => stride,
-        // No more than two to a line. Two at once write slots beside each other, and take a shared line from
-        // each other for every message; but readers and batches would rather have few lines.
-        // Decision 0040: two to a line, not four and not one.
-        // Mutants: `< with <=`: equal is equal.
-        Writers::Many => {
-            if stride < LINE_WORDS / 2 {
-                LINE_WORDS / 2
-            } else {
-                stride
-            }
-        }
-        // The [claim](super::claim) is the last word.
-        #[cfg(feature = "shm")]
-        Writers::Processes => {
-            let words = words + 1;
-            if words > LINE_WORDS {
-                words.next_multiple_of(LINE_WORDS)
-            } else if words > LINE_WORDS / 2 {
-                LINE_WORDS
-            } else {
-                LINE_WORDS / 2
-            }
-        }
-    }
+    // No more than two to a line. Two at once write slots beside each other, and take a shared line from each
+    // other for every message; but readers and batches would rather have few lines.
+    // Decision 0040: two to a line, not four and not one.
+    // Mutants: `< with <=`: equal is equal.
+    if !matches!(writers, Writers::One) && stride < LINE_WORDS / 2 { LINE_WORDS / 2 } else { stride }
 }
 
 /// The words of one slot; borrowed from the ring's storage.
@@ -151,13 +130,10 @@ impl<'a, T: Message> Slot<'a, T> {
     const WORDS: usize = words_for(size_of::<T::Wire>());
     /// How many words a message has, in slots of this stride.
     #[inline(always)]
-    pub(super) fn words(stride: usize, writers: Writers) -> usize {
+    pub(super) fn words(stride: usize) -> usize {
         if !Self::IS_BLOCK {
             return Self::WORDS;
         }
-        #[cfg(feature = "shm")]
-        let stride = if writers == Writers::Processes { stride - 1 } else { stride };
-        let _ = writers;
         stride.min(Self::PAYLOAD_AT + copy::words_of::<T::Wire>())
     }
 

@@ -105,21 +105,21 @@ impl<S: Store> Slots<S> {
         )
     }
 
-    /// claim.wait2: whether the slot of `sequence` was left by the writer of the lap before, so that the one
-    /// who claimed `sequence` may write.
+    /// claim.wait2, fellow.take4: whether the slot of `sequence` was left by the writer of the lap before, so
+    /// that the one who claimed `sequence` may write.
     ///
     /// Acquire: pairs with slot.w4, so everything that writer did to the slot comes before what the caller
     /// does to it.
     ///
     /// # Safety
     ///
-    /// The ring lives, has that `capacity`, and is for many writers.
+    /// The ring lives, has that `capacity`, and is for these `writers`, who are many.
     #[inline]
-    pub(crate) unsafe fn is_left(self, sequence: Sequence, capacity: usize) -> bool
+    pub(crate) unsafe fn is_left(self, writers: Writers, sequence: Sequence, capacity: usize) -> bool
     where
         S: Strided,
     {
         // SAFETY: the caller's promise.
-        unsafe { self.of(Writers::Many).stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
+        unsafe { self.of(writers).stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
     }
 }

@@ -219,6 +219,11 @@ impl Fellows for FellowTable {
         !self.0.is_held(place)
     }
 
+    fn used(&self) -> usize {
+        self.0.queue().used()
+    }
+
+    #[inline]
     fn intent(&self, place: usize) -> &AtomicU64 {
         self.0.numbers(place).word()
     }

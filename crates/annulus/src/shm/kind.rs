@@ -21,7 +21,8 @@ pub enum ShmKind {
     /// A broadcast ring of records of any length.
     BroadcastBytes = 6,
     /// A broadcast ring of several publishers, which never wait.
-    MpLossy = 7,
+    // (7 was such a ring with a claim in each slot.)
+    MpLossy = 8,
 }
 
 impl ShmKind {

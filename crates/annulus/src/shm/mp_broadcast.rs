@@ -36,16 +36,18 @@
 //!
 //! - *A publisher's:* all that it had published is received, and its place is free at once. If it was in the
 //!   middle of a publish, that one message is lost: nobody receives a part of it, and each subscriber counts
-//!   it as lagged. Other publishers go on at once. A subscriber that waits for that message passes it within
-//!   10 ms, or within 50 ms if it sleeps. [`Places::died`] counts such deaths.
+//!   it as lagged. Of a batch, what it had written is received, and up to 64 messages are lost (an eighth of
+//!   the ring, if that is less). Other publishers go on at once. A subscriber that waits for such a message
+//!   passes all of them within 10 ms, or within 50 ms if it sleeps. [`Places::died`] counts such deaths.
 //! - *All publishers':* [`WhenNoPublisher`] decides whether the ring ends, or waits for the next ones.
 //! - *A subscriber's:* nobody notices.
 //!
-//! A process that is stopped (`SIGSTOP`) is alive, and nobody takes its slot from it. If it was in the middle
-//! of a publish, subscribers wait for its message until the others have published a whole ring. Then they
-//! lose that message, and go on: when the next message is there, or within 10 ms. Publishers pass over its
-//! slot each time they come to it, after a short wait. Such a number counts as lagged, although there was
-//! never a message.
+//! A process that is stopped (`SIGSTOP`) is alive, and nobody takes its slots from it. If it was in the
+//! middle of a publish, subscribers wait for its messages until the others have published a whole ring. Then
+//! they lose these messages, and go on: when the next message is there, or within 10 ms. Publishers pass over
+//! its slots each time they come to them, the first time after a short wait. Such a number counts as lagged,
+//! although there was never a message. (If it was about to claim messages, and another publisher was faster
+//! and has died then, it is waited for in the same way.)
 //!
 //! # Close
 //!

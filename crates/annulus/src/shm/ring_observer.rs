@@ -282,8 +282,7 @@ impl RingObserver {
     /// the stamps, as in `ring/head.rs`. Where several publish: the next message that nobody has claimed.
     fn head(&self) -> Sequence {
         if self.layout.kind == ShmKind::MpLossy {
-            let end = || word(&self.ring, format::broadcast::END).checked_sub(1).map(Sequence::new);
-            return behind_claims(word(&self.ring, format::broadcast::BOUND), end);
+            return behind_claims(word(&self.ring, format::broadcast::BOUND));
         }
         let bound = || {
             let shown = word(&self.ring, format::broadcast::BOUND);

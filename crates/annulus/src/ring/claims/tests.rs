@@ -11,13 +11,15 @@ use std::sync::Mutex;
 
 use super::{CLOSED, Claims, Fellows};
 use crate::base::sequence::{Sequence, Stamp};
-use crate::ring::claim::{ClaimOwner, ClaimWord};
+use crate::ring::range::Range;
 use crate::ring::shown::Shown;
 use crate::sync::{AtomicU64, Ordering};
 
-const CAPACITY: usize = 4;
-/// A stamp, a payload, a word for nothing, and the claim.
-const STRIDE: usize = 4;
+/// Three messages are claimed together at most.
+const CAPACITY: usize = 24;
+const MOST: u64 = 3;
+/// A stamp, and a payload.
+const STRIDE: usize = 2;
 const PLACES: usize = 3;
 
 /// What processes share.
@@ -42,8 +44,8 @@ impl Memory {
         })
     }
 
-    /// The claims, as a process has them. `between` runs once, in the middle of a claim: the message was
-    /// chosen, and is claimed next.
+    /// The claims, as a process has them. `between` runs once, when it looks at an intent first. In a claim
+    /// that is in the middle: it has seen the head, and its own intent is stored next.
     fn seen_with(self: &Arc<Self>, between: impl FnOnce() + Send + 'static) -> Claims {
         let process = Process { memory: Arc::clone(self), between: Mutex::new(Some(Box::new(between))) };
         let (shown, slots) = (NonNull::from(&*self.shown), NonNull::from(&self.slots[0]));
@@ -55,11 +57,13 @@ impl Memory {
         self.seen_with(|| {})
     }
 
-    fn owner(&self, sequence: u64) -> ClaimOwner {
-        let word = &self.slots[sequence as usize % CAPACITY * STRIDE + STRIDE - 1];
-        let claim = ClaimWord::of_bits(word.load(Ordering::Relaxed), Sequence::new(sequence));
-        assert!(claim.owner == ClaimOwner::Nobody || claim.sequence == Sequence::new(sequence));
-        claim.owner
+    /// What the intent of a place says.
+    fn range(&self, place: usize) -> Range {
+        Range::of_bits(self.intents[place].load(Ordering::Relaxed), Sequence::FIRST)
+    }
+
+    fn die(&self, place: usize) {
+        self.gone.lock().unwrap()[place] = true;
     }
 
     fn is_there(&self, sequence: Sequence) {
@@ -88,6 +92,10 @@ impl Fellows for Process {
         self.memory.gone.lock().unwrap()[place]
     }
 
+    fn used(&self) -> usize {
+        usize::MAX
+    }
+
     fn intent(&self, place: usize) -> &AtomicU64 {
         let between = self.between.lock().unwrap().take();
         if let Some(between) = between {
@@ -97,59 +105,165 @@ impl Fellows for Process {
     }
 }
 
-/// Somebody closes the ring after a publisher has chosen its message, and before it claims that. The ring
-/// ends before the message, so the publisher takes its claim back: nobody may wait for it.
+fn at(number: u64) -> Sequence {
+    Sequence::new(number)
+}
+
+const FIRST: Sequence = Sequence::FIRST;
+const LAP: u64 = CAPACITY as u64;
+
+impl Claims {
+    /// Publishes `count` messages one by one, and returns those that it had to pass over.
+    fn publish(&self, memory: &Memory, own: usize, count: u64) -> Vec<u64> {
+        let (mut published, mut passed) = (0, Vec::new());
+        while published < count {
+            let range = self.claim(own, FIRST, 1).unwrap();
+            if self.take(own, range.first()) {
+                memory.is_there(range.first());
+                published += 1;
+            } else {
+                self.pass(own, range, range.first());
+                passed.push(range.first().get());
+            }
+        }
+        passed
+    }
+}
+
+/// Somebody closes the ring after a publisher has looked at the head, and before it claims: it claims
+/// nothing, and nobody waits for it.
 #[test]
-fn a_claim_behind_the_end_is_taken_back() {
+fn a_claim_beside_a_close() {
     let memory = Memory::new();
-    let first = memory.seen().claim(0, Sequence::FIRST).unwrap();
-    memory.is_there(first);
+    assert_eq!(memory.seen().publish(&memory, 0, 1), []);
     let closer = memory.seen();
     let publisher = memory.seen_with(move || closer.close());
-    assert_eq!(publisher.claim(1, Sequence::FIRST), None);
-    assert_eq!((memory.owner(1), memory.end()), (ClaimOwner::Lost, 2));
+    assert_eq!(publisher.claim(1, FIRST, MOST), None);
+    assert_eq!((memory.end(), memory.range(1)), (2, Range::new(FIRST, 0)), "it ends behind the first");
     let seen = memory.seen();
-    assert_eq!(seen.claimed(), Sequence::new(1), "it ends behind the first");
-    assert!(seen.never_comes(Sequence::new(1)));
-    // The same for whoever has the place next: nothing is open there.
-    assert!(!seen.finish_for_last_owner(1));
+    assert_eq!((seen.claimed(), seen.first_open(FIRST, seen.claimed())), (at(1), at(1)));
+    assert!(!seen.never_comes(at(1)) && !seen.has_stuck());
 }
 
-/// The closer has set its bit, and has not decided where the ring ends: it is stopped, or dead. The publisher
-/// decides that itself, by its own claim: the message belongs to the ring.
+/// A message that was claimed before the close belongs to the ring. The closer has set its bit, and has not
+/// said where the ring ends: it is stopped, or dead. Whoever comes says so.
 #[test]
-fn a_claim_before_the_end_is_decided_belongs_to_the_ring() {
+fn a_close_that_is_not_finished() {
     let memory = Memory::new();
-    let stopped = Arc::clone(&memory);
-    let publisher = memory.seen_with(move || {
-        stopped.shown.head().fetch_or(CLOSED, Ordering::AcqRel);
-    });
-    assert_eq!(publisher.claim(1, Sequence::FIRST), Some(Sequence::FIRST));
-    assert_eq!((memory.owner(0), memory.end()), (ClaimOwner::Place(1), 2));
-    // The closer goes on.
-    let closer = memory.seen();
-    closer.close();
-    assert_eq!((memory.end(), closer.claimed()), (2, Sequence::new(1)));
-    assert!(!closer.never_comes(Sequence::FIRST), "who has claimed it lives");
-    assert_eq!(closer.claim(0, Sequence::FIRST), None);
+    assert_eq!(memory.seen().claim(1, FIRST, MOST), Some(Range::new(FIRST, MOST)));
+    memory.shown.head().fetch_or(CLOSED, Ordering::AcqRel);
+    let publisher = memory.seen();
+    assert_eq!((publisher.claim(0, FIRST, 1), memory.end()), (None, MOST + 1));
+    assert!(publisher.is_closed() && !publisher.never_comes(at(2)), "who has claimed it lives");
+    memory.die(1);
+    assert!(memory.seen().never_comes(at(2)));
 }
 
-/// The other two orders of a close and of another publisher: a close after the head was moved on takes
-/// nothing back, and the faster of two publishers has the message.
+/// Of two publishers, the faster one has the messages.
 #[test]
-fn who_is_faster_has_the_message() {
+fn who_is_faster_has_the_messages() {
     let memory = Memory::new();
     let faster = memory.seen();
     let publisher = memory.seen_with(move || {
-        assert_eq!(faster.claim(2, Sequence::FIRST), Some(Sequence::FIRST));
-        faster.close();
+        assert_eq!(faster.claim(2, FIRST, 2), Some(Range::new(FIRST, 2)));
     });
-    // Its message is claimed, and there is none behind that.
-    assert_eq!(publisher.claim(1, Sequence::FIRST), None);
-    assert_eq!(
-        (memory.owner(0), memory.owner(1), memory.end()),
-        (ClaimOwner::Place(2), ClaimOwner::Nobody, 2)
-    );
+    assert_eq!(publisher.claim(1, FIRST, 100), Some(Range::new(at(2), MOST)));
+    assert_eq!((memory.range(2), memory.range(1)), (Range::new(FIRST, 2), Range::new(at(2), MOST)));
+    // One that has been further is not led back.
+    assert_eq!(publisher.claim(0, at(9), 1), Some(Range::new(at(9), 1)));
+}
+
+/// A publisher dies after it has written some of its messages. The others are lost, at once and all of them.
+/// Their slots are free a lap later. What it has written is there.
+#[test]
+fn a_range_of_the_dead_that_is_half_written() {
+    for written in 0..=MOST {
+        let memory = Memory::new();
+        let (dies, lives, subscriber) = (memory.seen(), memory.seen(), memory.seen());
+        let range = dies.claim(1, FIRST, MOST).unwrap();
+        for sequence in (0..written).map(at) {
+            assert!(dies.take(1, sequence));
+            memory.is_there(sequence);
+        }
+        if written < MOST {
+            // It was in the middle of a message.
+            let stamp = &memory.slots[written as usize * STRIDE];
+            stamp.store(Stamp::writing(at(written)).bits(), Ordering::Relaxed);
+        }
+        assert_eq!(lives.publish(&memory, 0, 1), []);
+        assert_eq!(
+            subscriber.first_open(FIRST, subscriber.claimed()),
+            if written < MOST { at(written) } else { at(MOST + 1) }
+        );
+        memory.die(1);
+        assert_eq!(subscriber.has_stuck(), written < MOST);
+        assert!((0..written).all(|there| !memory.seen().never_comes(at(there))));
+        // The kernel is asked once.
+        assert!(range.messages(at(written)).all(|lost| subscriber.never_comes(lost)), "{written}");
+        assert_eq!(lives.publish(&memory, 0, LAP), []);
+        assert!(!subscriber.has_stuck(), "others have written there");
+        assert_eq!(subscriber.first_open(FIRST, subscriber.claimed()), subscriber.claimed());
+    }
+}
+
+/// A publisher is stopped in the middle of its messages. Nobody takes their slots. Who has claimed the
+/// messages of a lap later passes over them, and subscribers learn that from the message behind them, or at
+/// once where one was lost before.
+#[test]
+fn a_range_of_the_stopped() {
+    let memory = Memory::new();
+    let (stopped, publisher, subscriber) = (memory.seen(), memory.seen(), memory.seen());
+    assert_eq!(stopped.claim(1, FIRST, MOST), Some(Range::new(FIRST, MOST)));
+    assert_eq!(publisher.publish(&memory, 0, LAP - MOST), []);
+    assert!(!subscriber.never_comes(FIRST), "it lives");
+    assert!(!subscriber.never_comes(at(LAP)), "nobody has claimed it");
+    assert_eq!(publisher.publish(&memory, 0, 1), [LAP, LAP + 1, LAP + 2]);
+    assert!(subscriber.never_comes(at(LAP + 2)), "its next message tells");
+    assert!((LAP..LAP + MOST).all(|lost| memory.seen().never_comes(at(lost))));
+    // It goes on, and is in nobody's way.
+    for sequence in (0..MOST).map(at) {
+        assert!(stopped.take(1, sequence));
+        memory.is_there(sequence);
+    }
+    assert_eq!(publisher.publish(&memory, 0, 2 * LAP), []);
+}
+
+/// One of a range that is claimed together is passed over; those behind it are still to come.
+#[test]
+fn who_passes_over_a_message_still_writes_the_next() {
+    let memory = Memory::new();
+    let (stopped, publisher) = (memory.seen(), memory.seen());
+    assert_eq!(stopped.claim(1, FIRST, 1), Some(Range::new(FIRST, 1)));
+    assert_eq!(publisher.publish(&memory, 0, LAP - 1), []);
+    let range = publisher.claim(0, FIRST, MOST).unwrap();
+    assert!(!publisher.take(0, range.first()));
+    assert!(!memory.seen().never_comes(range.first()), "it may still be");
+    publisher.pass(0, range, range.first());
+    assert_eq!(memory.range(0), Range::new(at(LAP + 1), MOST - 1));
+    assert!(memory.seen().never_comes(range.first()) && !memory.seen().never_comes(range.first().next()));
+    assert!(publisher.take(0, range.first().next()));
+}
+
+/// A publisher that was slower than another one has an intent with its messages. If that one dies, they are
+/// waited for until the slower one claims again, or dies, too.
+#[test]
+fn who_was_slower_and_stopped_has_intended_what_it_does_not_have() {
+    let memory = Memory::new();
+    let first = memory.seen().claim(2, FIRST, 2).unwrap();
+    memory.intents[1].store(first.bits(), Ordering::Relaxed);
+    memory.die(2);
+    assert!(!memory.seen().never_comes(FIRST), "it seems to be the slower one's");
+    let publisher = memory.seen();
+    assert_eq!(publisher.publish(&memory, 0, LAP - 2), []);
+    assert_eq!(publisher.publish(&memory, 0, 1), [LAP, LAP + 1]);
+    assert_eq!(memory.seen().publish(&memory, 1, 1), []);
+    assert_eq!(publisher.publish(&memory, 0, LAP), []);
+    // And where that one dies.
+    let memory = Memory::new();
+    let first = memory.seen().claim(2, FIRST, 2).unwrap();
+    memory.intents[1].store(first.bits(), Ordering::Relaxed);
+    (1..3).for_each(|place| memory.die(place));
+    assert!(memory.seen().never_comes(FIRST) && memory.seen().never_comes(at(1)));
 }
 
 /// Only a message that is claimed and not there, by whoever is gone, holds up who waits for it.
@@ -158,19 +272,22 @@ fn what_is_stuck() {
     let memory = Memory::new();
     let seen = memory.seen();
     assert!(!seen.has_stuck());
-    let claimed = seen.claim(1, Sequence::FIRST).unwrap();
+    // It was about to claim.
+    memory.intents[1].store(Range::new(FIRST, 1).bits(), Ordering::Relaxed);
+    memory.die(1);
+    assert!(!seen.has_stuck());
+    memory.gone.lock().unwrap()[1] = false;
+    let claimed = seen.claim(1, FIRST, 1).unwrap().first();
     assert!(!seen.has_stuck(), "its owner lives");
-    memory.gone.lock().unwrap()[1] = true;
+    memory.die(1);
     assert!(seen.has_stuck() && seen.never_comes(claimed));
     memory.is_there(claimed);
     assert!(!seen.has_stuck() && !seen.never_comes(claimed), "it is there after all");
     memory.gone.lock().unwrap()[1] = false;
-    // One that was claimed, and marked as lost by the next owner.
-    let claimed = seen.claim(1, Sequence::FIRST).unwrap();
-    memory.gone.lock().unwrap()[1] = true;
-    assert!(seen.finish_for_last_owner(1) && !seen.has_stuck());
-    // (Who has looked a moment ago does not look again.)
-    assert!(memory.seen().never_comes(claimed));
+    // One whose place somebody has taken.
+    let claimed = seen.claim(1, FIRST, 1).unwrap().first();
+    assert!(memory.seen().begin(1) && !seen.has_stuck());
+    assert!(!memory.seen().begin(1) && memory.seen().never_comes(claimed));
 }
 
 /// Whoever waits for a message that was passed over learns that from the next one, also if it has looked a
@@ -179,15 +296,24 @@ fn what_is_stuck() {
 fn the_next_message_tells_that_one_was_passed_over() {
     let memory = Memory::new();
     let (stopped, publisher, subscriber) = (memory.seen(), memory.seen(), memory.seen());
-    assert_eq!(stopped.claim(1, Sequence::FIRST), Some(Sequence::FIRST));
-    for _ in 1..CAPACITY {
-        memory.is_there(publisher.claim(0, Sequence::FIRST).unwrap());
-    }
-    let awaited = Sequence::new(CAPACITY as u64);
-    assert!(!subscriber.never_comes(awaited), "nobody has come to its slot");
-    assert_eq!(publisher.claim(0, Sequence::FIRST), Some(awaited.next()));
-    memory.is_there(awaited.next());
-    assert!(subscriber.never_comes(awaited));
+    assert!(stopped.claim(1, FIRST, 1).is_some());
+    publisher.publish(&memory, 0, LAP - 1);
+    assert!(!subscriber.never_comes(at(LAP)), "nobody has come to its slot");
+    assert_eq!(publisher.publish(&memory, 0, 1), [LAP]);
+    assert!(subscriber.never_comes(at(LAP)));
+}
+
+/// A message is waited for while others come behind it, and its publisher lives. Others look at that one's
+/// intent alone, until there is another answer.
+#[test]
+fn what_is_being_written_is_waited_for() {
+    let memory = Memory::new();
+    let (slow, publisher, subscriber) = (memory.seen(), memory.seen(), memory.seen());
+    let range = slow.claim(1, FIRST, 1).unwrap();
+    publisher.publish(&memory, 0, 1);
+    assert!((0..3).all(|_| !subscriber.never_comes(range.first())));
+    slow.pass(1, range, range.first());
+    assert!(subscriber.never_comes(range.first()));
 }
 
 /// A publisher is stopped in the middle of a message while others go round. Its slot holds up nobody who
@@ -196,25 +322,30 @@ fn the_next_message_tells_that_one_was_passed_over() {
 fn who_was_stopped_laps_ago_is_not_waited_for() {
     let memory = Memory::new();
     let (stopped, publisher) = (memory.seen(), memory.seen());
-    assert_eq!(stopped.claim(1, Sequence::FIRST), Some(Sequence::FIRST));
-    assert_eq!(publisher.waits_for(Sequence::FIRST), Sequence::FIRST, "in its own lap it is waited for");
-    for _ in 0..3 * (CAPACITY - 1) {
-        memory.is_there(publisher.claim(0, Sequence::FIRST).unwrap());
-    }
-    let [lap, laps] = [2, 3].map(|laps| Sequence::new(laps * CAPACITY as u64));
+    assert!(stopped.claim(1, FIRST, 1).is_some());
+    let first_open = |from| publisher.first_open(from, publisher.claimed());
+    assert_eq!(first_open(FIRST), FIRST, "in its own lap it is waited for");
+    assert_eq!(first_open(at(1)), at(1), "and not by who is past it");
+    publisher.publish(&memory, 0, 3 * (LAP - 1));
+    let [lap, laps] = [2, 3].map(|laps| at(laps * LAP));
     assert_eq!(publisher.claimed(), laps, "two messages were passed over");
-    assert_eq!(publisher.waits_for(lap), laps);
+    assert_eq!((first_open(FIRST), first_open(lap)), (laps, laps));
 }
 
-/// Memory in which each slot is claimed for a message that is far ahead: a claim has an end.
+/// Numbers that can't be: a claim has an end, and so has each look.
 #[test]
-fn a_memory_that_has_no_free_slot() {
+fn a_memory_that_was_scribbled_on() {
     let memory = Memory::new();
-    for slot in 0..CAPACITY {
-        let far = ClaimWord::of(Sequence::new((1 << 40) + slot as u64), 2).bits();
-        memory.slots[slot * STRIDE + STRIDE - 1].store(far, Ordering::Relaxed);
-    }
     let seen = memory.seen();
-    assert_eq!(seen.claim(0, Sequence::FIRST), None);
-    assert!(seen.claimed() < Sequence::new(1 << 40), "after some turns");
+    for number in [CLOSED - 1, u64::MAX, CLOSED] {
+        memory.shown.head().store(number, Ordering::Relaxed);
+        assert_eq!(seen.claim(0, FIRST, 1), None);
+        memory.shown.head().store(0, Ordering::Relaxed);
+        for intent in &memory.intents {
+            intent.store(number, Ordering::Relaxed);
+        }
+        let sequence = seen.claim(0, FIRST, 1).unwrap().first();
+        let _ = (seen.take(0, sequence), seen.has_stuck(), seen.never_comes(sequence));
+        assert!(seen.first_open(FIRST, seen.claimed()) <= seen.claimed());
+    }
 }

@@ -12,46 +12,51 @@ use crate::mp_broadcast::{Memory, joined, ring};
 /// The steps of a publish, of which the last one is not taken: the message is never there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
-    /// It has said which message it is about to claim.
+    /// It has said which messages it is about to claim.
     Intended,
     Claimed,
-    HeadMoved,
     Writing,
     Written,
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Intended, Self::Claimed, Self::HeadMoved, Self::Writing, Self::Written];
+    pub(crate) const ALL: [Self; 4] = [Self::Intended, Self::Claimed, Self::Writing, Self::Written];
 }
 
 /// It has the place of a publisher, whose drop gives up the lock, as its death would.
 pub(crate) struct Hand {
     publisher: Publisher<u64>,
     memory: Memory,
+    /// The one that is not there.
     message: u64,
+    /// Behind the last of its batch.
+    end: u64,
 }
 
 impl Hand {
     /// It has come as far as this in the publish of the next message.
     pub(crate) fn at(step: Step, invitation: &Invitation) -> Self {
+        Self::in_batch(0, 1, step, invitation)
+    }
+
+    /// The same in a batch of `count`, of which the first `there` are there.
+    fn in_batch(there: u64, count: u64, step: Step, invitation: &Invitation) -> Self {
         let publisher = joined::<u64>(invitation);
         let memory = Memory::of(invitation);
-        let (place, message) = (publisher.place() as u64, memory.word(128));
-        memory.put(512 + 384 * place, message + 1);
+        let (place, first) = (publisher.place() as u64, memory.word(128));
+        let (message, end) = (first + there, first + count);
+        memory.put_intent(place, (first, count));
         if step >= Step::Claimed {
-            memory.put(memory.claim_at(message), message << 11 | (place + 1));
+            memory.put(128, end);
         }
-        if step >= Step::HeadMoved {
-            memory.put(128, message + 1);
-        }
+        (first..message).for_each(|before| memory.write(before, 1000 + before));
         if step >= Step::Writing {
             memory.put(memory.slot(message), 2 * message + 1);
         }
         if step >= Step::Written {
             memory.put(memory.slot(message) + 8, 7_777_777);
         }
-        Self { publisher, memory, message }
+        Self { publisher, memory, message, end }
     }
 
     pub(crate) fn dies(self) -> u64 {
@@ -61,8 +66,15 @@ impl Hand {
 
     /// It is stopped no more.
     pub(crate) fn goes_on(&self, value: u64) {
-        self.memory.put(self.memory.slot(self.message) + 8, value);
-        self.memory.put(self.memory.slot(self.message), 2 * self.message + 2);
+        (self.message..self.end).for_each(|message| self.memory.write(message, value));
+    }
+}
+
+impl Memory {
+    /// Message `message` is there.
+    fn write(&self, message: u64, value: u64) {
+        self.put(self.slot(message) + 8, value);
+        self.put(self.slot(message), 2 * message + 2);
     }
 }
 
@@ -128,7 +140,7 @@ fn the_place_of_the_dead_is_used_again() {
         assert_eq!((heir.place(), places.taken()), (1, 2));
         let memory = Memory::of(&invitation);
         let is_claimed = step >= Step::Claimed;
-        assert_eq!(memory.word(memory.claim_at(dead)) & 2047 == 2047, is_claimed, "{step:?}");
+        assert_eq!(memory.intent(1), (0, 0), "{step:?}, {dead}");
         publisher.publish(1);
         heir.publish(2);
         if is_claimed {
@@ -148,7 +160,7 @@ fn the_place_of_the_dead_is_used_again() {
 /// on.
 #[test]
 fn who_is_stopped_holds_up_nobody() {
-    for step in [Step::Claimed, Step::HeadMoved, Step::Writing, Step::Written] {
+    for step in [Step::Claimed, Step::Writing, Step::Written] {
         let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let [mut here, mut late] = [(); 2].map(|()| subscribable.subscribe());
@@ -157,8 +169,8 @@ fn who_is_stopped_holds_up_nobody() {
         assert_eq!(here.try_recv(), Err(LossyTryRecvError::Empty), "{step:?}: it lives");
         // Message 4 is passed over.
         publisher.publish(105);
-        let claim = stopped.memory.word(stopped.memory.claim_at(0));
-        assert_eq!((claim, publisher.published()), (stopped.publisher.place() as u64 + 1, 6), "{step:?}");
+        let place = stopped.publisher.place() as u64;
+        assert_eq!((stopped.memory.intent(place), publisher.published()), ((0, 1), 6), "{step:?}");
         // With message 1, which was overwritten by 5.
         assert_eq!(here.try_recv(), lost(2), "{step:?}");
         assert_eq!((here.try_recv(), here.try_recv()), (Ok(102), Ok(103)));
@@ -176,6 +188,67 @@ fn who_is_stopped_holds_up_nobody() {
         let mut stopped = stopped.publisher;
         stopped.publish(109);
         assert_eq!(here.try_recv(), Ok(109));
+    }
+}
+
+/// Of a batch of four, some are there when its publisher dies. The others are lost, for who polls and who
+/// sleeps, and their slots are used in the next lap.
+#[test]
+fn a_batch_of_the_dead() {
+    for (there, step) in (0..4).flat_map(|there| Step::ALL.map(|step| (there, step))) {
+        let (mut publisher, _, invitation) = ring(32, 3).build::<u64>().unwrap();
+        let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
+        let [mut here, mut blocked] = [(); 2].map(|()| subscribable.subscribe());
+        // (Of a batch that is not claimed, nothing is there.)
+        let there = if step == Step::Intended { 0 } else { there };
+        Hand::in_batch(there, 4, step, &invitation).dies();
+        let lost_ones = if step == Step::Intended { 0 } else { 4 - there };
+        publisher.publish(101);
+        for number in (0..there).map(|number| 1000 + number) {
+            assert_eq!(next(&mut here), Ok(number), "{there} {step:?}");
+        }
+        for _ in 0..lost_ones {
+            assert_eq!(next(&mut here), lost(1), "{there} {step:?}");
+        }
+        assert_eq!(next(&mut here), Ok(101), "{there} {step:?}");
+        let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let received = [(); 5]
+            .map(|()| if blocked.cursor() < here.cursor() { blocked.recv_by(block).ok() } else { None });
+        assert!(received.contains(&Some(101)) && blocked.total_received() == there + 1, "{received:?}");
+        assert_eq!((here.total_lagged(), blocked.total_lagged()), (lost_ones, lost_ones));
+        publisher.publish_batch(&[102; 64]);
+        assert_eq!((here.try_iter().count(), here.cursor()), (32, publisher.published()));
+        // Nobody begins there.
+        assert_eq!(subscribable.subscribe().cursor(), publisher.published());
+    }
+}
+
+/// A publisher is stopped with three of its four messages still to come. The others pass over these slots,
+/// and it goes on.
+#[test]
+fn a_batch_of_the_stopped() {
+    for step in [Step::Claimed, Step::Writing, Step::Written] {
+        let (mut publisher, _, invitation) = ring(32, 3).build::<u64>().unwrap();
+        let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
+        let mut here = subscribable.subscribe();
+        let stopped = Hand::in_batch(1, 4, step, &invitation);
+        let batch = std::array::from_fn::<u64, 28, _>(|number| number as u64);
+        publisher.publish_batch(&batch);
+        assert_eq!((here.try_recv(), here.try_recv()), (Ok(1000), Err(LossyTryRecvError::Empty)), "{step:?}");
+        // Message 32 has a slot, and 33 to 35 are passed over.
+        publisher.publish_batch(&[200, 201]);
+        assert_eq!(publisher.published(), 37, "{step:?}");
+        assert_eq!(next(&mut here), lost(4), "{step:?}: a ring later nobody waits");
+        let mut left = batch[1..].to_vec();
+        left.push(200);
+        assert_eq!(here.try_iter().collect::<Vec<_>>(), left, "{step:?}");
+        assert_eq!([(); 3].map(|()| next(&mut here)), [(); 3].map(|()| lost(1)), "{step:?}");
+        assert_eq!(here.try_recv(), Ok(201));
+        stopped.goes_on(7);
+        publisher.publish_batch(&batch);
+        assert_eq!((here.try_iter().collect::<Vec<_>>(), here.total_lagged()), (batch.to_vec(), 7));
+        publisher.publish_batch(&batch);
+        assert_eq!(publisher.published(), 37 + 56, "{step:?}: nothing is passed over");
     }
 }
 

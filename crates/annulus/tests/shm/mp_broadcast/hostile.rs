@@ -14,7 +14,7 @@ use crate::mp_broadcast::{Memory, joined, ring};
 const CAPACITY: u64 = 4;
 const PLACES: u64 = 3;
 
-/// Numbers at the edges, claims, and any.
+/// Numbers at the edges, intents, and any.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),
@@ -24,7 +24,7 @@ fn number() -> impl Strategy<Value = u64> {
         Just((1 << 63) - 1),
         (0..40u64),
         (0..40u64).prop_map(|number| 1 << 63 | number),
-        (0..40u64, 0..2048u64).prop_map(|(number, owner)| number << 11 | owner),
+        (0..40u64, 0..128u64).prop_map(|(number, count)| number << 7 | count),
         any::<u64>(),
     ]
 }

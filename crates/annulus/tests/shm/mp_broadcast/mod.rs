@@ -74,14 +74,20 @@ impl Memory {
         self.word(40) + message % self.word(56) * self.word(48)
     }
 
-    pub(crate) fn claim_at(&self, message: u64) -> u64 {
-        self.slot(message) + self.word(48) - 8
+    /// What the intent of a place says: its first message, and how many.
+    pub(crate) fn intent(&self, place: u64) -> (u64, u64) {
+        let intent = self.word(512 + 384 * place);
+        (intent >> 7, intent & 127)
     }
 
-    /// A message that was claimed from this place, and is not there.
+    pub(crate) fn put_intent(&self, place: u64, (first, count): (u64, u64)) {
+        self.put(512 + 384 * place, first << 7 | count);
+    }
+
+    /// The first message that was claimed from this place, and is not there.
     pub(crate) fn open_claim_of(&self, place: u64) -> Option<u64> {
-        let message = self.word(512 + 384 * place).checked_sub(1)?;
-        let is_its = self.word(self.claim_at(message)) == message << 11 | (place + 1);
-        (is_its && self.word(self.slot(message)) < 2 * message + 2).then_some(message)
+        let (first, count) = self.intent(place);
+        let end = (first + count).min(self.word(128));
+        (first..end).find(|&message| self.word(self.slot(message)) < 2 * message + 2)
     }
 }
