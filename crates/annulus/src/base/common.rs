@@ -8,7 +8,7 @@
 //! ```
 //!
 //! It is an `Arc` with two differences. The value lies on lines of its own in room that no allocator aligns
-//! for it, as in [`Aligned`](super::aligned::Aligned). And whoever is alone with it needs no
+//! for it, as in [`OwnLines`](super::aligned::OwnLines). And whoever is alone with it needs no
 //! read-modify-write: both counts are in one word, so one load tells that nobody else has a share, or could
 //! get one. A ring that is made and dropped pays for one subtraction in all.
 //!
