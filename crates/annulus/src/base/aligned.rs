@@ -1,147 +1,78 @@
-//! [`Aligned`]: room for a value that begins on lines of its own, in memory that is aligned for a word only.
-//!
-//! ```text
-//!  Aligned<T>
-//! ┌───────────────┬──────┬──────────────────────────────┬─────────┐
-//! │               │ here │ T, at a multiple of its own  │         │
-//! └───────────────┴──────┴──────────────────────────────┴─────────┘
-//! ▲───────────────────┘   the word before the value points to the whole
-//! ```
-//!
-//! Most allocators keep small blocks of the last few sizes at hand, and go past that stock if somebody asks
-//! for more alignment than that of a word. So this asks for more room instead, and finds the place itself.
-// Decision 0125: no allocation asks for the alignment of a line.
+//! [`OwnLines`]: room for a value that begins on lines of its own. Before the value it says where the room
+//! begins, and how large it is.
 
-use alloc::boxed::Box;
-use core::cell::UnsafeCell;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use alloc::alloc::handle_alloc_error;
+use core::alloc::Layout;
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-/// As much as the room begins before the value, at most.
-const WORDS: usize = 16;
-
-/// What points to the whole.
-type Whole = NonNull<()>;
-
-/// Room for a `T`, which it owns.
-#[repr(C)]
-pub(crate) struct Aligned<T> {
-    /// (Others look at the value while somebody has the whole by reference.)
-    before: UnsafeCell<MaybeUninit<[u64; WORDS]>>,
-    rest: UnsafeCell<Bytes<T>>,
-}
-
-/// As many bytes as a `T` has.
-#[repr(C, packed(8))]
-struct Bytes<T>(MaybeUninit<T>);
-
-// SAFETY: it is a `T`, and a pointer to itself that never changes.
-unsafe impl<T: Send> Send for Aligned<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for Aligned<T> {}
-
-impl<T> Aligned<T> {
-    /// Where the value of the room at `whole` lies: always the same place.
-    #[inline(always)]
-    fn place(whole: NonNull<Self>) -> NonNull<T> {
-        const {
-            assert!(align_of::<T>() <= WORDS * size_of::<u64>(), "the place lies in the room");
-            assert!(align_of::<Self>() <= size_of::<u64>() && align_of::<Self>() >= align_of::<Whole>());
-        };
-        let first = whole.addr().get() + size_of::<Whole>();
-        let place = first.next_multiple_of(align_of::<T>().max(align_of::<Whole>()));
-        // SAFETY: the whole begins at a multiple of its own alignment. So the next multiple of that of `T`
-        // behind a word is `WORDS` words further at most, and there are as many bytes behind it as a `T` has.
-        unsafe { whole.byte_add(place - whole.addr().get()) }.cast()
-    }
-
-    /// Returns where the value is that was put there.
-    ///
-    /// # Safety
-    ///
-    /// The pointer is to the room, may be used for all of it, and nobody else has it meanwhile. A value is at
-    /// [`place`](Self::place).
-    #[inline(always)]
-    unsafe fn filled(whole: NonNull<Self>) -> NonNull<T> {
-        let place = Self::place(whole);
-        // SAFETY: the word before the place is in the room (see `place`).
-        unsafe { place.cast::<Whole>().sub(1).write(whole.cast()) };
-        place
-    }
-
-    /// The room in which `value` is.
-    ///
-    /// # Safety
-    ///
-    /// [`filled`](Self::filled) has returned this pointer, and the room is still there.
-    #[inline]
-    unsafe fn around(value: NonNull<T>) -> NonNull<Self> {
-        // SAFETY: the word was written by `filled`, and nobody changes it. A pointer that it returned may
-        // be used for the whole room.
-        unsafe { value.cast::<Whole>().sub(1).read() }.cast()
-    }
-
-    /// Room for a value that has it alone.
-    #[inline(always)]
-    pub(crate) fn room() -> Room<T> {
-        Room(NonNull::from(Box::leak(Box::<Self>::new_uninit())).cast())
-    }
-
-    /// Drops a value that lies in a room of its own.
-    ///
-    /// # Safety
-    ///
-    /// It comes from [`Room::fill`], and nobody uses it any more.
-    pub(crate) unsafe fn free(value: NonNull<T>) {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(Self::around(value).as_ptr()) });
-    }
-}
+use super::room::{Before, Room};
 
 /// Room for a value that has it alone. It is there before the value is made, so that the value is made in it.
-pub(crate) struct Room<T>(NonNull<Aligned<T>>);
+pub(crate) struct OwnLines<T> {
+    room: Room,
+    place: NonNull<T>,
+}
 
-impl<T> Room<T> {
+impl<T> OwnLines<T> {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        let layout = Layout::new::<T>();
+        let before = Before { bytes: size_of::<Room>(), alignment: align_of::<Room>() };
+        let (room, start) = Room::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
+        Self { room, place: start.cast() }
+    }
+
     /// Where the value will be.
     #[inline(always)]
     pub(crate) fn place(&self) -> NonNull<T> {
-        Aligned::place(self.0)
+        self.place
     }
 
-    /// The value that was put there, until [`Aligned::free`].
+    /// The value that was put there, until it is [freed](Self::free).
     ///
     /// # Safety
     ///
     /// A value is at [`place`](Self::place).
     #[inline(always)]
     pub(crate) unsafe fn filled(self) -> NonNull<T> {
-        // SAFETY: the caller's promise; the room is new.
-        unsafe { Aligned::filled(ManuallyDrop::new(self).0) }
+        let Self { room, place } = *ManuallyDrop::new(self);
+        // SAFETY: `new` asked for as much before the place.
+        unsafe { place.cast::<Room>().sub(1).write(room) };
+        place
     }
 
-    /// Puts the value there, until [`Aligned::free`].
+    /// Puts the value there, until it is [freed](Self::free).
     #[inline(always)]
     pub(crate) fn fill(self, value: T) -> NonNull<T> {
         // SAFETY: the room is new, and a `T` is in it from the place on.
         unsafe {
-            self.place().write(value);
+            self.place.write(value);
             self.filled()
         }
+    }
+
+    /// Drops a value that lies in a room of its own.
+    ///
+    /// # Safety
+    ///
+    /// [`filled`](Self::filled) has returned this pointer, and nobody uses it any more.
+    pub(crate) unsafe fn free(value: NonNull<T>) {
+        // SAFETY: `filled` wrote it, and nobody changes it. A pointer that it returned may be used for the
+        // whole room.
+        let room = unsafe { value.cast::<Room>().sub(1).read() };
+        // (The room goes last, after a destructor that panics, too.)
+        let _room = Self { room, place: value };
+        // SAFETY: the caller's promise.
+        unsafe { value.drop_in_place() };
     }
 }
 
 /// Nothing is in there.
-impl<T> Drop for Room<T> {
+impl<T> Drop for OwnLines<T> {
     fn drop(&mut self) {
-        // SAFETY: it was a box of this type.
-        drop(unsafe { Box::from_raw(self.0.cast::<MaybeUninit<Aligned<T>>>().as_ptr()) });
-    }
-}
-
-impl<T> Drop for Aligned<T> {
-    fn drop(&mut self) {
-        // SAFETY: nobody outside has a room that is not filled, and nobody uses the value any more.
-        unsafe { Self::place(NonNull::from(self)).drop_in_place() };
+        // SAFETY: this has it, and nobody uses it any more.
+        unsafe { self.room.free() };
     }
 }
 
@@ -158,14 +89,14 @@ mod tests {
     #[test]
     fn begins_on_lines_of_its_own_and_is_dropped_once() {
         let unit = Rc::new(());
-        let made: Vec<_> = (0..9).map(|_| Aligned::room().fill(OnLines(Rc::clone(&unit)))).collect();
+        let made: Vec<_> = (0..9).map(|_| OwnLines::new().fill(OnLines(Rc::clone(&unit)))).collect();
         assert_eq!(Rc::strong_count(&unit), 10);
         for value in made {
             assert_eq!(value.addr().get() % 128, 0);
             // SAFETY: it comes from there, and is freed once.
             unsafe {
                 assert!(Rc::ptr_eq(&value.as_ref().0, &unit));
-                Aligned::free(value);
+                OwnLines::free(value);
             }
         }
         assert_eq!(Rc::strong_count(&unit), 1);
@@ -174,11 +105,11 @@ mod tests {
     #[test]
     fn takes_values_of_any_alignment() {
         fn of<T: Copy + PartialEq>(value: T) {
-            let place = Aligned::room().fill(value);
+            let place = OwnLines::new().fill(value);
             // SAFETY: as above.
             unsafe {
                 assert!(*place.as_ref() == value && place.is_aligned());
-                Aligned::free(place);
+                OwnLines::free(place);
             }
         }
         of(());

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! It is an `Arc` with two differences. The value lies on lines of its own in room that no allocator aligns
-//! for it, as in [`Aligned`](super::aligned::Aligned). And whoever is alone with it needs no
+//! for it, as in [`OwnLines`](super::aligned::OwnLines). And whoever is alone with it needs no
 //! read-modify-write: both counts are in one word, so one load tells that nobody else has a share, or could
 //! get one. A ring that is made and dropped pays for one subtraction in all.
 //!
@@ -33,7 +33,7 @@ use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use super::room::{self, Before};
+use super::room::{Before, Room};
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// What lies before the value.
@@ -42,7 +42,7 @@ struct CommonHead {
     /// shares.
     shares: AtomicU64,
     /// Where it is. Constant.
-    room: room::Room,
+    room: Room,
 }
 
 /// In `shares`: one that is weak.
@@ -130,8 +130,8 @@ impl<T> Common<T> {
 
     /// Room for what is to be shared.
     #[inline(always)]
-    pub(crate) fn room() -> Room<T> {
-        Room::new()
+    pub(crate) fn room() -> Unshared<T> {
+        Unshared::new()
     }
 
     /// The share that [`into_raw`](Self::into_raw) was called on.
@@ -294,18 +294,17 @@ impl<T: ?Sized> Drop for Weak<T> {
 }
 
 /// Room for what is to be shared. It is there before that is made, so that it is made in there.
-pub(crate) struct Room<T> {
-    room: room::Room,
+pub(crate) struct Unshared<T> {
+    room: Room,
     place: NonNull<T>,
 }
 
-impl<T> Room<T> {
+impl<T> Unshared<T> {
     #[inline(always)]
     fn new() -> Self {
         let layout = Layout::new::<T>();
         let before = Before { bytes: size_of::<CommonHead>(), alignment: align_of::<CommonHead>() };
-        let (room, start) =
-            room::Room::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
+        let (room, start) = Room::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
         Self { room, place: start.cast() }
     }
 
@@ -315,7 +314,7 @@ impl<T> Room<T> {
     ///
     /// The room is the caller's alone, and has [that](Common::BEFORE) before what starts there.
     #[inline(always)]
-    pub(crate) unsafe fn before(start: NonNull<u8>, room: room::Room) -> Self {
+    pub(crate) unsafe fn before(start: NonNull<u8>, room: Room) -> Self {
         // SAFETY: the caller's promise.
         let place = unsafe { start.sub(Common::<T>::BYTES) };
         Self { room, place: place.cast() }
@@ -356,7 +355,7 @@ impl<T> Room<T> {
 }
 
 /// Nothing is in there.
-impl<T> Drop for Room<T> {
+impl<T> Drop for Unshared<T> {
     fn drop(&mut self) {
         // SAFETY: it is dropped once.
         unsafe { self.room.free() };

@@ -6,7 +6,7 @@
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
-use super::aligned::Aligned;
+use super::aligned::OwnLines;
 use crate::sync::{AtomicPtr, Ordering, ordering};
 
 /// Where something is linked once and for all: it lives as long as the link.
@@ -43,11 +43,11 @@ impl<T> Link<T> {
 }
 
 impl<T> Link<T> {
-    /// What is on lines of its own lies in [room for that](Aligned).
+    /// What is on lines of its own lies in [room for that](OwnLines).
     const IS_ON_LINES: bool = align_of::<T>() > align_of::<u128>();
 
     fn made(new: T) -> *mut T {
-        if Self::IS_ON_LINES { Aligned::room().fill(new).as_ptr() } else { Box::into_raw(Box::new(new)) }
+        if Self::IS_ON_LINES { OwnLines::new().fill(new).as_ptr() } else { Box::into_raw(Box::new(new)) }
     }
 
     /// # Safety
@@ -56,7 +56,7 @@ impl<T> Link<T> {
     unsafe fn free(made: *mut T) {
         if Self::IS_ON_LINES {
             // SAFETY: the caller's promise.
-            unsafe { Aligned::free(NonNull::new_unchecked(made)) };
+            unsafe { OwnLines::free(NonNull::new_unchecked(made)) };
         } else {
             // SAFETY: the caller's promise.
             drop(unsafe { Box::from_raw(made) });

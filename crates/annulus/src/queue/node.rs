@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
 use super::queue_lane::QueueLane;
-use crate::base::aligned::Aligned;
+use crate::base::aligned::OwnLines;
 use crate::base::free_list::END;
 #[cfg(not(annulus_loom))]
 use crate::lane::OneToOne;
@@ -52,7 +52,7 @@ const _: () = {
 };
 
 impl<L> LaneNode<L> {
-    /// A node in room of its own, until [`Aligned::free`].
+    /// A node in room of its own, until [`OwnLines::free`].
     pub(super) fn made(
         lane: impl FnOnce(*mut L),
         index: u32,
@@ -61,7 +61,7 @@ impl<L> LaneNode<L> {
         plan: &Plan,
         released: EventCount,
     ) -> NonNull<Self> {
-        let room = Aligned::<Self>::room();
+        let room = OwnLines::<Self>::new();
         // SAFETY: the room is new, and the place is in it.
         unsafe {
             Self::write_at(room.place().as_ptr(), lane, index, id, state, plan, released);

@@ -46,7 +46,7 @@ use core::ptr::{self, NonNull};
 use super::node::LaneNode;
 use super::plan::Plan;
 use super::queue_lane::QueueLane;
-use crate::base::aligned::Aligned;
+use crate::base::aligned::OwnLines;
 use crate::base::free_list::{END, FreeList};
 use crate::base::link::Link;
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
@@ -460,7 +460,7 @@ impl<L> Drop for Roster<L> {
             // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
             if let Some(node) = NonNull::new(place.load(Ordering::Relaxed)) {
                 // SAFETY: `add` got it in room of its own, and it is in the table once.
-                unsafe { Aligned::free(node) };
+                unsafe { OwnLines::free(node) };
             }
         }
     }

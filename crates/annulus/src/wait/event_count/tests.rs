@@ -142,8 +142,8 @@ fn await_sleepers(event: &EventCount, count: u32, last: &mpsc::Receiver<Sleeper>
     }
 }
 
-/// So many threads sleep one after the other, and count when they are woken: event.sleep5 of the first changes
-/// the word, so another that registered before it would not sleep.
+/// So many threads sleep one after the other, and count when they are woken. (event.sleep5 of the first
+/// changes the word, so another that registered before it would not sleep.)
 fn put_to_sleep<'scope>(
     scope: &'scope Scope<'scope, '_>,
     event: &'scope EventCount,

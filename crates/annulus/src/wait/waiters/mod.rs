@@ -83,6 +83,7 @@ impl Waiters {
         self.list.get().expect("a node comes from the list")
     }
 
+    #[inline]
     fn listed(&self) -> usize {
         self.list.get().map_or(0, TaskList::count)
     }
