@@ -106,6 +106,20 @@ fn a_batch_of_the_dead_is_lost() {
     });
 }
 
+/// A subscriber that looks for a message while its publisher goes on to the next one does not take it for
+/// lost.
+#[test]
+fn what_is_there_is_not_lost() {
+    check(|| {
+        let ring = Builder::new(4).lossy_for_processes::<Pair>(true, 1);
+        let mut publisher = ring.publisher();
+        let mut subscriber = ring.subscribable().subscribe();
+        let other = thread::spawn(move || (1..4).for_each(|number| publisher.publish([number, number])));
+        assert_eq!(receive_up_to(&mut subscriber, 3), [1, 2, 3]);
+        other.join().unwrap();
+    });
+}
+
 /// The next owner of a place begins while others look at the message that the last one had claimed: nobody
 /// waits for it.
 #[test]
