@@ -203,6 +203,9 @@ impl<T: Message> Subscribable<T> {
     }
 }
 
+#[cfg(all(test, not(miri), not(annulus_loom)))]
+mod tests;
+
 /// For models, in which two processes are two threads.
 #[cfg(annulus_loom)]
 mod model {

@@ -11,7 +11,7 @@ use crate::base::sequence::Sequence;
 use crate::close::Closer;
 use crate::message::Message;
 use crate::observer::Observer;
-use crate::ring::{Copied, Missing, Owned, Pass, Run, Slots, Store, Strided, Whole, Writers, Written};
+use crate::ring::{Copied, Owned, Pass, Read, Run, Slots, Store, Strided, Writers, Written};
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
@@ -257,11 +257,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
 
     /// Copies message `sequence` into `message`, or says why it can't be had.
     #[inline]
-    pub(super) fn read<'m>(
-        &self,
-        sequence: Sequence,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Whole<'m, T>, Missing> {
+    pub(super) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.read(sequence, message) }
     }

@@ -3,7 +3,8 @@
 use core::mem::MaybeUninit;
 
 use super::Subscriber;
-use super::subscriber::{Miss, wait_without_deadline};
+use super::miss::Miss;
+use super::subscriber::wait_without_deadline;
 use crate::base::sequence::Sequence;
 use crate::error::LossyRecvError;
 use crate::message::Message;

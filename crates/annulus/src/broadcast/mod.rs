@@ -45,6 +45,7 @@ mod iter;
 mod lent;
 mod lossless;
 mod lossy;
+mod miss;
 mod mode;
 mod mp_publisher;
 mod numbers;

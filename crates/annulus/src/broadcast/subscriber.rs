@@ -10,8 +10,8 @@ use core::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 use super::handle::Handle;
+use super::miss::{Miss, why_nothing};
 use super::recovery::Recovery;
-use super::ring_state::RingState;
 use super::{Lossy, Mode, Unstaged};
 use crate::base::hint::unlikely;
 use crate::base::sequence::Sequence;
@@ -20,7 +20,7 @@ use crate::error::{RecvError, TryRecvError};
 use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Copied, Missing, Store, Whole};
+use crate::ring::{Copied, Missing, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};
@@ -510,18 +510,19 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         if cursor < shared.floor() {
             return Err(Miss::Lapped);
         }
-        let missing = if admitted {
+        let (missing, message) = if admitted {
             match shared.read(cursor, message) {
                 Ok(whole) => return Ok(whole),
                 Err(missing) => missing,
             }
         } else {
-            Missing::NotYet
+            (Missing::NotYet, message)
         };
         match missing {
-            Missing::NotYet if unlikely(shared.may_be_closed()) => Err(why_nothing(shared, cursor)),
-            Missing::NotYet => Err(Miss::Empty),
-            Missing::Overwritten => Err(Miss::Lapped),
+            Missing::NotYet if unlikely(shared.may_be_closed()) => {
+                why_nothing(shared, cursor, admitted).map(|kept| kept.whole_in(message))
+            }
+            missing => Err(missing.into()),
         }
     }
 
@@ -670,19 +671,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 }
 
-/// What an empty slot means once [`may_be_closed`](RingState::may_be_closed) was true.
-#[cold]
-#[inline(never)]
-fn why_nothing<S: Store>(shared: &RingState<S>, cursor: Sequence) -> Miss {
-    if shared.is_drained_here(cursor) {
-        Miss::Closed
-    } else if shared.ring.never_comes(cursor) {
-        Miss::Lapped
-    } else {
-        Miss::Empty
-    }
-}
-
 /// Waits for what `wait` waits for, as long as it takes.
 #[inline(always)]
 pub(super) fn wait_without_deadline<W: Wait>(wait: &mut W, strategy: WaitStrategy) -> W::Found {
@@ -717,13 +705,6 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
             }
         }
     }
-}
-
-/// Why there is no next message.
-pub(super) enum Miss {
-    Empty,
-    Lapped,
-    Closed,
 }
 
 impl<T: Message, M: Unstaged> Clone for Subscriber<T, M> {

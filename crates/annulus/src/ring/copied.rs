@@ -10,7 +10,7 @@ use core::ptr::NonNull;
 
 use super::slot::{self, Run, Slot};
 use super::storage::Storage;
-use super::{Missing, Slots, Store, Strided, Whole, Writers, Written};
+use super::{Read, Slots, Store, Strided, Writers, Written};
 use crate::base::room::Before;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
@@ -139,11 +139,7 @@ impl<T: Message> Slots<Copied<T>> {
     ///
     /// The ring lives.
     #[inline]
-    pub(crate) unsafe fn read(
-        self,
-        sequence: Sequence,
-        message: &mut MaybeUninit<T::Wire>,
-    ) -> Result<Whole<'_, T>, Missing> {
+    pub(crate) unsafe fn read(self, sequence: Sequence, message: &mut MaybeUninit<T::Wire>) -> Read<'_, T> {
         // SAFETY: the caller's promise.
         unsafe { self.slot(sequence) }.read(sequence, message)
     }

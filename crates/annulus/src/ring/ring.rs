@@ -1,14 +1,16 @@
 //! The ring: its slots, and how far its publishers have come.
 
 use alloc::boxed::Box;
+use core::mem::MaybeUninit;
 
 use super::head::{Frontier, Head, Writers};
 use super::mirror::Mirror;
-use super::{Slots, Store, Strided, WithoutSlot, Written};
+use super::{Copied, Read, Slots, Store, Strided, WithoutSlot, Written};
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
 use crate::memory::Block;
+use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// A ring of stamped slots.
@@ -97,6 +99,15 @@ impl<S: Store> RingParts<S> {
     /// Where the slots lie.
     pub(crate) fn block_mut(&mut self) -> &mut Block {
         self.store.block_mut()
+    }
+}
+
+impl<T: Message> Ring<Copied<T>> {
+    /// As [`Slots::read`].
+    #[inline]
+    pub(crate) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
+        // SAFETY: this is the ring, and lives.
+        unsafe { self.slots().read(sequence, message) }
     }
 }
 

@@ -39,7 +39,7 @@ impl Shown {
 
 impl Shown {
     /// As memory that is all zero.
-    #[cfg(annulus_loom)]
+    #[cfg(any(annulus_loom, all(test, not(miri))))]
     pub(crate) fn zeroed() -> Self {
         let zero = || AtomicU64::new(0);
         Self { bound: zero(), headroom: zero(), seats: zero(), end: ShownEnd { word: zero() } }

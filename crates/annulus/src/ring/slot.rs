@@ -33,7 +33,7 @@
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
+use core::mem::{self, MaybeUninit};
 
 use super::copy;
 use super::head::Writers;
@@ -41,7 +41,8 @@ use crate::base::sequence::{Sequence, Stamp};
 use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 
-/// A message that was read whole. Only [`Slot::read`] makes one, so having it is the proof.
+/// A message that was read whole. Only [`Slot::read`] makes one, or [`Kept`] of such a one, so having it is
+/// the proof.
 pub(crate) struct Whole<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
 
 impl<T: Message> Whole<'_, T> {
@@ -54,6 +55,24 @@ impl<T: Message> Whole<'_, T> {
         // what `encode` returned. (Of memory in which another process may write anything, any bytes are a
         // `T`: `Copied::over`.)
         unsafe { T::decode(self.0.as_ptr()) }
+    }
+
+    /// With its buffer, so that a function can return it.
+    #[inline]
+    pub(crate) fn keep(self) -> Kept<T> {
+        Kept(mem::replace(self.0, MaybeUninit::uninit()))
+    }
+}
+
+/// A message that was read whole, in a buffer of its own. Only [`Whole::keep`] makes one.
+pub(crate) struct Kept<T: Message>(MaybeUninit<T::Wire>);
+
+impl<T: Message> Kept<T> {
+    /// The same in another buffer.
+    #[inline(always)]
+    pub(crate) fn whole_in(self, buffer: &mut MaybeUninit<T::Wire>) -> Whole<'_, T> {
+        *buffer = self.0;
+        Whole(buffer)
     }
 }
 
@@ -85,6 +104,9 @@ pub(crate) enum Missing {
     /// A later message has taken its slot, or is about to.
     Overwritten,
 }
+
+/// What a read returns. If the message can't be read, the caller has its buffer back.
+pub(crate) type Read<'m, T> = Result<Whole<'m, T>, (Missing, &'m mut MaybeUninit<<T as Message>::Wire>)>;
 
 /// Words in a cache line.
 const LINE_WORDS: usize = 8;
@@ -177,14 +199,12 @@ impl<'a, T: Message> Slot<'a, T> {
     }
 
     #[inline]
-    pub(super) fn read<'m>(
-        &self,
-        sequence: Sequence,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Whole<'m, T>, Missing> {
-        read(self.stamp(), sequence, || self.copy(message))?;
-        // Every byte of `message` was written, and both looks saw `done(sequence)`.
-        Ok(Whole(message))
+    pub(super) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
+        match read(self.stamp(), sequence, || self.copy(message)) {
+            // Every byte of `message` was written, and both looks saw `done(sequence)`.
+            Ok(()) => Ok(Whole(message)),
+            Err(missing) => Err((missing, message)),
+        }
     }
 
     /// slot.r2: writes every byte of `message`. They may be torn; slot.r4 tells.

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::super::subscriber::{Miss, wait_without_deadline};
+use super::super::miss::Miss;
+use super::super::subscriber::wait_without_deadline;
 use super::Subscriber;
 use super::subscriber::NextRecord;
 use crate::error::LossyRecvError;

@@ -7,8 +7,9 @@ use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use super::super::miss::Miss;
 use super::super::recovery::Recovery;
-use super::super::subscriber::{Miss, wait_without_deadline};
+use super::super::subscriber::wait_without_deadline;
 use super::standing::frontier;
 use crate::broadcast;
 use crate::error::{LossyTryRecvError, RecvError};
