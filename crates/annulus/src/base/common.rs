@@ -130,8 +130,8 @@ impl<T> Common<T> {
 
     /// Room for what is to be shared.
     #[inline(always)]
-    pub(crate) fn room() -> Unshared<T> {
-        Unshared::new()
+    pub(crate) fn room() -> CommonRoom<T> {
+        CommonRoom::new()
     }
 
     /// The share that [`into_raw`](Self::into_raw) was called on.
@@ -294,12 +294,12 @@ impl<T: ?Sized> Drop for Weak<T> {
 }
 
 /// Room for what is to be shared. It is there before that is made, so that it is made in there.
-pub(crate) struct Unshared<T> {
+pub(crate) struct CommonRoom<T> {
     room: Room,
     place: NonNull<T>,
 }
 
-impl<T> Unshared<T> {
+impl<T> CommonRoom<T> {
     #[inline(always)]
     fn new() -> Self {
         let layout = Layout::new::<T>();
@@ -355,7 +355,7 @@ impl<T> Unshared<T> {
 }
 
 /// Nothing is in there.
-impl<T> Drop for Unshared<T> {
+impl<T> Drop for CommonRoom<T> {
     fn drop(&mut self) {
         // SAFETY: it is dropped once.
         unsafe { self.room.free() };

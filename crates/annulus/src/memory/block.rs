@@ -10,7 +10,7 @@ use super::placement::Placement;
 #[cfg(feature = "numa")]
 use super::refused::MemoryError;
 use super::refused::NoBlock;
-use crate::base::common::{Common, Unshared};
+use crate::base::common::{Common, CommonRoom};
 use crate::base::room::{Before, Room};
 use crate::sync::mutated;
 
@@ -130,11 +130,11 @@ impl Block {
     /// Room for what has the block, before it in the same room, if [that](Common::BEFORE) has its place
     /// there. From then on the block's bytes are there as long as that room is.
     #[inline(always)]
-    pub(crate) fn room_before<T>(&mut self) -> Unshared<T> {
+    pub(crate) fn room_before<T>(&mut self) -> CommonRoom<T> {
         let start = self.start;
         match self.room.take_if(|room| room.has(Common::<T>::BEFORE, start)) {
             // SAFETY: it has, and the room is handed over.
-            Some(room) => unsafe { Unshared::before(start, room) },
+            Some(room) => unsafe { CommonRoom::before(start, room) },
             None => Common::room(),
         }
     }

@@ -32,7 +32,7 @@ use super::node::LaneNode;
 use super::plan::Plan;
 use super::queue_lane::{NewLane, QueueLane};
 use super::roster::{Roster, Round};
-use crate::base::common::{Common, Unshared};
+use crate::base::common::{Common, CommonRoom};
 use crate::base::handle_count::HandleCount;
 use crate::base::room::Before;
 #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -106,7 +106,7 @@ impl<L: QueueLane> QueueState<L> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
-        room: Unshared<Self>,
+        room: CommonRoom<Self>,
         plan: &Plan,
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
         lane: impl FnOnce(*mut L),
