@@ -254,16 +254,14 @@ fn who_waits_for_room_uses_no_core() {
     let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
     let mut subscriber = subscribable.subscribe();
     (0..2).for_each(|_| publisher.publish(0).unwrap());
-    let waiting: Vec<_> = (0..PUBLISHERS)
-        .map(|_| {
-            let publisher = publisher.clone();
-            sleeping::spawn(move || publisher.publish(1).unwrap())
-        })
-        .collect();
-    sleeping::await_all(waiting.iter().map(|(_, sleeper)| sleeper));
+    let (waiting, sleepers) = sleeping::spawn_all((0..PUBLISHERS).map(|_| {
+        let publisher = publisher.clone();
+        move || publisher.publish(1).unwrap()
+    }));
+    sleeping::await_all(&sleepers);
     drop(publisher);
     assert_eq!(subscriber.iter().sum::<u64>(), PUBLISHERS as u64);
-    join(waiting.into_iter().map(|(thread, _)| thread));
+    join(waiting);
 }
 
 /// Eight publishers with a message now and then and eight subscribers, sixteen threads: what all of them

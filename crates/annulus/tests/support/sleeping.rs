@@ -57,18 +57,17 @@ impl Sleeper {
     /// [`await_all`] for this one.
     #[track_caller]
     pub(crate) fn await_sleep(&self) {
-        await_all([self]);
+        await_all(std::slice::from_ref(self));
     }
 }
 
 /// Waits until all of them lie down and stay so for a moment. Whoever spins never does; nor does one that
 /// gets up time and again, if more often than every twenty milliseconds.
 #[track_caller]
-pub(crate) fn await_all<'s>(sleepers: impl IntoIterator<Item = &'s Sleeper>) {
+pub(crate) fn await_all(sleepers: &[Sleeper]) {
     let moment = Duration::from_millis(if cfg!(miri) { 1 } else { 20 });
     let begun = Instant::now();
-    let sleepers: Vec<_> = sleepers.into_iter().collect();
-    let look = || sleepers.iter().map(|sleeper| sleeper.look()).collect::<Vec<_>>();
+    let look = || sleepers.iter().map(Sleeper::look).collect::<Vec<_>>();
     let mut before = look();
     loop {
         thread::sleep(moment);
@@ -95,11 +94,23 @@ pub(crate) fn once_in_less_than(limit: Duration, mut take: impl FnMut() -> Durat
 pub(crate) fn spawn<T: Send + 'static>(
     action: impl FnOnce() -> T + Send + 'static,
 ) -> (JoinHandle<T>, Sleeper) {
+    let (mut threads, mut sleepers) = spawn_all([action]);
+    (threads.remove(0), sleepers.remove(0))
+}
+
+/// Some such threads. Nobody waits for one before the next begins.
+pub(crate) fn spawn_all<T: Send + 'static>(
+    actions: impl IntoIterator<Item = impl FnOnce() -> T + Send + 'static>,
+) -> (Vec<JoinHandle<T>>, Vec<Sleeper>) {
     let (says, said) = std::sync::mpsc::channel();
-    let action: Box<dyn FnOnce() -> T + Send> = Box::new(action);
-    let thread = thread::spawn(move || {
-        says.send(Sleeper::this()).unwrap();
-        action()
+    let threads = actions.into_iter().map(|action| {
+        let (says, action): (_, Box<dyn FnOnce() -> T + Send>) = (says.clone(), Box::new(action));
+        thread::spawn(move || {
+            says.send(Sleeper::this()).unwrap();
+            action()
+        })
     });
-    (thread, said.recv().unwrap())
+    let threads: Vec<_> = threads.collect();
+    let sleepers = said.iter().take(threads.len()).collect();
+    (threads, sleepers)
 }

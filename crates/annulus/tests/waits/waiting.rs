@@ -262,15 +262,13 @@ fn every_strategy_receives_and_sees_the_close() {
 #[test]
 fn a_message_wakes_every_sleeper() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
-    let readers: Vec<_> = (0..16)
-        .map(|_| {
-            let mut subscriber = subscribable.subscribe();
-            sleeping::spawn(move || subscriber.recv())
-        })
-        .collect();
-    sleeping::await_all(readers.iter().map(|(_, sleeper)| sleeper));
+    let (readers, sleepers) = sleeping::spawn_all((0..16).map(|_| {
+        let mut subscriber = subscribable.subscribe();
+        move || subscriber.recv()
+    }));
+    sleeping::await_all(&sleepers);
     publisher.publish(9);
-    for (reader, _) in readers {
+    for reader in readers {
         assert_eq!(reader.join().unwrap(), Ok(9));
     }
 }

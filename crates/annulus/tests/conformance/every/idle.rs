@@ -9,15 +9,13 @@ const SUBSCRIBERS: usize = if cfg!(miri) { 2 } else { 64 };
 pub(crate) fn many_who_wait_use_no_core_and_all_wake<R: Ring>() {
     without_standing_still(|| {
         let (mut publisher, source) = R::new(4);
-        let waiting: Vec<_> = (0..SUBSCRIBERS)
-            .map(|_| {
-                let mut subscriber = R::subscribe(&source);
-                sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(7)))
-            })
-            .collect();
-        sleeping::await_all(waiting.iter().map(|(_, sleeper)| sleeper));
+        let (waiting, sleepers) = sleeping::spawn_all((0..SUBSCRIBERS).map(|_| {
+            let mut subscriber = R::subscribe(&source);
+            move || assert_eq!(subscriber.recv(), Ok(7))
+        }));
+        sleeping::await_all(&sleepers);
         publisher.publish(7).unwrap();
-        join(waiting.into_iter().map(|(thread, _)| thread));
+        join(waiting);
     });
 }
 
