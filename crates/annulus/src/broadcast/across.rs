@@ -223,7 +223,7 @@ mod model {
     use crate::memory::{Block, Memory};
     use crate::message::Message;
     use crate::ring::{
-        Cell, Claims, Copied, Fellows, Mirror, Scanned, SeatLocks, Seats, Shown, Store, Strided, Writers,
+        Claims, Copied, Fellows, Mirror, Scanned, SeatCell, SeatLocks, Seats, Shown, Store, Strided, Writers,
     };
     use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
     use crate::wait::Remote;
@@ -234,7 +234,7 @@ mod model {
         shown: Shown,
         words: [AtomicU32; 2],
         scanned: Scanned,
-        cells: Vec<Cell>,
+        cells: Vec<SeatCell>,
     }
 
     /// True while somebody has the lock. Who sets one to false kills whoever has it.
@@ -428,7 +428,7 @@ mod model {
             shown: Shown::zeroed(),
             words: core::array::from_fn(|_| AtomicU32::new(0)),
             scanned: Scanned::zeroed(),
-            cells: locks.iter().flat_map(|locks| locks.iter()).map(|_| Cell::free()).collect(),
+            cells: locks.iter().flat_map(|locks| locks.iter()).map(|_| SeatCell::free()).collect(),
         });
         let remotes = mapping.words.each_ref().map(|word| {
             // SAFETY: each keeps the mapping, in which the word is.
