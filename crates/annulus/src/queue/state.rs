@@ -391,7 +391,8 @@ impl<L: QueueLane> QueueState<L> {
         of_lanes.fold(0, u64::wrapping_add)
     }
 
-    /// The numbers of the queue now. Each lane is read [at one moment](crate::lane::Span::read), one after the other.
+    /// The numbers of the queue now. Each lane is read [at one moment](crate::lane::Span::read), one after
+    /// the other.
     pub(super) fn stats(&self) -> Stats {
         let mut stats = Stats::new(self.plan.name.map(Into::into), self.plan.capacity);
         stats.closed = self.is_closed();
