@@ -118,14 +118,6 @@ fn of_the_pages(scratch: &Path, ending: &str) -> Vec<PathBuf> {
     programs.collect()
 }
 
-/// A new folder for programs that are linked like this.
-fn scratch_for(language: &Language, compiler: &str, linked: Linked) -> PathBuf {
-    let name = format!("annulus-c-{}-{compiler}-{linked:?}", language.name);
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&scratch).unwrap();
-    scratch
-}
-
 /// The programs in this language: those in files, and those in the pages.
 fn programs(language: &Language, scratch: &Path) -> Vec<PathBuf> {
     let sources = language.sources;
@@ -143,7 +135,9 @@ fn programs(language: &Language, scratch: &Path) -> Vec<PathBuf> {
 
 /// Compiles these programs, or all, by one compiler, and runs them.
 fn compile_and_run(language: &Language, compiler: &str, linked: Linked, only: Option<&str>) {
-    let scratch = &scratch_for(language, compiler, linked);
+    let name = format!("annulus-c-{}-{compiler}-{linked:?}", language.name);
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(scratch).unwrap();
     let mut programs = programs(language, scratch);
     programs.retain(|path| only.is_none_or(|only| path.file_stem().is_some_and(|name| name == only)));
     assert!(!programs.is_empty(), "where are they?");

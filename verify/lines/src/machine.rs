@@ -290,9 +290,9 @@ impl Machine {
     }
 
     /// Asks for a line early.
-    pub fn prefetch(&mut self, core: usize, line: usize, to_write: bool) {
+    pub fn prefetch(&mut self, core: usize, line: usize) {
         if self.under_way(core) < self.costs.loads {
-            self.get(core, line, to_write, false);
+            self.get(core, line, false, false);
         }
     }
 
@@ -383,7 +383,7 @@ impl Machine {
         for next in line + 1..=line + self.costs.loads {
             let is_of_the_page = next / LINES_OF_A_PAGE == line / LINES_OF_A_PAGE;
             if is_of_the_page && self.line(next).last.holders & (1 << core) == 0 {
-                self.prefetch(core, next, false);
+                self.prefetch(core, next);
             }
         }
     }

@@ -195,8 +195,7 @@ impl World {
                         AccessKind::Read => must_wait |= self.machine.load(core, line),
                         AccessKind::Write => self.machine.store(core, line),
                         AccessKind::Change => must_wait |= self.machine.change(core, line),
-                        AccessKind::PrefetchToWrite => self.machine.prefetch(core, line, true),
-                        _ => self.machine.prefetch(core, line, false),
+                        _ => self.machine.prefetch(core, line),
                     }
                 }
                 for (_, core, why) in self.machine.moved.drain(..) {

@@ -20,7 +20,7 @@ fn cold() {}
 /// the address is.
 #[inline(always)]
 pub(crate) fn prefetch_to_read<T>(at: *const T) {
-    tell!(PrefetchToRead, at, 1);
+    tell!(Prefetch, at, 1);
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {

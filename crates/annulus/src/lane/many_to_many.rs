@@ -26,7 +26,7 @@
 use core::num::NonZeroUsize;
 use core::ops::Deref;
 
-use super::claim::{CacheLine, Claim, claim};
+use super::claim::{Claim, NextNumber, claim};
 use super::stamped::{FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Cells, Number, Span};
 use crate::base::room::Before;
@@ -39,7 +39,7 @@ use crate::sync::{AtomicU64, Ordering, mutated};
 pub(crate) struct ManyToMany<T> {
     slots: Stamped<T>,
     /// The next message to be claimed by a writer; where the lane is ended, far behind it.
-    tail: CacheLine,
+    tail: NextNumber,
 }
 
 // The senders' lines, behind the receivers' (docs/LAYOUT.md).
@@ -77,7 +77,7 @@ impl<T> ManyToMany<T> {
     /// A lane of these slots. Nothing can fail here, so a lane is made where it is to be.
     #[inline(always)]
     pub(crate) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
-        Self { slots: Stamped::new(slots, first), tail: CacheLine::new(first) }
+        Self { slots: Stamped::new(slots, first), tail: NextNumber::new(first) }
     }
 
     /// stamped.send1 and ordered.tail1: claims one free slot.
@@ -191,8 +191,8 @@ impl<T> ManyToMany<T> {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             // Release: pairs with the Acquire of `is_ended`, `is_done` and ordered.tail1; who closes comes
             // before whoever sees it.
-            match self.tail.compare_exchange_weak(tail, over, success, failure) {
-                Ok(_) => return,
+            match self.tail.compare_exchange(tail, over, success, failure) {
+                Ok(()) => return,
                 // Unreached: a close beside a claim: two threads have to meet there; loom claimed
                 Err(now) => tail = now,
             }

@@ -111,7 +111,7 @@ impl<T> OneToMany<T> {
             let next = if is_before { head } else { end };
             // Release: pairs with the Acquire of stamped.take5, and of the look before it.
             match self.slots.head.compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return if is_before { end } else { head },
+                Ok(()) => return if is_before { end } else { head },
                 Err(now) => head = now,
             }
         }

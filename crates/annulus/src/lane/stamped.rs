@@ -23,7 +23,7 @@ use core::mem::MaybeUninit;
 use core::mem::offset_of;
 use core::num::NonZeroUsize;
 
-use super::claim::{CacheLine, Claim, claim};
+use super::claim::{Claim, NextNumber, claim};
 use super::{Cells, Number};
 use crate::base::index::Index;
 use crate::base::room::Before;
@@ -147,7 +147,7 @@ pub(crate) struct Stamped<T> {
     /// The number of the first message. Constant.
     pub(super) first: Number,
     /// The next message to be claimed by a reader.
-    pub(super) head: CacheLine,
+    pub(super) head: NextNumber,
 }
 
 // What does not change is on lines of its own (docs/LAYOUT.md).
@@ -183,7 +183,7 @@ impl<T> Stamped<T> {
     #[inline(always)]
     pub(super) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
         let index = Index::new(slots.count());
-        Self { slots, index, first, head: CacheLine::new(first) }
+        Self { slots, index, first, head: NextNumber::new(first) }
     }
 
     #[inline(always)]

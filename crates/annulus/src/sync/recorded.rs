@@ -20,10 +20,8 @@ pub enum AccessKind {
     Write,
     /// It reads and writes in one step.
     Change,
-    /// It asks for a line that it will write soon.
-    PrefetchToWrite,
     /// It asks for a line that it will read soon.
-    PrefetchToRead,
+    Prefetch,
     /// Its stores become visible before anything that follows.
     Fence,
     /// It has nothing to do for a moment.
