@@ -123,6 +123,7 @@ impl Claimant {
     /// write this one, because somebody who is stopped has its slot.
     #[cold]
     pub(crate) fn pass(&self, range: Range, sequence: Sequence) {
+        self.claims.seen.shown().tell_of_missed(sequence.next());
         if !mutated!("fellow_pass_kept") {
             self.intend(range.from(sequence.next()).bits());
         }
@@ -134,6 +135,9 @@ impl Claimant {
         let is_open = self.claims.is_open(self.place);
         if !mutated!("fellow_lost_unsaid") {
             self.intend(0);
+        }
+        if is_open {
+            self.claims.seen.shown().tell_of_missed(self.claims.claimed());
         }
         is_open
     }
