@@ -50,7 +50,12 @@ impl Shown {
     #[cfg(any(annulus_loom, all(test, not(miri))))]
     pub(crate) fn zeroed() -> Self {
         let zero = || AtomicU64::new(0);
-        Self { bound: zero(), headroom: zero(), seats: zero(), end: ShownEnd { word: zero(), missed: zero() } }
+        Self {
+            bound: zero(),
+            headroom: zero(),
+            seats: zero(),
+            end: ShownEnd { word: zero(), missed: zero() },
+        }
     }
 
     /// Of a ring that several processes publish to: where it begins. Nobody else has the memory yet.

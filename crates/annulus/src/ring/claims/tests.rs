@@ -203,8 +203,7 @@ fn a_range_of_the_dead_that_is_half_written() {
 #[test]
 fn a_range_of_the_stopped() {
     let memory = Memory::new();
-    let (mut stopped, mut publisher, subscriber) =
-        (memory.publisher(1), memory.publisher(0), memory.seen());
+    let (mut stopped, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
     assert_eq!(stopped.claim(MOST), Some(Range::new(FIRST, MOST)));
     assert_eq!(publisher.publish(&memory, LAP - MOST), []);
     assert!(!subscriber.never_comes(FIRST), "it lives");
@@ -287,8 +286,7 @@ fn what_is_stuck() {
 #[test]
 fn the_next_message_tells_that_one_was_passed_over() {
     let memory = Memory::new();
-    let (mut stopped, mut publisher, subscriber) =
-        (memory.publisher(1), memory.publisher(0), memory.seen());
+    let (mut stopped, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
     assert!(stopped.claim(1).is_some());
     publisher.publish(&memory, LAP - 1);
     assert!(!subscriber.never_comes(at(LAP)), "nobody has come to its slot");
