@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! publisher                                                   subscriber that finds nothing at s
-//! fellow.claim1  h := where its last range ended             fellow.look10  head is past s?
+//! fellow.claim1  h := where its last range ended              fellow.look10  head is past s?
 //! fellow.claim2  intent: (h, n)                               fellow.look11  each intent: s is in it?
 //! fellow.claim3  head: h → h + n; else h := head, and again   fellow.look12  its owner is gone?
 //!    for each message s of them:                              fellow.look13  stamp: s is not there after all
