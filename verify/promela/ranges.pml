@@ -42,7 +42,7 @@ bool lost[LAST + COUNT], there[LAST + COUNT];
 
 proctype publisher(byte p) {
     byte s, end, x, r, a;
-    bool is_free, was_slower;
+    bool is_free;
     {
         if
         :: p == HEIR ->
@@ -57,15 +57,18 @@ proctype publisher(byte p) {
 #endif
         :: else
         fi;
+        /* fellow.claim1: s is where its last range ended, or what fellow.claim3 found */
         do
-        :: atomic { head < LAST -> s = head };                                  /* fellow.claim1 */
+        :: true ->
 #ifndef INTENT_AFTER
             rec[PLACE(p)] = INTENT(s, COUNT);                                   /* fellow.claim2 */
 #endif
             atomic {                                                            /* fellow.claim3 */
                 if
-                :: head == s -> head = s + COUNT; end = s + COUNT; was_slower = false
-                :: else -> end = s; was_slower = true
+                :: head == s && s < LAST -> head = s + COUNT; end = s + COUNT
+                :: else ->
+                    s = head; end = head;
+                    if :: s >= LAST -> goto closed :: else fi
                 fi
             };
 #ifdef INTENT_AFTER
@@ -134,11 +137,11 @@ proctype publisher(byte p) {
                         x = 0
                     }
                 fi
-            :: atomic { s >= end -> s = 0; end = 0; break }
+            :: atomic { s >= end -> end = 0; break }
             od
-        :: atomic { head >= LAST -> break }                                     /* the ring is closed */
         od;
-        if :: was_slower -> rec[PLACE(p)] = 0 :: else fi;
+closed:
+        rec[PLACE(p)] = 0;
         finished[p] = true
     } unless { !alive[p] && !(p == HEIR && alive[0]) && p != HEIR };
 out: skip

@@ -14,7 +14,7 @@ use crate::base::sequence::Sequence;
 use crate::error::Refusal;
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Claims, Copied, Range, Writers};
+use crate::ring::{Claimant, Claims, Copied, Range, Writers};
 use crate::sync::mutated;
 
 /// One of several publishers of a lossy ring between processes.
@@ -29,11 +29,8 @@ pub struct FellowPublisher<T: Message> {
     // In this order: the place is given up last.
     leave: Leave,
     shared: Handle<Copied<T>, Publishing>,
-    claims: Arc<Claims>,
-    /// The place that this one has.
-    place: usize,
-    /// Its next message comes here at the earliest.
-    next: Sequence,
+    /// What it does in its place.
+    claimant: Claimant,
     /// The lock of the place.
     _seat: Box<dyn Any + Send + Sync>,
 }
@@ -53,12 +50,12 @@ impl<T: Message> FellowPublisher<T> {
         leave: Leave,
         seat: Box<dyn Any + Send + Sync>,
     ) -> Self {
+        let claimant = Claimant::new(claims, place, shared.ring.first());
         // fellow.next9.
-        if claims.begin(place) {
+        if claimant.begin() {
             shared.published.notify();
         }
-        let next = shared.ring.first();
-        Self { leave, shared: publisher_of_others(shared), claims, place, next, _seat: seat }
+        Self { leave, shared: publisher_of_others(shared), claimant, _seat: seat }
     }
 
     /// Publishes `message` to every subscriber. Waits for nobody; O(`size_of::<T>()`), allocates nothing. It
@@ -186,7 +183,7 @@ impl<T: Message> FellowPublisher<T> {
     #[cfg_attr(annulus_loom, allow(rustdoc::broken_intra_doc_links))]
     #[must_use]
     pub fn place(&self) -> usize {
-        self.place
+        self.claimant.place()
     }
 
     /// What the memory of the ring's slots is like now. Asks the kernel: see
@@ -206,11 +203,11 @@ impl<T: Message> FellowPublisher<T> {
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
         let range = self.claim(1)?;
         if !self.write(range.first(), message) {
-            self.claims.pass(self.place, range, range.first());
+            self.claimant.pass(range, range.first());
             self.write_all(slice::from_ref(message))?;
         }
         if !mutated!("fellow_wakes_nobody") {
-            self.shared.published.notify();
+            self.shared.published.notify_across();
         }
         Ok(())
     }
@@ -231,9 +228,9 @@ impl<T: Message> FellowPublisher<T> {
                     let Some(after) = next else { break };
                     message = after;
                 } else {
-                    self.claims.pass(self.place, range, sequence);
+                    self.claimant.pass(range, sequence);
                     passes += 1;
-                    if passes > self.claims.most_passes() {
+                    if passes > self.claimant.claims().most_passes() {
                         return Err(Refusal::Closed);
                     }
                 }
@@ -245,9 +242,7 @@ impl<T: Message> FellowPublisher<T> {
 
     #[inline(always)]
     fn claim(&mut self, most: u64) -> Result<Range, Refusal> {
-        let range = self.claims.claim(self.place, self.next, most).ok_or(Refusal::Closed)?;
-        self.next = range.end();
-        Ok(range)
+        self.claimant.claim(most).ok_or(Refusal::Closed)
     }
 
     /// Writes `message`, as number `sequence`, which this publisher has claimed, unless the slot belongs to
@@ -255,7 +250,7 @@ impl<T: Message> FellowPublisher<T> {
     #[inline(always)]
     fn write(&self, sequence: Sequence, message: &T) -> bool {
         let is_left = self.shared.is_left(Writers::Processes, sequence);
-        let is_free = is_left || self.claims.take(self.place, sequence);
+        let is_free = is_left || self.claimant.take(sequence);
         if is_free {
             // SAFETY: the ring is for publishers of several processes, and this one has claimed the message
             // and taken its slot. So nobody else writes there: see `Claims`. (A process that writes what it
@@ -271,17 +266,17 @@ impl<T: Message> FellowPublisher<T> {
 impl<T: Message> FellowPublisher<T> {
     /// After it has claimed messages.
     #[doc(hidden)]
-    pub fn dies_with_a_claim(self, count: u64) {
-        self.claims.claim(self.place, self.next, count).unwrap();
+    pub fn dies_with_a_claim(mut self, count: u64) {
+        self.claim(count).unwrap();
         self.dies();
     }
 
     /// After it has written a message, and before it says that this is there.
     #[doc(hidden)]
-    pub fn dies_with_a_half(self, message: &T) {
-        let range = self.claims.claim(self.place, self.next, 1).unwrap();
+    pub fn dies_with_a_half(mut self, message: &T) {
+        let range = self.claim(1).unwrap();
         let is_left = self.shared.is_left(Writers::Processes, range.first());
-        if is_left || self.claims.take(self.place, range.first()) {
+        if is_left || self.claimant.take(range.first()) {
             // SAFETY: as in `write`.
             let _ = unsafe { self.shared.write(Writers::Processes, range.first(), message) };
         }
@@ -296,7 +291,7 @@ impl<T: Message> FellowPublisher<T> {
 
 impl<T: Message> Drop for FellowPublisher<T> {
     fn drop(&mut self) {
-        self.claims.decide_if_closed();
+        self.claimant.claims().decide_if_closed();
         if (self.leave)() {
             self.shared.close();
         }
@@ -306,7 +301,7 @@ impl<T: Message> Drop for FellowPublisher<T> {
 impl<T: Message> fmt::Debug for FellowPublisher<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FellowPublisher")
-            .field("place", &self.place)
+            .field("place", &self.place())
             .field("published", &self.published())
             .field("capacity", &self.capacity())
             .finish_non_exhaustive()

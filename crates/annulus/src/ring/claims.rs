@@ -7,9 +7,9 @@
 //!
 //! ```text
 //! publisher                                                   subscriber that finds nothing at s
-//! fellow.claim1  h := head                                    fellow.look10  head is past s?
+//! fellow.claim1  h := where its last range ended              fellow.look10  head is past s?
 //! fellow.claim2  intent: (h, n)                               fellow.look11  each intent: s is in it?
-//! fellow.claim3  head: h → h + n                              fellow.look12  its owner is gone?
+//! fellow.claim3  head: h → h + n; else h := head, and again   fellow.look12  its owner is gone?
 //!    for each message s of them:                              fellow.look13  stamp: s is not there after all
 //! fellow.take4   stamp: that of a lap before s? ── yes: write
 //! fellow.take5   each intent: a of this slot, before s?       who takes the place of a dead publisher
@@ -48,6 +48,7 @@
 // Decision 0124: the kernel says who is gone.
 // Decision 0140: a range has one claim, and the intent of each place says who has it.
 
+mod claimant;
 mod missing;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests;
@@ -55,10 +56,11 @@ mod tests;
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
+pub(crate) use claimant::Claimant;
+
 use super::range::Range;
 use super::shown::{Seen, Shown};
 use crate::base::gone::NowAndThen;
-use crate::base::hint::unlikely;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause};
@@ -124,9 +126,6 @@ const CLOSED: u64 = 1 << 63;
 /// How often a publisher looks at a slot whose message of the lap before is being written, before it passes
 /// over it. A writer that runs is done by then.
 const LOOKS: usize = if cfg!(annulus_loom) { 1 } else { 200 };
-
-/// So many others in a row may be faster than a publisher. More are a fault of the memory.
-const MOST_TURNS: usize = 1 << 16;
 
 impl Claims {
     /// `is_over`: whether no publisher is left, as the kernel says.
@@ -202,13 +201,6 @@ impl Claims {
         self.fellows.intent(place).load(ordering!(Acquire unless "fellow_intent_relaxed"))
     }
 
-    /// fellow.claim2, fellow.pass8, fellow.next9.
-    #[inline]
-    fn store_intent(&self, place: usize, bits: u64) {
-        // Release: pairs with `intent`. The messages of the intent before are there, or were passed over.
-        self.fellows.intent(place).store(bits, Ordering::Release);
-    }
-
     /// fellow.look10: the sequence behind all that were claimed.
     pub(super) fn claimed(&self) -> Sequence {
         // Acquire: pairs with fellow.claim3. Who sees the head sees the intents before it.
@@ -221,52 +213,9 @@ impl Claims {
         self.head().load(Ordering::Relaxed) & CLOSED != 0
     }
 
-    /// Claims the next messages, `most` at most, for the publisher that has the place `own`, whose last one
-    /// was before `next`. `None` if the ring is closed, or by a fault of the memory. Each is to be
-    /// [taken](Self::take) and then written, or passed over.
-    #[inline]
-    pub(crate) fn claim(&self, own: usize, next: Sequence, most: u64) -> Option<Range> {
-        let most = if most == 1 { 1 } else { most.min(self.most) };
-        // fellow.claim1. Relaxed, here and in a failure below: fellow.claim3 decides.
-        let mut head = self.head().load(Ordering::Relaxed);
-        for _ in 0..MOST_TURNS {
-            let first = Sequence::new(head & !CLOSED).max(next);
-            if unlikely(head & CLOSED != 0 || first > Sequence::LAST_BELIEVED) {
-                break;
-            }
-            let range = Range::new(first, most);
-            // fellow.claim2: before fellow.claim3.
-            if !mutated!("fellow_intended_late") {
-                self.store_intent(own, range.bits());
-            }
-            // fellow.claim3. Release: pairs with fellow.look10 and with the Acquire here: who claims later
-            // sees this intent.
-            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-            match self.head().compare_exchange(head, range.end().get(), success, failure) {
-                Ok(_) => {
-                    if mutated!("fellow_intended_late") {
-                        self.store_intent(own, range.bits());
-                    }
-                    return Some(range);
-                }
-                Err(found) => head = found,
-            }
-            pause();
-        }
-        self.claims_nothing(own);
-        None
-    }
-
-    /// The publisher of this place gives up a claim that it has only announced.
-    #[cold]
-    fn claims_nothing(&self, own: usize) {
-        self.store_intent(own, 0);
-        self.decide_if_closed();
-    }
-
     /// Whether the owner of `sequence`, which has the place `own`, may write it now, though its slot does not
     /// have the stamp of the lap before (fellow.take4): nobody who lives writes a message of an earlier lap
-    /// there. If not, it is to [pass](Self::pass) over it.
+    /// there.
     #[cold]
     #[inline(never)]
     pub(crate) fn take(&self, own: usize, sequence: Sequence) -> bool {
@@ -314,15 +263,6 @@ impl Claims {
         is_gone
     }
 
-    /// fellow.pass8: who has claimed `range`, in which all before `sequence` are there or were passed over,
-    /// does not write this one, because somebody who is stopped has its slot.
-    #[cold]
-    pub(crate) fn pass(&self, own: usize, range: Range, sequence: Sequence) {
-        if !mutated!("fellow_pass_kept") {
-            self.store_intent(own, range.from(sequence.next()).bits());
-        }
-    }
-
     /// A publisher that has passed over more messages than this, one after the other, has been to each slot
     /// that the others can have.
     pub(crate) fn most_passes(&self) -> u64 {
@@ -343,16 +283,6 @@ impl Claims {
         if head & CLOSED != 0 {
             self.seen.shown().decide_end(behind_claims(head));
         }
-    }
-
-    /// fellow.next9: who has taken this place, and has claimed nothing yet, empties its intent. Whether its
-    /// last publisher had claimed a message there that is not there.
-    pub(crate) fn begin(&self, place: usize) -> bool {
-        let is_open = self.is_open(place);
-        if !mutated!("fellow_lost_unsaid") {
-            self.store_intent(place, 0);
-        }
-        is_open
     }
 
     /// Whether a message in the intent of this place was claimed, and is not there.

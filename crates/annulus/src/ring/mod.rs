@@ -41,7 +41,7 @@ pub(crate) use area::{Area, Extent, Pen};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use claims::behind_claims;
 #[cfg(feature = "shm")]
-pub(crate) use claims::{Claims, Fellows};
+pub(crate) use claims::{Claimant, Claims, Fellows};
 pub(crate) use copied::Copied;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use copied::slots_layout;

@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 
 use crate::base::gone::Gone;
 use crate::base::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// What lies in the memory, beside the slots: zero at first.
 #[repr(C, align(128))]
@@ -28,13 +28,21 @@ pub(crate) struct Shown {
 pub(super) struct ShownEnd {
     /// 0 while the ring is open. Then one more than the first sequence that will never be.
     pub(super) word: AtomicU64,
+    /// Of a ring that several processes publish to: behind the last message that was passed over, or that
+    /// whoever is gone had claimed. A hint.
+    missed: AtomicU64,
 }
 
-/// Where they are, in bytes from the beginning: bound, headroom, seats, end.
+/// Where they are, in bytes from the beginning: bound, headroom, seats, end, missed.
 #[cfg(not(annulus_loom))]
 impl Shown {
-    pub(crate) const OFFSETS: [usize; 4] =
-        [offset_of!(Self, bound), offset_of!(Self, headroom), offset_of!(Self, seats), offset_of!(Self, end)];
+    pub(crate) const OFFSETS: [usize; 5] = [
+        offset_of!(Self, bound),
+        offset_of!(Self, headroom),
+        offset_of!(Self, seats),
+        offset_of!(Self, end),
+        offset_of!(Self, end) + offset_of!(ShownEnd, missed),
+    ];
 }
 
 impl Shown {
@@ -42,7 +50,12 @@ impl Shown {
     #[cfg(any(annulus_loom, all(test, not(miri))))]
     pub(crate) fn zeroed() -> Self {
         let zero = || AtomicU64::new(0);
-        Self { bound: zero(), headroom: zero(), seats: zero(), end: ShownEnd { word: zero() } }
+        Self {
+            bound: zero(),
+            headroom: zero(),
+            seats: zero(),
+            end: ShownEnd { word: zero(), missed: zero() },
+        }
     }
 
     /// Of a ring that several processes publish to: where it begins. Nobody else has the memory yet.
@@ -65,6 +78,21 @@ impl Shown {
     #[inline]
     pub(super) fn head(&self) -> &AtomicU64 {
         &self.bound
+    }
+
+    /// Messages before `end` may never be.
+    pub(super) fn tell_of_missed(&self, end: Sequence) {
+        if !mutated!("fellow_missed_untold") {
+            // Relaxed: a hint. Who sees the caller's next message sees it, too.
+            self.end.missed.fetch_max(end.get(), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether somebody has said that of this message.
+    #[inline]
+    pub(super) fn may_be_missed(&self, sequence: Sequence) -> bool {
+        // Relaxed: as above.
+        sequence.get() < self.end.missed.load(Ordering::Relaxed)
     }
 
     /// fellow.end15: the ring ends before `end`, if nobody has decided otherwise. Returns where it ends.

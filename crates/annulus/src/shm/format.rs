@@ -69,6 +69,7 @@ pub(crate) mod broadcast {
     pub(crate) const HEADROOM: usize = 136;
     pub(crate) const SEATS: usize = 144;
     pub(crate) const END: usize = 256;
+    pub(crate) const MISSED: usize = 264;
 }
 
 /// Where the numbers of a queue are, in bytes. Those of a lane of several have the same places in

@@ -52,10 +52,10 @@ pub(super) fn damaged(field: &'static str, value: usize) -> AttachError {
 /// What the publisher shows.
 pub(super) fn shown(memory: &SharedMemory) -> NonNull<Shown> {
     const {
-        use format::broadcast::{BOUND, END, HEADROOM, SEATS};
+        use format::broadcast::{BOUND, END, HEADROOM, MISSED, SEATS};
 
         assert!(size_of::<Shown>() == format::WAKE_OFFSET - format::PRODUCER_OFFSET);
-        format::are_at(&Shown::OFFSETS, &[BOUND, HEADROOM, SEATS, END]);
+        format::are_at(&Shown::OFFSETS, &[BOUND, HEADROOM, SEATS, END, MISSED]);
     }
     assert!(memory.len() >= format::LEAST_BYTES);
     // SAFETY: within the memory (asserted).

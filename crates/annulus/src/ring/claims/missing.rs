@@ -7,17 +7,22 @@ use crate::sync::{Ordering, mutated};
 
 impl Claims {
     /// Whether message `sequence`, which is not there, will never be, or is no longer waited for. Looks for
-    /// that when the next message comes to its slot, and now and then; and asks the kernel now and then.
+    /// that now and then, and where somebody has said that it may be missed, when the next message comes to
+    /// its slot. Asks the kernel now and then.
     // Decision 0133: a poll in vain leaves the head's line to the publishers.
+    // Decision 0142: and that of the next message.
     #[inline]
     pub(in crate::ring) fn never_comes(&self, sequence: Sequence) -> bool {
         let (next, is_due) = (sequence.next(), self.looked.is_due());
+        // Relaxed: a hint. Where one message is lost, the next one often is.
+        let is_next = sequence.get() < self.lost.load(Ordering::Relaxed);
+        if !(is_due || is_next || self.seen.shown().may_be_missed(sequence)) {
+            return false;
+        }
         // (Whoever passes over a message writes the next one, as a rule.)
         let stamp = self.stamp(next);
         let is_passed = stamp >= Stamp::writing(next) && !mutated!("fellow_pass_unseen");
         let is_lapped = stamp >= Stamp::writing(self.lap_after(next));
-        // Relaxed: a hint. Where one message is lost, the next one often is.
-        let is_next = sequence.get() < self.lost.load(Ordering::Relaxed);
         if !(is_due || is_next || is_passed) {
             return false;
         }

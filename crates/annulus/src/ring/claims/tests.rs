@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::sync::Mutex;
 
-use super::{CLOSED, Claims, Fellows};
+use super::{CLOSED, Claimant, Claims, Fellows};
 use crate::base::sequence::{Sequence, Stamp};
 use crate::ring::range::Range;
 use crate::ring::shown::Shown;
@@ -44,17 +44,16 @@ impl Memory {
         })
     }
 
-    /// The claims, as a process has them. `between` runs once, when it looks at an intent first. In a claim
-    /// that is in the middle: it has seen the head, and its own intent is stored next.
-    fn seen_with(self: &Arc<Self>, between: impl FnOnce() + Send + 'static) -> Claims {
-        let process = Process { memory: Arc::clone(self), between: Mutex::new(Some(Box::new(between))) };
+    /// The claims, as a process has them.
+    fn seen(self: &Arc<Self>) -> Claims {
         let (shown, slots) = (NonNull::from(&*self.shown), NonNull::from(&self.slots[0]));
         // SAFETY: the process keeps the memory; so many slots are in it. They are atomics.
-        unsafe { Claims::new(shown, (slots, STRIDE, CAPACITY), true, process, || false) }
+        unsafe { Claims::new(shown, (slots, STRIDE, CAPACITY), true, Process(Arc::clone(self)), || false) }
     }
 
-    fn seen(self: &Arc<Self>) -> Claims {
-        self.seen_with(|| {})
+    /// Who has a place. It takes the first message for the next one.
+    fn publisher(self: &Arc<Self>, place: usize) -> Claimant {
+        Claimant::new(Arc::new(self.seen()), place, FIRST)
     }
 
     /// What the intent of a place says.
@@ -78,10 +77,7 @@ impl Memory {
 }
 
 /// One of them.
-struct Process {
-    memory: Arc<Memory>,
-    between: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-}
+struct Process(Arc<Memory>);
 
 impl Fellows for Process {
     fn count(&self) -> usize {
@@ -89,7 +85,7 @@ impl Fellows for Process {
     }
 
     fn is_gone(&self, place: usize) -> bool {
-        self.memory.gone.lock().unwrap()[place]
+        self.0.gone.lock().unwrap()[place]
     }
 
     fn used(&self) -> usize {
@@ -97,11 +93,7 @@ impl Fellows for Process {
     }
 
     fn intent(&self, place: usize) -> &AtomicU64 {
-        let between = self.between.lock().unwrap().take();
-        if let Some(between) = between {
-            between();
-        }
-        &self.memory.intents[place]
+        &self.0.intents[place]
     }
 }
 
@@ -112,17 +104,17 @@ fn at(number: u64) -> Sequence {
 const FIRST: Sequence = Sequence::FIRST;
 const LAP: u64 = CAPACITY as u64;
 
-impl Claims {
+impl Claimant {
     /// Publishes `count` messages one by one, and returns those that it had to pass over.
-    fn publish(&self, memory: &Memory, own: usize, count: u64) -> Vec<u64> {
+    fn publish(&mut self, memory: &Memory, count: u64) -> Vec<u64> {
         let (mut published, mut passed) = (0, Vec::new());
         while published < count {
-            let range = self.claim(own, FIRST, 1).unwrap();
-            if self.take(own, range.first()) {
+            let range = self.claim(1).unwrap();
+            if self.take(range.first()) {
                 memory.is_there(range.first());
                 published += 1;
             } else {
-                self.pass(own, range, range.first());
+                self.pass(range, range.first());
                 passed.push(range.first().get());
             }
         }
@@ -130,15 +122,14 @@ impl Claims {
     }
 }
 
-/// Somebody closes the ring after a publisher has looked at the head, and before it claims: it claims
-/// nothing, and nobody waits for it.
+/// Somebody has closed the ring before a publisher claims: it claims nothing, and nobody waits for it.
 #[test]
 fn a_claim_beside_a_close() {
     let memory = Memory::new();
-    assert_eq!(memory.seen().publish(&memory, 0, 1), []);
-    let closer = memory.seen();
-    let publisher = memory.seen_with(move || closer.close());
-    assert_eq!(publisher.claim(1, FIRST, MOST), None);
+    assert_eq!(memory.publisher(0).publish(&memory, 1), []);
+    let mut publisher = memory.publisher(1);
+    memory.seen().close();
+    assert_eq!(publisher.claim(MOST), None);
     assert_eq!((memory.end(), memory.range(1)), (2, Range::new(FIRST, 0)), "it ends behind the first");
     let seen = memory.seen();
     assert_eq!((seen.claimed(), seen.first_open(FIRST, seen.claimed())), (at(1), at(1)));
@@ -150,11 +141,11 @@ fn a_claim_beside_a_close() {
 #[test]
 fn a_close_that_is_not_finished() {
     let memory = Memory::new();
-    assert_eq!(memory.seen().claim(1, FIRST, MOST), Some(Range::new(FIRST, MOST)));
+    assert_eq!(memory.publisher(1).claim(MOST), Some(Range::new(FIRST, MOST)));
     memory.shown.head().fetch_or(CLOSED, Ordering::AcqRel);
-    let publisher = memory.seen();
-    assert_eq!((publisher.claim(0, FIRST, 1), memory.end()), (None, MOST + 1));
-    assert!(publisher.is_closed() && !publisher.never_comes(at(2)), "who has claimed it lives");
+    assert_eq!((memory.publisher(0).claim(1), memory.end()), (None, MOST + 1));
+    let seen = memory.seen();
+    assert!(seen.is_closed() && !seen.never_comes(at(2)), "who has claimed it lives");
     memory.die(1);
     assert!(memory.seen().never_comes(at(2)));
 }
@@ -163,14 +154,14 @@ fn a_close_that_is_not_finished() {
 #[test]
 fn who_is_faster_has_the_messages() {
     let memory = Memory::new();
-    let faster = memory.seen();
-    let publisher = memory.seen_with(move || {
-        assert_eq!(faster.claim(2, FIRST, 2), Some(Range::new(FIRST, 2)));
-    });
-    assert_eq!(publisher.claim(1, FIRST, 100), Some(Range::new(at(2), MOST)));
+    let [mut slower, mut faster] = [1, 2].map(|place| memory.publisher(place));
+    assert_eq!(faster.claim(2), Some(Range::new(FIRST, 2)));
+    assert_eq!(slower.claim(100), Some(Range::new(at(2), MOST)));
     assert_eq!((memory.range(2), memory.range(1)), (Range::new(FIRST, 2), Range::new(at(2), MOST)));
+    assert_eq!([slower.claim(1), faster.claim(1)], [at(5), at(6)].map(|first| Some(Range::new(first, 1))));
     // One that has been further is not led back.
-    assert_eq!(publisher.claim(0, at(9), 1), Some(Range::new(at(9), 1)));
+    let mut ahead = Claimant::new(Arc::new(memory.seen()), 0, at(9));
+    assert_eq!(ahead.claim(1), Some(Range::new(at(9), 1)));
 }
 
 /// A publisher dies after it has written some of its messages. The others are lost, at once and all of them.
@@ -179,10 +170,10 @@ fn who_is_faster_has_the_messages() {
 fn a_range_of_the_dead_that_is_half_written() {
     for written in 0..=MOST {
         let memory = Memory::new();
-        let (dies, lives, subscriber) = (memory.seen(), memory.seen(), memory.seen());
-        let range = dies.claim(1, FIRST, MOST).unwrap();
+        let (mut dies, mut lives, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
+        let range = dies.claim(MOST).unwrap();
         for sequence in (0..written).map(at) {
-            assert!(dies.take(1, sequence));
+            assert!(dies.take(sequence));
             memory.is_there(sequence);
         }
         if written < MOST {
@@ -190,7 +181,7 @@ fn a_range_of_the_dead_that_is_half_written() {
             let stamp = &memory.slots[written as usize * STRIDE];
             stamp.store(Stamp::writing(at(written)).bits(), Ordering::Relaxed);
         }
-        assert_eq!(lives.publish(&memory, 0, 1), []);
+        assert_eq!(lives.publish(&memory, 1), []);
         assert_eq!(
             subscriber.first_open(FIRST, subscriber.claimed()),
             if written < MOST { at(written) } else { at(MOST + 1) }
@@ -200,7 +191,7 @@ fn a_range_of_the_dead_that_is_half_written() {
         assert!((0..written).all(|there| !memory.seen().never_comes(at(there))));
         // The kernel is asked once.
         assert!(range.messages(at(written)).all(|lost| subscriber.never_comes(lost)), "{written}");
-        assert_eq!(lives.publish(&memory, 0, LAP), []);
+        assert_eq!(lives.publish(&memory, LAP), []);
         assert!(!subscriber.has_stuck(), "others have written there");
         assert_eq!(subscriber.first_open(FIRST, subscriber.claimed()), subscriber.claimed());
     }
@@ -212,36 +203,36 @@ fn a_range_of_the_dead_that_is_half_written() {
 #[test]
 fn a_range_of_the_stopped() {
     let memory = Memory::new();
-    let (stopped, publisher, subscriber) = (memory.seen(), memory.seen(), memory.seen());
-    assert_eq!(stopped.claim(1, FIRST, MOST), Some(Range::new(FIRST, MOST)));
-    assert_eq!(publisher.publish(&memory, 0, LAP - MOST), []);
+    let (mut stopped, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
+    assert_eq!(stopped.claim(MOST), Some(Range::new(FIRST, MOST)));
+    assert_eq!(publisher.publish(&memory, LAP - MOST), []);
     assert!(!subscriber.never_comes(FIRST), "it lives");
     assert!(!subscriber.never_comes(at(LAP)), "nobody has claimed it");
-    assert_eq!(publisher.publish(&memory, 0, 1), [LAP, LAP + 1, LAP + 2]);
+    assert_eq!(publisher.publish(&memory, 1), [LAP, LAP + 1, LAP + 2]);
     assert!(subscriber.never_comes(at(LAP + 2)), "its next message tells");
     assert!((LAP..LAP + MOST).all(|lost| memory.seen().never_comes(at(lost))));
     // It goes on, and is in nobody's way.
     for sequence in (0..MOST).map(at) {
-        assert!(stopped.take(1, sequence));
+        assert!(stopped.take(sequence));
         memory.is_there(sequence);
     }
-    assert_eq!(publisher.publish(&memory, 0, 2 * LAP), []);
+    assert_eq!(publisher.publish(&memory, 2 * LAP), []);
 }
 
 /// One of a range that is claimed together is passed over; those behind it are still to come.
 #[test]
 fn who_passes_over_a_message_still_writes_the_next() {
     let memory = Memory::new();
-    let (stopped, publisher) = (memory.seen(), memory.seen());
-    assert_eq!(stopped.claim(1, FIRST, 1), Some(Range::new(FIRST, 1)));
-    assert_eq!(publisher.publish(&memory, 0, LAP - 1), []);
-    let range = publisher.claim(0, FIRST, MOST).unwrap();
-    assert!(!publisher.take(0, range.first()));
+    let (mut stopped, mut publisher) = (memory.publisher(1), memory.publisher(0));
+    assert_eq!(stopped.claim(1), Some(Range::new(FIRST, 1)));
+    assert_eq!(publisher.publish(&memory, LAP - 1), []);
+    let range = publisher.claim(MOST).unwrap();
+    assert!(!publisher.take(range.first()));
     assert!(!memory.seen().never_comes(range.first()), "it may still be");
-    publisher.pass(0, range, range.first());
+    publisher.pass(range, range.first());
     assert_eq!(memory.range(0), Range::new(at(LAP + 1), MOST - 1));
     assert!(memory.seen().never_comes(range.first()) && !memory.seen().never_comes(range.first().next()));
-    assert!(publisher.take(0, range.first().next()));
+    assert!(publisher.take(range.first().next()));
 }
 
 /// A publisher that was slower than another one has an intent with its messages. If that one dies, they are
@@ -249,18 +240,18 @@ fn who_passes_over_a_message_still_writes_the_next() {
 #[test]
 fn who_was_slower_and_stopped_has_intended_what_it_does_not_have() {
     let memory = Memory::new();
-    let first = memory.seen().claim(2, FIRST, 2).unwrap();
+    let first = memory.publisher(2).claim(2).unwrap();
     memory.intents[1].store(first.bits(), Ordering::Relaxed);
     memory.die(2);
     assert!(!memory.seen().never_comes(FIRST), "it seems to be the slower one's");
-    let publisher = memory.seen();
-    assert_eq!(publisher.publish(&memory, 0, LAP - 2), []);
-    assert_eq!(publisher.publish(&memory, 0, 1), [LAP, LAP + 1]);
-    assert_eq!(memory.seen().publish(&memory, 1, 1), []);
-    assert_eq!(publisher.publish(&memory, 0, LAP), []);
+    let mut publisher = memory.publisher(0);
+    assert_eq!(publisher.publish(&memory, LAP - 2), []);
+    assert_eq!(publisher.publish(&memory, 1), [LAP, LAP + 1]);
+    assert_eq!(memory.publisher(1).publish(&memory, 1), []);
+    assert_eq!(publisher.publish(&memory, LAP), []);
     // And where that one dies.
     let memory = Memory::new();
-    let first = memory.seen().claim(2, FIRST, 2).unwrap();
+    let first = memory.publisher(2).claim(2).unwrap();
     memory.intents[1].store(first.bits(), Ordering::Relaxed);
     (1..3).for_each(|place| memory.die(place));
     assert!(memory.seen().never_comes(FIRST) && memory.seen().never_comes(at(1)));
@@ -277,7 +268,7 @@ fn what_is_stuck() {
     memory.die(1);
     assert!(!seen.has_stuck());
     memory.gone.lock().unwrap()[1] = false;
-    let claimed = seen.claim(1, FIRST, 1).unwrap().first();
+    let claimed = memory.publisher(1).claim(1).unwrap().first();
     assert!(!seen.has_stuck(), "its owner lives");
     memory.die(1);
     assert!(seen.has_stuck() && seen.never_comes(claimed));
@@ -285,9 +276,9 @@ fn what_is_stuck() {
     assert!(!seen.has_stuck() && !seen.never_comes(claimed), "it is there after all");
     memory.gone.lock().unwrap()[1] = false;
     // One whose place somebody has taken.
-    let claimed = seen.claim(1, FIRST, 1).unwrap().first();
-    assert!(memory.seen().begin(1) && !seen.has_stuck());
-    assert!(!memory.seen().begin(1) && memory.seen().never_comes(claimed));
+    let claimed = memory.publisher(1).claim(1).unwrap().first();
+    assert!(memory.publisher(1).begin() && !seen.has_stuck());
+    assert!(!memory.publisher(1).begin() && memory.seen().never_comes(claimed));
 }
 
 /// Whoever waits for a message that was passed over learns that from the next one, also if it has looked a
@@ -295,11 +286,11 @@ fn what_is_stuck() {
 #[test]
 fn the_next_message_tells_that_one_was_passed_over() {
     let memory = Memory::new();
-    let (stopped, publisher, subscriber) = (memory.seen(), memory.seen(), memory.seen());
-    assert!(stopped.claim(1, FIRST, 1).is_some());
-    publisher.publish(&memory, 0, LAP - 1);
+    let (mut stopped, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
+    assert!(stopped.claim(1).is_some());
+    publisher.publish(&memory, LAP - 1);
     assert!(!subscriber.never_comes(at(LAP)), "nobody has come to its slot");
-    assert_eq!(publisher.publish(&memory, 0, 1), [LAP]);
+    assert_eq!(publisher.publish(&memory, 1), [LAP]);
     assert!(subscriber.never_comes(at(LAP)));
 }
 
@@ -308,11 +299,11 @@ fn the_next_message_tells_that_one_was_passed_over() {
 #[test]
 fn what_is_being_written_is_waited_for() {
     let memory = Memory::new();
-    let (slow, publisher, subscriber) = (memory.seen(), memory.seen(), memory.seen());
-    let range = slow.claim(1, FIRST, 1).unwrap();
-    publisher.publish(&memory, 0, 1);
+    let (mut slow, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
+    let range = slow.claim(1).unwrap();
+    publisher.publish(&memory, 1);
     assert!((0..3).all(|_| !subscriber.never_comes(range.first())));
-    slow.pass(1, range, range.first());
+    slow.pass(range, range.first());
     assert!(subscriber.never_comes(range.first()));
 }
 
@@ -321,14 +312,15 @@ fn what_is_being_written_is_waited_for() {
 #[test]
 fn who_was_stopped_laps_ago_is_not_waited_for() {
     let memory = Memory::new();
-    let (stopped, publisher) = (memory.seen(), memory.seen());
-    assert!(stopped.claim(1, FIRST, 1).is_some());
-    let first_open = |from| publisher.first_open(from, publisher.claimed());
+    let (mut stopped, mut publisher) = (memory.publisher(1), memory.publisher(0));
+    assert!(stopped.claim(1).is_some());
+    let seen = memory.seen();
+    let first_open = |from| seen.first_open(from, seen.claimed());
     assert_eq!(first_open(FIRST), FIRST, "in its own lap it is waited for");
     assert_eq!(first_open(at(1)), at(1), "and not by who is past it");
-    publisher.publish(&memory, 0, 3 * (LAP - 1));
+    publisher.publish(&memory, 3 * (LAP - 1));
     let [lap, laps] = [2, 3].map(|laps| at(laps * LAP));
-    assert_eq!(publisher.claimed(), laps, "two messages were passed over");
+    assert_eq!(seen.claimed(), laps, "two messages were passed over");
     assert_eq!((first_open(FIRST), first_open(lap)), (laps, laps));
 }
 
@@ -339,13 +331,14 @@ fn a_memory_that_was_scribbled_on() {
     let seen = memory.seen();
     for number in [CLOSED - 1, u64::MAX, CLOSED] {
         memory.shown.head().store(number, Ordering::Relaxed);
-        assert_eq!(seen.claim(0, FIRST, 1), None);
+        assert_eq!(memory.publisher(0).claim(1), None);
         memory.shown.head().store(0, Ordering::Relaxed);
         for intent in &memory.intents {
             intent.store(number, Ordering::Relaxed);
         }
-        let sequence = seen.claim(0, FIRST, 1).unwrap().first();
-        let _ = (seen.take(0, sequence), seen.has_stuck(), seen.never_comes(sequence));
+        let mut publisher = memory.publisher(0);
+        let sequence = publisher.claim(1).unwrap().first();
+        let _ = (publisher.take(sequence), seen.has_stuck(), seen.never_comes(sequence));
         assert!(seen.first_open(FIRST, seen.claimed()) <= seen.claimed());
     }
 }
