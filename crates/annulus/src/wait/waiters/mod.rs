@@ -47,7 +47,7 @@ pub(super) use self::task_list::Woken;
 
 use core::task::Waker;
 
-use self::seat::{GONE, Seat, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned};
+use self::seat::{GONE, Seat, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned, wake};
 use self::task_list::TaskList;
 use super::contain::contain;
 use crate::base::link::Link;
@@ -126,8 +126,8 @@ impl Waiters {
     }
 
     /// Wakes all tasks that wait.
-    // Decision 0141: one that waits alone in a few steps.
-    #[inline]
+    // Decision 0141: one that waits alone in a few steps, without a call.
+    #[inline(always)]
     pub(super) fn wake_all(&self) -> Woken {
         let first = self.take_first(WOKEN_WITH_ALL);
         match self.others() {
@@ -169,16 +169,6 @@ impl Waiters {
         // Relaxed: a hint.
         self.in_vain.store(0, Ordering::Relaxed);
     }
-}
-
-/// Wakes a task, if there is one: others' code.
-#[inline]
-fn wake(taken: Option<Waker>) -> bool {
-    let is_there = taken.is_some();
-    if let Some(waker) = taken {
-        contain(|| waker.wake());
-    }
-    is_there
 }
 
 #[cfg(all(test, feature = "std", not(annulus_loom)))]

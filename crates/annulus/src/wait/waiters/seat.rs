@@ -192,6 +192,16 @@ pub(super) fn abandoned(waker: Option<Waker>) -> Option<Taken> {
     waker.map(|waker| (waker, mutated!("abandoned_counts_as_woken")))
 }
 
+/// Wakes a task, if there is one: others' code.
+#[inline]
+pub(super) fn wake(taken: Option<Waker>) -> bool {
+    let is_there = taken.is_some();
+    if let Some(waker) = taken {
+        contain(|| waker.wake());
+    }
+    is_there
+}
+
 /// Changes a seat's state to what `next` says, and returns the one before. `Err` is one that stays.
 ///
 /// The seat may be freed as soon as its state is changed, so this has no reference to the rest of it.

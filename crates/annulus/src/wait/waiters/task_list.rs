@@ -5,8 +5,7 @@ use core::ptr::{self, NonNull};
 use core::task::Waker;
 
 use super::list::{List, Node};
-use super::seat::{ARMED, GONE, LISTED, QUEUED, change};
-use super::wake;
+use super::seat::{ARMED, GONE, LISTED, QUEUED, change, wake};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 use crate::wait::contain::contain;
 
