@@ -79,6 +79,12 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
             return Look::Nothing;
         }
         // Not outlined: a consumer that a future borrows lies in memory anyway.
+        if let Some(value) = self.end.try_take() {
+            return Look::Found(Ok(value));
+        }
+        if !self.end.state().may_be_over() {
+            return Look::Nothing;
+        }
         Look::from(look::<T, _>(&mut self.end))
     }
 

@@ -433,7 +433,7 @@ fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
     node.is_active() && {
         let sleepers = published.sleepers();
         if sleepers == Sleepers::Tasks {
-            published.wake_all();
+            published.wake_tasks();
         }
         sleepers != Sleepers::More
     }

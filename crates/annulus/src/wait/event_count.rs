@@ -249,28 +249,31 @@ impl EventCount {
     /// A task has no clock, so it can't nap. Where the process has not registered for the heavy fence, a
     /// thread of the library naps for it, and wakes `waker` (`late.rs`). Where the system refuses that, too,
     /// this waits a millisecond, as a close does, in which a processor carries out what it has begun.
+    #[inline]
     pub(super) fn register_task(&self, waker: &Waker) -> bool {
-        let ticket = self.register_task_here();
-        if !ticket.fenced && !late::wake_later(waker) {
-            fence::wait_out();
+        // Pairs with event.wake2 of a waker that has found a sleeper's bit, and of one that takes it down.
+        if !mutated!("task_no_fence") {
+            fence::full();
+        }
+        // event.sleep1, which writes nothing where the bits stand since the last one. Acquire: pairs with
+        // event.sleep5.
+        let seen = self.word.load(Ordering::Acquire);
+        // Decision 0134: one fence for a wait.
+        if seen & TASK == 0 || seen & FENCED == 0 {
+            self.register_task_anew(waker);
         }
         // Those who wake may be of another process.
         self.remote.as_ref().is_none_or(Remote::register_task)
     }
 
-    /// event.sleep1 and event.sleep2 of a task. Where the bits stand since the last one, it writes nothing.
-    // Decision 0134: one fence for a wait.
-    fn register_task_here(&self) -> Ticket {
-        // Pairs with event.wake2 of a waker that has found a sleeper's bit, and of one that takes it down.
-        if !mutated!("task_no_fence") {
-            fence::full();
+    /// event.sleep1, event.sleep2 and event.sleep5 of a task.
+    #[cold]
+    #[inline(never)]
+    fn register_task_anew(&self, waker: &Waker) {
+        let ticket = self.register_as(TASK, mutated!("task_no_heavy_fence"));
+        if !ticket.fenced && !late::wake_later(waker) {
+            fence::wait_out();
         }
-        // event.sleep1. Acquire: pairs with event.sleep5.
-        let seen = self.word.load(Ordering::Acquire);
-        if seen & TASK != 0 && seen & FENCED != 0 {
-            return Ticket { word: seen, fenced: true };
-        }
-        self.register_as(TASK, mutated!("task_no_heavy_fence"))
     }
 
     /// event.sleep1, event.sleep2 and event.sleep5 of a thread or a task.

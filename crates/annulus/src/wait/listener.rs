@@ -56,7 +56,7 @@ impl Listener {
     }
 
     /// One look. A wake-up that came is used by that: true where it was one in place of any other.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look<W: Wait + ?Sized>(
         listener: &mut Option<Self>,
         waiter: &mut W,
@@ -75,7 +75,7 @@ impl Listener {
     /// # Safety
     ///
     /// Each event that the waiter returns lives, and stays where it is, as long as the listener.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn register_and_look<W: Wait + ?Sized>(
         listener: &mut Option<Self>,
         waiter: &mut W,
@@ -104,7 +104,7 @@ impl Listener {
     /// # Safety
     ///
     /// The event lives, and stays where it is, as long as the listener.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn register_at(listener: &mut Option<Self>, event: NonNull<EventCount>, waker: &Waker) {
         if listener.as_ref().is_some_and(|listener| !listener.is_at(event)) {
             *listener = None;
@@ -112,9 +112,30 @@ impl Listener {
         if let Some(listener) = listener {
             return listener.register(waker);
         }
+        // SAFETY: the caller's promise.
+        let at = unsafe { event.as_ref() };
         // SAFETY: the caller's promise, for both.
-        let (node, woken) = unsafe { event.as_ref().tasks().take_armed(waker) };
-        listener.insert(Self { event, node }).say_registered(waker, woken);
+        match unsafe { at.tasks().take_first_armed(waker) } {
+            Ok(node) => *listener = Some(Self { event, node }),
+            // SAFETY: as above.
+            Err(own) => *listener = Some(unsafe { Self::listed(event, own) }),
+        }
+        Self::say_registered(at, waker);
+    }
+
+    /// Beside others, with this waker.
+    ///
+    /// # Safety
+    ///
+    /// That of [`register_at`](Self::register_at).
+    #[cold]
+    #[inline(never)]
+    unsafe fn listed(event: NonNull<EventCount>, own: Waker) -> Self {
+        // SAFETY: the caller's promise, for both.
+        let (node, woken) = unsafe { event.as_ref().tasks().take_node_armed(own) };
+        let listed = Self { event, node };
+        listed.settle(woken);
+        listed
     }
 
     /// From now on nobody wakes the owner of the listener, if there is one. The owner looks for what it waits
@@ -133,16 +154,17 @@ impl Listener {
     }
 
     /// From now on `waker` is woken. The caller looks once more before it waits for that. The listener is
-    /// [disarmed](Self::disarm), or new.
-    pub(crate) fn register(&mut self, waker: &Waker) {
+    /// [disarmed](Self::disarm).
+    fn register(&mut self, waker: &Waker) {
         let woken = self.node.arm(waker);
-        self.say_registered(waker, woken);
+        self.settle(woken);
+        Self::say_registered(self.event(), waker);
     }
 
     /// After the node was armed.
-    fn say_registered(&self, waker: &Waker, woken: Woken) {
-        self.settle(woken);
-        if !self.event().register_task(waker) {
+    #[inline]
+    fn say_registered(event: &EventCount, waker: &Waker) {
+        if !event.register_task(waker) {
             // Unreached: where the system has no thread for those whom other processes wake
             // Nobody would: it looks again, after a nap.
             waker.wake_by_ref();

@@ -45,7 +45,7 @@ impl EventCount {
     }
 
     /// Does nothing, as [`notify`](Self::notify).
-    pub(crate) fn wake_all(&self) {}
+    pub(crate) fn wake_tasks(&self) {}
 
     /// Does nothing, as [`notify`](Self::notify).
     pub(crate) fn notify_fenced(&self) {}

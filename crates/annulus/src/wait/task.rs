@@ -47,12 +47,13 @@ impl<W: Wait> Waiting<W> {
     fn poll_wait(&mut self, context: &mut Context<'_>) -> Poll<W::Found> {
         match self.look() {
             Look::Found(found) => Poll::Ready(found),
-            look => self.register_and_look(look, context),
+            Look::Nothing => self.wait(false, context),
+            Look::Again => self.wait(true, context),
         }
     }
 
     /// Looks. A wake-up that came is used by that. If something is found, the listener is dropped.
-    #[inline]
+    #[inline(always)]
     fn look(&mut self) -> Look<W::Found> {
         let (look, _is_owed) = Listener::look(&mut self.listener, &mut self.waiter);
         if matches!(look, Look::Found(_)) && self.listener.is_some() {
@@ -61,42 +62,45 @@ impl<W: Wait> Waiting<W> {
         look
     }
 
-    /// After a first `look` that found nothing.
+    /// After a first `look` that found nothing, or told it to look `again`.
     // Decision 0070: not inlined, so that a poll that finds a message is a few instructions.
     #[cold]
     #[inline(never)]
-    fn register_and_look(&mut self, mut look: Look<W::Found>, context: &mut Context<'_>) -> Poll<W::Found> {
+    fn wait(&mut self, mut again: bool, context: &mut Context<'_>) -> Poll<W::Found> {
         for _ in 0..LOOKS {
-            look = match look {
-                Look::Found(found) => return Poll::Ready(found),
-                Look::Again => self.look(),
-                Look::Nothing => {
-                    let (listener, waiter) = (&mut self.listener, &mut self.waiter);
-                    // SAFETY: the events live as long as the waiter (`new`), which lives longer than the
-                    // listener. A wake-up that came meanwhile is what the second look was for.
-                    let (look, _is_owed) =
-                        unsafe { Listener::register_and_look(listener, waiter, context.waker()) };
-                    match look {
-                        Look::Found(found) => {
-                            self.listener = None;
-                            if mutated!("task_drops_its_find") {
-                                context.waker().wake_by_ref();
-                                return Poll::Pending;
-                            }
-                            return Poll::Ready(found);
-                        }
-                        Look::Nothing => return Poll::Pending,
-                        Look::Again => self.look(),
-                    }
+            if again {
+                match self.look() {
+                    Look::Found(found) => return Poll::Ready(found),
+                    Look::Nothing => {}
+                    Look::Again => continue,
                 }
-            };
-        }
-        if let Look::Found(found) = look {
-            return Poll::Ready(found);
+            }
+            match self.register_and_look(context) {
+                Look::Found(found) => return Poll::Ready(found),
+                Look::Nothing => return Poll::Pending,
+                Look::Again => again = true,
+            }
         }
         // What it waits for moves on faster than it looks.
         context.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Registers, and looks once more. If something is found, the listener is dropped.
+    #[inline(always)]
+    fn register_and_look(&mut self, context: &mut Context<'_>) -> Look<W::Found> {
+        let (listener, waiter) = (&mut self.listener, &mut self.waiter);
+        // SAFETY: the events live as long as the waiter (`new`), which lives longer than the listener. A
+        // wake-up that came meanwhile is what the second look was for.
+        let (look, _is_owed) = unsafe { Listener::register_and_look(listener, waiter, context.waker()) };
+        if matches!(look, Look::Found(_)) {
+            self.listener = None;
+            if mutated!("task_drops_its_find") {
+                context.waker().wake_by_ref();
+                return Look::Nothing;
+            }
+        }
+        look
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{EventCount, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
 use crate::base::hint::unlikely;
 use crate::sync::{Ordering, mutated, ordering};
-use crate::wait::{fence, sleepers::Sleepers};
+use crate::wait::{fence, sleepers::Sleepers, waiters::Waiters};
 
 impl EventCount {
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -26,8 +26,10 @@ impl EventCount {
     /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store.
     #[inline]
     pub(crate) fn notify_fenced(&self) {
-        if self.sleepers() != Sleepers::Nobody {
-            self.wake_all();
+        match self.sleepers() {
+            Sleepers::Nobody => {}
+            Sleepers::Tasks => self.wake_tasks(),
+            Sleepers::More => self.wake_all(),
         }
     }
 
@@ -85,22 +87,37 @@ impl EventCount {
             if word & THREAD != 0 {
                 self.wake_threads();
             }
-            if word & TASK == 0 || mutated!("event_wakes_no_task") {
-                return;
-            }
-            let woken = self.tasks().wake_all();
-            if woken.is_any {
-                self.tasks().found();
-                self.count_woken_tasks(word);
-            } else {
-                self.found_no_task();
-            }
-            if !woken.is_short {
+            if word & TASK == 0 || !self.wake_tasks_of(self.tasks(), word) {
                 return;
             }
             // Others left a wish that fell short: this is its event.wake6.
             self.fence();
         }
+    }
+
+    /// As [`wake_all`](Self::wake_all), where [`sleepers`](Self::sleepers) has just found tasks alone.
+    #[inline(never)]
+    pub(crate) fn wake_tasks(&self) {
+        // (Where there is no elsewhere, the tasks are here.)
+        if self.wake_tasks_of(&self.tasks, TASK) {
+            self.wake();
+        }
+    }
+
+    /// Wakes all tasks, where `word` was seen. True where others left a wish that fell short.
+    #[inline(always)]
+    fn wake_tasks_of(&self, tasks: &Waiters, word: u32) -> bool {
+        if mutated!("event_wakes_no_task") {
+            return false;
+        }
+        let woken = tasks.wake_all();
+        if woken.is_any {
+            tasks.found();
+            self.count_woken_tasks(word);
+        } else {
+            self.found_no_task();
+        }
+        woken.is_short
     }
 
     /// After so many, one after the other, nobody is expected to come back.
@@ -112,6 +129,7 @@ impl EventCount {
     }
 
     /// Where the word spoke of threads, too, that is counted once.
+    #[inline]
     fn count_woken_tasks(&self, word: u32) {
         if word & THREAD == 0 {
             self.count_woken();
@@ -119,6 +137,7 @@ impl EventCount {
     }
 
     /// Somebody was woken.
+    #[inline]
     fn count_woken(&self) {
         if let Some(counters) = &self.counters {
             counters.woke();

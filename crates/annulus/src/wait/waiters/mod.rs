@@ -45,8 +45,10 @@ pub(super) use self::node::OwnedNode;
 pub(super) use self::seat::Ended;
 pub(super) use self::task_list::Woken;
 
-use self::seat::{GONE, Seat, Taken, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned};
-use self::task_list::{ALL, ONE, TaskList};
+use core::task::Waker;
+
+use self::seat::{GONE, Seat, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned, wake};
+use self::task_list::TaskList;
 use super::contain::contain;
 use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, mutated};
@@ -89,52 +91,58 @@ impl Waiters {
     }
 
     /// The waker of the first seat, if a task waits there.
-    fn take_first(&self, outcome: u32) -> Option<Taken> {
-        if !self.first.is_armed() || !self.first.take() {
-            return None;
-        }
-        self.end_first(outcome)
+    #[inline]
+    fn take_first(&self, outcome: u32) -> Option<Waker> {
+        if self.first.take_unlisted() { self.end_first(outcome) } else { None }
     }
 
     /// Of the first seat, which was taken.
-    fn end_first(&self, outcome: u32) -> Option<Taken> {
+    #[inline]
+    fn end_first(&self, outcome: u32) -> Option<Waker> {
         match self.first.end(outcome) {
-            Ok(waker) => waker.map(|waker| (waker, true)),
-            Err(waker) => {
-                self.first.vacate();
-                abandoned(waker)
-            }
+            Ok(waker) => waker,
+            Err(waker) => self.free_first(waker),
         }
     }
 
+    /// The owner of the first seat has left it: nobody is woken there.
+    #[cold]
+    #[inline(never)]
+    fn free_first(&self, waker: Option<Waker>) -> Option<Waker> {
+        self.first.vacate();
+        let (waker, is_woken) = abandoned(waker)?;
+        if is_woken {
+            return Some(waker);
+        }
+        // Others' code.
+        contain(|| drop(waker));
+        None
+    }
+
+    /// Those in the list, if there are any.
+    #[inline]
+    fn others(&self) -> Option<&TaskList> {
+        self.list.get().filter(|list| list.count() != 0)
+    }
+
     /// Wakes all tasks that wait.
+    // Decision 0141: one that waits alone in a few steps, without a call.
+    #[inline(always)]
     pub(super) fn wake_all(&self) -> Woken {
         let first = self.take_first(WOKEN_WITH_ALL);
-        let is_first = is_woken(first.as_ref());
-        let woken = match self.list.get().filter(|list| list.count() != 0) {
-            Some(list) if list.enter(0, ALL) => list.serve(first, 0, ALL),
-            others => {
-                end(first);
-                Woken { is_any: others.is_some(), ..Woken::default() }
-            }
-        };
-        Woken { is_any: woken.is_any || is_first, ..woken }
+        match self.others() {
+            Some(list) => list.wake_all(first),
+            None => Woken { is_any: wake(first), ..Woken::default() },
+        }
     }
 
     /// Wakes up to `most` of the tasks that wait, in turn.
     pub(super) fn wake_some(&self, most: u32) -> Woken {
         let first = if most == 0 { None } else { self.take_first(WOKEN_ALONE) };
-        let is_first = u32::from(is_woken(first.as_ref()));
-        let most = most - is_first;
-        let wish = u64::from(most) * ONE;
-        let woken = match self.list.get().filter(|list| most != 0 && list.count() != 0) {
-            Some(list) if list.enter(0, wish) => list.serve(first, most, wish),
-            others => {
-                end(first);
-                Woken { count: if others.is_some() { most } else { 0 }, ..Woken::default() }
-            }
-        };
-        Woken { count: woken.count + is_first, ..woken }
+        match self.others() {
+            Some(list) => list.wake_some(first, most),
+            None => Woken { count: u32::from(wake(first)), ..Woken::default() },
+        }
     }
 
     /// After a wake-up of all that found nobody: whether these were so many that no task is expected to come
@@ -156,20 +164,10 @@ impl Waiters {
     }
 
     /// After one that found somebody.
+    #[inline]
     pub(super) fn found(&self) {
         // Relaxed: a hint.
         self.in_vain.store(0, Ordering::Relaxed);
-    }
-}
-
-fn is_woken(taken: Option<&Taken>) -> bool {
-    taken.is_some_and(|(_, is_woken)| *is_woken)
-}
-
-/// Wakes a task, or drops its waker: others' code.
-fn end(taken: Option<Taken>) {
-    if let Some((waker, is_woken)) = taken {
-        contain(|| if is_woken { waker.wake() } else { drop(waker) });
     }
 }
 

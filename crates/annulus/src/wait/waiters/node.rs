@@ -10,7 +10,7 @@ use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
 use crate::sync::{Ordering, mutated, ordering};
 
 /// The place of a task, in the hands of its owner: the event's first seat, or a node of the
-/// list. It does not keep the event alive: see [`take_armed`](Waiters::take_armed).
+/// list. It does not keep the event alive: see [`take_first_armed`](Waiters::take_first_armed).
 pub(in crate::wait) struct OwnedNode {
     waiters: NonNull<Waiters>,
     pub(super) place: Place,
@@ -37,7 +37,7 @@ impl Waiters {
     ///
     /// # Safety
     ///
-    /// As of [`take_armed`](Self::take_armed).
+    /// As of [`take_first_armed`](Self::take_first_armed).
     pub(in crate::wait) unsafe fn take_node(&self) -> (OwnedNode, Woken) {
         let shared = match self.list.get() {
             Some(shared) => shared,
@@ -52,27 +52,32 @@ impl Waiters {
         (OwnedNode::new(self, Place::Node(kept.unwrap_or_else(Node::new))), woken)
     }
 
-    /// A place for one more task, which is armed: from now on `waker` may be woken. Allocates where none is
-    /// kept.
+    /// The first seat, for a task that waits alone: armed, so from now on `waker` may be woken. `Err` is a
+    /// clone of that, where another waits.
     ///
     /// # Safety
     ///
     /// The place is used and given back only as long as these waiters are there, and they stay where they
     /// are.
-    pub(in crate::wait) unsafe fn take_armed(&self, waker: &Waker) -> (OwnedNode, Woken) {
+    #[inline(always)]
+    pub(in crate::wait) unsafe fn take_first_armed(&self, waker: &Waker) -> Result<OwnedNode, Waker> {
         // Others' code, before this thread has a place.
         let own = waker.clone();
         // Decision 0134: one task alone has no list.
         if (self.listed() == 0 || mutated!("seat_out_of_turn")) && self.first.claim() {
-            return (OwnedNode::first_armed(self, own), Woken::default());
+            return Ok(OwnedNode::first_armed(self, own));
         }
-        self.take_node_armed(own)
+        Err(own)
     }
 
+    /// A node of the list for one more task, which is armed: from now on its waker may be woken. Allocates
+    /// where none is kept.
+    ///
+    /// # Safety
+    ///
+    /// That of [`take_first_armed`](Self::take_first_armed).
     // Decision 0070: one turn with the list, for a node that is kept.
-    #[cold]
-    #[inline(never)]
-    fn take_node_armed(&self, own: Waker) -> (OwnedNode, Woken) {
+    pub(in crate::wait) unsafe fn take_node_armed(&self, own: Waker) -> (OwnedNode, Woken) {
         let mut woken = Woken::default();
         if let Some(shared) = self.list.get() {
             // (The owner is counted in any case.)
@@ -90,7 +95,7 @@ impl Waiters {
             let armed = node.arm(&own);
             return (node, woken.and(armed));
         }
-        // SAFETY: the promise of `take_armed`.
+        // SAFETY: the caller's promise.
         let (mut node, taken) = unsafe { self.take_node() };
         woken = taken;
         let armed = node.arm(&own);
@@ -99,11 +104,13 @@ impl Waiters {
 }
 
 impl OwnedNode {
+    #[inline]
     fn new(waiters: &Waiters, place: Place) -> Self {
         Self { waiters: NonNull::from(waiters), place, is_armed: false }
     }
 
     /// The first seat, which the caller has claimed, armed with this waker.
+    #[inline]
     fn first_armed(waiters: &Waiters, waker: Waker) -> Self {
         waiters.first.put(waker);
         let mut first = Self::new(waiters, Place::First);
@@ -124,10 +131,11 @@ impl OwnedNode {
     }
 
     fn waiters(&self) -> &Waiters {
-        // SAFETY: they live as long as this (`take_armed`).
+        // SAFETY: they live as long as this (`take_first_armed`).
         unsafe { self.waiters.as_ref() }
     }
 
+    #[inline]
     pub(super) fn seat(&self) -> &Seat {
         match &self.place {
             // SAFETY: the node lives until it is given back or abandoned.
@@ -142,6 +150,7 @@ impl OwnedNode {
     }
 
     /// task.wait2 of the first seat.
+    #[inline]
     fn arm_first(&mut self) {
         // Release: pairs with the Acquire of task.wake3.
         self.seat().state.store(ARMED, ordering!(Release unless "seat_armed_relaxed"));

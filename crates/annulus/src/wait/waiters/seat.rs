@@ -74,6 +74,7 @@ impl Seat {
     }
 
     /// Takes it for a task, if it has no owner. (Of a seat that is in no list.)
+    #[inline]
     pub(super) fn claim(&self) -> bool {
         // Relaxed: a look, before the step that decides.
         if self.state.load(Ordering::Relaxed) != GONE {
@@ -85,12 +86,14 @@ impl Seat {
     }
 
     /// From now on it has no owner. (Of a seat that is in no list, without a waker.)
+    #[inline]
     pub(super) fn vacate(&self) {
         // Release: pairs with the Acquire of `claim`.
         self.state.store(GONE, ordering!(Release unless "seat_left_relaxed"));
     }
 
     /// task.wait1: the owner's new waker, where there is none.
+    #[inline]
     pub(super) fn put(&self, waker: Waker) {
         // SAFETY: the owner has the waker while the state is neither ARMED nor TAKEN.
         self.waker.with_mut(|there| unsafe { there.write(Some(waker)) });
@@ -156,8 +159,17 @@ impl Seat {
         before.is_ok_and(|state| state & !LISTED == ARMED)
     }
 
+    /// task.wake3 of a seat that is in no list: whether it was to be woken.
+    #[inline]
+    pub(super) fn take_unlisted(&self) -> bool {
+        // Acquire: pairs with the Release of task.wait2, so the waker is seen.
+        let success = ordering!(Acquire unless "waker_taken_relaxed");
+        self.is_armed() && self.state.compare_exchange(ARMED, TAKEN, success, Ordering::Relaxed).is_ok()
+    }
+
     /// task.wake4 and task.wake5, of a seat that was [taken](Self::take): its waker. `Err` where the owner
     /// has left the seat, which is the caller's.
+    #[inline]
     pub(super) fn end(&self, outcome: u32) -> Result<Option<Waker>, Option<Waker>> {
         // task.wake4. SAFETY: it is TAKEN, so this thread has the waker until task.wake5.
         let waker = self.waker.with_mut(|waker| unsafe { (*waker).take() });
@@ -178,6 +190,16 @@ pub(super) fn abandoned(waker: Option<Waker>) -> Option<Taken> {
         return None;
     }
     waker.map(|waker| (waker, mutated!("abandoned_counts_as_woken")))
+}
+
+/// Wakes a task, if there is one: others' code.
+#[inline]
+pub(super) fn wake(taken: Option<Waker>) -> bool {
+    let is_there = taken.is_some();
+    if let Some(waker) = taken {
+        contain(|| waker.wake());
+    }
+    is_there
 }
 
 /// Changes a seat's state to what `next` says, and returns the one before. `Err` is one that stays.

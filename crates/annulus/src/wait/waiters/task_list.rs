@@ -2,9 +2,10 @@
 //! describes it.
 
 use core::ptr::{self, NonNull};
+use core::task::Waker;
 
 use super::list::{List, Node};
-use super::seat::{ARMED, GONE, LISTED, QUEUED, Taken, change};
+use super::seat::{ARMED, GONE, LISTED, QUEUED, change, wake};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 use crate::wait::contain::contain;
 
@@ -101,6 +102,35 @@ impl TaskList {
         })
     }
 
+    /// Wakes `first`, and all that are in the list.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wake_all(&self, first: Option<Waker>) -> Woken {
+        if self.enter(0, ALL) {
+            let is_first = first.is_some();
+            let woken = self.serve(first, 0, ALL);
+            return Woken { is_any: woken.is_any || is_first, ..woken };
+        }
+        wake(first);
+        Woken { is_any: true, ..Woken::default() }
+    }
+
+    /// Wakes `first`, and as many of those in the list as make `most` with it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wake_some(&self, first: Option<Waker>, most: u32) -> Woken {
+        let is_first = u32::from(first.is_some());
+        let most = most - is_first;
+        let wish = u64::from(most) * ONE;
+        let woken = if most != 0 && self.enter(0, wish) {
+            self.serve(first, most, wish)
+        } else {
+            wake(first);
+            Woken { count: most, ..Woken::default() }
+        };
+        Woken { count: woken.count + is_first, ..woken }
+    }
+
     /// list.leave4, after which this thread does what is in `notes`, and what others have noted.
     pub(super) fn leave(&self, notes: u64) -> Woken {
         // Release: pairs with the Acquire of list.enter1. Acquire: pairs with its Release.
@@ -117,12 +147,12 @@ impl TaskList {
     /// it wakes `first`, who is not in the list.
     // Not inlined: a batch of wakers has its place on the stack here alone.
     #[inline(never)]
-    pub(super) fn serve(&self, mut first: Option<Taken>, mine: u32, mut notes: u64) -> Woken {
+    pub(super) fn serve(&self, mut first: Option<Waker>, mine: u32, mut notes: u64) -> Woken {
         let (mut asked, mut woken, mut is_any) = (notes / ONE, 0, false);
         loop {
             let mut batch = [const { None }; BATCH];
             let mut taken = usize::from(first.is_some());
-            batch[0] = first.take();
+            batch[0] = first.take().map(|waker| (waker, true));
             self.take_in();
             notes &= !TAKE_IN;
             self.with_list(|list| {

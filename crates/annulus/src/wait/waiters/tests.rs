@@ -11,6 +11,7 @@ use alloc::boxed::Box;
 
 use super::node::Place;
 use super::seat::{TAKEN, WOKEN_WITH_ALL};
+use super::task_list::ONE;
 
 use super::*;
 
