@@ -81,7 +81,8 @@ impl Block {
         before: Before,
     ) -> Result<Self, NoBlock> {
         if memory.asks() {
-            Self::placed(layout, memory, content)
+            // (By value: what has an address is in memory, and all that is copied with it.)
+            Self::placed(layout, *memory, content)
         } else {
             Self::allocated(layout, content, before)
         }
@@ -89,8 +90,8 @@ impl Block {
 
     #[cold]
     #[inline(never)]
-    fn placed(layout: Layout, memory: &Memory, content: Content) -> Result<Self, NoBlock> {
-        let placed = Box::new(Placed::new(layout, *memory)?);
+    fn placed(layout: Layout, memory: Memory, content: Content) -> Result<Self, NoBlock> {
+        let placed = Box::new(Placed::new(layout, memory)?);
         let mut block = match placed.start() {
             Some(start) => Self::of(start, layout.size()),
             None => Self::allocated(layout, content, Before::NOTHING)?,
@@ -114,13 +115,9 @@ impl Block {
         if content == Content::Zeroes && is_small {
             // SAFETY: the block is new.
             unsafe { start.write_bytes(0, layout.size()) };
-        } else if content != Content::Anything {
-            // Zeroes from the system may be one shared page until they are written. Volatile, so that the
-            // compiler keeps the stores.
-            for byte in (0..layout.size()).step_by(PAGE) {
-                // SAFETY: within the block.
-                unsafe { start.add(byte).write_volatile(0) };
-            }
+        } else if content != Content::Anything && layout.size() != 0 {
+            // SAFETY: the block is new, and has a byte.
+            unsafe { touch(start, layout.size()) };
         }
         let mut block = Self::of(start, layout.size());
         block.room = Some(room);
@@ -201,6 +198,36 @@ impl Block {
             Some(placed) => placed.bring_to(node),
             None => Err(Placed::not_requested()),
         }
+    }
+}
+
+/// Writes to each page of a new block.
+///
+/// # Safety
+///
+/// There are so many bytes, one at least, which nobody else has.
+#[inline(always)]
+unsafe fn touch(start: NonNull<u8>, bytes: usize) {
+    if bytes > PAGE {
+        // SAFETY: the caller's promise.
+        unsafe { touch_pages(start, bytes) };
+    }
+    // Volatile, so that the compiler keeps the stores.
+    // SAFETY: within the block.
+    unsafe {
+        start.write_volatile(0);
+        start.add(bytes - 1).write_volatile(0);
+    }
+}
+
+/// As [`touch`], but for the last page. (Zeroes from the system may be one shared page until they are
+/// written.)
+#[cold]
+#[inline(never)]
+unsafe fn touch_pages(start: NonNull<u8>, bytes: usize) {
+    for byte in (0..bytes).step_by(PAGE) {
+        // SAFETY: within the block.
+        unsafe { start.add(byte).write_volatile(0) };
     }
 }
 

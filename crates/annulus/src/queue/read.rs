@@ -10,6 +10,7 @@
 //! lane.take8  is the producer asleep? wake it
 //! ```
 
+use core::mem::ManuallyDrop;
 use core::ptr;
 
 use super::node::LaneNode;
@@ -31,7 +32,7 @@ pub(crate) struct ReadEnd<T, C: ControlBlock = Own> {
     /// [`WriteEnd`](super::write::WriteEnd).
     stop: Number,
     /// Where the lane ends, once that is decided.
-    end: Option<Number>,
+    pub(super) end: Option<Number>,
 }
 
 impl<T, C: ControlBlock> ReadEnd<T, C> {
@@ -41,6 +42,21 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         let head = lane.position(lane.head());
         let end = lane.decided_end();
         Self { node, head, limit: head.number, stop: head.number, end }
+    }
+
+    /// The consumer that was there, with the share that it still has.
+    ///
+    /// # Safety
+    ///
+    /// Its next message is `head`. It is not used any more, and gives its share up after this.
+    pub(super) unsafe fn again(
+        node: &LaneNode<OneToOne<T, C>>,
+        head: Position<T>,
+        end: Option<Number>,
+    ) -> ManuallyDrop<Self> {
+        // SAFETY: the caller's promise: the share is not given up here.
+        let node = unsafe { LaneShare::of(node) };
+        ManuallyDrop::new(Self { node, head, limit: head.number, stop: head.number, end })
     }
 
     /// The consumer has moved on to another lane, from which nobody else receives.

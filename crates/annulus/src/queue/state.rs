@@ -24,7 +24,7 @@
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::mem::offset_of;
+use core::mem::{ManuallyDrop, offset_of};
 use core::ops::Deref;
 use core::ptr::NonNull;
 
@@ -48,7 +48,7 @@ use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, mutated};
-use crate::wait::EventCount;
+use crate::wait::{Beginning, EventCount};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 
@@ -444,14 +444,21 @@ impl<L: QueueLane> LaneShare<L> {
     /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
     /// queue state counts one producer and one consumer, which are still to be made.
     #[inline(always)]
-    pub(super) fn first(mut slots: L::Slots, plan: &Plan) -> [Self; 2]
+    pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
     where
-        L: NewLane<Peer = ()>,
+        L: NewLane<Peer = ()> + Send + Sync,
     {
+        // (Leaked by a panic: nothing can fail here but the allocator. So no step takes the address of the
+        // slots, and they are in registers.)
+        let mut slots = ManuallyDrop::new(slots);
+        let beginning = Beginning::now();
+        let event = |counters| EventCount::begun(beginning, counters);
         let room = L::block_of(&mut slots).room_before();
         // SAFETY: `made` has room for it.
-        let lane = |place| unsafe { L::write_at(place, slots, plan) };
-        QueueState::made(room, plan, [EventCount::counting; 2], lane, 1, ()).map(Self::of_first)
+        let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };
+        let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
+        shares[0].list(2);
+        shares.map(Self::of_first)
     }
 
     /// The first share in a new queue state, whose other side is of another process, and which has the lane
@@ -486,6 +493,15 @@ impl<L: QueueLane> LaneShare<L> {
         // `give_up` drops it.
         let _ = state.into_raw();
         Self { node }
+    }
+
+    /// The share at `node` that somebody has.
+    ///
+    /// # Safety
+    ///
+    /// Only one of the two is given up.
+    pub(super) unsafe fn of(node: &LaneNode<L>) -> Self {
+        Self { node: NonNull::from(node) }
     }
 
     /// A share in the same queue state, with a lane for a producer that joins.

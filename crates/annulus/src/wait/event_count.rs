@@ -129,6 +129,27 @@ pub(crate) struct Ticket {
     fenced: bool,
 }
 
+/// The word of new events, and their youth: the same for all.
+#[derive(Clone, Copy)]
+pub(crate) struct Beginning {
+    word: u32,
+    youth: u32,
+}
+
+impl Beginning {
+    pub(crate) fn now() -> Self {
+        if !fence::is_asymmetric() {
+            // Unreached: on other systems, and on kernels without membarrier
+            return Self { word: FENCE_BOTH_SIDES, youth: 0 };
+        }
+        if !fence::begins_young() || mutated!("never_young") {
+            // Unreached: for loom
+            return Self { word: 0, youth: 0 };
+        }
+        Self { word: FENCE_BOTH_SIDES, youth: YOUTH }
+    }
+}
+
 /// A thread sleeps, or is about to.
 const THREAD: u32 = 1;
 /// Wakers have full fences.
@@ -172,21 +193,13 @@ impl EventCount {
     /// An event whose sleeps and wake-ups are counted, if there are counters.
     #[inline(always)]
     pub(crate) fn counting(counters: Counting) -> Self {
-        let (word, youth) = Self::at_first();
-        Self::with(word, youth, counters)
+        Self::begun(Beginning::now(), counters)
     }
 
-    /// The word of a new event, and its youth.
-    fn at_first() -> (u32, u32) {
-        if !fence::is_asymmetric() {
-            // Unreached: on other systems, and on kernels without membarrier
-            return (FENCE_BOTH_SIDES, 0);
-        }
-        if !fence::begins_young() || mutated!("never_young") {
-            // Unreached: for loom
-            return (0, 0);
-        }
-        (FENCE_BOTH_SIDES, YOUTH)
+    /// As [`counting`](Self::counting), by what the caller has asked before.
+    #[inline(always)]
+    pub(crate) fn begun(Beginning { word, youth }: Beginning, counters: Counting) -> Self {
+        Self::with(word, youth, counters)
     }
 
     /// An event whose wakers and sleepers have a full fence each, so that nobody asks the system for one. For
