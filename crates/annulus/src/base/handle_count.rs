@@ -33,6 +33,7 @@ impl HandleCount {
 
     /// Whether the caller's handle, which it is about to give up, is the last one. Then it stays so, and the
     /// caller sees what the others did before they went. If not, it may become so meanwhile.
+    #[inline]
     pub(crate) fn is_last(&self) -> bool {
         // Acquire: pairs with the Release in `remove_beside_others`, of each handle that is gone.
         let ordering = ordering!(Acquire unless "handles_left_relaxed");
@@ -41,6 +42,7 @@ impl HandleCount {
 
     /// One handle less. Says whether it was the last.
     // Decision 0130: the last one is alone with the count.
+    #[inline]
     pub(crate) fn remove(&self) -> bool {
         if !self.is_last() {
             return self.remove_beside_others();

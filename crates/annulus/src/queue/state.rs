@@ -255,14 +255,20 @@ impl<L: QueueLane> QueueState<L> {
         self.published.close();
         // Where the last producer closes the queue, nobody waits for slots.
         if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
-            // A producer whose lane is not seen here sees the flag before it sleeps.
-            self.published.fence();
-            self.nodes().for_each(|node| node.released.notify());
+            self.wake_producers();
         }
         #[cfg(all(feature = "std", not(annulus_loom)))]
         if let Some(told) = self.told.get() {
             told.closed();
         }
+    }
+
+    /// Wakes all producers, who see the flag then.
+    #[inline(never)]
+    fn wake_producers(&self) {
+        // A producer whose lane is not seen here sees the flag before it sleeps.
+        self.published.fence();
+        self.nodes().for_each(|node| node.released.notify());
     }
 
     /// A share of itself. (Whoever has it by reference has one, or borrows one.)

@@ -37,6 +37,7 @@ impl EventCount {
     /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
     /// sees the flag in the word; a task or a thread that registered before is seen here.
     // Decision 0130: the word of the sleepers tells of the flag, too.
+    #[inline]
     pub(crate) fn close(&self) {
         // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
         // with the Release of event.sleep1 of a task, which is found then.
