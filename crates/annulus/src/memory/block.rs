@@ -18,18 +18,13 @@ use crate::sync::mutated;
 /// A block of bytes: from the global allocator, or mapped as the options say. It does not know what is in it.
 pub(crate) struct Block {
     start: NonNull<u8>,
-    #[cfg_attr(
-        not(all(feature = "shm", not(annulus_loom))),
-        allow(dead_code, reason = "asked of memory that processes share")
-    )]
-    bytes: usize,
     /// What the allocator gave for it. `None` if its bytes are from elsewhere, or another one has the room.
     room: Option<Room>,
     /// `None` if there were no options.
     placed: Option<Box<Placed>>,
-    /// Where it lies, if other processes have it, too.
+    /// Where it lies, and how many bytes, if other processes have it, too.
     #[cfg(feature = "shm")]
-    shared: Option<KeptMemory>,
+    shared: Option<(KeptMemory, usize)>,
 }
 
 // SAFETY: it is the only owner of its bytes, and a shared reference gives pointers only.
@@ -93,7 +88,7 @@ impl Block {
     fn placed(layout: Layout, memory: Memory, content: Content) -> Result<Self, NoBlock> {
         let placed = Box::new(Placed::new(layout, memory)?);
         let mut block = match placed.start() {
-            Some(start) => Self::of(start, layout.size()),
+            Some(start) => Self::of(start),
             None => Self::allocated(layout, content, Before::NOTHING)?,
         };
         block.placed = Some(placed);
@@ -107,7 +102,7 @@ impl Block {
         let before = if is_small { before } else { Before::NOTHING };
         if layout.size() + before.bytes == 0 {
             let start = NonNull::new(ptr::without_provenance_mut(layout.align())).ok_or(NoBlock::TooLarge)?;
-            return Ok(Self::of(start, layout.size()));
+            return Ok(Self::of(start));
         }
         // (A small block of zeroes does not come from the stock of blocks that most allocators have at hand.)
         let is_zeroed = content == Content::Zeroes && !is_small;
@@ -119,7 +114,7 @@ impl Block {
             // SAFETY: the block is new, and has a byte.
             unsafe { touch(start, layout.size()) };
         }
-        let mut block = Self::of(start, layout.size());
+        let mut block = Self::of(start);
         block.room = Some(room);
         Ok(block)
     }
@@ -137,10 +132,9 @@ impl Block {
     }
 
     #[inline(always)]
-    fn of(start: NonNull<u8>, bytes: usize) -> Self {
+    fn of(start: NonNull<u8>) -> Self {
         Self {
             start,
-            bytes,
             room: None,
             placed: None,
             #[cfg(feature = "shm")]
@@ -159,16 +153,16 @@ impl Block {
         // SAFETY: within the mapping.
         let start = unsafe { memory.base().add(offset) };
         assert!(start.addr().get() % layout.align() == 0);
-        let mut block = Self::of(start, layout.size());
-        block.shared = Some(memory);
+        let mut block = Self::of(start);
+        block.shared = Some((memory, layout.size()));
         block
     }
 
     /// What begins there, and outlives this: for models of such memory.
     #[cfg(all(feature = "shm", annulus_loom))]
     pub(crate) fn borrowed(start: NonNull<u8>) -> Self {
-        let mut block = Self::of(start, 0);
-        block.shared = Some(());
+        let mut block = Self::of(start);
+        block.shared = Some(((), 0));
         block
     }
 
@@ -181,8 +175,8 @@ impl Block {
     /// What the kernel says of it.
     pub(crate) fn placement(&self) -> Placement {
         #[cfg(all(feature = "shm", not(annulus_loom)))]
-        if let Some(memory) = self.shared.as_ref().filter(|_| !mutated!("shared_memory_unsaid")) {
-            return memory.placement(self.bytes);
+        if let Some((memory, bytes)) = self.shared.as_ref().filter(|_| !mutated!("shared_memory_unsaid")) {
+            return memory.placement(*bytes);
         }
         self.placed.as_ref().map(|placed| placed.placement()).unwrap_or_default()
     }

@@ -101,6 +101,10 @@ use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
+///
+/// In this order, so that what is 0 at first lies together: it is written by a few wide stores.
+// Decision 0143: stores are what it takes to make a ring.
+#[repr(C)]
 pub(crate) struct EventCount {
     /// Written by sleepers (event.sleep1) and, only while bit 0 or 4 is set, by wakers (event.wake4,
     /// event.wake6), at [a close](EventCount::set_closed), and once by a waker (event.grow8);
@@ -109,10 +113,10 @@ pub(crate) struct EventCount {
     /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
     /// several look at once, they may count as one.
     youth: AtomicU32,
-    /// The threads that sleep.
-    threads: Cohorts,
     #[cfg(feature = "std")]
     give_way: GiveWayHint,
+    /// The threads that sleep.
+    threads: Cohorts,
     /// The tasks that wait, where nobody else has them (see [`tasks`](Self::tasks)).
     tasks: Waiters,
     /// Counts sleeps and wake-ups, if somebody wants that. Constant.
@@ -214,9 +218,9 @@ impl EventCount {
         Self {
             word: AtomicU32::new(word),
             youth: AtomicU32::new(youth),
-            threads: Cohorts::new(),
             #[cfg(feature = "std")]
             give_way: GiveWayHint::new(),
+            threads: Cohorts::new(),
             tasks: Waiters::new(),
             counters,
             remote: None,
