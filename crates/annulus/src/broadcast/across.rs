@@ -160,7 +160,7 @@ pub(crate) unsafe fn fellow_of_another<T: Message>(
     // SAFETY: the caller's promise.
     let ring = RingParts::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
     let elsewhere = Elsewhere { sleepers, gate: None };
-    let [shared] = RingState::across(ring, 0, elsewhere, strategy, &None, None);
+    let [shared] = RingState::across(ring, 0, elsewhere, strategy, None, None);
     fellow.publisher(shared)
 }
 
@@ -190,7 +190,7 @@ pub(crate) unsafe fn of_another<T: Message>(
     let ((slots, stride), mirror, elsewhere) = across.split();
     // SAFETY: the caller's promise.
     let ring = RingParts::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
-    let [shared] = RingState::across(ring, headroom, elsewhere, strategy, &None, None);
+    let [shared] = RingState::across(ring, headroom, elsewhere, strategy, None, None);
     Ok(Subscribable::new(first_of_another(shared)))
 }
 

@@ -422,7 +422,7 @@ mod tests {
             Copied::new(capacity, stride, &Memory::default(), RingState::<Copied<u64>>::BEFORE)
         };
         let ring = RingParts::new(4, Sequence::FIRST, writers, make).unwrap();
-        let [shared] = RingState::made(ring, 0, WaitStrategy::default(), &None, None);
+        let [shared] = RingState::made(ring, 0, WaitStrategy::default(), None, None);
         shared
     }
 

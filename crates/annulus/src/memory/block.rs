@@ -62,8 +62,8 @@ impl Block {
 
     /// Bytes of this layout, all zero. Every page is written here.
     #[inline(always)]
-    pub(crate) fn zeroed(layout: Layout, memory: &Memory) -> Result<Self, NoBlock> {
-        Self::new(layout, memory, Content::Zeroes, Before::NOTHING)
+    pub(crate) fn zeroed(layout: Layout, memory: &Memory, before: Before) -> Result<Self, NoBlock> {
+        Self::new(layout, memory, Content::Zeroes, before)
     }
 
     // (Inlined, as all that makes a ring: what is returned in memory is read again before it is written

@@ -156,6 +156,7 @@ impl<S: Store> Ring<S> {
     }
 
     /// Where the slots are, for a handle that keeps the ring alive.
+    #[inline(always)]
     pub(crate) fn slots(&self) -> Slots<S> {
         Slots::new(self.store.start(), &self.index, self.stride, self.head.writers())
     }
