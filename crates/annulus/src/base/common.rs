@@ -178,6 +178,18 @@ impl<T> Common<T> {
     }
 }
 
+impl<T: ?Sized> Common<T> {
+    /// common.drop1: whether nobody else has a share, or something weak. Of a share that nobody has by
+    /// reference, this stays so, and the caller sees what all others did.
+    #[inline(always)]
+    pub(crate) fn is_alone(&self) -> bool {
+        // SAFETY: this is a share.
+        let head = unsafe { head_of(self.value) };
+        // Acquire: pairs with common.drop2 and common.weak6 of all others.
+        head.shares.load(ordering!(Acquire unless "common_alone_relaxed")) == ALONE
+    }
+}
+
 impl<T: ?Sized> Deref for Common<T> {
     type Target = T;
 
@@ -198,10 +210,9 @@ impl<T> Clone for Common<T> {
 impl<T: ?Sized> Drop for Common<T> {
     #[inline]
     fn drop(&mut self) {
+        let is_alone = self.is_alone();
         // SAFETY: this is a share.
         let head = unsafe { head_of(self.value) };
-        // common.drop1. Acquire: pairs with common.drop2 and common.weak6 of all others.
-        let is_alone = head.shares.load(ordering!(Acquire unless "common_alone_relaxed")) == ALONE;
         // common.drop2. Release: pairs with the Acquire of the last one; Acquire: that one is this.
         let ordering = ordering!(AcqRel unless "common_share_relaxed");
         if is_alone || strong(head.shares.fetch_sub(1, ordering)) == 1 {

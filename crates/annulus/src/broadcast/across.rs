@@ -103,8 +103,8 @@ impl Builder {
         let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
         let [shared] = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
             // SAFETY: the caller's promise.
-            let make = |_, _| Ok(unsafe { Copied::over(slots) });
-            Ok(RingParts::new(capacity, first, (Writers::Processes, stride), make)?.mirrored(mirror))
+            let store = unsafe { Copied::over(slots) };
+            Ok(RingParts::new(capacity, first, (Writers::Processes, stride), store).mirrored(mirror))
         })?;
         Ok(fellow.publisher(shared))
     }
@@ -120,8 +120,8 @@ impl Builder {
         self.shared_with(elsewhere, |capacity, first| {
             mirror.show_bound(first);
             // SAFETY: the caller's promise.
-            let make = |_, _| Ok(unsafe { Copied::over(slots) });
-            Ok(RingParts::new(capacity, first, (Writers::One, stride), make)?.mirrored(mirror))
+            let store = unsafe { Copied::over(slots) };
+            Ok(RingParts::new(capacity, first, (Writers::One, stride), store).mirrored(mirror))
         })
     }
 }

@@ -292,10 +292,7 @@ impl Builder {
         factory: impl FnMut() -> T,
         reset: R,
     ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
-        let parts = self.parts_that(Writers::One, |capacity, _| {
-            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, factory)
-        })?;
-        let (publisher, subscribable) = self.made_of(parts, self.name());
+        let (publisher, subscribable) = self.made_of(self.event_parts(Writers::One, factory)?, self.name());
         Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
     }
 
@@ -305,10 +302,7 @@ impl Builder {
         factory: impl Fn() -> T + Send + Sync + 'static,
         reset: R,
     ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
-        let parts = self.parts_that(Writers::Many, |capacity, _| {
-            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, &factory)
-        })?;
-        let (publisher, subscribable) = self.made_of(parts, self.name());
+        let (publisher, subscribable) = self.made_of(self.event_parts(Writers::Many, &factory)?, self.name());
         Ok((
             MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
             EventSubscribable::new(subscribable),
@@ -453,20 +447,29 @@ impl Builder {
         &self,
         writers: Writers,
     ) -> Result<RingParts<Copied<T>>, CapacityError> {
-        self.parts_that(writers, |capacity, stride| {
-            Copied::new(capacity, stride, &self.memory, RingState::<Copied<T>>::BEFORE)
-        })
+        let first = self.checked()?;
+        let stride = Copied::<T>::stride(writers);
+        let slots = Copied::new(self.capacity, stride, &self.memory, RingState::<Copied<T>>::BEFORE)?;
+        Ok(RingParts::new(self.capacity, first, (writers, stride), slots))
     }
 
-    #[inline(always)]
-    fn parts_that<S: Strided>(
+    /// The parts of a ring of events.
+    fn event_parts<T>(
         &self,
         writers: Writers,
-        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<RingParts<S>, CapacityError> {
+        factory: impl FnMut() -> T,
+    ) -> Result<RingParts<Owned<T>>, CapacityError> {
+        let first = self.checked()?;
+        let slots = Owned::new(self.capacity, &self.memory, RingState::<Owned<T>>::BEFORE, factory)?;
+        Ok(RingParts::new(self.capacity, first, (writers, Owned::<T>::stride(writers)), slots))
+    }
+
+    /// The number of the first message of a ring that there can be.
+    #[inline(always)]
+    fn checked(&self) -> Result<Sequence, CapacityError> {
         let first = self.first_sequence()?;
         self.check_headroom()?;
-        RingParts::new(self.capacity, first, (writers, S::stride(writers)), make)
+        Ok(first)
     }
 
     /// The ring of these parts. Nothing can fail here, so all is made where it is to be.

@@ -300,6 +300,9 @@ impl<S: Store, R: Role> Drop for Handle<S, R> {
 #[cold]
 #[inline(never)]
 fn give_up<S: Store, R: Role>(shared: Common<RingState<S>>, role: R) {
-    role.leave(&shared);
+    // Decision 0143: whoever is alone tells nobody.
+    if !shared.is_alone() || shared.is_known_elsewhere() {
+        role.leave(&shared);
+    }
     drop(shared);
 }

@@ -190,6 +190,12 @@ impl<S: Store> RingState<S> {
         unsafe { self.listing.begin(self, sides) };
     }
 
+    /// Whether somebody has to learn of a handle that goes although there is no other one: another process,
+    /// or the list of those that have a name.
+    pub(super) fn is_known_elsewhere(&self) -> bool {
+        self.ring.head().is_mirrored() || self.gate.has_seats() || self.listing.is_there()
+    }
+
     /// One publisher more; the caller has one.
     pub(super) fn publisher_comes(&self) {
         self.publishers.add();

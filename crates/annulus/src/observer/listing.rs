@@ -97,6 +97,12 @@ impl Listing {
         list.insert(number, Arc::clone(entry));
     }
 
+    /// Whether the ring has a name.
+    #[inline]
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The last handle of a side goes: it is still there. With the last side, the ring leaves the list.
     /// Waits for whoever looks at the ring now.
     #[inline]
