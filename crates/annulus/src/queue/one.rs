@@ -207,8 +207,5 @@ unsafe fn leave<T, C: ControlBlock>(
         state.await_sends();
         end.seal();
     }
-    while end.look(usize::MAX) {
-        let known = end.known();
-        end.drop_some(known);
-    }
+    end.drop_rest();
 }

@@ -392,6 +392,13 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         }
     }
 
+    /// Drops all messages that are there.
+    pub(super) fn drop_rest(&mut self) {
+        while self.look(usize::MAX) {
+            self.drop_some(self.known());
+        }
+    }
+
     /// [Seals](seal) the lane, unless its producer did.
     pub(super) fn seal(&mut self) {
         self.end = Some(seal(self.lane(), self.limit));
