@@ -29,7 +29,7 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use super::node::LaneNode;
-use super::plan::Plan;
+use super::plan::{KeptPlan, Plan};
 use super::queue_lane::{NewLane, QueueLane};
 use super::roster::{Roster, Round};
 use crate::base::common::{Common, CommonRoom};
@@ -62,7 +62,7 @@ pub(crate) struct QueueState<L: QueueLane> {
     pub(super) roster: Roster<L>,
     /// How many producers have joined.
     joined: AtomicU64,
-    pub(super) plan: Plan,
+    pub(super) plan: KeptPlan,
     /// What is counted, if somebody wants that. Constant.
     pub(super) counters: Counting,
     /// In the list of those that have a name.
@@ -123,7 +123,7 @@ impl<L: QueueLane> QueueState<L> {
             (&raw mut (*place).producers).write(HandleCount::new());
             (&raw mut (*place).consumers).write(HandleCount::new());
             (&raw mut (*place).joined).write(AtomicU64::new(joined));
-            (&raw mut (*place).plan).write(*plan);
+            (&raw mut (*place).plan).write(plan.kept());
             (&raw mut (*place).counters).write(counters);
             (&raw mut (*place).listing).write(Listing::new(plan.name));
             (&raw mut (*place).peer).write(peer);
@@ -149,22 +149,28 @@ impl<L: QueueLane> QueueState<L> {
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
         }
-        let (slots, released) = (self.new_slots()?, EventCount::counting(self.counters.clone()));
+        let plan = self.plan_again();
+        let (slots, released) = (self.new_slots(&plan)?, EventCount::counting(self.counters.clone()));
         // SAFETY: `add_lane` has room for it.
-        Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &self.plan) }, released, id))
+        Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &plan) }, released, id))
     }
 
     /// Adds a lane, which `lane` writes to its place, for producer `id`, which sleeps at `released`.
     pub(super) fn add_lane(&self, lane: impl FnOnce(*mut L), released: EventCount, id: u64) -> &LaneNode<L> {
-        self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &self.plan, released))
+        self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &self.plan_again(), released))
+    }
+
+    /// The plan that its lanes are made by.
+    fn plan_again(&self) -> Plan {
+        self.plan.again(self.counters.is_some())
     }
 
     /// Slots of its memory for a lane, near the consumer if that has said where it is.
-    fn new_slots(&self) -> Result<L::Slots, CapacityError>
+    fn new_slots(&self, plan: &Plan) -> Result<L::Slots, CapacityError>
     where
         L: NewLane,
     {
-        let mut plan = self.plan;
+        let mut plan = *plan;
         if mutated!("joined_ring_unplaced") {
             plan.memory = Memory::default();
         }

@@ -86,6 +86,7 @@ mod many;
 mod tests;
 mod wake;
 
+use core::mem::ManuallyDrop;
 use core::task::Waker;
 
 use super::Deadline;
@@ -121,8 +122,19 @@ pub(crate) struct EventCount {
     tasks: Waiters,
     /// Counts sleeps and wake-ups, if somebody wants that. Constant.
     counters: Counting,
-    /// Where the threads of all processes sleep, if there are others. Constant.
-    remote: Option<Remote>,
+    /// Where the threads of all processes sleep, if there are others. Constant. Few events have it: so the
+    /// drop of one looks whether it is there, and calls nothing.
+    remote: ManuallyDrop<Option<Remote>>,
+}
+
+impl Drop for EventCount {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.remote.is_some() {
+            // SAFETY: it is dropped once, and nobody uses it any more.
+            unsafe { ManuallyDrop::drop(&mut self.remote) };
+        }
+    }
 }
 
 /// What [`EventCount::register`] saw; consumed by [`EventCount::sleep_on`].
@@ -223,7 +235,7 @@ impl EventCount {
             threads: Cohorts::new(),
             tasks: Waiters::new(),
             counters,
-            remote: None,
+            remote: ManuallyDrop::new(None),
         }
     }
 
@@ -233,14 +245,15 @@ impl EventCount {
     // Decision 0089: one more load for each message, no fence.
     #[cfg(feature = "shm")]
     pub(crate) fn across(remote: Remote, counters: Counting) -> Self {
-        let event = if remote.is_asymmetric() {
+        let mut event = if remote.is_asymmetric() {
             Self::counting(counters)
         } else {
             Self::with(FENCE_BOTH_SIDES, 0, counters)
         };
         // Relaxed: nobody else has it yet.
         event.word.fetch_or(ELSEWHERE, Ordering::Relaxed);
-        Self { remote: Some(remote), ..event }
+        event.remote = ManuallyDrop::new(Some(remote));
+        event
     }
 
     /// Whether giving up the time slice helps those who wait here.
@@ -252,7 +265,7 @@ impl EventCount {
     /// Says that the caller is about to sleep. It must poll once more before it
     /// calls [`sleep_on`](Self::sleep_on).
     pub(crate) fn register(&self) -> Ticket {
-        if let Some(remote) = &self.remote {
+        if let Some(remote) = &*self.remote {
             let (word, fenced) = remote.register();
             return Ticket { word, fenced };
         }
@@ -331,7 +344,7 @@ impl EventCount {
     #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
     pub(super) fn sleep_on(&self, ticket: Ticket, deadline: Deadline, naps: u32) -> bool {
         let sleep = |deadline| {
-            if let Some(remote) = &self.remote {
+            if let Some(remote) = &*self.remote {
                 return remote.sleep(ticket.word, deadline);
             }
             self.threads.sleep_while(&self.word, ticket.word, deadline, cohort(ticket.word));

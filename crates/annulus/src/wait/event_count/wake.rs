@@ -142,7 +142,7 @@ impl EventCount {
 
     /// The threads of all processes, where there are others.
     pub(super) fn wake_remote(&self) {
-        if let Some(remote) = &self.remote {
+        if let Some(remote) = &*self.remote {
             if let (true, Some(counters)) = (remote.wake_all(), &self.counters) {
                 counters.woke();
             }
