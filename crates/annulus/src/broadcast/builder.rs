@@ -443,10 +443,7 @@ impl Builder {
 
     /// The parts of a ring of copied messages.
     #[inline(always)]
-    pub(super) fn parts<T: Message>(
-        &self,
-        writers: Writers,
-    ) -> Result<RingParts<Copied<T>>, CapacityError> {
+    pub(super) fn parts<T: Message>(&self, writers: Writers) -> Result<RingParts<Copied<T>>, CapacityError> {
         let first = self.checked()?;
         let stride = Copied::<T>::stride(writers);
         let slots = Copied::new(self.capacity, stride, &self.memory, RingState::<Copied<T>>::BEFORE)?;
@@ -474,7 +471,11 @@ impl Builder {
 
     /// The ring of these parts. Nothing can fail here, so all is made where it is to be.
     #[inline(always)]
-    pub(super) fn made_of<S: Strided + Send + Sync>(self, parts: RingParts<S>, name: Name) -> FirstHandles<S> {
+    pub(super) fn made_of<S: Strided + Send + Sync>(
+        self,
+        parts: RingParts<S>,
+        name: Name,
+    ) -> FirstHandles<S> {
         let counters = Counters::new(self.statistics);
         first_two(RingState::made(parts, self.headroom, self.strategy, counters, name))
     }

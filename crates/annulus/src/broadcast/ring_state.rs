@@ -16,7 +16,7 @@ use crate::stats::{Counting, Handles, Name};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, mutated};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
-use crate::wait::{Beginning, EventCount, WaitStrategy};
+use crate::wait::{EventCount, NewWord, WaitStrategy};
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
 /// constant while nobody sleeps, comes or goes.
@@ -73,8 +73,8 @@ impl<S: Store> RingState<S> {
         name: Name,
     ) -> [Common<Self>; SHARES] {
         let ring = ManuallyDrop::new(ring);
-        let beginning = Beginning::now();
-        let event = |counters| EventCount::begun(beginning, counters);
+        let new_word = NewWord::of_events();
+        let event = |counters| EventCount::begun(new_word, counters);
         Self::in_place(ring, headroom, None, [event; 2], strategy, counters, name)
     }
 

@@ -193,11 +193,7 @@ impl<T, C: ControlBlock> Drop for One<T, C> {
 /// These are those of the end of the lane's consumer, which is not used any more, but has its share.
 #[cold]
 #[inline(never)]
-unsafe fn leave<T, C: ControlBlock>(
-    node: &LaneNode<OneToOne<T, C>>,
-    head: Position<T>,
-    end: Option<Number>,
-) {
+unsafe fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, head: Position<T>, end: Option<Number>) {
     let state = state_of(node);
     state.consumer_goes();
     // SAFETY: the caller's promise.

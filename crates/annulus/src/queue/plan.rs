@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use crate::lane::Number;
 use crate::memory::Memory;
+use crate::stats::Counting;
 use crate::wait::WaitStrategy;
 
 /// How lanes are to be. Constant.
@@ -42,7 +43,8 @@ impl Plan {
 
 impl KeptPlan {
     /// That of another lane.
-    pub(super) fn again(&self, statistics: bool) -> Plan {
+    pub(super) fn again(&self, counters: &Counting) -> Plan {
+        let statistics = counters.is_some();
         let Self { capacity, first, name, strategy, .. } = *self;
         let memory = self.memory.as_deref().copied().unwrap_or_default();
         Plan { capacity, first, memory, statistics, name, strategy }

@@ -48,9 +48,9 @@ use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, mutated};
-use crate::wait::{Beginning, EventCount};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
+use crate::wait::{EventCount, NewWord};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
@@ -149,28 +149,23 @@ impl<L: QueueLane> QueueState<L> {
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
         }
-        let plan = self.plan_again();
-        let (slots, released) = (self.new_slots(&plan)?, EventCount::counting(self.counters.clone()));
+        let plan = self.plan.again(&self.counters);
+        let (slots, released) = (self.new_slots(plan)?, EventCount::counting(self.counters.clone()));
         // SAFETY: `add_lane` has room for it.
         Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &plan) }, released, id))
     }
 
     /// Adds a lane, which `lane` writes to its place, for producer `id`, which sleeps at `released`.
     pub(super) fn add_lane(&self, lane: impl FnOnce(*mut L), released: EventCount, id: u64) -> &LaneNode<L> {
-        self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &self.plan_again(), released))
-    }
-
-    /// The plan that its lanes are made by.
-    fn plan_again(&self) -> Plan {
-        self.plan.again(self.counters.is_some())
+        let plan = self.plan.again(&self.counters);
+        self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &plan, released))
     }
 
     /// Slots of its memory for a lane, near the consumer if that has said where it is.
-    fn new_slots(&self, plan: &Plan) -> Result<L::Slots, CapacityError>
+    fn new_slots(&self, mut plan: Plan) -> Result<L::Slots, CapacityError>
     where
         L: NewLane,
     {
-        let mut plan = *plan;
         if mutated!("joined_ring_unplaced") {
             plan.memory = Memory::default();
         }
@@ -261,20 +256,12 @@ impl<L: QueueLane> QueueState<L> {
         self.published.close();
         // Where the last producer closes the queue, nobody waits for slots.
         if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
-            self.wake_producers();
+            self.roster.wake_producers(&self.published);
         }
         #[cfg(all(feature = "std", not(annulus_loom)))]
         if let Some(told) = self.told.get() {
             told.closed();
         }
-    }
-
-    /// Wakes all producers, who see the flag then.
-    #[inline(never)]
-    fn wake_producers(&self) {
-        // A producer whose lane is not seen here sees the flag before it sleeps.
-        self.published.fence();
-        self.nodes().for_each(|node| node.released.notify());
     }
 
     /// A share of itself. (Whoever has it by reference has one, or borrows one.)
@@ -463,8 +450,8 @@ impl<L: QueueLane> LaneShare<L> {
         // (Leaked by a panic: nothing can fail here but the allocator. So no step takes the address of the
         // slots, and they are in registers.)
         let mut slots = ManuallyDrop::new(slots);
-        let beginning = Beginning::now();
-        let event = |counters| EventCount::begun(beginning, counters);
+        let new_word = NewWord::of_events();
+        let event = |counters| EventCount::begun(new_word, counters);
         let room = L::block_of(&mut slots).room_before();
         // SAFETY: `made` has room for it.
         let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };

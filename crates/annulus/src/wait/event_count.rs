@@ -147,13 +147,13 @@ pub(crate) struct Ticket {
 
 /// The word of new events, and their youth: the same for all.
 #[derive(Clone, Copy)]
-pub(crate) struct Beginning {
+pub(crate) struct NewWord {
     word: u32,
     youth: u32,
 }
 
-impl Beginning {
-    pub(crate) fn now() -> Self {
+impl NewWord {
+    pub(crate) fn of_events() -> Self {
         if !fence::is_asymmetric() {
             // Unreached: on other systems, and on kernels without membarrier
             return Self { word: FENCE_BOTH_SIDES, youth: 0 };
@@ -209,12 +209,12 @@ impl EventCount {
     /// An event whose sleeps and wake-ups are counted, if there are counters.
     #[inline(always)]
     pub(crate) fn counting(counters: Counting) -> Self {
-        Self::begun(Beginning::now(), counters)
+        Self::begun(NewWord::of_events(), counters)
     }
 
     /// As [`counting`](Self::counting), by what the caller has asked before.
     #[inline(always)]
-    pub(crate) fn begun(Beginning { word, youth }: Beginning, counters: Counting) -> Self {
+    pub(crate) fn begun(NewWord { word, youth }: NewWord, counters: Counting) -> Self {
         Self::with(word, youth, counters)
     }
 

@@ -15,10 +15,10 @@ pub(super) struct Ticket;
 
 /// All begin alike.
 #[derive(Clone, Copy)]
-pub(crate) struct Beginning;
+pub(crate) struct NewWord;
 
-impl Beginning {
-    pub(crate) fn now() -> Self {
+impl NewWord {
+    pub(crate) fn of_events() -> Self {
         Self
     }
 }
@@ -46,7 +46,7 @@ impl EventCount {
     }
 
     /// There is nothing to count.
-    pub(crate) fn begun(_: Beginning, _: Counting) -> Self {
+    pub(crate) fn begun(_: NewWord, _: Counting) -> Self {
         Self::new()
     }
 

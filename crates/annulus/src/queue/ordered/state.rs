@@ -32,7 +32,8 @@ use crate::stats::{Counters, Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::transmit::in_parts::in_parts;
 use crate::wait::{
-    Beginning, Deadline, EventCount, Look, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
+    Deadline, EventCount, Look, NewWord, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots,
+    wait_until,
 };
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
@@ -76,7 +77,7 @@ impl<T> State<T> {
     {
         // As in `LaneShare::first`.
         let mut slots = ManuallyDrop::new(slots);
-        let (beginning, counters) = (Beginning::now(), Counters::new(statistics));
+        let (new_word, counters) = (NewWord::of_events(), Counters::new(statistics));
         let listing = Listing::new(name);
         let room = slots.block_mut().room_before::<Self>();
         // SAFETY: the room is new, the place is in it, and all fields are written.
@@ -85,8 +86,8 @@ impl<T> State<T> {
                 room.place().as_ptr(),
                 Self {
                     lane: ManyToMany::new(ManuallyDrop::into_inner(slots), first),
-                    published: EventCount::begun(beginning, counters.clone()),
-                    released: EventCount::begun(beginning, counters.clone()),
+                    published: EventCount::begun(new_word, counters.clone()),
+                    released: EventCount::begun(new_word, counters.clone()),
                     senders: HandleCount::new(),
                     receivers: HandleCount::new(),
                     strategy: strategy,
