@@ -24,22 +24,22 @@ fn with_subscriber(slots: usize) -> (broadcast::Publisher<u64>, broadcast::Subsc
     (publisher, subscriber)
 }
 
-#[library_benchmark(config = at_most(72_000))]
+#[library_benchmark(config = at_most(48_500))]
 fn spsc_queue() {
     made(spsc::channel::<u64>);
 }
 
-#[library_benchmark(config = at_most(79_500))]
+#[library_benchmark(config = at_most(49_000))]
 fn mpsc_queue() {
     made(mpsc::channel::<u64>);
 }
 
-#[library_benchmark(config = at_most(73_500))]
+#[library_benchmark(config = at_most(59_000))]
 fn ordered_queue() {
     made(queue::ordered::channel::<u64>);
 }
 
-#[library_benchmark(config = at_most(106_500))]
+#[library_benchmark(config = at_most(60_000))]
 fn lossy_ring() {
     made(with_subscriber);
 }

@@ -1,25 +1,39 @@
 //! What it takes to make a ring and to drop it.
+//!
+//! Each entry has a process of its own: what an allocator does for one goes by what others have left.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use annulus::{broadcast, event, mpmc, mpsc, oneshot, queue, spmc, spsc, watch};
 
+use crate::processes::{Child, Parent, Work};
 use crate::row::{Entry, Kind, Plan, Row, Sample};
 use crate::timing::{WARM_UP, ns_each, phases};
 
 /// What ours may take of the best rival's time.
 const LIMIT: f64 = 1.0;
 
+/// An entry, its row's kind of ring, and what its process does: so many rings of such a capacity. Returns
+/// nanoseconds for one.
+type Made = (Entry, &'static str, fn(usize, u64) -> f64);
+
 /// A row: how ours of this kind is made, and how each rival's.
 macro_rules! row {
     ($kind:literal, $ours:expr; $($rival:literal: $make:expr),* $(,)?) => {
-        row(
+        vec![
+            entry!($kind, "annulus", Kind::Ours, $ours),
+            $(entry!($kind, $rival, Kind::Rival, $make),)*
+        ]
+    };
+}
+
+macro_rules! entry {
+    ($kind:literal, $name:literal, $side:expr, $make:expr) => {
+        (
+            Entry { name: $name, kind: $side, run: |plan| in_its_process(plan, $kind, $name) },
             $kind,
-            vec![
-                Entry { name: "annulus", kind: Kind::Ours, run: |plan| made(plan, $ours) },
-                $(Entry { name: $rival, kind: Kind::Rival, run: |plan| made(plan, $make) },)*
-            ],
+            |capacity, rings| made(capacity, rings, $make),
         )
     };
 }
@@ -38,7 +52,11 @@ macro_rules! for_many {
     };
 }
 
-pub fn rows() -> [Row; 10] {
+pub fn rows() -> Vec<Row> {
+    kinds().into_iter().map(row).collect()
+}
+
+fn kinds() -> [Vec<Made>; 10] {
     [
         row!("spsc", spsc::channel::<u64>;
             "rtrb": rtrb::RingBuffer::<u64>::new,
@@ -83,11 +101,32 @@ pub fn rows() -> [Row; 10] {
     ]
 }
 
-fn row(kind: &str, entries: Vec<Entry>) -> Row {
-    let about = "u64: the ring is made, with one handle on each side, and both are dropped, on one thread";
+fn row(entries: Vec<Made>) -> Row {
+    let about = "u64: the ring is made, with one handle on each side, and both are dropped, on one thread; each \
+                 library in a process of its own";
+    let kind = entries[0].1;
     Row::new(format!("made and dropped, {kind}"), about, 64, 100_000)
-        .entries(entries)
+        .entries(entries.into_iter().map(|(entry, ..)| entry))
         .at_most_of_the_best(LIMIT)
+}
+
+/// Makes the rings of one entry.
+pub struct Maker;
+
+impl Work for Maker {
+    fn run(parent: Parent) {
+        let (kind, name): (String, String) = parent.hear();
+        let mut entries = kinds().into_iter().flatten();
+        let found = entries.find(|(entry, of, _)| *of == kind && entry.name == name);
+        let (.., make) = found.expect("the parent has the same entries");
+        parent.tell(&make(parent.order.capacity, parent.order.messages));
+    }
+}
+
+fn in_its_process(plan: &Plan, kind: &str, name: &str) -> Sample {
+    let maker = Child::start::<Maker>(plan, 1);
+    maker.tell(&(kind, name));
+    maker.last_words::<f64>().into()
 }
 
 /// A publisher, and its first subscriber.
@@ -97,13 +136,13 @@ fn with_reader<P, S, R>((publisher, subscribable): (P, S), subscribe: impl FnOnc
 }
 
 #[inline(never)]
-fn made<R>(plan: &Plan, make: impl Fn(usize) -> R) -> Sample {
+fn made<R>(capacity: usize, rings: u64, make: impl Fn(usize) -> R) -> f64 {
     let mut begun = Instant::now();
-    for phase in phases(WARM_UP, plan.messages) {
+    for phase in phases(WARM_UP, rings) {
         begun = Instant::now();
         for _ in phase {
-            drop(black_box(make(black_box(plan.capacity))));
+            drop(black_box(make(black_box(capacity))));
         }
     }
-    ns_each(begun, plan.messages).into()
+    ns_each(begun, rings)
 }

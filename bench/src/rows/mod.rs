@@ -47,7 +47,7 @@ mod tasks;
 mod wait_strategies;
 mod wake_up;
 
-use crate::processes::Works;
+use crate::processes::{Works, work};
 use crate::row::{Group, Row};
 
 /// In the order of the table.
@@ -77,7 +77,7 @@ pub fn all() -> Vec<Row> {
     of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
     of(Group::Latency, wait_strategies::rows());
-    of(Group::ShortLives, made::rows().into());
+    of(Group::ShortLives, made::rows());
     of(Group::ShortLives, replies::rows().into());
     of(Group::ShortLives, short_lives::rows().into());
     of(Group::BeyondThreads, tasks::rows());
@@ -98,7 +98,8 @@ pub fn all() -> Vec<Row> {
 
 /// What other processes of rows do.
 pub fn works() -> Works {
-    let works = between::works();
+    let mut works = between::works();
+    works.push(work::<made::Maker>());
     #[cfg(test)]
     let works = [works, crate::processes::tests::works()].concat();
     works

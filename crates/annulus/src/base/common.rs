@@ -108,12 +108,21 @@ unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
     let is_last =
         head.shares.load(Ordering::Acquire) == WEAK || head.shares.fetch_sub(WEAK, Ordering::AcqRel) == WEAK;
     if is_last {
-        let room = head.room;
-        // SAFETY: nobody has anything of it any more. (The head needs no drop, except in models.)
-        unsafe {
-            value.cast::<CommonHead>().sub(1).drop_in_place();
-            room.free();
-        }
+        // SAFETY: nobody has anything of it any more.
+        unsafe { free_room(value) };
+    }
+}
+
+/// # Safety
+///
+/// It is freed once, and nobody has anything of it any more.
+#[inline(always)]
+unsafe fn free_room<T: ?Sized>(value: NonNull<T>) {
+    // SAFETY: the caller's promise. (The head needs no drop, except in models.)
+    unsafe {
+        let room = head_of(value).room;
+        value.cast::<CommonHead>().sub(1).drop_in_place();
+        room.free();
     }
 }
 
@@ -169,6 +178,18 @@ impl<T> Common<T> {
     }
 }
 
+impl<T: ?Sized> Common<T> {
+    /// common.drop1: whether nobody else has a share, or something weak. Of a share that nobody has by
+    /// reference, this stays so, and the caller sees what all others did.
+    #[inline(always)]
+    pub(crate) fn is_alone(&self) -> bool {
+        // SAFETY: this is a share.
+        let head = unsafe { head_of(self.value) };
+        // Acquire: pairs with common.drop2 and common.weak6 of all others.
+        head.shares.load(ordering!(Acquire unless "common_alone_relaxed")) == ALONE
+    }
+}
+
 impl<T: ?Sized> Deref for Common<T> {
     type Target = T;
 
@@ -189,10 +210,9 @@ impl<T> Clone for Common<T> {
 impl<T: ?Sized> Drop for Common<T> {
     #[inline]
     fn drop(&mut self) {
+        let is_alone = self.is_alone();
         // SAFETY: this is a share.
         let head = unsafe { head_of(self.value) };
-        // common.drop1. Acquire: pairs with common.drop2 and common.weak6 of all others.
-        let is_alone = head.shares.load(ordering!(Acquire unless "common_alone_relaxed")) == ALONE;
         // common.drop2. Release: pairs with the Acquire of the last one; Acquire: that one is this.
         let ordering = ordering!(AcqRel unless "common_share_relaxed");
         if is_alone || strong(head.shares.fetch_sub(1, ordering)) == 1 {
@@ -210,19 +230,16 @@ impl<T: ?Sized> Drop for Common<T> {
 #[inline(never)]
 unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_alone: bool) {
     /// Frees the room also where a destructor panics.
-    struct Leaving<T: ?Sized>(NonNull<T>);
+    struct Leaving<T: ?Sized>(NonNull<T>, bool);
     impl<T: ?Sized> Drop for Leaving<T> {
+        #[inline(always)]
         fn drop(&mut self) {
-            // SAFETY: the weak count of all shares is given up once.
-            unsafe { weak_goes(self.0) };
+            let Self(value, is_alone) = *self;
+            // SAFETY: the weak count of all shares is given up once. Whoever is alone has the only one.
+            unsafe { if is_alone { free_room(value) } else { weak_goes(value) } };
         }
     }
-    if is_alone {
-        // Relaxed: nobody else has the room.
-        // SAFETY: it is still there.
-        unsafe { head_of(value) }.shares.store(WEAK, Ordering::Relaxed);
-    }
-    let _room = Leaving(value);
+    let _room = Leaving(value, is_alone);
     // SAFETY: nobody has a share, and nobody gets one from what is weak (common.upgrade5).
     unsafe { value.drop_in_place() };
 }

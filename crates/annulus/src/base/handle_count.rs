@@ -7,23 +7,26 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering};
 /// from another one of its side. (Only receivers of a `watch` and of broadcast rings may come back: those who
 /// send can make them.)
 pub(crate) struct HandleCount {
-    /// How many handles.
-    count: AtomicUsize,
+    /// How many handles there are beside one. (So it begins with 0, as the other.) [`NONE`] if there is none.
+    others: AtomicUsize,
     /// How many handles there have been, without the first.
     added: AtomicU64,
 }
 
+/// The last handle is gone: one less than 0.
+const NONE: usize = usize::MAX;
+
 impl HandleCount {
     /// With one handle.
     pub(crate) fn new() -> Self {
-        Self { count: AtomicUsize::new(1), added: AtomicU64::new(0) }
+        Self { others: AtomicUsize::new(0), added: AtomicU64::new(0) }
     }
 
     /// One handle more; the caller has one.
     pub(crate) fn add(&self) {
-        // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile. (Where it
-        // can, nothing is freed or ended by that.)
-        self.count.fetch_add(1, Ordering::Relaxed);
+        // Relaxed: the caller has a handle, so there is one and can't be none meanwhile. (Where there can,
+        // nothing is freed or ended by that.)
+        self.others.fetch_add(1, Ordering::Relaxed);
         // (No model looks at it, and to loom it would be one step more in each join.)
         if !cfg!(annulus_loom) {
             // Relaxed: a number for whoever asks.
@@ -33,21 +36,23 @@ impl HandleCount {
 
     /// Whether the caller's handle, which it is about to give up, is the last one. Then it stays so, and the
     /// caller sees what the others did before they went. If not, it may become so meanwhile.
+    #[inline]
     pub(crate) fn is_last(&self) -> bool {
         // Acquire: pairs with the Release in `remove_beside_others`, of each handle that is gone.
         let ordering = ordering!(Acquire unless "handles_left_relaxed");
-        self.count.load(ordering) == 1 || mutated!("handle_taken_for_the_last")
+        self.others.load(ordering) == 0 || mutated!("handle_taken_for_the_last")
     }
 
     /// One handle less. Says whether it was the last.
     // Decision 0130: the last one is alone with the count.
+    #[inline]
     pub(crate) fn remove(&self) -> bool {
         if !self.is_last() {
             return self.remove_beside_others();
         }
         // Handles are made from handles: nobody else changes the count. Release: pairs with the Acquire in
         // `is_zero`. This handle has seen what the others did.
-        self.count.store(0, Ordering::Release);
+        self.others.store(NONE, Ordering::Release);
         true
     }
 
@@ -57,13 +62,13 @@ impl HandleCount {
         // read-modify-writes, so who sees the change of a later handle also sees what the earlier ones did
         // before theirs. Acquire: pairs with those Releases, for the last one, which may be about to end what
         // the others used.
-        self.count.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) == 1
+        self.others.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) == 0
     }
 
     /// How many handles there are. Others may come and go meanwhile.
     pub(crate) fn count(&self) -> usize {
         // Relaxed: a number for whoever asks.
-        self.count.load(Ordering::Relaxed)
+        self.others.load(Ordering::Relaxed).wrapping_add(1)
     }
 
     /// How many handles there are, and how many there have been.
@@ -78,8 +83,8 @@ impl HandleCount {
     #[inline]
     pub(crate) fn is_zero(&self) -> bool {
         // Acquire: pairs with the Release in `remove`, or in `remove_beside_others`, of each handle.
-        let count = self.count.load(Ordering::Acquire);
-        count == 0 || (count == 1 && mutated!("handles_gone_with_the_first"))
+        let others = self.others.load(Ordering::Acquire);
+        others == NONE || (others == 0 && mutated!("handles_gone_with_the_first"))
     }
 }
 

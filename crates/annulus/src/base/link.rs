@@ -53,6 +53,8 @@ impl<T> Link<T> {
     /// # Safety
     ///
     /// It comes from [`made`](Self::made), is not null, and nobody uses it any more.
+    #[cold]
+    #[inline(never)]
     unsafe fn free(made: *mut T) {
         if Self::IS_ON_LINES {
             // SAFETY: the caller's promise.
@@ -65,6 +67,7 @@ impl<T> Link<T> {
 }
 
 impl<T> Drop for Link<T> {
+    #[inline(always)]
     fn drop(&mut self) {
         // Relaxed: nobody else has what the link is a part of any more.
         let linked = self.0.load(Ordering::Relaxed);

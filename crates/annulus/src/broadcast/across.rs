@@ -103,8 +103,8 @@ impl Builder {
         let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
         let [shared] = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
             // SAFETY: the caller's promise.
-            let make = |_, _| Ok(unsafe { Copied::over(slots) });
-            Ok(RingParts::new(capacity, first, (Writers::Processes, stride), make)?.mirrored(mirror))
+            let store = unsafe { Copied::over(slots) };
+            Ok(RingParts::new(capacity, first, (Writers::Processes, stride), store).mirrored(mirror))
         })?;
         Ok(fellow.publisher(shared))
     }
@@ -120,8 +120,8 @@ impl Builder {
         self.shared_with(elsewhere, |capacity, first| {
             mirror.show_bound(first);
             // SAFETY: the caller's promise.
-            let make = |_, _| Ok(unsafe { Copied::over(slots) });
-            Ok(RingParts::new(capacity, first, (Writers::One, stride), make)?.mirrored(mirror))
+            let store = unsafe { Copied::over(slots) };
+            Ok(RingParts::new(capacity, first, (Writers::One, stride), store).mirrored(mirror))
         })
     }
 }
@@ -160,7 +160,7 @@ pub(crate) unsafe fn fellow_of_another<T: Message>(
     // SAFETY: the caller's promise.
     let ring = RingParts::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
     let elsewhere = Elsewhere { sleepers, gate: None };
-    let [shared] = RingState::across(ring, 0, elsewhere, strategy, &None, None);
+    let [shared] = RingState::across(ring, 0, elsewhere, strategy, None, None);
     fellow.publisher(shared)
 }
 
@@ -190,7 +190,7 @@ pub(crate) unsafe fn of_another<T: Message>(
     let ((slots, stride), mirror, elsewhere) = across.split();
     // SAFETY: the caller's promise.
     let ring = RingParts::of_another((unsafe { Copied::over(slots) }, stride), capacity, first, mirror);
-    let [shared] = RingState::across(ring, headroom, elsewhere, strategy, &None, None);
+    let [shared] = RingState::across(ring, headroom, elsewhere, strategy, None, None);
     Ok(Subscribable::new(first_of_another(shared)))
 }
 

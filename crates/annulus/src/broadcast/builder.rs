@@ -292,9 +292,7 @@ impl Builder {
         factory: impl FnMut() -> T,
         reset: R,
     ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.first_handles(Writers::One, self.name(), |capacity, _| {
-            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, factory)
-        })?;
+        let (publisher, subscribable) = self.made_of(self.event_parts(Writers::One, factory)?, self.name());
         Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
     }
 
@@ -304,9 +302,7 @@ impl Builder {
         factory: impl Fn() -> T + Send + Sync + 'static,
         reset: R,
     ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.first_handles(Writers::Many, self.name(), |capacity, _| {
-            Owned::new(capacity, &self.memory, RingState::<Owned<T>>::BEFORE, &factory)
-        })?;
+        let (publisher, subscribable) = self.made_of(self.event_parts(Writers::Many, &factory)?, self.name());
         Ok((
             MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
             EventSubscribable::new(subscribable),
@@ -314,6 +310,7 @@ impl Builder {
     }
 
     /// What the ring is called, if somebody has said so.
+    #[inline(always)]
     fn name(&self) -> Name {
         self.name.map(Cow::Borrowed)
     }
@@ -330,7 +327,7 @@ impl Builder {
         self,
         name: Name,
     ) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.without_headroom()?.copied(Writers::One, name)?;
+        let (publisher, subscribable) = self.made_of(self.lossy_parts(Writers::One)?, name);
         Ok((Publisher::new(publisher), Subscribable::<_, Lossy>::new(subscribable)))
     }
 
@@ -341,7 +338,7 @@ impl Builder {
         self,
         name: Name,
     ) -> Result<(Publisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
-        let (publisher, subscribable) = self.copied(Writers::One, name)?;
+        let (publisher, subscribable) = self.made_of(self.parts(Writers::One)?, name);
         Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
     }
 
@@ -350,7 +347,7 @@ impl Builder {
         self,
         name: Name,
     ) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.without_headroom()?.copied(Writers::Many, name)?;
+        let (publisher, subscribable) = self.made_of(self.lossy_parts(Writers::Many)?, name);
         Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
     }
 
@@ -360,7 +357,7 @@ impl Builder {
         self,
         name: Name,
     ) -> Result<(MpPublisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
-        let (publisher, subscribable) = self.copied(Writers::Many, name)?;
+        let (publisher, subscribable) = self.made_of(self.parts(Writers::Many)?, name);
         Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
     }
 
@@ -382,9 +379,10 @@ impl Builder {
     }
 
     /// Where nobody waits, free slots are no use, and who asks for them has taken the wrong ring.
-    fn without_headroom(self) -> Result<Self, CapacityError> {
+    #[inline(always)]
+    fn without_headroom(&self) -> Result<(), CapacityError> {
         match self.headroom {
-            0 => Ok(self),
+            0 => Ok(()),
             headroom => Err(CapacityError::LossyHeadroom { headroom }),
         }
     }
@@ -397,17 +395,21 @@ impl Builder {
         elsewhere: Elsewhere,
         make: impl FnOnce(usize, Sequence) -> Result<RingParts<S>, CapacityError>,
     ) -> Result<[Common<RingState<S>>; SHARES], CapacityError> {
-        let this =
-            if elsewhere.gate.is_some() { self.with_fitting_headroom()? } else { self.without_headroom()? };
-        let ring = make(this.capacity, this.first_sequence()?)?;
-        let counters = Counters::new(this.statistics);
-        let name = this.name.map(Into::into);
-        Ok(RingState::across(ring, this.headroom, elsewhere, this.strategy, &counters, name))
+        if elsewhere.gate.is_some() {
+            self.check_headroom()?;
+        } else {
+            self.without_headroom()?;
+        }
+        let ring = make(self.capacity, self.first_sequence()?)?;
+        let counters = Counters::new(self.statistics);
+        let name = self.name.map(Into::into);
+        Ok(RingState::across(ring, self.headroom, elsewhere, self.strategy, counters, name))
     }
 
     /// Some slots are left for messages.
-    fn with_fitting_headroom(self) -> Result<Self, CapacityError> {
-        let Self { capacity, headroom, .. } = self;
+    #[inline(always)]
+    fn check_headroom(&self) -> Result<(), CapacityError> {
+        let Self { capacity, headroom, .. } = *self;
         // Before the headroom: of a ring that can't be, no headroom is right.
         if capacity < MIN_CAPACITY {
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
@@ -415,10 +417,11 @@ impl Builder {
         if headroom >= capacity {
             return Err(CapacityError::Headroom { headroom, capacity });
         }
-        Ok(self)
+        Ok(())
     }
 
     /// The number of the first message.
+    #[inline(always)]
     pub(crate) fn first_sequence(&self) -> Result<Sequence, CapacityError> {
         let (first, largest) = (self.first, Sequence::LAST_FIRST.get());
         if first > largest {
@@ -428,30 +431,52 @@ impl Builder {
         }
     }
 
+    /// The parts of a ring of copied messages, where publishers wait for nobody.
     #[inline(always)]
-    fn copied<T: Message>(
-        self,
+    pub(super) fn lossy_parts<T: Message>(
+        &self,
         writers: Writers,
-        name: Name,
-    ) -> Result<FirstHandles<Copied<T>>, CapacityError> {
-        self.first_handles(writers, name, |capacity, stride| {
-            Copied::new(capacity, stride, &self.memory, RingState::<Copied<T>>::BEFORE)
-        })
+    ) -> Result<RingParts<Copied<T>>, CapacityError> {
+        self.without_headroom()?;
+        self.parts(writers)
     }
 
+    /// The parts of a ring of copied messages.
     #[inline(always)]
-    fn first_handles<S: Strided + Send + Sync>(
-        self,
+    pub(super) fn parts<T: Message>(&self, writers: Writers) -> Result<RingParts<Copied<T>>, CapacityError> {
+        let first = self.checked()?;
+        let stride = Copied::<T>::stride(writers);
+        let slots = Copied::new(self.capacity, stride, &self.memory, RingState::<Copied<T>>::BEFORE)?;
+        Ok(RingParts::new(self.capacity, first, (writers, stride), slots))
+    }
+
+    /// The parts of a ring of events.
+    fn event_parts<T>(
+        &self,
         writers: Writers,
-        name: Name,
-        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<FirstHandles<S>, CapacityError> {
+        factory: impl FnMut() -> T,
+    ) -> Result<RingParts<Owned<T>>, CapacityError> {
+        let first = self.checked()?;
+        let slots = Owned::new(self.capacity, &self.memory, RingState::<Owned<T>>::BEFORE, factory)?;
+        Ok(RingParts::new(self.capacity, first, (writers, Owned::<T>::stride(writers)), slots))
+    }
+
+    /// The number of the first message of a ring that there can be.
+    #[inline(always)]
+    fn checked(&self) -> Result<Sequence, CapacityError> {
         let first = self.first_sequence()?;
-        let Self { capacity, headroom, strategy, memory: _, first: _, statistics, name: _ } =
-            self.with_fitting_headroom()?;
-        let writers = (writers, S::stride(writers));
-        let ring = RingParts::new(capacity, first, writers, make)?;
-        let counters = Counters::new(statistics);
-        Ok(first_two(RingState::made(ring, headroom, strategy, &counters, name)))
+        self.check_headroom()?;
+        Ok(first)
+    }
+
+    /// The ring of these parts. Nothing can fail here, so all is made where it is to be.
+    #[inline(always)]
+    pub(super) fn made_of<S: Strided + Send + Sync>(
+        self,
+        parts: RingParts<S>,
+        name: Name,
+    ) -> FirstHandles<S> {
+        let counters = Counters::new(self.statistics);
+        first_two(RingState::made(parts, self.headroom, self.strategy, counters, name))
     }
 }

@@ -4,6 +4,7 @@ use super::builder::Builder;
 use super::{Lossless, MpPublisher, Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::message::Message;
+use crate::ring::Writers;
 
 /// The ends of a ring, or a panic that says who asked for what can't be had.
 #[track_caller]
@@ -51,7 +52,10 @@ pub(crate) fn ends_of<E>(name: &str, ends: Result<E, CapacityError>) -> E {
 #[must_use]
 #[track_caller]
 pub fn lossy<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
-    ends_of("broadcast::lossy", Builder::new(capacity).lossy())
+    let builder = Builder::new(capacity);
+    let parts = ends_of("broadcast::lossy", builder.lossy_parts(Writers::One));
+    let (publisher, subscribable) = builder.made_of(parts, None);
+    (Publisher::new(publisher), Subscribable::new(subscribable))
 }
 
 /// Makes a lossless broadcast ring of `capacity` slots: one publisher, any number of subscribers, and nobody
@@ -93,7 +97,10 @@ pub fn lossy<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
 #[must_use]
 #[track_caller]
 pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscribable<T, Lossless>) {
-    ends_of("broadcast::lossless", Builder::new(capacity).lossless())
+    let builder = Builder::new(capacity);
+    let parts = ends_of("broadcast::lossless", builder.parts(Writers::One));
+    let (publisher, subscribable) = builder.made_of(parts, None);
+    (Publisher::new(publisher), Subscribable::new(subscribable))
 }
 
 /// Makes a lossy broadcast ring of `capacity` slots for any number of publishers.
@@ -122,7 +129,10 @@ pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscri
 #[must_use]
 #[track_caller]
 pub fn mp_lossy<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>) {
-    ends_of("broadcast::mp_lossy", Builder::new(capacity).mp_lossy())
+    let builder = Builder::new(capacity);
+    let parts = ends_of("broadcast::mp_lossy", builder.lossy_parts(Writers::Many));
+    let (publisher, subscribable) = builder.made_of(parts, None);
+    (MpPublisher::new(publisher), Subscribable::new(subscribable))
 }
 
 /// Makes a lossless broadcast ring of `capacity` slots for any number of publishers.
@@ -151,5 +161,8 @@ pub fn mp_lossy<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>
 #[must_use]
 #[track_caller]
 pub fn mp_lossless<T: Message>(capacity: usize) -> (MpPublisher<T, Lossless>, Subscribable<T, Lossless>) {
-    ends_of("broadcast::mp_lossless", Builder::new(capacity).mp_lossless())
+    let builder = Builder::new(capacity);
+    let parts = ends_of("broadcast::mp_lossless", builder.parts(Writers::Many));
+    let (publisher, subscribable) = builder.made_of(parts, None);
+    (MpPublisher::new(publisher), Subscribable::new(subscribable))
 }

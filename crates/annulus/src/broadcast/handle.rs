@@ -90,6 +90,7 @@ pub(crate) struct Handle<S: Store, R: Role> {
 }
 
 impl<S: Store, R: Role> Handle<S, R> {
+    #[inline(always)]
     fn of(shared: Common<RingState<S>>, role: R) -> Self {
         let slots = shared.ring.slots();
         Self { shared: ManuallyDrop::new(shared), slots, role: ManuallyDrop::new(role) }
@@ -152,9 +153,9 @@ impl<S: Store, R: Role> Handle<S, R> {
 pub(super) fn first_two<S: Store + Send + Sync>(
     [shared, other]: [Common<RingState<S>>; 2],
 ) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
-    let both = (Handle::of(shared, Publishing), Handle::of(other, Inviting));
-    both.0.shared.list(2);
-    both
+    // (Before they are handles: nothing takes the address of one.)
+    shared.list(2);
+    (Handle::of(shared, Publishing), Handle::of(other, Inviting))
 }
 
 /// The publisher of a ring whose subscribers are of other processes. They count as one receiver that never
@@ -299,6 +300,9 @@ impl<S: Store, R: Role> Drop for Handle<S, R> {
 #[cold]
 #[inline(never)]
 fn give_up<S: Store, R: Role>(shared: Common<RingState<S>>, role: R) {
-    role.leave(&shared);
+    // Decision 0143: whoever is alone tells nobody.
+    if !shared.is_alone() || shared.is_known_elsewhere() {
+        role.leave(&shared);
+    }
     drop(shared);
 }

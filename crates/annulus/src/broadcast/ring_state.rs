@@ -1,6 +1,7 @@
 //! What the two sides of a ring share.
 
 use alloc::sync::Arc;
+use core::mem::ManuallyDrop;
 
 use super::receivers::{Left, Receivers};
 use crate::base::common::Common;
@@ -15,7 +16,7 @@ use crate::stats::{Counting, Handles, Name};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, mutated};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
-use crate::wait::{EventCount, WaitStrategy};
+use crate::wait::{EventCount, NewWord, WaitStrategy};
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
 /// constant while nobody sleeps, comes or goes.
@@ -68,10 +69,13 @@ impl<S: Store> RingState<S> {
         ring: RingParts<S>,
         headroom: usize,
         strategy: WaitStrategy,
-        counters: &Counting,
+        counters: Counting,
         name: Name,
     ) -> [Common<Self>; SHARES] {
-        Self::in_place(ring, headroom, None, [EventCount::counting; 2], strategy, counters, name)
+        let ring = ManuallyDrop::new(ring);
+        let new_word = NewWord::of_events();
+        let event = |counters| EventCount::begun(new_word, counters);
+        Self::in_place(ring, headroom, None, [event; 2], strategy, counters, name)
     }
 
     /// The same of a ring that other processes have, too.
@@ -81,7 +85,7 @@ impl<S: Store> RingState<S> {
         headroom: usize,
         elsewhere: Elsewhere,
         strategy: WaitStrategy,
-        counters: &Counting,
+        counters: Counting,
         name: Name,
     ) -> [Common<Self>; SHARES] {
         let Elsewhere { sleepers, gate } = elsewhere;
@@ -93,18 +97,18 @@ impl<S: Store> RingState<S> {
             }
         };
         let events = [Some(sleepers), released].map(event);
-        Self::in_place(ring, headroom, seats, events, strategy, counters, name)
+        Self::in_place(ManuallyDrop::new(ring), headroom, seats, events, strategy, counters, name)
     }
 
-    // Decision 0130: it is written where it stays.
+    // Decision 0130: it is written where it stays. Decision 0143: a panic leaks the parts.
     #[inline(always)]
     fn in_place<const SHARES: usize>(
-        mut ring: RingParts<S>,
+        mut ring: ManuallyDrop<RingParts<S>>,
         headroom: usize,
         seats: Option<Seats>,
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
         strategy: WaitStrategy,
-        counters: &Counting,
+        counters: Counting,
         name: Name,
     ) -> [Common<Self>; SHARES] {
         let listing = Listing::new(name.as_deref());
@@ -113,7 +117,7 @@ impl<S: Store> RingState<S> {
         let place = room.place().as_ptr();
         // SAFETY: the room is new, and the place is in it. These are all fields.
         unsafe {
-            Ring::write_at(&raw mut (*place).ring, ring);
+            Ring::write_at(&raw mut (*place).ring, ManuallyDrop::into_inner(ring));
             Gate::write_at(&raw mut (*place).gate, capacity, headroom, first, counters.clone(), seats);
             // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
             let is_seen = (*place).ring.head().is_seen();
@@ -123,7 +127,7 @@ impl<S: Store> RingState<S> {
             (&raw mut (*place).released).write(released(counters.clone()));
             (&raw mut (*place).strategy).write(strategy);
             (&raw mut (*place).identity).write(Link::empty());
-            (&raw mut (*place).counters).write(counters.clone());
+            (&raw mut (*place).counters).write(counters);
             (&raw mut (*place).listing).write(listing);
             (&raw mut (*place).name).write(name);
             (&raw mut (*place).publishers).write(HandleCount::new());
@@ -176,6 +180,7 @@ impl<S: Store> RingState<S> {
     }
 
     /// From now on it is in the list of those that have a name. This process has handles of so many `sides`.
+    #[inline]
     pub(super) fn list(&self, sides: usize)
     where
         S: Send + Sync,
@@ -183,6 +188,12 @@ impl<S: Store> RingState<S> {
         // SAFETY: called once, with handles on so many sides. Each has a share of this, and the last one of
         // its side calls `side_goes` before it gives its share up.
         unsafe { self.listing.begin(self, sides) };
+    }
+
+    /// Whether somebody has to learn of a handle that goes although there is no other one: another process,
+    /// or the list of those that have a name.
+    pub(super) fn is_known_elsewhere(&self) -> bool {
+        self.ring.head().is_mirrored() || self.gate.has_seats() || self.listing.is_there()
     }
 
     /// One publisher more; the caller has one.

@@ -417,12 +417,10 @@ mod tests {
     use crate::ring::{Copied, RingParts, Writers};
 
     fn shared() -> Common<RingState<Copied<u64>>> {
-        let writers = (Writers::Many, Copied::<u64>::stride(Writers::Many));
-        let make = |capacity, stride| {
-            Copied::new(capacity, stride, &Memory::default(), RingState::<Copied<u64>>::BEFORE)
-        };
-        let ring = RingParts::new(4, Sequence::FIRST, writers, make).unwrap();
-        let [shared] = RingState::made(ring, 0, WaitStrategy::default(), &None, None);
+        let stride = Copied::<u64>::stride(Writers::Many);
+        let store = Copied::new(4, stride, &Memory::default(), RingState::<Copied<u64>>::BEFORE).unwrap();
+        let ring = RingParts::new(4, Sequence::FIRST, (Writers::Many, stride), store);
+        let [shared] = RingState::made(ring, 0, WaitStrategy::default(), None, None);
         shared
     }
 

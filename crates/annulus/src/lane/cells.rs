@@ -3,8 +3,6 @@
 //! A block does not know which slots are full. Its user knows, and drops what is left. Slots lie beside each
 //! other, so several can be read or written as one slice.
 
-#[cfg(not(annulus_loom))]
-use alloc::boxed::Box;
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -30,7 +28,7 @@ pub(crate) struct Cells<T> {
 #[cfg(annulus_loom)]
 type Watchers = alloc::sync::Arc<[UnsafeCell<()>]>;
 #[cfg(not(annulus_loom))]
-type Watchers = Box<[UnsafeCell<()>]>;
+type Watchers = [UnsafeCell<()>; 0];
 
 // SAFETY: messages move in on one thread and out on another, or are dropped there, which takes `T: Send`.
 unsafe impl<T: Send> Send for Cells<T> {}
@@ -49,8 +47,10 @@ impl<T> Cells<T> {
         let layout = Self::layout(count).ok_or_else(too_large)?;
         let block = Block::touched(layout, memory, before)
             .map_err(|refused| CapacityError::of_block(refused, count, size_of::<T>()))?;
-        let watched = if cfg!(annulus_loom) { count } else { 0 };
-        let watchers = (0..watched).map(|_| UnsafeCell::new(())).collect();
+        #[cfg(annulus_loom)]
+        let watchers = (0..count).map(|_| UnsafeCell::new(())).collect();
+        #[cfg(not(annulus_loom))]
+        let watchers = [];
         Ok(Self { block, count, messages: PhantomData, watchers })
     }
 
@@ -61,7 +61,7 @@ impl<T> Cells<T> {
     /// The block has [so much memory](Self::layout), at such an address, and it can be written to.
     #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) unsafe fn over(block: Block, count: usize) -> Self {
-        Self { block, count, messages: PhantomData, watchers: Box::default() }
+        Self { block, count, messages: PhantomData, watchers: [] }
     }
 
     /// The same slots, as another process of a model has them.

@@ -121,6 +121,7 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
     }
 
     /// Where message `number` lies.
+    #[inline(always)]
     pub(crate) fn position(&self, number: Number) -> Position<T> {
         let (count, capacity) = (number.since(self.first), self.capacity() as u64);
         // (A division takes long, and a lane that was just made needs none.)

@@ -18,18 +18,13 @@ use crate::sync::mutated;
 /// A block of bytes: from the global allocator, or mapped as the options say. It does not know what is in it.
 pub(crate) struct Block {
     start: NonNull<u8>,
-    #[cfg_attr(
-        not(all(feature = "shm", not(annulus_loom))),
-        allow(dead_code, reason = "asked of memory that processes share")
-    )]
-    bytes: usize,
     /// What the allocator gave for it. `None` if its bytes are from elsewhere, or another one has the room.
     room: Option<Room>,
     /// `None` if there were no options.
     placed: Option<Box<Placed>>,
-    /// Where it lies, if other processes have it, too.
+    /// Where it lies, and how many bytes, if other processes have it, too.
     #[cfg(feature = "shm")]
-    shared: Option<KeptMemory>,
+    shared: Option<(KeptMemory, usize)>,
 }
 
 // SAFETY: it is the only owner of its bytes, and a shared reference gives pointers only.
@@ -67,8 +62,8 @@ impl Block {
 
     /// Bytes of this layout, all zero. Every page is written here.
     #[inline(always)]
-    pub(crate) fn zeroed(layout: Layout, memory: &Memory) -> Result<Self, NoBlock> {
-        Self::new(layout, memory, Content::Zeroes, Before::NOTHING)
+    pub(crate) fn zeroed(layout: Layout, memory: &Memory, before: Before) -> Result<Self, NoBlock> {
+        Self::new(layout, memory, Content::Zeroes, before)
     }
 
     // (Inlined, as all that makes a ring: what is returned in memory is read again before it is written
@@ -81,7 +76,8 @@ impl Block {
         before: Before,
     ) -> Result<Self, NoBlock> {
         if memory.asks() {
-            Self::placed(layout, memory, content)
+            // (By value: what has an address is in memory, and all that is copied with it.)
+            Self::placed(layout, *memory, content)
         } else {
             Self::allocated(layout, content, before)
         }
@@ -89,10 +85,10 @@ impl Block {
 
     #[cold]
     #[inline(never)]
-    fn placed(layout: Layout, memory: &Memory, content: Content) -> Result<Self, NoBlock> {
-        let placed = Box::new(Placed::new(layout, *memory)?);
+    fn placed(layout: Layout, memory: Memory, content: Content) -> Result<Self, NoBlock> {
+        let placed = Box::new(Placed::new(layout, memory)?);
         let mut block = match placed.start() {
-            Some(start) => Self::of(start, layout.size()),
+            Some(start) => Self::of(start),
             None => Self::allocated(layout, content, Before::NOTHING)?,
         };
         block.placed = Some(placed);
@@ -106,7 +102,7 @@ impl Block {
         let before = if is_small { before } else { Before::NOTHING };
         if layout.size() + before.bytes == 0 {
             let start = NonNull::new(ptr::without_provenance_mut(layout.align())).ok_or(NoBlock::TooLarge)?;
-            return Ok(Self::of(start, layout.size()));
+            return Ok(Self::of(start));
         }
         // (A small block of zeroes does not come from the stock of blocks that most allocators have at hand.)
         let is_zeroed = content == Content::Zeroes && !is_small;
@@ -114,15 +110,11 @@ impl Block {
         if content == Content::Zeroes && is_small {
             // SAFETY: the block is new.
             unsafe { start.write_bytes(0, layout.size()) };
-        } else if content != Content::Anything {
-            // Zeroes from the system may be one shared page until they are written. Volatile, so that the
-            // compiler keeps the stores.
-            for byte in (0..layout.size()).step_by(PAGE) {
-                // SAFETY: within the block.
-                unsafe { start.add(byte).write_volatile(0) };
-            }
+        } else if content != Content::Anything && layout.size() != 0 {
+            // SAFETY: the block is new, and has a byte.
+            unsafe { touch(start, layout.size()) };
         }
-        let mut block = Self::of(start, layout.size());
+        let mut block = Self::of(start);
         block.room = Some(room);
         Ok(block)
     }
@@ -140,10 +132,9 @@ impl Block {
     }
 
     #[inline(always)]
-    fn of(start: NonNull<u8>, bytes: usize) -> Self {
+    fn of(start: NonNull<u8>) -> Self {
         Self {
             start,
-            bytes,
             room: None,
             placed: None,
             #[cfg(feature = "shm")]
@@ -162,16 +153,16 @@ impl Block {
         // SAFETY: within the mapping.
         let start = unsafe { memory.base().add(offset) };
         assert!(start.addr().get() % layout.align() == 0);
-        let mut block = Self::of(start, layout.size());
-        block.shared = Some(memory);
+        let mut block = Self::of(start);
+        block.shared = Some((memory, layout.size()));
         block
     }
 
     /// What begins there, and outlives this: for models of such memory.
     #[cfg(all(feature = "shm", annulus_loom))]
     pub(crate) fn borrowed(start: NonNull<u8>) -> Self {
-        let mut block = Self::of(start, 0);
-        block.shared = Some(());
+        let mut block = Self::of(start);
+        block.shared = Some(((), 0));
         block
     }
 
@@ -184,8 +175,8 @@ impl Block {
     /// What the kernel says of it.
     pub(crate) fn placement(&self) -> Placement {
         #[cfg(all(feature = "shm", not(annulus_loom)))]
-        if let Some(memory) = self.shared.as_ref().filter(|_| !mutated!("shared_memory_unsaid")) {
-            return memory.placement(self.bytes);
+        if let Some((memory, bytes)) = self.shared.as_ref().filter(|_| !mutated!("shared_memory_unsaid")) {
+            return memory.placement(*bytes);
         }
         self.placed.as_ref().map(|placed| placed.placement()).unwrap_or_default()
     }
@@ -201,6 +192,36 @@ impl Block {
             Some(placed) => placed.bring_to(node),
             None => Err(Placed::not_requested()),
         }
+    }
+}
+
+/// Writes to each page of a new block.
+///
+/// # Safety
+///
+/// There are so many bytes, one at least, which nobody else has.
+#[inline(always)]
+unsafe fn touch(start: NonNull<u8>, bytes: usize) {
+    if bytes > PAGE {
+        // SAFETY: the caller's promise.
+        unsafe { touch_pages(start, bytes) };
+    }
+    // Volatile, so that the compiler keeps the stores.
+    // SAFETY: within the block.
+    unsafe {
+        start.write_volatile(0);
+        start.add(bytes - 1).write_volatile(0);
+    }
+}
+
+/// As [`touch`], but for the last page. (Zeroes from the system may be one shared page until they are
+/// written.)
+#[cold]
+#[inline(never)]
+unsafe fn touch_pages(start: NonNull<u8>, bytes: usize) {
+    for byte in (0..bytes).step_by(PAGE) {
+        // SAFETY: within the block.
+        unsafe { start.add(byte).write_volatile(0) };
     }
 }
 

@@ -48,7 +48,8 @@ impl<U> Filled<U> {
     /// # Safety
     ///
     /// The block is full of units, from its first byte on.
-    #[cfg(feature = "shm")]
+    #[cfg(any(feature = "shm", not(annulus_loom)))]
+    #[inline(always)]
     pub(crate) unsafe fn over(block: Block) -> Self {
         const { assert!(!core::mem::needs_drop::<U>(), "the units are of other processes, too") };
         Self { count: 0, block, units: PhantomData }

@@ -97,21 +97,33 @@ impl Listing {
         list.insert(number, Arc::clone(entry));
     }
 
+    /// Whether the ring has a name.
+    #[inline]
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The last handle of a side goes: it is still there. With the last side, the ring leaves the list.
     /// Waits for whoever looks at the ring now.
+    #[inline]
     pub(crate) fn side_goes(&self) {
-        // Relaxed: it decides only who calls `end`, and the lock there orders all else.
         if let Some(entry) = &self.0 {
-            let left = entry.sides.fetch_sub(1, Ordering::Relaxed);
-            if left == 1 || mutated!("listing_ends_with_one_side") {
-                entry.end();
-            }
+            entry.side_goes();
         }
     }
 }
 
 impl ListingEntry {
     #[cold]
+    #[inline(never)]
+    fn side_goes(&self) {
+        // Relaxed: it decides only who calls `end`, and the lock there orders all else.
+        let left = self.sides.fetch_sub(1, Ordering::Relaxed);
+        if left == 1 || mutated!("listing_ends_with_one_side") {
+            self.end();
+        }
+    }
+
     fn end(&self) {
         let number = {
             let mut state = lock(&self.state);

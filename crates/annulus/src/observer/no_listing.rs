@@ -16,5 +16,9 @@ impl Listing {
     /// None.
     pub(crate) unsafe fn begin<R: Observe>(&self, _: &R, _: usize) {}
 
+    pub(crate) fn is_there(&self) -> bool {
+        false
+    }
+
     pub(crate) fn side_goes(&self) {}
 }

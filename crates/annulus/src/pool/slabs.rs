@@ -6,6 +6,7 @@ use core::alloc::Layout;
 use core::ptr::NonNull;
 
 use super::PoolError;
+use crate::base::room::Before;
 use crate::memory::{Block, Memory, NoBlock};
 #[cfg(annulus_loom)]
 use crate::sync::UnsafeCell;
@@ -37,7 +38,7 @@ impl Slabs {
         let distance = slab_bytes.checked_next_multiple_of(LINE_BYTES).ok_or(too_large)?;
         let bytes = distance.checked_mul(count).ok_or(too_large)?;
         let layout = Layout::from_size_align(bytes, LINE_BYTES).map_err(|_| too_large)?;
-        let block = Block::zeroed(layout, memory).map_err(|refused| match refused {
+        let block = Block::zeroed(layout, memory, Before::NOTHING).map_err(|refused| match refused {
             NoBlock::TooLarge => too_large,
             NoBlock::Refused(error) => PoolError::Memory(error),
         })?;

@@ -3,7 +3,6 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::ends::Read;
 use super::kind::QueueKind;
 use super::plan::Plan;
 use super::{Consumer, Producer};
@@ -169,7 +168,6 @@ impl<K: QueueKind> Builder<K> {
     #[inline(always)]
     fn made_of<T: Send>(self, slots: K::Slots<T>) -> (Producer<T, K>, Consumer<T, K>) {
         let (write, read) = K::ends(slots, &self.plan);
-        read.state().list(2);
         (Producer { end: write }, Consumer { end: read, strategy: None })
     }
 

@@ -238,6 +238,9 @@ impl<T, C: ControlBlock> Drop for FanIn<T, C> {
     fn drop(&mut self) {
         self.state().consumer_goes();
         if self.state().is_without_producers() {
+            if self.state().roster.count() == 1 {
+                return self.current.drop_rest();
+            }
             // Where nobody sends any more, the tails are the ends.
             self.settled = true;
         } else {

@@ -57,7 +57,7 @@ impl Build for Mpsc {
     #[inline(always)]
     fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T>, FanIn<T>) {
         let [write, read] = LaneShare::first(slots, plan);
-        (WriteEnd::new(write), FanIn::new(ReadEnd::new(read)))
+        (WriteEnd::at(write, plan.first), FanIn::new(ReadEnd::at(read, plan.first)))
     }
 }
 

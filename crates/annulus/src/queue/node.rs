@@ -25,6 +25,8 @@ pub(crate) struct LaneNode<L> {
     /// Whether the lane is active: its producer may rely on it that consumers look here. If not, the producer
     /// [activates](super::roster::Roster::activate) the lane.
     pub(super) active: AtomicBool,
+    /// Whether a producer has it.
+    pub(super) has_producer: AtomicBool,
     /// Whether a consumer has found something here since lanes were last deactivated. A hint, which consumers
     /// write.
     pub(super) recently_used: AtomicBool,
@@ -38,8 +40,6 @@ pub(crate) struct LaneNode<L> {
     pub(super) id: AtomicU64,
     /// The number of its producer's first message.
     pub(super) base: AtomicU64,
-    /// Whether a producer has it.
-    pub(super) has_producer: AtomicBool,
     /// Measures how long messages take, where that is asked for.
     pub(super) sampler: Option<LatencySampler>,
 }
@@ -92,13 +92,13 @@ impl<L> LaneNode<L> {
             (&raw mut (*place).state).write(state);
             // The first lane stays so, if it is the only one.
             (&raw mut (*place).active).write(AtomicBool::new(index == 0));
+            (&raw mut (*place).has_producer).write(AtomicBool::new(true));
             (&raw mut (*place).recently_used).write(AtomicBool::new(false));
             (&raw mut (*place).index).write(index);
             (&raw mut (*place).released).write(released);
             (&raw mut (*place).link).write(AtomicU32::new(END));
             (&raw mut (*place).id).write(AtomicU64::new(id));
             (&raw mut (*place).base).write(AtomicU64::new(plan.first.get()));
-            (&raw mut (*place).has_producer).write(AtomicBool::new(true));
             let sampler = &raw mut (*place).sampler;
             if plan.statistics {
                 sampler.write(Some(LatencySampler::new()));

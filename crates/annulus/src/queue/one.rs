@@ -1,11 +1,11 @@
 //! The consumer of a queue that has one lane.
 
 use super::ends::Read;
-use super::outlined::outlined;
+use super::node::LaneNode;
 use super::read::{ReadEnd, note_rest};
 use super::roster::Round;
-use super::state::QueueState;
-use crate::lane::{ControlBlock, Lone, OneToOne};
+use super::state::{QueueState, state_of};
+use crate::lane::{ControlBlock, Lone, Number, OneToOne, Position};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 
@@ -180,21 +180,28 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
 
 impl<T, C: ControlBlock> Drop for One<T, C> {
     fn drop(&mut self) {
-        outlined(self, leave);
+        // SAFETY: `end` is not used any more, and its share is given up after this.
+        unsafe { leave(&self.end.node, self.end.head, self.end.end) };
     }
 }
 
-/// Drops what is left in the queue, because its consumer is gone.
+/// Drops what is left in the queue, because its consumer is gone. By values: an end has no address (decision
+/// 0002).
+///
+/// # Safety
+///
+/// These are those of the end of the lane's consumer, which is not used any more, but has its share.
 #[cold]
 #[inline(never)]
-fn leave<T, C: ControlBlock>(one: &mut One<T, C>) {
-    one.state().consumer_goes();
+unsafe fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, head: Position<T>, end: Option<Number>) {
+    let state = state_of(node);
+    state.consumer_goes();
+    // SAFETY: the caller's promise.
+    let mut end = unsafe { ReadEnd::again(node, head, end) };
     // Where nobody sends any more, the tail is the end.
-    if !one.state().is_without_producers() {
-        one.state().await_sends();
-        one.end.seal();
+    if !state.is_without_producers() {
+        state.await_sends();
+        end.seal();
     }
-    while one.here() != 0 {
-        one.end.drop_some(one.end.known());
-    }
+    end.drop_rest();
 }

@@ -10,6 +10,7 @@
 //! lane.take8  is the producer asleep? wake it
 //! ```
 
+use core::mem::ManuallyDrop;
 use core::ptr;
 
 use super::node::LaneNode;
@@ -31,16 +32,38 @@ pub(crate) struct ReadEnd<T, C: ControlBlock = Own> {
     /// [`WriteEnd`](super::write::WriteEnd).
     stop: Number,
     /// Where the lane ends, once that is decided.
-    end: Option<Number>,
+    pub(super) end: Option<Number>,
 }
 
 impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// The consumer of a lane that nobody else receives from.
     pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
+        let next = node.lane.head();
+        Self::at(node, next)
+    }
+
+    /// As [`new`](Self::new), where the next message is `next`.
+    #[inline(always)]
+    pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
         let lane = &node.lane;
-        let head = lane.position(lane.head());
+        let head = lane.position(next);
         let end = lane.decided_end();
         Self { node, head, limit: head.number, stop: head.number, end }
+    }
+
+    /// The consumer that was there, with the share that it still has.
+    ///
+    /// # Safety
+    ///
+    /// Its next message is `head`. It is not used any more, and gives its share up after this.
+    pub(super) unsafe fn again(
+        node: &LaneNode<OneToOne<T, C>>,
+        head: Position<T>,
+        end: Option<Number>,
+    ) -> ManuallyDrop<Self> {
+        // SAFETY: the caller's promise: the share is not given up here.
+        let node = unsafe { LaneShare::of(node) };
+        ManuallyDrop::new(Self { node, head, limit: head.number, stop: head.number, end })
     }
 
     /// The consumer has moved on to another lane, from which nobody else receives.
@@ -366,6 +389,13 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
             self.empty_some(count, |cells, slot| unsafe { cells.drop_in_place(slot) });
         } else {
             self.pass(count);
+        }
+    }
+
+    /// Drops all messages that are there.
+    pub(super) fn drop_rest(&mut self) {
+        while self.look(usize::MAX) {
+            self.drop_some(self.known());
         }
     }
 

@@ -205,6 +205,14 @@ impl<L> Roster<L> {
         (0..self.count()).filter_map(|index| self.node(index))
     }
 
+    /// Wakes all producers of a queue that is closed: the flag of `published` is set.
+    #[inline(never)]
+    pub(super) fn wake_producers(&self, published: &EventCount) {
+        // A producer whose lane is not seen here sees the flag before it sleeps.
+        published.fence();
+        self.nodes().for_each(|node| node.released.notify());
+    }
+
     /// Takes a lane that no producer has. It then belongs to the caller.
     pub(super) fn take_free(&self) -> Option<&LaneNode<L>> {
         let mut seen = self.free.look_to_pop();

@@ -50,7 +50,7 @@ impl Build for Spsc {
     #[inline(always)]
     fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T, Lone>, One<T>) {
         let [write, read] = LaneShare::first(slots, plan);
-        (WriteEnd::new(write), One::new(ReadEnd::new(read)))
+        (WriteEnd::at(write, plan.first), One::new(ReadEnd::at(read, plan.first)))
     }
 }
 

@@ -24,12 +24,12 @@
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::mem::offset_of;
+use core::mem::{ManuallyDrop, offset_of};
 use core::ops::Deref;
 use core::ptr::NonNull;
 
 use super::node::LaneNode;
-use super::plan::Plan;
+use super::plan::{KeptPlan, Plan};
 use super::queue_lane::{NewLane, QueueLane};
 use super::roster::{Roster, Round};
 use crate::base::common::{Common, CommonRoom};
@@ -48,9 +48,9 @@ use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, mutated};
-use crate::wait::EventCount;
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
+use crate::wait::{EventCount, NewWord};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
@@ -62,7 +62,7 @@ pub(crate) struct QueueState<L: QueueLane> {
     pub(super) roster: Roster<L>,
     /// How many producers have joined.
     joined: AtomicU64,
-    pub(super) plan: Plan,
+    pub(super) plan: KeptPlan,
     /// What is counted, if somebody wants that. Constant.
     pub(super) counters: Counting,
     /// In the list of those that have a name.
@@ -123,7 +123,7 @@ impl<L: QueueLane> QueueState<L> {
             (&raw mut (*place).producers).write(HandleCount::new());
             (&raw mut (*place).consumers).write(HandleCount::new());
             (&raw mut (*place).joined).write(AtomicU64::new(joined));
-            (&raw mut (*place).plan).write(*plan);
+            (&raw mut (*place).plan).write(plan.kept());
             (&raw mut (*place).counters).write(counters);
             (&raw mut (*place).listing).write(Listing::new(plan.name));
             (&raw mut (*place).peer).write(peer);
@@ -149,22 +149,23 @@ impl<L: QueueLane> QueueState<L> {
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
         }
-        let (slots, released) = (self.new_slots()?, EventCount::counting(self.counters.clone()));
+        let plan = self.plan.again(&self.counters);
+        let (slots, released) = (self.new_slots(plan)?, EventCount::counting(self.counters.clone()));
         // SAFETY: `add_lane` has room for it.
-        Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &self.plan) }, released, id))
+        Ok(self.add_lane(|place| unsafe { L::write_at(place, slots, &plan) }, released, id))
     }
 
     /// Adds a lane, which `lane` writes to its place, for producer `id`, which sleeps at `released`.
     pub(super) fn add_lane(&self, lane: impl FnOnce(*mut L), released: EventCount, id: u64) -> &LaneNode<L> {
-        self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &self.plan, released))
+        let plan = self.plan.again(&self.counters);
+        self.roster.add(|index| LaneNode::made(lane, index, id, self.me.cast(), &plan, released))
     }
 
     /// Slots of its memory for a lane, near the consumer if that has said where it is.
-    fn new_slots(&self) -> Result<L::Slots, CapacityError>
+    fn new_slots(&self, mut plan: Plan) -> Result<L::Slots, CapacityError>
     where
         L: NewLane,
     {
-        let mut plan = self.plan;
         if mutated!("joined_ring_unplaced") {
             plan.memory = Memory::default();
         }
@@ -255,9 +256,7 @@ impl<L: QueueLane> QueueState<L> {
         self.published.close();
         // Where the last producer closes the queue, nobody waits for slots.
         if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
-            // A producer whose lane is not seen here sees the flag before it sleeps.
-            self.published.fence();
-            self.nodes().for_each(|node| node.released.notify());
+            self.roster.wake_producers(&self.published);
         }
         #[cfg(all(feature = "std", not(annulus_loom)))]
         if let Some(told) = self.told.get() {
@@ -444,14 +443,21 @@ impl<L: QueueLane> LaneShare<L> {
     /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
     /// queue state counts one producer and one consumer, which are still to be made.
     #[inline(always)]
-    pub(super) fn first(mut slots: L::Slots, plan: &Plan) -> [Self; 2]
+    pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
     where
-        L: NewLane<Peer = ()>,
+        L: NewLane<Peer = ()> + Send + Sync,
     {
+        // (Leaked by a panic: nothing can fail here but the allocator. So no step takes the address of the
+        // slots, and they are in registers.)
+        let mut slots = ManuallyDrop::new(slots);
+        let new_word = NewWord::of_events();
+        let event = |counters| EventCount::begun(new_word, counters);
         let room = L::block_of(&mut slots).room_before();
         // SAFETY: `made` has room for it.
-        let lane = |place| unsafe { L::write_at(place, slots, plan) };
-        QueueState::made(room, plan, [EventCount::counting; 2], lane, 1, ()).map(Self::of_first)
+        let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };
+        let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
+        shares[0].list(2);
+        shares.map(Self::of_first)
     }
 
     /// The first share in a new queue state, whose other side is of another process, and which has the lane
@@ -486,6 +492,15 @@ impl<L: QueueLane> LaneShare<L> {
         // `give_up` drops it.
         let _ = state.into_raw();
         Self { node }
+    }
+
+    /// The share at `node` that somebody has.
+    ///
+    /// # Safety
+    ///
+    /// Only one of the two is given up.
+    pub(super) unsafe fn of(node: &LaneNode<L>) -> Self {
+        Self { node: NonNull::from(node) }
     }
 
     /// A share in the same queue state, with a lane for a producer that joins.

@@ -71,9 +71,15 @@ impl<T> WriteEnd<T> {
 impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// The producer of a lane on which nobody else sends. The queue state counts it already.
     pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
-        let lane = &node.lane;
         // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
-        let tail = lane.position(lane.tail());
+        let next = node.lane.tail();
+        Self::at(node, next)
+    }
+
+    /// As [`new`](Self::new), where the next message is `next`.
+    #[inline(always)]
+    pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
+        let tail = node.lane.position(next);
         let mut end = Self { node, tail, stop: tail.number };
         end.cache_limit(tail.number);
         end

@@ -101,13 +101,17 @@ impl Gate {
                     forks: AtomicU64::new(0),
                     registry: Registry::new(),
                     passed: Passed::new(first),
-                    seats: seats,
+                    seats: None,
                     usable: usable,
                     window: window,
                     capacity: capacity as u64,
                     counters: counters,
                 }
             );
+            // (Most rings have none: only that is written then, and not all that seats are.)
+            if seats.is_some() {
+                (&raw mut (*place).seats).write(seats);
+            }
         }
     }
 

@@ -113,6 +113,7 @@ impl Head {
     }
 
     /// Whether the publisher is of another process.
+    #[inline]
     pub(crate) fn is_seen(&self) -> bool {
         self.seen().is_some()
     }
@@ -131,7 +132,8 @@ impl Head {
     }
 
     /// Whether other processes are to be told of the end.
-    pub(super) fn is_mirrored(&self) -> bool {
+    #[inline]
+    pub(crate) fn is_mirrored(&self) -> bool {
         self.mirror.is_some()
     }
 

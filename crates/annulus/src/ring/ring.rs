@@ -8,7 +8,6 @@ use super::mirror::Mirror;
 use super::{Copied, Read, Slots, Store, Strided, WithoutSlot, Written};
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
-use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, mutated};
@@ -43,20 +42,15 @@ pub(crate) struct RingParts<S> {
 }
 
 impl<S: Store> RingParts<S> {
-    /// Those of a ring around the store that `make` makes for `capacity` slots of a stride, whose first
-    /// message is number `first`.
+    /// Those of a ring around a store of `capacity` slots of a stride, whose first message is number `first`.
     #[inline(always)]
     pub(crate) fn new(
         capacity: usize,
         first: Sequence,
         (writers, stride): (Writers, usize),
-        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<Self, CapacityError> {
-        if capacity < MIN_CAPACITY {
-            // Unreached: builders say so before they come here
-            return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
-        }
-        let store = make(capacity, stride)?;
+        store: S,
+    ) -> Self {
+        debug_assert!(capacity >= MIN_CAPACITY, "builders say so before");
         if first > Sequence::FIRST {
             let index = Index::new(capacity);
             let slots = Slots::<S>::new(store.start(), &index, stride, writers);
@@ -67,7 +61,7 @@ impl<S: Store> RingParts<S> {
                 unsafe { slots.stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
             }
         }
-        Ok(Self { store, capacity, first, writers, stride, mirror: None })
+        Self { store, capacity, first, writers, stride, mirror: None }
     }
 
     /// Those of the same ring, whose slots other processes have.
@@ -156,6 +150,7 @@ impl<S: Store> Ring<S> {
     }
 
     /// Where the slots are, for a handle that keeps the ring alive.
+    #[inline(always)]
     pub(crate) fn slots(&self) -> Slots<S> {
         Slots::new(self.store.start(), &self.index, self.stride, self.head.writers())
     }

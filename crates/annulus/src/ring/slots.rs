@@ -43,6 +43,7 @@ impl<S: Store> Copy for Slots<S> {}
 
 impl<S: Store> Slots<S> {
     /// The slots of the ring with this block, this index and this stride.
+    #[inline(always)]
     pub(super) fn new(start: NonNull<S::Unit>, index: &Index, stride: usize, writers: Writers) -> Self {
         Self { start, mask: index.mask(), index: NonNull::from(index), stride, writers }
     }

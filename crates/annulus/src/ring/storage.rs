@@ -34,7 +34,16 @@ impl Storage {
         before: Before,
     ) -> Result<Self, NoBlock> {
         let words = slots.checked_mul(stride).ok_or(NoBlock::TooLarge)?;
-        Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, before, WordLine::default)? })
+        let count = words.div_ceil(LINE_WORDS);
+        #[cfg(annulus_loom)]
+        let lines = Filled::new(count, memory, before, WordLine::default)?;
+        #[cfg(not(annulus_loom))]
+        let lines = {
+            let layout = core::alloc::Layout::array::<WordLine>(count).map_err(|_| NoBlock::TooLarge)?;
+            // SAFETY: words that are 0 are words.
+            unsafe { Filled::over(Block::zeroed(layout, memory, before)?) }
+        };
+        Ok(Self { lines })
     }
 
     /// The words of a block of memory that other processes have, too: as many lines as it has room for.

@@ -37,12 +37,13 @@ use super::park::{Cohort, Parking};
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// The threads that sleep on a word, in two cohorts.
+#[repr(C)]
 pub(super) struct Cohorts {
+    parking: Parking,
     /// How many are in event.sleep4: a hint.
     asleep: AtomicU32,
     /// Of each cohort, how many wake-ups are to be passed on.
     owed: [AtomicU32; 2],
-    parking: Parking,
 }
 
 /// So many threads are woken by the waker itself.
@@ -55,7 +56,7 @@ const EACH: u32 = if cfg!(annulus_loom) { 1 } else { 4 };
 impl Cohorts {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Self { asleep: AtomicU32::new(0), owed: [(); 2].map(|()| AtomicU32::new(0)), parking: Parking::new() }
+        Self { parking: Parking::new(), asleep: AtomicU32::new(0), owed: [(); 2].map(|()| AtomicU32::new(0)) }
     }
 
     /// How many sleep, or will soon: a hint.

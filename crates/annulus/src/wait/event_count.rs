@@ -86,6 +86,7 @@ mod many;
 mod tests;
 mod wake;
 
+use core::mem::ManuallyDrop;
 use core::task::Waker;
 
 use super::Deadline;
@@ -101,6 +102,10 @@ use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
+///
+/// In this order, so that what is 0 at first lies together: it is written by a few wide stores.
+// Decision 0143: stores are what it takes to make a ring.
+#[repr(C)]
 pub(crate) struct EventCount {
     /// Written by sleepers (event.sleep1) and, only while bit 0 or 4 is set, by wakers (event.wake4,
     /// event.wake6), at [a close](EventCount::set_closed), and once by a waker (event.grow8);
@@ -109,16 +114,27 @@ pub(crate) struct EventCount {
     /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
     /// several look at once, they may count as one.
     youth: AtomicU32,
-    /// The threads that sleep.
-    threads: Cohorts,
     #[cfg(feature = "std")]
     give_way: GiveWayHint,
+    /// The threads that sleep.
+    threads: Cohorts,
     /// The tasks that wait, where nobody else has them (see [`tasks`](Self::tasks)).
     tasks: Waiters,
     /// Counts sleeps and wake-ups, if somebody wants that. Constant.
     counters: Counting,
-    /// Where the threads of all processes sleep, if there are others. Constant.
-    remote: Option<Remote>,
+    /// Where the threads of all processes sleep, if there are others. Constant. Few events have it: so the
+    /// drop of one looks whether it is there, and calls nothing.
+    remote: ManuallyDrop<Option<Remote>>,
+}
+
+impl Drop for EventCount {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.remote.is_some() {
+            // SAFETY: it is dropped once, and nobody uses it any more.
+            unsafe { ManuallyDrop::drop(&mut self.remote) };
+        }
+    }
 }
 
 /// What [`EventCount::register`] saw; consumed by [`EventCount::sleep_on`].
@@ -127,6 +143,27 @@ pub(crate) struct Ticket {
     word: u32,
     /// Whether the heavy fence was had. If not, a wake-up may be missed, and the sleep must be a nap.
     fenced: bool,
+}
+
+/// The word of new events, and their youth: the same for all.
+#[derive(Clone, Copy)]
+pub(crate) struct NewWord {
+    word: u32,
+    youth: u32,
+}
+
+impl NewWord {
+    pub(crate) fn of_events() -> Self {
+        if !fence::is_asymmetric() {
+            // Unreached: on other systems, and on kernels without membarrier
+            return Self { word: FENCE_BOTH_SIDES, youth: 0 };
+        }
+        if !fence::begins_young() || mutated!("never_young") {
+            // Unreached: for loom
+            return Self { word: 0, youth: 0 };
+        }
+        Self { word: FENCE_BOTH_SIDES, youth: YOUTH }
+    }
 }
 
 /// A thread sleeps, or is about to.
@@ -172,21 +209,13 @@ impl EventCount {
     /// An event whose sleeps and wake-ups are counted, if there are counters.
     #[inline(always)]
     pub(crate) fn counting(counters: Counting) -> Self {
-        let (word, youth) = Self::at_first();
-        Self::with(word, youth, counters)
+        Self::begun(NewWord::of_events(), counters)
     }
 
-    /// The word of a new event, and its youth.
-    fn at_first() -> (u32, u32) {
-        if !fence::is_asymmetric() {
-            // Unreached: on other systems, and on kernels without membarrier
-            return (FENCE_BOTH_SIDES, 0);
-        }
-        if !fence::begins_young() || mutated!("never_young") {
-            // Unreached: for loom
-            return (0, 0);
-        }
-        (FENCE_BOTH_SIDES, YOUTH)
+    /// As [`counting`](Self::counting), by what the caller has asked before.
+    #[inline(always)]
+    pub(crate) fn begun(NewWord { word, youth }: NewWord, counters: Counting) -> Self {
+        Self::with(word, youth, counters)
     }
 
     /// An event whose wakers and sleepers have a full fence each, so that nobody asks the system for one. For
@@ -201,12 +230,12 @@ impl EventCount {
         Self {
             word: AtomicU32::new(word),
             youth: AtomicU32::new(youth),
-            threads: Cohorts::new(),
             #[cfg(feature = "std")]
             give_way: GiveWayHint::new(),
+            threads: Cohorts::new(),
             tasks: Waiters::new(),
             counters,
-            remote: None,
+            remote: ManuallyDrop::new(None),
         }
     }
 
@@ -216,14 +245,15 @@ impl EventCount {
     // Decision 0089: one more load for each message, no fence.
     #[cfg(feature = "shm")]
     pub(crate) fn across(remote: Remote, counters: Counting) -> Self {
-        let event = if remote.is_asymmetric() {
+        let mut event = if remote.is_asymmetric() {
             Self::counting(counters)
         } else {
             Self::with(FENCE_BOTH_SIDES, 0, counters)
         };
         // Relaxed: nobody else has it yet.
         event.word.fetch_or(ELSEWHERE, Ordering::Relaxed);
-        Self { remote: Some(remote), ..event }
+        event.remote = ManuallyDrop::new(Some(remote));
+        event
     }
 
     /// Whether giving up the time slice helps those who wait here.
@@ -235,7 +265,7 @@ impl EventCount {
     /// Says that the caller is about to sleep. It must poll once more before it
     /// calls [`sleep_on`](Self::sleep_on).
     pub(crate) fn register(&self) -> Ticket {
-        if let Some(remote) = &self.remote {
+        if let Some(remote) = &*self.remote {
             let (word, fenced) = remote.register();
             return Ticket { word, fenced };
         }
@@ -317,7 +347,7 @@ impl EventCount {
     #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
     pub(super) fn sleep_on(&self, ticket: Ticket, deadline: Deadline, naps: u32) -> bool {
         let sleep = |deadline| {
-            if let Some(remote) = &self.remote {
+            if let Some(remote) = &*self.remote {
                 return remote.sleep(ticket.word, deadline);
             }
             self.threads.sleep_while(&self.word, ticket.word, deadline, cohort(ticket.word));

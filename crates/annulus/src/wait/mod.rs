@@ -81,7 +81,7 @@ pub(crate) use contain::contain;
 #[cfg(feature = "std")]
 pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
 pub(crate) use deadline::Deadline;
-pub(crate) use event_count::EventCount;
+pub(crate) use event_count::{EventCount, NewWord};
 #[cfg(annulus_loom)]
 pub use fence::barriers_asked;
 #[cfg(feature = "std")]

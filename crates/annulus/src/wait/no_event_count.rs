@@ -13,6 +13,16 @@ pub(crate) struct EventCount {
 /// Nothing to remember.
 pub(super) struct Ticket;
 
+/// All begin alike.
+#[derive(Clone, Copy)]
+pub(crate) struct NewWord;
+
+impl NewWord {
+    pub(crate) fn of_events() -> Self {
+        Self
+    }
+}
+
 #[allow(clippy::unused_self, reason = "the same shape as the one that sleeps")]
 impl EventCount {
     pub(crate) fn new() -> Self {
@@ -32,6 +42,11 @@ impl EventCount {
 
     /// There is nothing to count.
     pub(crate) fn counting(_: Counting) -> Self {
+        Self::new()
+    }
+
+    /// There is nothing to count.
+    pub(crate) fn begun(_: NewWord, _: Counting) -> Self {
         Self::new()
     }
 

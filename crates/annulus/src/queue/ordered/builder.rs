@@ -4,9 +4,8 @@ use super::state::State;
 use super::{Receiver, Sender};
 use crate::base::common::Common;
 use crate::error::CapacityError;
-use crate::lane::{ManyToMany, Number};
+use crate::lane::{Cells, ManyToMany, Number, StampedSlot};
 use crate::memory::Memory;
-use crate::stats::Counters;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -120,11 +119,28 @@ impl Builder {
     /// their memory can't be met.
     #[inline(always)]
     pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
-        let slots = ManyToMany::slots(self.capacity, self.first, &self.memory, Common::<State<T>>::BEFORE)?;
-        let counters = Counters::new(self.statistics);
-        let [state, other] = State::made(slots, self.first, self.strategy, counters, self.name);
-        let ends = (Sender { state }, Receiver { state: other, strategy: None });
-        ends.0.state.list();
-        Ok(ends)
+        Ok(self.made_of(self.slots()?))
+    }
+
+    #[inline(always)]
+    fn slots<T: Send>(&self) -> Result<Cells<StampedSlot<T>>, CapacityError> {
+        ManyToMany::slots(self.capacity, self.first, &self.memory, Common::<State<T>>::BEFORE)
+    }
+
+    #[inline(always)]
+    fn made_of<T: Send>(self, slots: Cells<StampedSlot<T>>) -> (Sender<T>, Receiver<T>) {
+        let [state, other] = State::made(slots, self.first, self.strategy, self.statistics, self.name);
+        (Sender { state }, Receiver { state: other, strategy: None })
+    }
+
+    /// As [`build`](Self::build), for the short form that can't fail.
+    #[track_caller]
+    #[inline(always)]
+    pub(super) fn build_or_panic<T: Send>(self) -> (Sender<T>, Receiver<T>) {
+        // (Slots alone are what may not be there: two ends would be copied out of the result.)
+        match self.slots() {
+            Ok(slots) => self.made_of(slots),
+            Err(error) => panic!("{error}"),
+        }
     }
 }

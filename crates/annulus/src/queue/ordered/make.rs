@@ -1,7 +1,6 @@
 //! [`channel`]: a queue in one order in one call.
 
 use super::{Builder, Receiver, Sender};
-use crate::error::CapacityError;
 
 /// Makes a queue that holds exactly `capacity` messages, whoever sent them.
 ///
@@ -16,5 +15,5 @@ use crate::error::CapacityError;
 #[must_use]
 #[track_caller]
 pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    Builder::new(capacity).build().unwrap_or_else(|error: CapacityError| panic!("{error}"))
+    Builder::new(capacity).build_or_panic()
 }

@@ -18,6 +18,8 @@
 //! that message. This matters because a message may own something that its sender waits for (the other end of
 //! an answer's queue, for example).
 
+use core::mem::ManuallyDrop;
+
 use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 use crate::base::hint::unlikely;
@@ -26,11 +28,12 @@ use crate::close::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::lane::{Cells, FreeSlot, ManyToMany, Number, Sent, StampedSlot};
 use crate::observer::{Listing, Observe};
-use crate::stats::{Counting, Stats};
+use crate::stats::{Counters, Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::transmit::in_parts::in_parts;
 use crate::wait::{
-    Deadline, EventCount, Look, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
+    Deadline, EventCount, Look, NewWord, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots,
+    wait_until,
 };
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
@@ -63,22 +66,28 @@ impl<T> State<T> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made(
-        mut slots: Cells<StampedSlot<T>>,
+        slots: Cells<StampedSlot<T>>,
         first: Number,
         strategy: WaitStrategy,
-        counters: Counting,
+        statistics: bool,
         name: Option<&'static str>,
-    ) -> [Common<Self>; 2] {
+    ) -> [Common<Self>; 2]
+    where
+        T: Send,
+    {
+        // As in `LaneShare::first`.
+        let mut slots = ManuallyDrop::new(slots);
+        let (new_word, counters) = (NewWord::of_events(), Counters::new(statistics));
         let listing = Listing::new(name);
         let room = slots.block_mut().room_before::<Self>();
         // SAFETY: the room is new, the place is in it, and all fields are written.
-        unsafe {
+        let shares = unsafe {
             written!(
                 room.place().as_ptr(),
                 Self {
-                    lane: ManyToMany::new(slots, first),
-                    published: EventCount::counting(counters.clone()),
-                    released: EventCount::counting(counters.clone()),
+                    lane: ManyToMany::new(ManuallyDrop::into_inner(slots), first),
+                    published: EventCount::begun(new_word, counters.clone()),
+                    released: EventCount::begun(new_word, counters.clone()),
                     senders: HandleCount::new(),
                     receivers: HandleCount::new(),
                     strategy: strategy,
@@ -89,7 +98,9 @@ impl<T> State<T> {
                 }
             );
             room.filled()
-        }
+        };
+        Self::list(&shares[0]);
+        shares
     }
 
     /// Sends `value` if a slot is free.
@@ -325,7 +336,8 @@ impl<T> State<T> {
     }
 
     /// From now on it is in the list of those that have a name. Both sides have a handle.
-    pub(super) fn list(&self)
+    #[inline]
+    fn list(&self)
     where
         T: Send,
     {

@@ -81,7 +81,7 @@ impl EventCount {
     #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
     pub(crate) fn barrier(&self) -> bool {
         #[cfg(feature = "shm")]
-        if let Some(remote) = &self.remote {
+        if let Some(remote) = &*self.remote {
             // The waker may be of another process.
             return fence::heavy_across(remote.is_asymmetric());
         }

@@ -39,6 +39,7 @@ impl EventCount {
     /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
     /// sees the flag in the word; a task or a thread that registered before is seen here.
     // Decision 0130: the word of the sleepers tells of the flag, too.
+    #[inline]
     pub(crate) fn close(&self) {
         // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
         // with the Release of event.sleep1 of a task, which is found then.
@@ -160,7 +161,7 @@ impl EventCount {
 
     /// The threads of all processes, where there are others.
     pub(super) fn wake_remote(&self) {
-        if let Some(remote) = &self.remote {
+        if let Some(remote) = &*self.remote {
             if let (true, Some(counters)) = (remote.wake_all(), &self.counters) {
                 counters.woke();
             }

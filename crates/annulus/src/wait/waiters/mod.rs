@@ -55,13 +55,14 @@ use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// The tasks that wait at one event, for any number of threads.
 // Decision 0070: nobody waits for the list.
+#[repr(C)]
 pub(super) struct Waiters {
     /// Where a task waits as long as nobody else does. It comes before all in the list.
     first: Seat,
-    /// Allocated by the first task that waits beside another.
-    list: Link<TaskList>,
     /// How many wake-ups, one after the other, found nobody: a hint.
     in_vain: AtomicU32,
+    /// Allocated by the first task that waits beside another.
+    list: Link<TaskList>,
 }
 
 /// After so many wake-ups that found nobody, no task is expected to come back.
@@ -69,8 +70,9 @@ pub(super) struct Waiters {
 pub(super) const MANY_IN_VAIN: u32 = if cfg!(any(annulus_loom, miri)) { 1 } else { 128 };
 
 impl Waiters {
+    #[inline(always)]
     pub(super) fn new() -> Self {
-        Self { first: Seat::new(GONE), list: Link::empty(), in_vain: AtomicU32::new(0) }
+        Self { first: Seat::new(GONE), in_vain: AtomicU32::new(0), list: Link::empty() }
     }
 
     /// About how many tasks wait, or did so not long ago. Never 0 while one waits that was armed before this

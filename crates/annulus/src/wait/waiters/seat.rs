@@ -21,19 +21,20 @@ use crate::sync::{AtomicU32, Ordering, UnsafeCell, mutated, ordering};
 use crate::wait::contain::contain;
 
 /// A place for one task.
+#[repr(C)]
 pub(super) struct Seat {
-    /// A state, [`LISTED`] and [`QUEUED`].
-    pub(super) state: AtomicU32,
     /// Changed by the owner while the state is not ARMED and not TAKEN, and while it is TAKEN by whoever took
     /// it.
     waker: UnsafeCell<Option<Waker>>,
+    /// A state, [`LISTED`] and [`QUEUED`].
+    pub(super) state: AtomicU32,
 }
 
 // SAFETY: one thread at a time has the waker, by the state; and it is `Send` and `Sync`.
 unsafe impl Sync for Seat {}
 
 /// Nobody is to wake the task.
-pub(super) const IDLE: u32 = 0;
+pub(super) const IDLE: u32 = 6;
 /// The task is to be woken.
 pub(super) const ARMED: u32 = 1;
 /// Whoever wakes takes the waker.
@@ -44,8 +45,8 @@ pub(super) const WOKEN_ALONE: u32 = 3;
 pub(super) const WOKEN_WITH_ALL: u32 = 4;
 /// The owner has left the seat to whoever is about to wake it.
 pub(super) const ABANDONED: u32 = 5;
-/// It has no owner. (In a list: it is left to whoever has that next.)
-pub(super) const GONE: u32 = 6;
+/// It has no owner. (In a list: it is left to whoever has that next.) All that an event begins with is 0.
+pub(super) const GONE: u32 = 0;
 /// Beside a state: it is in the list.
 pub(super) const LISTED: u32 = 8;
 /// Beside a state: it is queued. It is in the list, too, only if it is GONE.
@@ -69,6 +70,7 @@ pub(super) type Taken = (Waker, bool);
 
 impl Seat {
     /// With [`IDLE`] or [`GONE`].
+    #[inline(always)]
     pub(super) fn new(state: u32) -> Self {
         Self { state: AtomicU32::new(state), waker: UnsafeCell::new(None) }
     }
