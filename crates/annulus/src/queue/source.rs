@@ -124,10 +124,11 @@ mod tests {
             // The lane is counted and not there yet, and one behind it has a message already.
             first.clone().try_send(7).unwrap();
             mark = consumer.mark();
-            let slots = <K::Write<u64> as Write<u64>>::Lane::slots(&state.plan, Before::NOTHING).unwrap();
+            let plan = &state.plan.again(&None);
+            let slots = <K::Write<u64> as Write<u64>>::Lane::slots(plan, Before::NOTHING).unwrap();
             // SAFETY: `made` has room for it.
-            let lane = |place| unsafe { NewLane::write_at(place, slots, &state.plan) };
-            LaneNode::made(lane, index, 9, NonNull::from(state).cast(), &state.plan, EventCount::new())
+            let lane = |place| unsafe { NewLane::write_at(place, slots, plan) };
+            LaneNode::made(lane, index, 9, NonNull::from(state).cast(), plan, EventCount::new())
         });
         assert!(!consumer.has_passed(&mut mark));
         assert_eq!(consumer.try_recv(), Ok(7));
