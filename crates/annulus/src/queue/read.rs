@@ -37,12 +37,13 @@ pub(crate) struct ReadEnd<T, C: ControlBlock = Own> {
 
 impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// The consumer of a lane that nobody else receives from.
+    #[cfg(feature = "shm")]
     pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
         let next = node.lane.head();
         Self::at(node, next)
     }
 
-    /// As [`new`](Self::new), where the next message is `next`.
+    /// The consumer of a lane that nobody else receives from, whose next message is `next`.
     #[inline(always)]
     pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
         let lane = &node.lane;

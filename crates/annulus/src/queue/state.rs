@@ -162,6 +162,7 @@ impl<L: QueueLane> QueueState<L> {
     }
 
     /// Slots of its memory for a lane, near the consumer if that has said where it is.
+    #[cfg_attr(not(feature = "numa"), allow(clippy::unused_self, reason = "which knows where that is"))]
     fn new_slots(&self, mut plan: Plan) -> Result<L::Slots, CapacityError>
     where
         L: NewLane,
