@@ -178,7 +178,7 @@ fn try_recv_empty_queue(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = queue_of_many, config = at_most(211_500))]
+#[library_benchmark(setup = queue_of_many, config = at_most(40_200))]
 fn try_recv_empty_of_many(mut queue: ManyQueue) -> ManyQueue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_err()));
     queue
@@ -221,7 +221,7 @@ fn try_send_of_many(mut queue: ManyQueue) -> ManyQueue {
     queue
 }
 
-#[library_benchmark(setup = full_queue_of_many, config = at_most(26_200))]
+#[library_benchmark(setup = full_queue_of_many, config = at_most(27_300))]
 fn try_recv_of_many(mut queue: ManyQueue) -> ManyQueue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_ok()));
     queue
