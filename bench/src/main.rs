@@ -85,6 +85,7 @@ use row::Row;
   cargo run --release -- --quick                        a look, in ten minutes
   cargo run --release -- --only 'queue, '               some rows
   cargo run --release -- --only placement               those by placement, in forty minutes
+  cargo run --release -- --except 'now and then'        all but the slowest, in forty minutes
   cargo run --release -- --only async                   those of tasks, in two minutes
   cargo run --release --features iceoryx2 -- --only processes
                                                         those between processes, with that library beside them
@@ -98,9 +99,12 @@ struct Arguments {
     /// Three rounds: to see that it runs, not for numbers to show.
     #[arg(long, conflicts_with = "rounds")]
     quick: bool,
-    /// Only rows whose name contains this.
-    #[arg(long, value_name = "SUBSTRING", default_value = "")]
-    only: String,
+    /// Only rows whose name contains this, or one of several such.
+    #[arg(long, value_name = "SUBSTRING")]
+    only: Vec<String>,
+    /// No row whose name contains this, whatever --only says.
+    #[arg(long, value_name = "SUBSTRING")]
+    except: Vec<String>,
     /// Cores to run on, as "0,1", of which most rows use the first two; otherwise all that may be used.
     #[arg(long)]
     cores: Option<Cores>,
@@ -119,7 +123,7 @@ struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     docs: Option<PathBuf>,
     /// Measure nothing: make the reports of what this file holds, which an earlier run wrote.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "quick", "only", "cores", "json", "journal"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "quick", "only", "except", "cores", "json", "journal"])]
     from: Option<PathBuf>,
     /// Measure nothing: say in which rows these runs come to different verdicts, and fail if that is more
     /// than one in twenty.
@@ -137,6 +141,13 @@ struct Arguments {
     /// For so many milliseconds at most, if it is a row that runs for a time.
     #[arg(long, hide = true, requires = "round")]
     span_ms: Option<u64>,
+}
+
+impl Arguments {
+    fn want(&self, row: &str) -> bool {
+        let has = |parts: &[String]| parts.iter().any(|part| row.contains(part));
+        (self.only.is_empty() || has(&self.only)) && !has(&self.except)
+    }
 }
 
 /// A row that runs for a time has no more of it in a run that is only to see that it runs.
@@ -183,10 +194,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
 
 fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     let rounds = if arguments.quick { 3 } else { usize::from(arguments.rounds) };
-    let mut rows: Vec<Row> =
-        rows::all().into_iter().filter(|row| row.name.contains(&arguments.only)).collect();
+    let mut rows: Vec<Row> = rows::all().into_iter().filter(|row| arguments.want(&row.name)).collect();
     if rows.is_empty() {
-        return Err(format!("no row's name contains {:?}", arguments.only));
+        return Err(format!(
+            "no row is left: none whose name contains one of {:?}, and none of {:?}",
+            arguments.only, arguments.except
+        ));
     }
     if arguments.quick {
         rows.iter_mut().for_each(|row| row.span = row.span.min(QUICK_SPAN));
