@@ -78,14 +78,14 @@ use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
 ///
-/// Without arguments it takes about a hundred minutes, wants two cores that nothing else uses, and writes
+/// Without arguments it takes about an hour, wants two cores that nothing else uses, and writes
 /// report.html and results.json to the current folder.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   cargo run --release -- --quick                        a look, in ten minutes
   cargo run --release -- --only 'queue, '               some rows
-  cargo run --release -- --only placement               those by placement, in forty minutes
-  cargo run --release -- --except 'now and then'        all but the slowest, in forty minutes
+  cargo run --release -- --only placement               those by placement, in half an hour
+  cargo run --release -- --except 'now and then'        all but the slowest, in half an hour
   cargo run --release -- --only async                   those of tasks, in two minutes
   cargo run --release --features iceoryx2 -- --only processes
                                                         those between processes, with that library beside them

@@ -50,7 +50,7 @@ impl Costs {
             // As the library has it: a rest of 32 takes 740 ns (`wait/pauses.rs`).
             pause: 740_000 / 32,
             // So that lossless to one takes what was measured.
-            work: 3_150,
+            work: 3_900,
             // Line fill buffers, and entries of the store buffer.
             loads: 16,
             stores: 72,

@@ -3,7 +3,7 @@
 //! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
 //! says that each waker has a full fence, because the system has no other or the event is young
 //! (`fences.rs`); bit 2 says that nothing comes any more (`wait/flag.rs`), which wakers see at the same look;
-//! bit 3 is free; //! bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant
+//! bit 3 is free; bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant
 //! and says that threads of other processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count
 //! wake-ups, so that no sleeper mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is
 //! all that a waker does.
