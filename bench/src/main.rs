@@ -249,3 +249,22 @@ fn compare(paths: &[PathBuf]) -> Result<ExitCode, String> {
     println!("the same verdict in {same} of {rows} rows ({:.0} %)", same as f64 / rows as f64 * 100.0);
     Ok(if 20 * differ.len() > rows { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_named_by_parts_of_their_names() {
+        let wanted = |arguments: &[&str]| {
+            let arguments = Arguments::parse_from([&["annulus-bench"], arguments].concat());
+            ["one", "two", "three"].map(|row| arguments.want(row))
+        };
+        assert_eq!(wanted(&[]), [true, true, true]);
+        assert_eq!(wanted(&["--only", "t"]), [false, true, true]);
+        assert_eq!(wanted(&["--only", "one", "--only", "thr"]), [true, false, true]);
+        assert_eq!(wanted(&["--except", "o"]), [false, false, true]);
+        assert_eq!(wanted(&["--only", "t", "--except", "w", "--except", "x"]), [false, false, true]);
+        assert_eq!(wanted(&["--only", "four"]), [false, false, false]);
+    }
+}
