@@ -94,6 +94,7 @@ pub use progress::{DependencyBarrier, Upstream};
 pub use publisher::Publisher;
 pub use stage::Staged;
 pub use subscribable::Subscribable;
+pub(crate) use subscribable::SubscribableShare;
 pub use subscriber::Subscriber;
 
 // Names of other libraries. The compiler shows the line to a program that asks for one.

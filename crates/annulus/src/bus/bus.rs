@@ -146,6 +146,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     /// # Panics
     ///
     /// Where [`TopicBuilder::subscribable`] returns an error. The message names the topic.
+    #[inline]
     #[must_use]
     #[track_caller]
     pub fn subscribable(&self, topic: &str) -> Subscribable<T, K::Mode> {

@@ -8,7 +8,7 @@ use super::error::TopicError;
 use super::kind::{Ends, MakeTopic, Many, Ring, TopicRing};
 use super::publisher::TopicPublisher;
 use super::topics::{Request, Settings, Topics};
-use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
+use crate::broadcast::{Builder, Lossy, Subscribable, SubscribableShare, Subscriber};
 use crate::message::Message;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -172,9 +172,16 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     /// # Errors
     ///
     /// Those of [`subscribe`](Self::subscribe).
+    #[inline]
     pub fn subscribable(self) -> Result<Subscribable<T, K::Mode>, TopicError> {
-        let share = self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(ends.subscribable.share()))?;
-        Ok(share.whole())
+        Ok(self.share()?.whole())
+    }
+
+    /// The same in one word.
+    // Decision 0075: a function of its own, so that the handle is made by its caller, where it stays.
+    #[inline(never)]
+    fn share(self) -> Result<SubscribableShare<T, K::Mode>, TopicError> {
+        self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(ends.subscribable.share()))
     }
 }
 

@@ -101,6 +101,7 @@ impl<K: TopicRing> TypedBus<K> {
     /// # Panics
     ///
     /// Where [`TopicBuilder::subscribable`] returns an error. The message names the topic.
+    #[inline]
     #[must_use]
     #[track_caller]
     pub fn subscribable<T: Message>(&self, topic: &str) -> Subscribable<T, K::Mode> {
