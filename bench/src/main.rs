@@ -197,7 +197,7 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     let mut rows: Vec<Row> = rows::all().into_iter().filter(|row| arguments.want(&row.name)).collect();
     if rows.is_empty() {
         return Err(format!(
-            "no row is left: none whose name contains one of {:?}, and none of {:?}",
+            "--only {:?} and --except {:?} leave no row; the pages in docs/benchmarks have their names",
             arguments.only, arguments.except
         ));
     }
