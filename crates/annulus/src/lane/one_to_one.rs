@@ -130,20 +130,24 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
     }
 
     /// lane.send1: the slots from message `tail` on, which is the writer's next, are free before this
-    /// message. The messages in them were moved out.
+    /// message. The messages in them were moved out. Those before `known` were found free before.
     #[inline(always)]
-    pub(crate) fn read_limit(&self, tail: Number) -> Number {
+    pub(crate) fn read_limit(&self, tail: Number, known: Number) -> Number {
         // Acquire: pairs with lane.take7.
         let head = self.load_head(ordering!(Acquire unless "lane_limit_relaxed"));
-        self.believed(tail, head.plus(self.capacity() as u64))
+        self.believed(tail, known, head.plus(self.capacity() as u64))
     }
 
-    /// `until`, if it lies behind `from` by no more than there are slots. Otherwise another process has
-    /// written a number that can't be, and `from` is returned: nothing is there.
+    /// `until`, if it lies behind `from` by no more than there are slots, and not before `known`, up to which
+    /// an earlier look came. Otherwise another process has written a number that can't be, and `known` is
+    /// returned: what was there stays, and nothing more is there.
     #[inline(always)]
-    pub(crate) fn believed(&self, from: Number, until: Number) -> Number {
-        let is_possible = !C::ACROSS || until.since(from) <= self.capacity() as u64;
-        if is_possible || mutated!("lane_believes_all") { until } else { from }
+    pub(crate) fn believed(&self, from: Number, known: Number, until: Number) -> Number {
+        let is_possible = || {
+            let count = until.since(from);
+            count <= self.capacity() as u64 && (count >= known.since(from) || mutated!("lane_takes_back"))
+        };
+        if !C::ACROSS || is_possible() || mutated!("lane_believes_all") { until } else { known }
     }
 
     /// The slots before this message are known to be free; there may be more.
@@ -177,10 +181,11 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
             .store(self.control.in_memory(tail), ordering!(Release unless "lane_tail_relaxed"));
     }
 
-    /// lane.take5: messages from `head` on, which is the reader's next, are there before this number.
+    /// lane.take5: messages from `head` on, which is the reader's next, are there before this number. Those
+    /// before `known` were found before.
     #[inline(always)]
-    pub(crate) fn read_tail(&self, head: Number) -> Number {
-        self.believed(head, self.tail())
+    pub(crate) fn read_tail(&self, head: Number, known: Number) -> Number {
+        self.believed(head, known, self.tail())
     }
 
     /// lane.take5, as it lies there.
@@ -268,7 +273,7 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
     pub(crate) fn len(&self) -> usize {
         let (tail, head) = (self.tail(), self.head());
         // The reader may have taken more meanwhile than there had been.
-        if tail.is_before(head) { 0 } else { self.believed(head, tail).since(head) as usize }
+        if tail.is_before(head) { 0 } else { self.believed(head, head, tail).since(head) as usize }
     }
 }
 

@@ -109,15 +109,15 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         self.limit.since(self.head.number) as usize
     }
 
-    /// lane.take5: learns how many messages are there, up to `most`, and returns whether there is any. Ends
-    /// the run.
+    /// lane.take5: learns how many messages are there, up to `most`, and returns whether there is any. None
+    /// of the known ones is gone then, whatever another process writes. Ends the run.
     #[inline(always)]
     pub(super) fn learn(&mut self, most: usize) -> bool {
         let tail = match self.end {
-            None => self.lane().read_tail(self.head.number),
+            None => self.lane().read_tail(self.head.number, self.limit),
             Some(end) if mutated!("lane_end_unchecked") => end,
             // (Of another process it may lie before messages that a tail had promised.)
-            Some(end) => self.lane().believed(self.head.number, end),
+            Some(end) => self.lane().believed(self.head.number, self.limit, end),
         };
         let there = tail.since(self.head.number).min(most as u64);
         self.limit = self.head.number.plus(there);

@@ -114,17 +114,20 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// a caller looks again where the next sample is due, so it learns of the slots up to there only.
     #[inline(always)]
     fn look_for_one(&mut self) {
-        let limit = self.lane().read_limit(self.tail.number);
+        let limit = self.lane().read_limit(self.tail.number, self.tail.number);
         let limit = self.begin_sample(limit);
         self.cache_limit(limit);
     }
 
-    /// lane.send1: looks for free slots if fewer than `wanted` are known to be free.
+    /// lane.send1: looks for free slots if fewer than `wanted` are known to be free. Those that are known
+    /// stay free.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
+        let free = self.free_count();
         // Mutants: `< with <=`: one more look.
-        if self.free_count() < wanted {
-            let limit = self.lane().read_limit(self.tail.number);
+        if free < wanted {
+            let tail = self.tail.number;
+            let limit = self.lane().read_limit(tail, tail.plus(free as u64));
             self.begin_sample(limit);
             self.cache_limit(limit);
         }
@@ -337,10 +340,11 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         deadline: Deadline,
     ) -> Result<(), Refusal> {
         let tail = self.tail.number;
+        let known = tail.plus(self.free_count() as u64);
         let preferred = preferred_slots(self.state().plan.capacity).max(count as u64);
         // Too few are as good as none: whoever frees more notifies again.
         let count_free = |lane: &OneToOne<T, C>| {
-            let free = lane.read_limit(tail).since(tail);
+            let free = lane.read_limit(tail, known).since(tail);
             if free < count as u64 && !mutated!("little_room_is_enough") { 0 } else { free }
         };
         let (state, freed) = (self.state(), self.lane().head_word());

@@ -215,6 +215,23 @@ fn the_next_consumer_keeps_to_the_end() {
     assert_eq!(all, [1, 2, 3, 4]);
 }
 
+/// Messages that were found stay there, whatever another process writes then: a second look takes nothing
+/// back.
+#[test]
+fn second_look_takes_nothing_back() {
+    for number in [u64::MAX, 1 << 63, u64::MAX - 2, 100, 0] {
+        let mut open = open_queue();
+        assert_eq!(open.producers[0].try_send_batch(&[1, 2, 3]), 3);
+        assert_eq!(open.consumer.wait_readable().unwrap(), [1, 2, 3]);
+        open.files[0].write_all_at(&number.to_ne_bytes(), words()[4]).unwrap();
+        assert_eq!(open.consumer.peek(), Some(&1), "{number}");
+        open.consumer.advance(3);
+        // Nor does it take back slots.
+        open.files[0].write_all_at(&number.to_ne_bytes(), words()[7]).unwrap();
+        assert!(open.producers[0].reserve(SLOTS).unwrap().len() >= SLOTS - 3, "{number}");
+    }
+}
+
 /// Headers that could be, of queues that this library does not make.
 #[test]
 fn a_header_of_another_queue() {

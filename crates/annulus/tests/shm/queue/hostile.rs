@@ -52,6 +52,13 @@ fn verbs(producer: &mut Producer<u64>, consumer: &mut Consumer<u64>) {
     let _ = (producer.try_send(1), producer.try_send_batch(&[2; 3 * CAPACITY]), producer.is_closed());
     assert!(producer.len() <= CAPACITY, "{}", producer.len());
     let _ = producer.send_timeout(3, Duration::ZERO);
+    if let Ok(slots) = producer.reserve_timeout(3 * CAPACITY, Duration::ZERO) {
+        assert!(slots.len() <= CAPACITY);
+        slots.write_iter(4..6);
+    }
+    let readable = consumer.readable().len();
+    assert!(readable <= CAPACITY && consumer.peek().is_some() == (readable > 0));
+    consumer.advance(readable.min(1));
     let mut batch = [0; 3 * CAPACITY];
     assert!(consumer.try_recv_batch(&mut batch) <= CAPACITY);
     assert!(consumer.consume(drop) <= CAPACITY);
@@ -135,6 +142,29 @@ fn an_end_behind_the_head() {
         verbs(&mut producer, &mut consumer);
     }
     assert!(consumer.is_fully_drained() && consumer.is_empty());
+}
+
+/// Slots that were found free stay free, and messages that were found stay there, whatever the other process
+/// writes then: a second look takes nothing back.
+#[test]
+fn second_look_takes_nothing_back() {
+    let (tail, head) = (WORDS[0], WORDS[1]);
+    for number in [u64::MAX, 1 << 63, u64::MAX - 2, 100, 0] {
+        let (mut producer, mut consumer, file, _invitation) = open_queue();
+        let put = |at, number: u64| file.write_all_at(&number.to_ne_bytes(), at).unwrap();
+        assert_eq!(producer.try_send_batch(&[1, 2, 3]), 3);
+        assert_eq!(consumer.readable(), [1, 2, 3]);
+        put(head, number);
+        // More than are known to be free, so it looks again.
+        let slots = producer.reserve(CAPACITY).unwrap();
+        assert!(slots.len() >= CAPACITY - 3, "{number}: {slots:?}");
+        drop(slots);
+        assert!(producer.try_send_batch(&[4; CAPACITY]) >= CAPACITY - 3, "{number}");
+        put(tail, number);
+        let mut batch = [0; CAPACITY + 1];
+        assert!(consumer.try_recv_batch(&mut batch) >= 3, "{number}");
+        assert_eq!(batch[..3], [1, 2, 3]);
+    }
 }
 
 /// Headers that could be, of queues that this library does not make.
