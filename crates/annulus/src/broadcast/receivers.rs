@@ -44,10 +44,11 @@ impl Receivers {
         Self { word: AtomicU64::new(1), subscribed: AtomicU64::new(0) }
     }
 
-    /// One more. Where the caller has a receiving handle, the count is not 0, and can't become it meanwhile.
-    pub(super) fn add(&self) {
+    /// One more. Returns whether there was none. Where the caller has a receiving handle, the count is not 0,
+    /// and can't become it meanwhile.
+    pub(super) fn add(&self) -> bool {
         // Relaxed: nothing is freed or ended by what this prevents.
-        self.word.fetch_add(1, Ordering::Relaxed);
+        all(self.word.fetch_add(1, Ordering::Relaxed)) == 0
     }
 
     /// One more, which subscribes. Returns whether a publisher may wait for that.
@@ -164,10 +165,11 @@ mod tests {
         assert!(!receivers.is_sealed());
         assert_eq!(receivers.seal(Some(1)), Ok(()));
         assert_eq!((receivers.seal(Some(1)), receivers.seal(None)), (Err(None), Err(None)));
-        receivers.add();
+        assert!(!receivers.add());
         assert_eq!((receivers.count(), receivers.is_sealed()), (2, true));
         assert!(!receivers.remove().was_last && receivers.remove().was_last);
         assert!(receivers.is_zero());
+        assert!(receivers.add() && receivers.remove().was_last, "a publisher has made one more");
     }
 
     #[test]

@@ -311,12 +311,14 @@ impl<S: Store> RingState<S> {
         self.ring.head().is_ending()
     }
 
-    /// One receiving handle more; the caller has one.
+    /// One receiving handle more; the caller has a handle.
     pub(super) fn receiver_comes(&self) {
-        self.receivers.add();
+        if self.receivers.add() {
+            self.listing.side_comes();
+        }
     }
 
-    /// One receiving handle less. With the last, nobody will ever receive.
+    /// One receiving handle less. With the last, nobody receives, until a publisher makes another one.
     ///
     /// A publisher that waits for subscribers is told. No other one is: it waits for a cursor at the gate,
     /// which notifies when it is given up, or for another publisher's write, which notifies when it is done.

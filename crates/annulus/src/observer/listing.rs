@@ -79,8 +79,9 @@ impl Listing {
     /// # Safety
     ///
     /// This listing is the ring's own, and this is called once. The ring stays where it is until
-    /// [`side_goes`](Self::side_goes) has been called for each of the sides; and until that call has
-    /// returned to the thread that made the last one, nobody has the ring for himself (`&mut`).
+    /// [`side_goes`](Self::side_goes) has been called for each of the sides, also for each that
+    /// [came](Self::side_comes) later; and until that call has returned to the thread that made the last one,
+    /// nobody has the ring for himself (`&mut`).
     #[inline]
     pub(crate) unsafe fn begin<R: Observe>(&self, ring: &R, sides: usize) {
         let Some(entry) = self.0.as_ref().filter(|_| !mutated!("named_rings_unlisted")) else { return };
@@ -101,6 +102,15 @@ impl Listing {
     #[inline]
     pub(crate) fn is_there(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// A side that had no handle any more has one again, which a handle of another side has made.
+    #[inline]
+    pub(crate) fn side_comes(&self) {
+        if let Some(entry) = self.0.as_ref().filter(|_| !mutated!("listing_side_stays_gone")) {
+            // Relaxed: the side of the caller counts, so this is not the end of anything.
+            entry.sides.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// The last handle of a side goes: it is still there. With the last side, the ring leaves the list.

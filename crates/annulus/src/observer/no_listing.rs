@@ -20,5 +20,7 @@ impl Listing {
         false
     }
 
+    pub(crate) fn side_comes(&self) {}
+
     pub(crate) fn side_goes(&self) {}
 }

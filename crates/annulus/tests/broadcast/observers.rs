@@ -73,6 +73,40 @@ fn whichever_side_goes_first() {
     assert!(Observers::named("late").is_empty());
 }
 
+/// A ring stays in the list while its publisher is there, also if all receiving handles go, come back by
+/// the publisher, and go again; and then while the last of these is there.
+#[test]
+fn a_side_that_comes_back_is_there_again() {
+    macro_rules! comes_back {
+        ($($name:literal: $ring:expr),* $(,)?) => {$({
+            let (publisher, source) = $ring.unwrap();
+            let observer = only($name);
+            drop(source);
+            for _ in 0..3 {
+                drop(publisher.subscribe());
+                drop(publisher.subscribable());
+                assert!(!observer.is_gone(), $name);
+                assert_eq!(only($name).stats().unwrap().writers.now, 1);
+            }
+            let subscriber = publisher.subscribable().subscribe();
+            drop(publisher);
+            assert_eq!(only($name).stats().unwrap().readers.now, 1);
+            drop(subscriber);
+            assert!(observer.is_gone() && Observers::named($name).is_empty(), $name);
+        })*};
+    }
+    let ring = |name| broadcast::Builder::new(4).named(name);
+    comes_back! {
+        "back: lossy": ring("back: lossy").lossy::<u64>(),
+        "back: lossless": ring("back: lossless").lossless::<u64>(),
+        "back: mp_lossy": ring("back: mp_lossy").mp_lossy::<u64>(),
+        "back: mp_lossless": ring("back: mp_lossless").mp_lossless::<u64>(),
+        "back: events": ring("back: events").events(String::new),
+        "back: mp_events": ring("back: mp_events").mp_events(String::new),
+        "back: records": broadcast::bytes::Builder::new(64).named("back: records").lossy(),
+    }
+}
+
 #[test]
 fn rings_of_one_name_are_in_their_order() {
     let rings = [3, 2, 5].map(|capacity| spsc::Builder::new(capacity).named("alike").build::<u64>().unwrap());
