@@ -33,7 +33,7 @@ impl<S: Store> Wait for AwaitSubscribers<'_, S> {
     }
 
     fn poll(&mut self) -> Look<bool> {
-        if self.shared.receivers().has_subscribers(self.count) {
+        if self.shared.has_subscribers(self.count) {
             Look::Found(true)
         } else if self.shared.refuses() {
             Look::Found(false)
@@ -50,7 +50,8 @@ macro_rules! awaits_subscribers {
         /// Waits until the ring has `count` subscribers, and returns whether it has: false if it can't have
         /// them any more, because somebody closed the ring, or because nobody is left who could subscribe.
         /// Waits with the [`WaitStrategy`](crate::WaitStrategy) of the ring. `count` is meant as in
-        /// [`subscriber_count`](Self::subscriber_count).
+        /// [`subscriber_count`](Self::subscriber_count): of a lossy ring between processes, other processes
+        /// do not count, and do not end this.
         ///
         /// What is published from then on reaches these subscribers: each of them begins there, or earlier.
         /// (A subscriber may still leave.)

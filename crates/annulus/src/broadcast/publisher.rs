@@ -152,6 +152,10 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     /// one more. Subscribers may join and leave meanwhile. A [`Subscribable`]
     /// does not count, so somebody may still join when this is 0.
     ///
+    /// *Between processes*: of a lossless ring, these are the subscribers of all processes that have a seat;
+    /// it asks the kernel which of them live, a system call for each. Subscribers of a lossy ring write
+    /// nothing that the publisher could see, so those of other processes do not count.
+    ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     /// let subscriber = subscribable.subscribe();

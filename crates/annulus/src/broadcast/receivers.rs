@@ -106,6 +106,14 @@ impl Receivers {
         Handles::new(now, self.subscribed.load(Ordering::Relaxed).max(now as u64))
     }
 
+    /// The same where subscribers of all processes have seats, `now` of them. Nobody counts those who have
+    /// left, so there have been as many as were ever seen at one time.
+    pub(super) fn handles_seated(&self, now: usize) -> Handles {
+        // Relaxed: as above.
+        let seen = self.subscribed.fetch_max(now as u64, Ordering::Relaxed);
+        Handles::new(now, seen.max(now as u64))
+    }
+
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         // Relaxed: a number for whoever asks.

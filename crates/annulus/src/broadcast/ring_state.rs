@@ -347,14 +347,24 @@ impl<S: Store> RingState<S> {
         }
     }
 
-    /// How many subscribers there are.
+    /// How many subscribers there are: of this process, or those that have seats.
     pub(super) fn subscriber_count(&self) -> usize {
-        self.receivers.subscribers()
+        self.gate.free_dead_seats();
+        self.gate.seated().unwrap_or_else(|| self.receivers.subscribers())
     }
 
-    /// How many subscribers there are, and how many there have been.
+    /// Whether there are so many subscribers, as [`subscriber_count`](Self::subscriber_count) says.
+    pub(super) fn has_subscribers(&self, count: usize) -> bool {
+        match self.gate.seated() {
+            // (Some may be dead: it asks the kernel only where they would be enough.)
+            Some(seated) => seated >= count && self.subscriber_count() >= count,
+            None => self.receivers.has_subscribers(count),
+        }
+    }
+
+    /// How many subscribers there are, and how many there have been. Those of other processes may be dead.
     pub(super) fn subscriber_handles(&self) -> Handles {
-        self.receivers.handles()
+        self.gate.seated().map_or_else(|| self.receivers.handles(), |now| self.receivers.handles_seated(now))
     }
 
     /// A lossy subscriber has lost or skipped `count` messages.

@@ -283,6 +283,8 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
     /// [`SubscriberGroup`] counts as one, and each paused member of it as one more. Subscribers may join and
     /// leave meanwhile. A [`Subscribable`] does not count, so somebody may still join when this is 0.
+    ///
+    /// Of a lossy ring between processes, these are the subscribers of this process.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()

@@ -120,6 +120,19 @@ impl Gate {
         self.seats.is_some()
     }
 
+    /// How many subscribers of all processes have seats, and know where they begin; `None` if the cursors are
+    /// not in seats.
+    pub(crate) fn seated(&self) -> Option<usize> {
+        self.seats.as_ref().map(Seats::seated)
+    }
+
+    /// Frees the seats of those who are dead: a system call for each seat that is in use.
+    pub(crate) fn free_dead_seats(&self) {
+        if let Some(seats) = &self.seats {
+            seats.free_dead();
+        }
+    }
+
     /// Where the latest head is with which a publisher looked.
     fn scanned(&self) -> &AtomicU64 {
         match &self.seats {
@@ -250,6 +263,9 @@ impl Gate {
         let start = start(promised(seen()).max(self.passed.floor())).max(early);
         // SAFETY: `self` is the gate, and the pass is new.
         unsafe { pass.advance(start) };
+        if let Some(seats) = &self.seats {
+            seats.begin(pass);
+        }
         Some((pass, start))
     }
 

@@ -16,6 +16,18 @@ impl Seats {
         match *self {}
     }
 
+    pub(super) fn begin(&self, _: Pass) {
+        match *self {}
+    }
+
+    pub(super) fn seated(&self) -> usize {
+        match *self {}
+    }
+
+    pub(super) fn free_dead(&self) -> bool {
+        match *self {}
+    }
+
     pub(super) fn leave(&self, _: Pass) {
         match *self {}
     }

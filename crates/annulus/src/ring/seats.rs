@@ -8,9 +8,10 @@
 //! ```text
 //! subscriber that joins                            publisher that has no room
 //! seats.join1   take the lock of a seat            seats.sweep5  cell in use?
-//! seats.join2   cell := cursor                     seats.sweep6  take its lock      ── taken: the subscriber lives
+//! seats.join2   begun := 0, cell := cursor         seats.sweep6  take its lock      ── taken: the subscriber lives
 //! ... (gate.rs)                                    seats.sweep7  cell := FREE
-//! subscriber that leaves                           seats.leave4  give the lock up
+//! seats.begin8  begun := 1                         seats.leave4  give the lock up
+//! subscriber that leaves
 //! seats.leave3  cell := FREE
 //! seats.leave4  give the lock up
 //! ```
@@ -18,6 +19,10 @@
 //! *Why no living subscriber is swept.* It stores its cell between seats.join1 and seats.leave4, and
 //! seats.sweep7 comes between seats.sweep6 and seats.leave4. The lock is held by one at a time. What
 //! seats.join2 finds in a cell is `FREE`, or of somebody who is dead.
+//!
+//! *Who is there.* Between seats.join2 and gate.join4 a seat is in use, and it is not decided where its
+//! subscriber begins: that may be behind what is published meanwhile. So who waits for subscribers counts a
+//! seat from seats.begin8 on, and frees the seats of the dead before.
 //!
 //! Any process that has the memory may write any number to a cell. A publisher may then wait for nobody, or
 //! not wait for somebody: messages are lost, and counted. It touches no other memory, and whoever waits goes
@@ -36,9 +41,14 @@ use crate::sync::{AtomicU64, Ordering, mutated};
 #[repr(C, align(128))]
 pub(crate) struct Scanned(AtomicU64);
 
-/// The next message that the subscriber of a seat needs, or `FREE`. On a line of its own.
+/// A seat. On a line of its own.
 #[repr(C, align(128))]
-pub(crate) struct SeatCell(AtomicU64);
+pub(crate) struct SeatCell {
+    /// The next message that its subscriber needs, or `FREE`.
+    cell: AtomicU64,
+    /// 1 once it is decided where the subscriber begins. Means nothing while the cell is `FREE`.
+    begun: AtomicU64,
+}
 
 impl Scanned {
     /// Nobody else has the memory yet.
@@ -59,19 +69,19 @@ impl SeatCell {
     #[cfg(not(annulus_loom))]
     pub(crate) fn begin(&self) {
         // Relaxed: as for `Scanned::begin_at`.
-        self.0.store(FREE, Ordering::Relaxed);
+        self.cell.store(FREE, Ordering::Relaxed);
     }
 
     /// Whether somebody has the seat: a hint.
     #[cfg(not(annulus_loom))]
     pub(crate) fn is_used(&self) -> bool {
         // Relaxed: a hint.
-        self.0.load(Ordering::Relaxed) != FREE
+        self.cell.load(Ordering::Relaxed) != FREE
     }
 
     #[cfg(annulus_loom)]
     pub(crate) fn free() -> Self {
-        Self(AtomicU64::new(FREE))
+        Self { cell: AtomicU64::new(FREE), begun: AtomicU64::new(0) }
     }
 }
 
@@ -123,17 +133,43 @@ impl Seats {
     /// A seat with `cursor` in its cell; `None` if all are taken. A system call for each that is.
     pub(super) fn enter(&self, cursor: Sequence) -> Option<Pass> {
         // seats.join1.
-        let (_, SeatCell(cell)) = (0..).zip(self.cells()).find(|&(seat, _)| self.locks.take(seat))?;
+        let (_, SeatCell { cell, begun }) =
+            (0..).zip(self.cells()).find(|&(seat, _)| self.locks.take(seat))?;
+        // Relaxed: seats.join2 publishes it.
+        begun.store(0, Ordering::Relaxed);
         // seats.join2. Acquire: pairs with the Release of seats.leave3. What its last owner read comes before
-        // all that follows from here.
+        // all that follows from here. Release: pairs with the Acquire in `cursors`.
         cell.swap(cursor.get(), Ordering::AcqRel);
         Some(Pass(NonNull::from(cell)))
     }
 
+    fn seat_of(&self, pass: Pass) -> Option<(usize, &SeatCell)> {
+        (0..).zip(self.cells()).find(|(_, seat)| NonNull::from(&seat.cell) == pass.0)
+    }
+
+    /// It is decided where the subscriber of a seat begins, which came from [`enter`](Self::enter).
+    pub(super) fn begin(&self, pass: Pass) {
+        if let Some((_, seat)) = self.seat_of(pass).filter(|_| !mutated!("seat_never_begun")) {
+            // seats.begin8. Release: pairs with the Acquire in `seated`. The choice comes before.
+            seat.begun.store(1, Ordering::Release);
+        }
+    }
+
+    /// How many subscribers have a seat, and know where they begin. So each of them receives all that the
+    /// caller publishes from now on.
+    pub(super) fn seated(&self) -> usize {
+        // Acquire: pairs with seats.begin8. It comes after the load in `cursors`, so it is not that of an
+        // owner who left before.
+        let has_begun = |&(seat, _): &(u64, Sequence)| {
+            let begun = &self.cells()[seat as usize].begun;
+            begun.load(Ordering::Acquire) != 0 || mutated!("seats_counted_early")
+        };
+        self.cursors().filter(has_begun).count()
+    }
+
     /// Gives a seat up, which came from [`enter`](Self::enter).
     pub(super) fn leave(&self, pass: Pass) {
-        let seat = (0..).zip(self.cells()).find(|(_, SeatCell(cell))| NonNull::from(cell) == pass.0);
-        let Some((seat, SeatCell(cell))) = seat else { return };
+        let Some((seat, SeatCell { cell, .. })) = self.seat_of(pass) else { return };
         if !mutated!("seat_never_left") {
             // seats.leave3. Release: pairs with the Acquire of seats.join2 and of gate.scan3.
             cell.store(FREE, Ordering::Release);
@@ -153,8 +189,8 @@ impl Seats {
     }
 
     fn cursors(&self) -> impl Iterator<Item = (u64, Sequence)> {
-        (0..).zip(self.cells()).filter_map(|(seat, SeatCell(cell))| {
-            // Acquire: pairs with the Release in `Pass::advance`, and of seats.leave3.
+        (0..).zip(self.cells()).filter_map(|(seat, SeatCell { cell, .. })| {
+            // Acquire: pairs with the Release in `Pass::advance`, of seats.join2 and of seats.leave3.
             let cursor = cell.load(Ordering::Acquire);
             // No number is believed that is too large to count on from.
             (cursor != FREE).then(|| (seat, Sequence::new(cursor).min(Sequence::LAST_BELIEVED)))
@@ -164,11 +200,16 @@ impl Seats {
     /// Frees the seats of those who are dead, and says whether there was one. Asks the kernel now and then.
     #[cold]
     pub(super) fn sweep(&self) -> bool {
-        if mutated!("seats_never_swept") || !self.swept.is_due() {
-            return false;
-        }
+        self.swept.is_due() && self.free_dead()
+    }
+
+    /// The same now: a system call for each seat that is in use.
+    pub(super) fn free_dead(&self) -> bool {
         let mut was_any = false;
-        for (seat, SeatCell(cell)) in (0..).zip(self.cells()) {
+        if mutated!("seats_never_swept") {
+            return was_any;
+        }
+        for (seat, SeatCell { cell, .. }) in (0..).zip(self.cells()) {
             // seats.sweep5. Relaxed: the lock decides.
             let is_used = cell.load(Ordering::Relaxed) != FREE;
             // seats.sweep6.

@@ -31,6 +31,8 @@ const MOST_SEATS: usize = 1024;
 /// that is stopped (`SIGSTOP`) is alive, so the publisher waits for it.
 ///
 /// A publish is refused only when the ring is closed, not when nobody is there: somebody may come.
+/// [`wait_for_subscribers`](Publisher::wait_for_subscribers) waits until so many have a seat, and
+/// [`subscriber_count`](Publisher::subscriber_count) says how many have one now, in all processes.
 ///
 /// Subscribers can't write to the ring. But all of them write to the page where the seats are. A process that
 /// writes there what it must not can make the publisher wait for nobody. It can also make another subscriber

@@ -78,7 +78,9 @@ pub struct Stats {
     pub pending: Option<u64>,
     /// Publishers, producers or senders.
     pub writers: Handles,
-    /// Subscribers, consumers or receivers. What makes subscribers does not count.
+    /// Subscribers, consumers or receivers. What makes subscribers does not count. Of a lossless broadcast
+    /// ring between processes: those that have a seat, in all processes; one that has died counts until the
+    /// publisher finds that out, and [`joined`](Handles::joined) is the most that were seen at one time.
     pub readers: Handles,
     /// Each producer of a queue, in the order of joining. A producer that has left is listed while its
     /// messages lie in a ring that no other producer has taken over. Empty for other rings.

@@ -126,6 +126,77 @@ fn threads_of_one_process_take_one_seat_each() {
     });
 }
 
+/// A publisher counts, and waits for, the subscribers of all processes that have a seat.
+#[test]
+fn publisher_waits_for_awaited_subscribers() {
+    let (publisher, ring) = ring(8);
+    let none = Duration::ZERO;
+    assert!(publisher.subscriber_count() == 0 && !publisher.wait_for_subscribers_timeout(1, none));
+    let (first, second) = thread::scope(|scope| {
+        let both = scope.spawn(|| publisher.wait_for_subscribers(2));
+        let first = ring.subscribe().unwrap();
+        // It sleeps, as a rule: the second one wakes it.
+        thread::sleep(Duration::from_millis(20));
+        assert!(!both.is_finished());
+        let second = ring.subscribe_from_oldest().unwrap();
+        assert!(both.join().unwrap());
+        (first, second)
+    });
+    assert_eq!((publisher.subscriber_count(), publisher.stats().readers.now), (2, 2));
+    assert_eq!(first.stats().readers.now, 2, "whichever process asks");
+    let lossy = ring.subscribe_lossy();
+    assert_eq!(publisher.subscriber_count(), 2, "it has no seat");
+    drop((second, lossy));
+    let readers = publisher.stats().readers;
+    assert_eq!((publisher.subscriber_count(), readers.now, readers.joined), (1, 1, 2));
+    assert!(publisher.wait_for_subscribers(1) && !publisher.wait_for_subscribers_timeout(2, none));
+    publisher.close();
+    assert!(publisher.wait_for_subscribers(1) && !publisher.wait_for_subscribers(2), "nobody comes any more");
+}
+
+/// The dead do not count, although nobody has needed their seats.
+#[test]
+fn dead_subscriber_does_not_count() {
+    let (publisher, invitation) = broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
+    let mut child = Child::new("await block:0,0");
+    invitation.send(&child.socket).unwrap();
+    assert!(publisher.wait_for_subscribers(1));
+    let waits = |count| publisher.wait_for_subscribers_timeout(count, Duration::ZERO);
+    assert_eq!((publisher.subscriber_count(), waits(1)), (1, true));
+    child.kill();
+    assert!(!waits(1));
+    assert_eq!((publisher.subscriber_count(), publisher.stats().readers.now), (0, 0));
+}
+
+/// A subscriber that has a seat, and does not know yet where it begins, may begin behind what is published
+/// now.
+#[test]
+fn seat_counts_once_its_subscriber_begins() {
+    let (publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+    let (page, invitation) = with_page(&invitation);
+    let _subscriber = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
+    for begun in [0_u64, 1] {
+        page.write_all_at(&begun.to_ne_bytes(), 392).unwrap();
+        assert_eq!(publisher.subscriber_count() as u64, begun);
+        assert_eq!(publisher.wait_for_subscribers_timeout(1, Duration::ZERO), begun == 1);
+    }
+}
+
+/// A task waits for them, too.
+#[cfg(feature = "async")]
+#[test]
+fn task_waits_for_awaited_subscribers() {
+    use crate::support::tasks::block_on;
+    let (publisher, ring) = ring(8);
+    thread::scope(|scope| {
+        let both = scope.spawn(|| block_on(publisher.wait_for_subscribers_async(2)));
+        let _first = ring.subscribe().unwrap();
+        thread::sleep(Duration::from_millis(20));
+        let _second = ring.subscribe().unwrap();
+        assert!(both.join().unwrap());
+    });
+}
+
 /// A subscriber is killed at any moment. The publisher goes on, and the other subscriber receives all.
 #[test]
 fn a_subscriber_that_is_killed() {
@@ -296,16 +367,18 @@ fn number() -> impl Strategy<Value = u64> {
 proptest! {
     /// Any words where the seats are: every verb returns, and nothing is torn.
     #[test]
-    fn any_seats(writes in prop::collection::vec((0..2 + 2usize, number()), 0..40)) {
+    fn any_seats(writes in prop::collection::vec((0..2 + 3usize, number()), 0..40)) {
         let (mut publisher, invitation) = broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
         let (page, invitation) = with_page(&invitation);
         let ring = invitation.accept_lossless::<Payload>().unwrap();
         let mut subscriber: Subscriber<_, Awaited> = ring.subscribe().unwrap();
         let (mut next, mut others) = (0, Vec::new());
         for (word, number) in writes {
-            // Where sleepers are counted, what the publisher says, the two cells.
-            let at = [128, 256, 384, 512][word];
+            // Where sleepers are counted, what the publisher says, the two cells, whether the first has begun.
+            let at = [128, 256, 384, 512, 392][word];
             page.write_all_at(&number.to_ne_bytes(), at).unwrap();
+            prop_assert!(publisher.subscriber_count() <= 2);
+            prop_assert!(!publisher.wait_for_subscribers_timeout(3, Duration::ZERO));
             for _ in 0..5 {
                 next += u64::from(publisher.try_publish(payload(next)).is_ok());
             }
