@@ -34,8 +34,8 @@
 //! *Who is stopped and lives holds up nobody for long.* Nobody takes a slot from it. Who has claimed the
 //! message of a lap later looks a while, and then passes over that slot (fellow.pass8): that number will not
 //! be, and is counted as lagged. Its message comes in the next slot. (If all slots are held, it is lost with
-//! the last number that was passed over for it.) A subscriber waits for a message of whoever is stopped until the others have
-//! gone round once.
+//! the last number that was passed over for it.) A subscriber waits for a message of whoever is stopped until
+//! the others have gone round once.
 //!
 //! *Who is slower than another one* has an intent of messages that it has not claimed, between fellow.claim2
 //! and its next intent. If it is stopped there, and their owner dies, they are waited for as if they were its

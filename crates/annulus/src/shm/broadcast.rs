@@ -53,8 +53,8 @@ use crate::wait::{Remote, WaitStrategy};
 ///
 /// Nobody counts the subscribers of other processes, since they say nothing:
 /// [`subscriber_count`](Publisher::subscriber_count) and
-/// [`wait_for_subscribers`](Publisher::wait_for_subscribers) are about those of this process. A publisher that
-/// is to wait for others has a [`lossless`] ring, or another way to hear from them.
+/// [`wait_for_subscribers`](Publisher::wait_for_subscribers) are about those of this process. A publisher
+/// that is to wait for others has a [`lossless`] ring, or another way to hear from them.
 ///
 /// The ring ends when the publisher is dropped or [closed](Publisher::close), and when its process ends.
 ///

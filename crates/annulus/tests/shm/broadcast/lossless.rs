@@ -374,7 +374,8 @@ proptest! {
         let mut subscriber: Subscriber<_, Awaited> = ring.subscribe().unwrap();
         let (mut next, mut others) = (0, Vec::new());
         for (word, number) in writes {
-            // Where sleepers are counted, what the publisher says, the two cells, whether the first has begun.
+            // Where sleepers are counted, what the publisher says, the two cells, whether the first has
+            // begun.
             let at = [128, 256, 384, 512, 392][word];
             page.write_all_at(&number.to_ne_bytes(), at).unwrap();
             prop_assert!(publisher.subscriber_count() <= 2);
