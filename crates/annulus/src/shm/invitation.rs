@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::directory::Directory;
 use super::error::AttachError;
-use super::fd::{recv_fd, send_fd};
+use super::fd::{end_of_reads, end_of_writes, recv_fd_until, send_fd_until};
 use super::find_error::FindError;
 use super::format::Payload;
 use super::info::RingInfo;
@@ -66,23 +66,25 @@ impl Invitation {
     }
 
     /// Sends it through a Unix socket, as two messages of one byte each. It can be sent to any number of
-    /// processes.
+    /// processes. A timeout of the socket is for both together.
     ///
     /// # Errors
     ///
-    /// Those of [`send_fd`].
+    /// Those of [`send_fd`](super::send_fd).
     pub fn send(&self, socket: &UnixStream) -> io::Result<()> {
-        send_fd(socket, self.ring.as_fd())?;
-        send_fd(socket, self.sleepers.as_fd())
+        let end = end_of_writes(socket)?;
+        send_fd_until(socket, self.ring.as_fd(), end)?;
+        send_fd_until(socket, self.sleepers.as_fd(), end)
     }
 
-    /// Receives it from a Unix socket.
+    /// Receives it from a Unix socket. A timeout of the socket is for all of it.
     ///
     /// # Errors
     ///
-    /// Those of [`recv_fd`].
+    /// Those of [`recv_fd`](super::recv_fd).
     pub fn receive(socket: &UnixStream) -> io::Result<Self> {
-        Ok(Self::new(recv_fd(socket)?, recv_fd(socket)?))
+        let end = end_of_reads(socket)?;
+        Ok(Self::new(recv_fd_until(socket, end)?, recv_fd_until(socket, end)?))
     }
 
     /// Gives the ring a name in a directory, by which other processes [find](Self::find) it. The drop of what

@@ -14,11 +14,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
-use super::fd::{recv_fd, send_fd};
+use super::fd::{recv_fd, send_fd, wait};
 use super::name;
 use crate::os::folder::{Folder, FolderLock};
 use crate::sync::mutated;
@@ -133,22 +133,11 @@ impl Answer {
                         self.question = Some((socket, last));
                         return Err(ErrorKind::TimedOut.into());
                     }
-                    wait(&socket, until.map_or(last, |until| until.min(last)))?;
+                    wait(&socket, PollFlags::IN, until.map_or(last, |until| until.min(last)))?;
                 }
                 told => self.came.push(told?),
             }
         }
         Ok(true)
-    }
-}
-
-/// Waits until there is something to receive, until then at most. A signal may end it early.
-fn wait(socket: &UnixStream, until: Instant) -> io::Result<()> {
-    let left = until.saturating_duration_since(Instant::now());
-    let left = Timespec::try_from(left).map_err(io::Error::other)?;
-    match poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&left)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        // Unreached: the system has no memory for it
-        Err(error) => Err(error.into()),
     }
 }

@@ -187,7 +187,7 @@ pub(super) fn remote_of_fellow(memory: &Arc<SharedMemory>) -> Remote {
 }
 
 fn is_asymmetric(memory: &SharedMemory) -> bool {
-    // Relaxed: pairs with the store in `create`. Whoever has the page got it after that.
+    // Relaxed: pairs with the store in `create_of`. Whoever has the page got it after that.
     word_at(memory, page::FENCES).load(Ordering::Relaxed) != 0
 }
 

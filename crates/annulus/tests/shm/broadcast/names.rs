@@ -41,6 +41,14 @@ pub(crate) fn memory(bytes: &[u8], len: u64) -> File {
     file
 }
 
+/// A sleepers' page of this ring, which nobody has made for it.
+pub(crate) fn page_of(ring: &File) -> File {
+    let mut page = [0; 16];
+    page[..4].copy_from_slice(b"ANNW");
+    ring.read_exact_at(&mut page[8..], 112).unwrap();
+    memory(&page, 256)
+}
+
 /// The invitation of these two.
 pub(crate) fn invitation(ring: impl AsFd, sleepers: impl AsFd) -> Invitation {
     let (here, there) = UnixStream::pair().unwrap();
@@ -100,10 +108,8 @@ fn sleepers_pages_that_are_none() {
     let nobodys = invitation(&ring, memory(b"ANNW", 256)).accept::<u64>().map(drop);
     assert!(matches!(nobodys, Err(AttachError::Page { found: 0, .. })), "{nobodys:?}");
     // As it should be.
-    let mut page = [0; 16];
-    page[..4].copy_from_slice(b"ANNW");
-    File::from(ring.try_clone().unwrap()).read_exact_at(&mut page[8..], 112).unwrap();
-    let forged = invitation(&ring, memory(&page, 256)).accept::<u64>().unwrap();
+    let page = page_of(&File::from(ring.try_clone().unwrap()));
+    let forged = invitation(&ring, page).accept::<u64>().unwrap();
     assert_eq!(forged.publisher(), PeerState::Alive);
 }
 

@@ -7,7 +7,6 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,8 +17,8 @@ use annulus::shm::{
 };
 use rustix::process::Signal;
 
-use crate::shared::Scratch;
 use crate::shared::child::Child;
+use crate::shared::{Scratch, interrupted};
 use crate::support::fork::in_a_child;
 
 /// Users, a group of two of them, and a group of the third.
@@ -329,35 +328,11 @@ fn queue() -> (spsc::Producer<u64>, Invitation) {
 /// The time of an answer is counted from the question, whatever the thread that waits is woken for.
 #[test]
 fn signals_do_not_begin_the_wait_for_an_answer_anew() {
-    extern "C" fn nothing(_: libc::c_int) {}
-
     let (_producer, invitation) = queue();
     let foreign = Foreign::new(&invitation);
     let found = foreign.directory.find("a").unwrap();
-    let handler = nothing as extern "C" fn(libc::c_int);
-    // SAFETY: it does nothing, and no other test has this signal.
-    unsafe { libc::signal(libc::SIGUSR1, handler as libc::sighandler_t) };
-    // SAFETY: it only asks.
-    let asking = unsafe { libc::pthread_self() };
-    let is_over = AtomicBool::new(false);
-    let is_in_time = thread::scope(|scope| {
-        let signals = scope.spawn(|| {
-            for _ in 0..600 {
-                if is_over.load(Ordering::Relaxed) {
-                    return true;
-                }
-                thread::sleep(Duration::from_millis(100));
-                // SAFETY: that thread is there as long as this one.
-                unsafe { libc::pthread_kill(asking, libc::SIGUSR1) };
-            }
-            false
-        });
-        let error = Invitation::find(&found).unwrap_err();
-        is_over.store(true, Ordering::Relaxed);
-        assert!(matches!(error, FindError::Name(NameError::NoAnswer { .. })), "{error}");
-        signals.join().unwrap()
-    });
-    assert!(is_in_time, "it has waited for a minute");
+    let error = interrupted(|| Invitation::find(&found)).unwrap_err();
+    assert!(matches!(error, FindError::Name(NameError::NoAnswer { .. })), "{error}");
 }
 
 /// One question, and one time to answer it, for all that is opened of a ring.
