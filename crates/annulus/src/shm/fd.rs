@@ -117,8 +117,9 @@ pub(super) fn wait(socket: &UnixStream, ready: PollFlags, until: Instant) -> io:
 /// Receives a descriptor from a Unix socket: what [`send_fd`] has sent, and nothing else. It is closed on
 /// `exec`.
 ///
-/// It reads one byte. It waits until that is there, unless the socket is non-blocking or has a timeout for
-/// reads: then it waits for so long at most, whatever signals come meanwhile. If more descriptors come with the byte, it closes all but the first.
+/// It reads one byte. It waits until that is there, unless the socket is non-blocking. If the socket has a
+/// timeout for reads, it waits for so long at most, whatever signals come meanwhile. If more descriptors come
+/// with the byte, it closes all but the first.
 ///
 /// # Errors
 ///

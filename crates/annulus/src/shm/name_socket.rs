@@ -84,14 +84,14 @@ impl Drop for NameSocket {
 /// What the process of a name was asked for, and how much of it came: the ring, and the page where its
 /// sleepers are. It is asked once, whatever is opened of it and however often.
 #[derive(Default)]
-pub(super) struct Answer {
+pub(super) struct Request {
     came: Vec<OwnedFd>,
     /// Where the rest comes from, and until when it is waited for: from the question to the whole answer.
     /// `None` before the question, and after the answer.
     question: Option<(UnixStream, Instant)>,
 }
 
-impl Answer {
+impl Request {
     /// The ring, and the page. It waits for them until then at most (`None`: as long as an answer may take),
     /// and can be called again. `None` if the name has no socket.
     ///
@@ -114,13 +114,12 @@ impl Answer {
 
     /// Whether the name has a socket. If so, all is there.
     fn come(&mut self, folder: &Folder, name: &str, until: Option<Instant>) -> io::Result<bool> {
-        let (socket, last) = match self.question.take() {
-            Some(question) => question,
-            None => {
-                let Some(socket) = folder.connect(&name::socket_of(name))? else { return Ok(false) };
-                self.came.clear();
-                (UnixStream::from(socket), Instant::now() + LONGEST_ANSWER)
-            }
+        let (socket, last) = if let Some(question) = self.question.take() {
+            question
+        } else {
+            let Some(socket) = folder.connect(&name::socket_of(name))? else { return Ok(false) };
+            self.came.clear();
+            (UnixStream::from(socket), Instant::now() + LONGEST_ANSWER)
         };
         while self.came.len() < 2 {
             match recv_fd(&socket) {

@@ -11,7 +11,7 @@ use super::fingerprint::Fingerprint;
 use super::holder::Holder;
 use super::liveness::PeerState;
 use super::name_error::NameError;
-use super::name_socket::Answer;
+use super::name_socket::Request;
 use super::names::Names;
 use super::process::ProcessId;
 use super::record::Record;
@@ -29,8 +29,8 @@ pub struct NamedRing {
     name: String,
     holder: Holder,
     record: Record,
-    /// What the process has sent, where it is asked for its descriptors. Locked while that is waited for.
-    answer: Mutex<Answer>,
+    /// Where the process is asked for its descriptors. Locked while the answer is waited for.
+    request: Mutex<Request>,
 }
 
 /// What a name leads to.
@@ -47,7 +47,7 @@ impl NamedRing {
         match holder.record {
             Some(record) => {
                 let (names, name) = (Arc::clone(names), name.to_string());
-                Ok(Self { names, name, holder, record, answer: Mutex::default() })
+                Ok(Self { names, name, holder, record, request: Mutex::default() })
             }
             // Some process holds the lock of what is no record.
             None => Err(NameError::InTheWay { name: name.to_string() }),
@@ -159,8 +159,8 @@ impl NamedRing {
                 told => return told,
             }
         }
-        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        match answer.get(&self.names.folder, &self.name, until)? {
+        let mut request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        match request.get(&self.names.folder, &self.name, until)? {
             Some([ring, page]) => {
                 folder::opened_again(if part == Part::Ring { ring } else { page }, is_writable)
             }

@@ -57,10 +57,10 @@ use crate::wait::WaitStrategy;
 /// the kernel gives notice of a new name in the directory (`inotify`). In any case it looks once a second,
 /// and each 10 ms where the kernel has no more such notices to give. A look takes some system calls.
 ///
-/// In a directory that others may use it may have to ask a ring's process for its descriptors. It waits for the
-/// answer no longer than the verb may wait: `try_recv` asks, and a later call looks for the answer. If there is
-/// none after two seconds, the next call returns [`NoAnswer`](NameError::NoAnswer), and the one after that asks
-/// again.
+/// In a directory that others may use it may have to ask a ring's process for its descriptors. It waits for
+/// the answer no longer than the verb may wait: `try_recv` asks, and a later call looks for the answer. If
+/// there is none after two seconds, the next call returns [`NoAnswer`](NameError::NoAnswer), and the one
+/// after that asks again.
 ///
 /// If the directory is removed or moved, it looks in the one that somebody makes at the same path. It makes
 /// none itself. Another directory must meet what [`Directory::with_mode`] demands; the error is

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for (is_closed, page) in [(false, None), (true, None), (false, Some(7)), (true, SAMPLE.page)] {
-            let record = Record { is_closed, page, ..SAMPLE };
+            let record = Record { page, is_closed, ..SAMPLE };
             assert_eq!(Record::parse(&record.to_string()), Some(record));
             assert!(record.to_string().len() < MOST_BYTES as usize / 2);
         }
