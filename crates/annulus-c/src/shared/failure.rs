@@ -30,6 +30,7 @@ impl From<AttachError> for Why {
                 of(ANNULUS_MISMATCH).with(of_kind(found).into(), of_kind(wanted).into())
             }
             AttachError::Version { found, wanted } => of(ANNULUS_MISMATCH).with(found.into(), wanted.into()),
+            AttachError::Page { found, wanted } => of(ANNULUS_MISMATCH).with(found, wanted),
             AttachError::Unknown { bits } => of(ANNULUS_MISMATCH).with(bits.into(), 0),
             AttachError::Endianness => of(ANNULUS_MISMATCH),
             AttachError::Length { found, needed } => of(ANNULUS_NO_RING).with(found, needed),

@@ -65,13 +65,13 @@ impl Invitation {
 
     pub(crate) fn find(path: Option<&str>, name: &str, patience: Patience) -> Shared<Self> {
         let directory = directory(path)?;
-        let wait = |timeout: Option<Duration>| directory.wait_for(name, timeout);
-        let ring = match patience {
-            Patience::None => directory.find(name),
+        let wait = |timeout: Option<Duration>| shm::Invitation::wait_for(&directory, name, timeout);
+        let invitation = match patience {
+            Patience::None => shm::Invitation::find(&directory.find(name)?),
             Patience::For(timeout) => wait(Some(timeout)),
             Patience::Endless => wait(None),
         }?;
-        Ok(Self(shm::Invitation::find(&ring)?))
+        Ok(Self(invitation))
     }
 
     /// The messages that a process which joins asks for.

@@ -5,7 +5,7 @@
 
 use core::fmt;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -16,7 +16,7 @@ pub use crate::broadcast::Awaited;
 
 use super::error::AttachError;
 use super::fellows;
-use super::format::{Layout, Payload};
+use super::format::{Identity, Layout, Payload};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
@@ -110,7 +110,12 @@ pub(super) fn share(
     }
     let first = builder.first_sequence()?;
     let is_lossless = kind == ShmKind::Lossless;
-    let page = if is_lossless { sleepers::create_with_seats(seats, first) } else { sleepers::create() }?;
+    let identity = Identity::new()?;
+    let page = if is_lossless {
+        sleepers::create_with_seats(identity, seats, first)
+    } else {
+        sleepers::create(identity)
+    }?;
     let stride = stride_for(payload.bytes, Writers::One);
     let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
@@ -122,7 +127,7 @@ pub(super) fn share(
         cells: 0,
         start: first.get(),
         creator: ProcessId::current()?,
-        sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
+        identity,
     };
     let slots = slots_layout(stride, capacity).ok_or(too_large)?;
     let slots_offset = layout.slots_offset().ok_or(too_large)?;
@@ -224,7 +229,7 @@ pub(super) fn accept<T: Message>(
         let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;
         return Ok(Accepted { subscribable, memory, start: layout.start, fellows: Some(table) });
     }
-    let page = Arc::new(sleepers::attach_anew(&invitation.sleepers)?);
+    let page = Arc::new(sleepers::attach_anew(&invitation.sleepers, layout.identity)?);
     // SAFETY: it is in the memory, which lives.
     let (headroom, seats) = unsafe { shown(&memory).as_ref() }.headroom_and_seats();
     let [headroom, seats] = [headroom, seats].map(|number| usize::try_from(number).unwrap_or(usize::MAX));

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::env;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{self, Path, PathBuf};
 use std::string::{String, ToString};
 use std::sync::Arc;
@@ -215,26 +215,29 @@ impl Directory {
         ring: impl AsFd,
         fingerprint: Fingerprint,
     ) -> Result<PublishedName, NameError> {
-        self.publish_with(name, ring.as_fd(), ring.as_fd(), fingerprint)
+        self.publish_with(name, ring.as_fd(), None, fingerprint)
     }
 
-    /// As [`publish`](Self::publish), with the page where the ring's sleepers are.
+    /// As [`publish`](Self::publish), with the page where the ring's sleepers are. The name keeps both open,
+    /// so as long as somebody finds it, their numbers are theirs.
     pub(super) fn publish_with(
         &self,
         name: &str,
         ring: BorrowedFd<'_>,
-        sleepers: BorrowedFd<'_>,
+        page: Option<BorrowedFd<'_>>,
         fingerprint: Fingerprint,
     ) -> Result<PublishedName, NameError> {
         checked(name)?;
         let system = |error| NameError::System { name: name.to_string(), error };
         let fd = ring.try_clone_to_owned().map_err(system)?;
-        let sleepers = sleepers.try_clone_to_owned().map_err(system)?;
+        let page = page.map(|page| page.try_clone_to_owned()).transpose().map_err(system)?;
+        let number = |fd: &OwnedFd| fd.as_raw_fd().unsigned_abs();
         let record = Record {
             process: ProcessId::current().map_err(system)?,
             namespace: pid_namespace().map_err(system)?,
-            fd: std::os::fd::AsRawFd::as_raw_fd(&fd).unsigned_abs(),
+            fd: number(&fd),
             fingerprint,
+            page: page.as_ref().map(number),
             is_closed: false,
         };
         let lock = self.names.lock()?;
@@ -245,14 +248,14 @@ impl Directory {
             _ => {}
         }
         // First: whoever finds the name finds the socket.
-        let socket = self.names.answer(&lock, name, [&fd, &sleepers]).map_err(system)?;
+        let socket = self.names.answer(&lock, name, [&fd, page.as_ref().unwrap_or(&fd)]).map_err(system)?;
         let given = self.names.give(&lock, name, &record);
         if given.is_err() {
             // Nothing is left of it. (What a dead process left, too, stands for no ring.)
             _ = self.names.remove(&lock, name);
         }
         let file = given.map_err(system)?;
-        Ok(PublishedName::new(Arc::clone(&self.names), name.to_string(), file, fd, socket))
+        Ok(PublishedName::new(Arc::clone(&self.names), name.to_string(), file, (fd, page), socket))
     }
 
     /// The ring of that name.
@@ -288,7 +291,11 @@ impl Directory {
     /// path now can't be used: see [`with_mode`](Self::with_mode).
     pub fn wait_for(&self, name: &str, timeout: Option<Duration>) -> Result<NamedRing, NameError> {
         // (A sum that no clock reaches is for ever.)
-        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.wait_until(name, timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
+    }
+
+    /// As [`wait_for`](Self::wait_for), until then at most.
+    pub(super) fn wait_until(&self, name: &str, until: Option<Instant>) -> Result<NamedRing, NameError> {
         let unusable = |error: DirectoryError| NameError::System {
             name: name.to_string(),
             error: io::Error::other(error),

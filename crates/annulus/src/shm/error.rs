@@ -91,6 +91,18 @@ pub enum AttachError {
         /// What it says.
         value: u64,
     },
+    /// The page where its processes sleep is that of another ring. The two descriptors did not come from one
+    /// [`Invitation`](super::Invitation).
+    Page {
+        /// The number by which the page names its ring.
+        found: u64,
+        /// The number that the ring has.
+        wanted: u64,
+    },
+    /// Its name leads to no page where its processes sleep: it was given by
+    /// [`Directory::publish`](super::Directory::publish). Use
+    /// [`Invitation::publish`](super::Invitation::publish).
+    NoPage,
     /// An option that this process [requires](super::Invitation::with_memory) of the memory was refused.
     Memory(MemoryError),
     /// A call to the system failed.
@@ -137,6 +149,13 @@ impl fmt::Display for AttachError {
             Self::Damaged { field, value } => {
                 write!(f, "the ring's header is damaged: {field} can't be {value:#x}")
             }
+            Self::Page { found, wanted } => write!(
+                f,
+                "the sleepers' page is that of the ring {found:016x}, and the ring is {wanted:016x}: take both from one invitation",
+            ),
+            Self::NoPage => f.write_str(
+                "the name leads to a ring without its sleepers' page: give the ring its name by its invitation",
+            ),
             Self::Memory(error) => error.fmt(f),
             Self::System(error) => write!(f, "the system says: {error}"),
         }
@@ -188,6 +207,8 @@ mod tests {
                 [&types.0.to_string(), &types.1.to_string()],
             ),
             (AttachError::Damaged { field: "the capacity", value: 0xAB }, ["the capacity", "0xab"]),
+            (AttachError::Page { found: 0xAB, wanted: 0xCD }, ["00000000000000ab", "00000000000000cd"]),
+            (AttachError::NoPage, ["without its sleepers' page", "by its invitation"]),
             (AttachError::System(io::ErrorKind::PermissionDenied.into()), ["the system says", "permission"]),
         ] {
             let text = error.to_string();

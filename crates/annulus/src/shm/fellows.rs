@@ -5,11 +5,11 @@ use core::alloc::Layout as Slots;
 use core::ptr::NonNull;
 use std::boxed::Box;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::error::AttachError;
-use super::format::{LANE_CELLS, Layout, Payload};
+use super::format::{Identity, LANE_CELLS, Layout, Payload};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::many::{ENDS, MOST_PLACES, free_place};
@@ -51,7 +51,8 @@ pub(super) fn share<T: Message>(
     let stride = stride_for(payload.bytes, Writers::Processes);
     let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
-    let page = Arc::new(sleepers::create_with_places(places)?);
+    let identity = Identity::new()?;
+    let page = Arc::new(sleepers::create_with_places(identity, places)?);
     let layout = Layout {
         kind: ShmKind::MpLossy,
         payload,
@@ -60,7 +61,7 @@ pub(super) fn share<T: Message>(
         cells: LANE_CELLS * places,
         start: first.get(),
         creator: ProcessId::current()?,
-        sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
+        identity,
     };
     let slots = slots_layout(stride, capacity).ok_or(too_large)?;
     let offset = layout.slots_offset().ok_or(too_large)?;
@@ -75,10 +76,8 @@ pub(super) fn share<T: Message>(
     unsafe { shown(&memory).as_ref() }.begin_at(first);
     let table = |page| Table { memory: Arc::clone(&memory), page, count: places, ends };
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
-    // Its first publisher may go before the others.
-    let invitation = invitation.keeping(&page);
     // By an opening of its own, because a look does not see the locks of the same one.
-    let looks_on = sleepers::attach_anew(&invitation.sleepers).map_err(io::Error::other)?;
+    let looks_on = sleepers::attach_anew(&invitation.sleepers, identity).map_err(io::Error::other)?;
     let looks_on = Places(Arc::new(table(Arc::new(looks_on))));
     // (Nobody else has the page.)
     let seat = PlaceLock::take(&page, byte_of(0), false)?
@@ -196,7 +195,7 @@ impl Table {
         if layout.cells % LANE_CELLS != 0 || !(1..=MOST_PLACES).contains(&count) {
             return Err(damaged("the number of cells", layout.cells as u64));
         }
-        let page = Arc::new(sleepers::attach_with_places(sleepers, count)?);
+        let page = Arc::new(sleepers::attach_with_places(sleepers, layout.identity, count)?);
         let mut table = Self { memory, page, count, ends: false };
         let policies = table.queue().detail();
         if policies & !ENDS != 0 {

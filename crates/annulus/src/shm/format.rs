@@ -1,6 +1,10 @@
 //! [`Layout`]: where everything lies in shared memory, and the header that says so (`docs/SHM-FORMAT.md`).
 
+use std::io;
 use std::os::fd::OwnedFd;
+
+use rustix::io::retry_on_intr;
+use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::error::AttachError;
 use super::fingerprint::Fingerprint;
@@ -12,7 +16,7 @@ use crate::sync::{AtomicU32, Ordering, mutated};
 /// What a ring begins with.
 pub(crate) const MAGIC: [u8; 8] = *b"ANNULUS\0";
 /// The version of the format.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// It reads 4, 3, 2, 1 in memory on machines that write the lowest byte first.
 pub(crate) const ENDIAN_MARK: u32 = 0x0102_0304;
 
@@ -57,9 +61,10 @@ pub(crate) mod offset {
     pub(crate) const START: usize = 88;
     pub(crate) const CREATOR_START: usize = 96;
     pub(crate) const CREATOR_PID: usize = 104;
-    /// Zero in this version; a reader does not look at them.
-    pub(crate) const SLEEPERS: usize = 108;
-    pub(crate) const RESERVED: usize = 112;
+    /// Zero in this version; a reader does not look at it, nor at `RESERVED`.
+    pub(crate) const UNUSED: usize = 108;
+    pub(crate) const IDENTITY: usize = 112;
+    pub(crate) const RESERVED: usize = 120;
 }
 
 /// Where the numbers of a broadcast ring are, in bytes.
@@ -93,6 +98,8 @@ pub(crate) mod page {
     pub(crate) const MAGIC: usize = 0;
     /// Whether the creator's process carries out barriers: not 0 if so.
     pub(crate) const FENCES: usize = 4;
+    /// That of the ring.
+    pub(crate) const IDENTITY: usize = 8;
     /// The word of those who wait for messages, and that of a producer which waits for room.
     pub(crate) const WORDS: [usize; 2] = [128, 192];
     /// No page is shorter.
@@ -113,8 +120,8 @@ const _: () = {
     assert!(offset::CELLS == 32 && offset::SLOTS_OFFSET == 40 && offset::SLOT_BYTES == 48);
     assert!(offset::CAPACITY == 56 && offset::PAYLOAD_BYTES == 64 && offset::PAYLOAD_ALIGNMENT == 72);
     assert!(offset::FINGERPRINT == 80 && offset::START == 88 && offset::CREATOR_START == 96);
-    assert!(offset::CREATOR_PID == 104 && offset::SLEEPERS == 108);
-    assert!(offset::RESERVED == 112 && offset::RESERVED < HEADER_BYTES);
+    assert!(offset::CREATOR_PID == 104 && offset::UNUSED == 108 && offset::IDENTITY == 112);
+    assert!(offset::RESERVED == 120 && offset::RESERVED < HEADER_BYTES);
     assert!(HEADER_BYTES == 128 && PRODUCER_OFFSET == 128 && CONSUMER_OFFSET == 256);
     assert!(WAKE_OFFSET == 384 && CELLS_OFFSET == 512 && CELL_BYTES == 128);
 };
@@ -170,6 +177,28 @@ impl Payload {
     }
 }
 
+/// What a ring and its sleepers' page have in common, and no two rings: a number that was drawn at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity(u64);
+
+impl Identity {
+    /// That of a new ring.
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut bytes = [0; size_of::<u64>()];
+        // (The kernel gives so few bytes all at once.)
+        retry_on_intr(|| getrandom(&mut bytes, GetRandomFlags::empty()))?;
+        Ok(Self(u64::from_ne_bytes(bytes)))
+    }
+
+    pub(crate) const fn of_number(number: u64) -> Self {
+        Self(number)
+    }
+
+    pub(crate) fn to_u64(self) -> u64 {
+        self.0
+    }
+}
+
 /// Where everything lies. There is none that does not fit its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -184,9 +213,8 @@ pub(crate) struct Layout {
     /// The sequence of the first message.
     pub(crate) start: u64,
     pub(crate) creator: ProcessId,
-    /// The number of the creator's descriptor of the page where processes sleep; 0 where they sleep in the
-    /// ring.
-    pub(crate) sleepers: u32,
+    /// Its sleepers' page has the same.
+    pub(crate) identity: Identity,
 }
 
 impl Layout {
@@ -240,7 +268,7 @@ impl Layout {
         put(offset::START, &self.start.to_ne_bytes());
         put(offset::CREATOR_START, &self.creator.start_time().to_ne_bytes());
         put(offset::CREATOR_PID, &self.creator.pid().to_ne_bytes());
-        put(offset::SLEEPERS, &self.sleepers.to_ne_bytes());
+        put(offset::IDENTITY, &self.identity.to_u64().to_ne_bytes());
         Some(header)
     }
 
@@ -282,7 +310,7 @@ impl Layout {
             cells: size(offset::CELLS),
             start: long(offset::START),
             creator: ProcessId::new(short(offset::CREATOR_PID), long(offset::CREATOR_START)),
-            sleepers: short(offset::SLEEPERS),
+            identity: Identity::of_number(long(offset::IDENTITY)),
         };
         if let Some((field, value)) = layout.fault() {
             return Err(damaged(field, value));
@@ -398,7 +426,7 @@ mod tests {
         cells: 3,
         start: 7,
         creator: ProcessId::new(12, 345),
-        sleepers: 9,
+        identity: Identity::of_number(0x1234_5678_9ABC_DEF0),
     };
     /// Three cells, then 100 slots.
     const SAMPLE_BYTES: usize = 512 + 3 * 128 + 3200;
@@ -477,7 +505,7 @@ mod tests {
             (offset::MAGIC, 0, |error| matches!(error, AttachError::NoRing { .. })),
             (offset::ENDIAN_MARK, 0x0403_0201, |error| matches!(error, AttachError::Endianness)),
             (offset::ENDIAN_MARK, 7, |error| matches!(error, AttachError::Damaged { .. })),
-            (offset::VERSION, 2, |error| matches!(error, AttachError::Version { found: 2, wanted: 1 })),
+            (offset::VERSION, 1, |error| matches!(error, AttachError::Version { found: 1, wanted: VERSION })),
             (offset::KIND, 77, |error| matches!(error, AttachError::Damaged { value: 77, .. })),
             (offset::REQUIRED, 1, |error| matches!(error, AttachError::Unknown { bits: 1 })),
             (offset::TOTAL_BYTES, 4097, |error| matches!(error, AttachError::Damaged { value: 4097, .. })),

@@ -31,11 +31,6 @@ impl RingInfo {
         Layout::attach(fd, true).map(|(_, layout)| Self(layout))
     }
 
-    /// The number of the creator's descriptor of the page where processes sleep.
-    pub(super) fn sleepers(&self) -> u32 {
-        self.0.sleepers
-    }
-
     /// Which ring it is.
     #[must_use]
     pub fn kind(&self) -> ShmKind {

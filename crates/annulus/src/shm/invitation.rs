@@ -4,19 +4,20 @@ use core::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::directory::Directory;
 use super::error::AttachError;
-use super::fd::{recv_fd, send_fd};
+use super::fd::{end_of_reads, end_of_writes, recv_fd_until, send_fd_until};
 use super::find_error::FindError;
 use super::format::Payload;
 use super::info::RingInfo;
 use super::kind::ShmKind;
-use super::named_ring::NamedRing;
+use super::name_error::NameError;
+use super::named_ring::{NamedRing, Part};
 use super::published_name::PublishedName;
+use super::sleepers;
 use crate::memory::Memory;
-use crate::os::shared_memory::SharedMemory;
 
 /// What another process needs to use a ring: two descriptors. The first is that of the ring. By that of a
 /// broadcast ring nobody can write to the ring. The second is that of a page where sleepers are counted.
@@ -28,18 +29,11 @@ pub struct Invitation {
     pub(super) sleepers: OwnedFd,
     /// What this process asks of the memory.
     pub(super) memory: Memory,
-    /// The creator's descriptor of the page, whose number the ring's header has.
-    page: Option<Arc<SharedMemory>>,
 }
 
 impl Invitation {
     pub(super) fn new(ring: OwnedFd, sleepers: OwnedFd) -> Self {
-        Self { ring, sleepers, memory: Memory::default(), page: None }
-    }
-
-    /// The same, of a ring that may outlive the handles of its creator: a name keeps this descriptor open.
-    pub(super) fn keeping(self, page: &Arc<SharedMemory>) -> Self {
-        Self { page: Some(Arc::clone(page)), ..self }
+        Self { ring, sleepers, memory: Memory::default() }
     }
 
     /// What this process asks of the ring's memory, for all that is accepted and joined by this invitation.
@@ -72,40 +66,51 @@ impl Invitation {
     }
 
     /// Sends it through a Unix socket, as two messages of one byte each. It can be sent to any number of
-    /// processes.
+    /// processes. A timeout of the socket is for both together.
     ///
     /// # Errors
     ///
-    /// Those of [`send_fd`].
+    /// Those of [`send_fd`](super::send_fd).
     pub fn send(&self, socket: &UnixStream) -> io::Result<()> {
-        send_fd(socket, self.ring.as_fd())?;
-        send_fd(socket, self.sleepers.as_fd())
+        let end = end_of_writes(socket)?;
+        send_fd_until(socket, self.ring.as_fd(), end)?;
+        send_fd_until(socket, self.sleepers.as_fd(), end)
     }
 
-    /// Receives it from a Unix socket.
+    /// Receives it from a Unix socket. A timeout of the socket is for all of it.
     ///
     /// # Errors
     ///
-    /// Those of [`recv_fd`].
+    /// Those of [`recv_fd`](super::recv_fd).
     pub fn receive(socket: &UnixStream) -> io::Result<Self> {
-        Ok(Self::new(recv_fd(socket)?, recv_fd(socket)?))
+        let end = end_of_reads(socket)?;
+        Ok(Self::new(recv_fd_until(socket, end)?, recv_fd_until(socket, end)?))
     }
 
     /// Gives the ring a name in a directory, by which other processes [find](Self::find) it. The drop of what
     /// this returns takes the name back.
     ///
+    /// The name leads to this process, also if another one has made the ring and sent the invitation: who
+    /// finds it joins the same ring. The name keeps both descriptors open. So it leads to the ring when all
+    /// handles and invitations of this process are gone, too.
+    ///
     /// # Errors
     ///
     /// [`FindError`]: there can be no such name, another ring has it, or the system refuses it. Or this
-    /// invitation came from a socket, and what came is no ring.
+    /// invitation came from a socket, and what came is no ring, or the sleepers' page of another one.
     pub fn publish(&self, directory: &Directory, name: &str) -> Result<PublishedName, FindError> {
-        let fingerprint = self.info()?.fingerprint();
-        let name = directory.publish_with(name, self.ring.as_fd(), self.sleepers.as_fd(), fingerprint)?;
-        Ok(name.keeping(self.page.clone()))
+        let info = self.info()?;
+        // What does not belong together gets no name.
+        sleepers::attach(&self.sleepers, info.0.identity)?;
+        let (ring, page) = (self.ring.as_fd(), Some(self.sleepers.as_fd()));
+        Ok(directory.publish_with(name, ring, page, info.fingerprint())?)
     }
 
     /// The invitation to a ring that has a name: what [`Directory::find`] or [`Directory::wait_for`]
     /// returned.
+    ///
+    /// In a directory that others may use it may have to ask the ring's process for its descriptors, and
+    /// waits for the answer, for two seconds at most. Otherwise it waits for nobody.
     ///
     /// ```
     /// use annulus::broadcast::Builder;
@@ -132,15 +137,59 @@ impl Invitation {
     ///
     /// [`FindError`]: the process is gone, or this one may not have its descriptors; or it is no ring.
     pub fn find(ring: &NamedRing) -> Result<Self, FindError> {
-        let fd = ring.open_read_only()?;
+        Self::find_until(ring, None)
+    }
+
+    /// The invitation to the ring of that name, as soon as there is one. It waits until then, for `timeout`
+    /// at most (`None` is for ever), as [`Directory::wait_for`] does, and includes the wait of
+    /// [`find`](Self::find) in that time.
+    ///
+    /// ```
+    /// use annulus::shm::{Directory, FindError, Invitation, NameError};
+    /// use std::time::Duration;
+    /// # let path = std::env::temp_dir().join(format!("annulus-invited-{}", std::process::id()));
+    ///
+    /// let directory = Directory::open(&path)?; // or `Directory::of_user()`
+    /// let waited = Invitation::wait_for(&directory, "prices", Some(Duration::from_millis(10)));
+    /// assert!(matches!(waited, Err(FindError::Name(NameError::TimedOut { .. }))));
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TimedOut`](super::NameError::TimedOut), and what [`find`](Self::find) returns for a ring that is
+    /// there.
+    pub fn wait_for(directory: &Directory, name: &str, timeout: Option<Duration>) -> Result<Self, FindError> {
+        // (A sum that no clock reaches is for ever.)
+        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let found = directory.wait_until(name, until)?;
+            match Self::find_until(&found, until) {
+                // It has ended since.
+                // Unreached: a process that ends between two looks at its name: two have to meet there
+                Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => {}
+                told => return told,
+            }
+        }
+    }
+
+    /// As [`find`](Self::find), but [`TimedOut`](NameError::TimedOut) if the ring's process has not answered
+    /// at `until`. The next call goes on to wait for the same answer.
+    pub(super) fn find_until(ring: &NamedRing, until: Option<Instant>) -> Result<Self, FindError> {
+        let fd = ring.open(Part::Ring, false, until)?;
         let info = RingInfo::of(&fd)?;
+        if !ring.has(Part::Page) {
+            return Err(AttachError::NoPage.into());
+        }
+        let writable = || ring.open(Part::Ring, true, until);
         let fd = match info.kind() {
             ShmKind::Lossy | ShmKind::Lossless => fd,
             // Who may only read it can still subscribe.
-            ShmKind::MpLossy => ring.open_writable().unwrap_or(fd),
-            _ => ring.open_writable()?,
+            ShmKind::MpLossy => writable().unwrap_or(fd),
+            _ => writable()?,
         };
-        Ok(Self::new(fd, ring.open(info.sleepers(), true)?))
+        Ok(Self::new(fd, ring.open(Part::Page, true, until)?))
     }
 
     /// What the ring says of itself.

@@ -4,13 +4,12 @@
 use core::ptr::NonNull;
 use std::boxed::Box;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 
 use bytemuck::Pod;
 
 use super::error::AttachError;
-use super::format::{LANE_CELLS, Layout, Payload};
+use super::format::{Identity, LANE_CELLS, Layout, Payload};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
@@ -51,7 +50,8 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
     }
     let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: payload.slot_bytes() };
-    let page = Arc::new(sleepers::create_with_places(places)?);
+    let identity = Identity::new()?;
+    let page = Arc::new(sleepers::create_with_places(identity, places)?);
     let layout = Layout {
         kind: ShmKind::Mpsc,
         payload,
@@ -60,7 +60,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
         cells: LANE_CELLS * places,
         start: plan.first.get(),
         creator: ProcessId::current()?,
-        sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
+        identity,
     };
     let extent = LaneExtent::of::<T, K>(&layout, places).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
@@ -201,7 +201,7 @@ impl Other {
         if policies & !(ENDS | WAITS) != 0 {
             return Err(damaged("the policies", policies));
         }
-        let page = Arc::new(sleepers::attach_with_places(&invitation.sleepers, count)?);
+        let page = Arc::new(sleepers::attach_with_places(&invitation.sleepers, layout.identity, count)?);
         let ends = policies & ENDS != 0;
         let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
         let table = Table { memory: Arc::new(memory), page, count, ends };

@@ -179,7 +179,10 @@ impl Builder {
     /// ring, which has no name then; whoever comes next makes another ring. So the process that lives longest
     /// should come first.
     ///
-    /// It waits for nobody. It repeats its look if another process makes such a ring, or ends, meanwhile.
+    /// In a directory that others may use it may have to ask the process that has the name for its
+    /// descriptors, and waits for the answer, for two seconds at most: then
+    /// [`NoAnswer`](NameError::NoAnswer). Otherwise it waits for nobody. It repeats its look if another
+    /// process makes such a ring, or ends, meanwhile.
     ///
     /// # Errors
     ///

@@ -6,17 +6,19 @@
 //! connects. Who may connect is a matter of the socket's mode, which goes by that of the directory.
 
 use core::panic::AssertUnwindSafe;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::string::String;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
 
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
-use super::fd::{recv_fd, send_fd};
+use super::fd::{recv_fd, send_fd, wait};
 use super::name;
 use crate::os::folder::{Folder, FolderLock};
 use crate::sync::mutated;
@@ -79,17 +81,62 @@ impl Drop for NameSocket {
     }
 }
 
-/// What the process of the name sends: the ring, and the page where its sleepers are. `None` if the name has
-/// no socket.
-///
-/// # Errors
-///
-/// `PermissionDenied` if this process may not connect. `WouldBlock` if nobody answers in time.
-/// `ConnectionRefused` if the process has ended.
-pub(super) fn ask(folder: &Folder, name: &str) -> io::Result<Option<[OwnedFd; 2]>> {
-    let Some(socket) = folder.connect(&name::socket_of(name))? else { return Ok(None) };
-    let socket = UnixStream::from(socket);
-    socket.set_nonblocking(false)?;
-    socket.set_read_timeout(Some(LONGEST_ANSWER))?;
-    Ok(Some([recv_fd(&socket)?, recv_fd(&socket)?]))
+/// What the process of a name was asked for, and how much of it came: the ring, and the page where its
+/// sleepers are. It is asked once, whatever is opened of it and however often.
+#[derive(Default)]
+pub(super) struct Request {
+    came: Vec<OwnedFd>,
+    /// Where the rest comes from, and until when it is waited for: from the question to the whole answer.
+    /// `None` before the question, and after the answer.
+    question: Option<(UnixStream, Instant)>,
+}
+
+impl Request {
+    /// The ring, and the page. It waits for them until then at most (`None`: as long as an answer may take),
+    /// and can be called again. `None` if the name has no socket.
+    ///
+    /// # Errors
+    ///
+    /// `PermissionDenied` if this process may not connect. `TimedOut` if the answer is not here yet.
+    /// `WouldBlock` if it did not come in the time that an answer may take; the next call asks anew.
+    /// `ConnectionRefused` if the process has ended.
+    pub(super) fn get(
+        &mut self,
+        folder: &Folder,
+        name: &str,
+        until: Option<Instant>,
+    ) -> io::Result<Option<[&OwnedFd; 2]>> {
+        if self.came.len() < 2 && !self.come(folder, name, until)? {
+            return Ok(None);
+        }
+        Ok(Some([&self.came[0], &self.came[1]]))
+    }
+
+    /// Whether the name has a socket. If so, all is there.
+    fn come(&mut self, folder: &Folder, name: &str, until: Option<Instant>) -> io::Result<bool> {
+        let (socket, last) = if let Some(question) = self.question.take() {
+            question
+        } else {
+            let Some(socket) = folder.connect(&name::socket_of(name))? else { return Ok(false) };
+            self.came.clear();
+            (UnixStream::from(socket), Instant::now() + LONGEST_ANSWER)
+        };
+        while self.came.len() < 2 {
+            match recv_fd(&socket) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let now = Instant::now();
+                    if last <= now {
+                        return Err(error);
+                    }
+                    if until.is_some_and(|until| until <= now) {
+                        self.question = Some((socket, last));
+                        return Err(ErrorKind::TimedOut.into());
+                    }
+                    wait(&socket, PollFlags::IN, until.map_or(last, |until| until.min(last)))?;
+                }
+                told => self.came.push(told?),
+            }
+        }
+        Ok(true)
+    }
 }

@@ -4,13 +4,14 @@ use core::fmt;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::string::{String, ToString};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::fingerprint::Fingerprint;
 use super::holder::Holder;
 use super::liveness::PeerState;
 use super::name_error::NameError;
-use super::name_socket;
+use super::name_socket::Request;
 use super::names::Names;
 use super::process::ProcessId;
 use super::record::Record;
@@ -28,12 +29,26 @@ pub struct NamedRing {
     name: String,
     holder: Holder,
     record: Record,
+    /// Where the process is asked for its descriptors. Locked while the answer is waited for.
+    request: Mutex<Request>,
+}
+
+/// What a name leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The memory that was given the name.
+    Ring,
+    /// Where the ring's processes sleep.
+    Page,
 }
 
 impl NamedRing {
     pub(super) fn new(names: &Arc<Names>, name: &str, holder: Holder) -> Result<Self, NameError> {
         match holder.record {
-            Some(record) => Ok(Self { names: Arc::clone(names), name: name.to_string(), holder, record }),
+            Some(record) => {
+                let (names, name) = (Arc::clone(names), name.to_string());
+                Ok(Self { names, name, holder, record, request: Mutex::default() })
+            }
             // Some process holds the lock of what is no record.
             None => Err(NameError::InTheWay { name: name.to_string() }),
         }
@@ -71,10 +86,10 @@ impl NamedRing {
     /// - `Dead` or `NotFound` if the process has ended, or has taken the name back.
     /// - `OtherNamespace` or `NotPermitted` if the kernel does not let this process see that one's
     ///   descriptors, and the directory is not one that others may use.
-    /// - `NoAnswer` if that process is asked for its descriptors, and sends none.
+    /// - `NoAnswer` if that process is asked for its descriptors, and has not sent them two seconds later.
     /// - `System` for what else it says.
     pub fn open_read_only(&self) -> Result<OwnedFd, NameError> {
-        self.open(self.record.fd, false)
+        self.open(Part::Ring, false, None)
     }
 
     /// A descriptor by which this process can also write to the ring.
@@ -83,7 +98,7 @@ impl NamedRing {
     ///
     /// As in [`open_read_only`](Self::open_read_only).
     pub fn open_writable(&self) -> Result<OwnedFd, NameError> {
-        self.open(self.record.fd, true)
+        self.open(Part::Ring, true, None)
     }
 
     /// Whether both were found at one file: a name that was given again has another one.
@@ -91,11 +106,22 @@ impl NamedRing {
         self.holder.is_same(&other.holder)
     }
 
-    /// A descriptor of what is number `fd` of the process.
-    pub(super) fn open(&self, fd: u32, is_writable: bool) -> Result<OwnedFd, NameError> {
+    /// Whether it leads to this.
+    pub(super) fn has(&self, part: Part) -> bool {
+        part == Part::Ring || self.record.page.is_some()
+    }
+
+    /// A descriptor of this part. Where the process is asked for it, `TimedOut` at `until` (`None` is as long
+    /// as an answer may take): then it can be tried again, and goes on to wait for the same answer.
+    pub(super) fn open(
+        &self,
+        part: Part,
+        is_writable: bool,
+        until: Option<Instant>,
+    ) -> Result<OwnedFd, NameError> {
         let name = self.name.clone();
         let process = self.record.process;
-        let opened = self.opened(fd, is_writable);
+        let opened = self.opened(part, is_writable, until);
         // Only now: if the process is still there, and has the name, then this was its descriptor, and not
         // one of a later process, or of another file, with that number.
         match (self.state(), opened) {
@@ -109,8 +135,8 @@ impl NamedRing {
                 ErrorKind::PermissionDenied => NameError::NotPermitted { name, process },
                 // Unreached: in processes of other users, which only root makes, and which report nothing
                 ErrorKind::Unsupported => NameError::OtherNamespace { name, process },
-                // Unreached: in processes of other users, which only root makes, and which report nothing
                 ErrorKind::WouldBlock => NameError::NoAnswer { name, process },
+                ErrorKind::TimedOut => NameError::TimedOut { name },
                 // Unreached: a process that may open no more files
                 _ => NameError::System { name, error },
             }),
@@ -119,22 +145,24 @@ impl NamedRing {
 
     /// By the number of the descriptor, where the kernel shows it to this user; otherwise by the socket of
     /// the name. `None` if it is not there. `Unsupported`: neither way, in another container.
-    fn opened(&self, fd: u32, is_writable: bool) -> io::Result<Option<OwnedFd>> {
-        let Record { process, namespace, fd: ring, .. } = self.record;
+    fn opened(&self, part: Part, is_writable: bool, until: Option<Instant>) -> io::Result<Option<OwnedFd>> {
+        let Record { process, namespace, fd, page, .. } = self.record;
+        let number = if part == Part::Ring { Some(fd) } else { page };
+        let Some(number) = number else { return Ok(None) };
         let is_here = pid_namespace().is_ok_and(|ours| ours == namespace);
         // A file of another user is not believed which process to go to.
         let is_ours = self.holder.owner()? == folder::user();
         if is_here && is_ours {
-            match folder::open_of(process.pid(), fd, is_writable) {
+            match folder::open_of(process.pid(), number, is_writable) {
                 // Unreached: the kernel shows the descriptors of a process of the same user to nobody
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
                 told => return told,
             }
         }
-        // Unreached: in processes of other users, which only root makes, and which report nothing
-        match name_socket::ask(&self.names.folder, &self.name)? {
-            Some([first, second]) => {
-                folder::opened_again(if fd == ring { first } else { second }, is_writable)
+        let mut request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        match request.get(&self.names.folder, &self.name, until)? {
+            Some([ring, page]) => {
+                folder::opened_again(if part == Part::Ring { ring } else { page }, is_writable)
             }
             None if is_here => Err(ErrorKind::PermissionDenied.into()),
             None => Err(ErrorKind::Unsupported.into()),

@@ -57,6 +57,11 @@ use crate::wait::WaitStrategy;
 /// the kernel gives notice of a new name in the directory (`inotify`). In any case it looks once a second,
 /// and each 10 ms where the kernel has no more such notices to give. A look takes some system calls.
 ///
+/// In a directory that others may use it may have to ask a ring's process for its descriptors. It waits for
+/// the answer no longer than the verb may wait: `try_recv` asks, and a later call looks for the answer. If
+/// there is none after two seconds, the next call returns [`NoAnswer`](NameError::NoAnswer), and the one
+/// after that asks again.
+///
 /// If the directory is removed or moved, it looks in the one that somebody makes at the same path. It makes
 /// none itself. Another directory must meet what [`Directory::with_mode`] demands; the error is
 /// [`FindError::Directory`] otherwise.
@@ -104,6 +109,8 @@ pub struct NamedSubscriber<T> {
     joined: Option<OneRing<T>>,
     /// What it has joined, or can't use. Its file is open, so no other file is the same one meanwhile.
     seen: Option<Arc<NamedRing>>,
+    /// The ring whose process was asked for its descriptors, and has not answered yet.
+    asked: Option<Arc<NamedRing>>,
 }
 
 /// A ring, and how far it is received.
@@ -136,6 +143,7 @@ impl<T: Pod + Send> NamedSubscriber<T> {
             from_oldest: false,
             joined: None,
             seen: None,
+            asked: None,
         })
     }
 
@@ -227,7 +235,7 @@ impl<T: Pod + Send> NamedSubscriber<T> {
     pub fn try_recv(&mut self) -> Result<Option<Received<T>>, FindError> {
         let Some(joined) = self.current() else {
             self.follow_path()?;
-            return self.look();
+            return self.look(Some(Instant::now()));
         };
         Ok(joined.receive(|subscriber| {
             subscriber.try_recv().map_err(|error| match error {
@@ -296,7 +304,7 @@ impl<T: Pod + Send> NamedSubscriber<T> {
             if self.follow_path()? {
                 watch = self.directory.watch();
             }
-            if let Some(began) = self.look()? {
+            if let Some(began) = self.look(until)? {
                 return Ok(Some(began));
             }
             let now = Instant::now();
@@ -314,16 +322,23 @@ impl<T: Pod + Send> NamedSubscriber<T> {
         Ok(true)
     }
 
-    /// Joins the ring that has the name. `None` if there is none, or none but what was there before.
-    fn look(&mut self) -> Result<Option<Received<T>>, FindError> {
+    /// Joins the ring that has the name. `None` if there is none, or none but what was there before, or its
+    /// process has not answered at `until`. Then the next look goes on to wait for that answer.
+    fn look(&mut self, until: Option<Instant>) -> Result<Option<Received<T>>, FindError> {
+        let asked = self.asked.take();
         let named = match self.directory.find(&self.name) {
             Err(NameError::NotFound { .. } | NameError::Dead { .. }) => return Ok(None),
             found => Arc::new(found?),
         };
+        let named = asked.filter(|asked| asked.is_same(&named)).unwrap_or(named);
         if self.seen.as_ref().is_some_and(|seen| seen.is_same(&named)) && !mutated!("shm_refused_again") {
             return Ok(None);
         }
-        let joined = match self.join(&named) {
+        let joined = match self.join(&named, until) {
+            Err(FindError::Name(NameError::TimedOut { .. })) => {
+                self.asked = Some(named);
+                return Ok(None);
+            }
             // It has ended since.
             // Unreached: a publisher that ends between two looks at its name: two processes have to meet
             // there
@@ -344,8 +359,12 @@ impl<T: Pod + Send> NamedSubscriber<T> {
 
     /// The ring of that name, and how many of its messages are missed. `None` if it is the one of before,
     /// whose name was given back and given again.
-    fn join(&self, named: &Arc<NamedRing>) -> Result<Option<(OneRing<T>, u64)>, FindError> {
-        let invitation = Invitation::find(named)?;
+    fn join(
+        &self,
+        named: &Arc<NamedRing>,
+        until: Option<Instant>,
+    ) -> Result<Option<(OneRing<T>, u64)>, FindError> {
+        let invitation = Invitation::find_until(named, until)?;
         let is_that_of_before =
             self.joined.as_ref().is_some_and(|joined| joined.ring.is_that_of(&invitation));
         if is_that_of_before && !mutated!("shm_ring_joined_again") {

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use super::name_socket::NameSocket;
 use super::names::Names;
 use super::record::CLOSED;
-use crate::os::shared_memory::SharedMemory;
 use crate::sync::mutated;
 
 /// A name that this process has given to a ring ([`Directory::publish`](super::Directory::publish)). Its drop
@@ -25,9 +24,8 @@ pub struct PublishedName {
     file: File,
     /// What other processes open by its number.
     ring: OwnedFd,
-    /// So are the sleepers' pages of some rings.
-    #[allow(dead_code, reason = "it is kept open")]
-    page: Option<Arc<SharedMemory>>,
+    /// So is the page where the ring's processes sleep.
+    _page: Option<OwnedFd>,
     /// Where others may use the directory, too.
     _socket: Option<NameSocket>,
     process: u32,
@@ -39,16 +37,10 @@ impl PublishedName {
         names: Arc<Names>,
         name: String,
         file: File,
-        ring: OwnedFd,
+        (ring, page): (OwnedFd, Option<OwnedFd>),
         socket: Option<NameSocket>,
     ) -> Self {
-        Self { names, name, file, ring, page: None, _socket: socket, process: std::process::id() }
-    }
-
-    /// The number of this one is in the ring's header: it stays open.
-    pub(super) fn keeping(mut self, page: Option<Arc<SharedMemory>>) -> Self {
-        self.page = page;
-        self
+        Self { names, name, file, ring, _page: page, _socket: socket, process: std::process::id() }
     }
 
     /// The name.

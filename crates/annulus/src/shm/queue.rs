@@ -5,13 +5,12 @@ use core::fmt;
 use core::ptr::NonNull;
 use std::boxed::Box;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 
 use bytemuck::Pod;
 
 use super::error::AttachError;
-use super::format::{self, Layout, Payload};
+use super::format::{self, Identity, Layout, Payload};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
@@ -58,7 +57,8 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
     let plan = builder.plan;
     let capacity = plan.capacity;
     check(&plan)?;
-    let page = Arc::new(sleepers::create()?);
+    let identity = Identity::new()?;
+    let page = Arc::new(sleepers::create(identity)?);
     let too_large = CapacityError::TooLarge { capacity, slot_bytes: wanted.payload.slot_bytes() };
     let layout = Layout {
         kind: wanted.kind,
@@ -68,7 +68,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
         cells: 0,
         start: plan.first.get(),
         creator: ProcessId::current()?,
-        sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
+        identity,
     };
     let extent = LaneExtent::of::<T, K>(&layout, 1).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
@@ -122,7 +122,7 @@ pub(super) fn join<T: Pod + Send, K: KindAcross>(
     if let Some(field) = fault(detail, capacity) {
         return Err(AttachError::Damaged { field, value: detail });
     }
-    let page = Arc::new(sleepers::attach_anew(&invitation.sleepers)?);
+    let page = Arc::new(sleepers::attach_anew(&invitation.sleepers, layout.identity)?);
     let seat = PlaceLock::of_consumer(&page)?.ok_or(AttachError::Occupied)?;
     let memory = Arc::new(PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?);
     numbers(&memory).consumer_comes();

@@ -11,8 +11,8 @@ use std::vec::Vec;
 
 use super::fingerprint::Fingerprint;
 use super::format::{
-    self, CELL_BYTES, CELLS_OFFSET, CONSUMER_OFFSET, HEADER_BYTES, Layout, PRODUCER_OFFSET, Payload,
-    WAKE_OFFSET, offset,
+    self, CELL_BYTES, CELLS_OFFSET, CONSUMER_OFFSET, HEADER_BYTES, Identity, Layout, PRODUCER_OFFSET,
+    Payload, WAKE_OFFSET, offset,
 };
 use super::kind::ShmKind;
 use super::process::ProcessId;
@@ -28,7 +28,7 @@ fn a_program_in_c_reads_a_ring_by_its_offsets() {
         cells: 3,
         start: 1 << 40,
         creator: ProcessId::current().unwrap(),
-        sleepers: 9,
+        identity: Identity::of_number(0xFEDC_BA98_7654_3210),
     };
     let slots = layout.slots_offset().unwrap();
     let last_slot = slots + 999 * 64;
@@ -47,9 +47,9 @@ fn a_program_in_c_reads_a_ring_by_its_offsets() {
         return;
     };
     let expected = format!(
-        "version 1\nkind 3\nrequired 0\ntotal size {}\ncells 3\nslots offset {slots}\nslot size 64\ncapacity 1000\n\
+        "version 2\nkind 3\nrequired 0\ntotal size {}\ncells 3\nslots offset {slots}\nslot size 64\ncapacity 1000\n\
          payload size 48\npayload alignment 16\nfingerprint {}\nstart sequence {}\ncreator's start {}\n\
-         creator's pid {}\nsleepers 9\nproducer 1\nconsumer 2\nwake 3\nfirst cell 4\nlast cell 5\nfirst slot 6\nlast slot 7\n",
+         creator's pid {}\nidentity fedcba9876543210\nproducer 1\nconsumer 2\nwake 3\nfirst cell 4\nlast cell 5\nfirst slot 6\nlast slot 7\n",
         memory.len(),
         layout.payload.fingerprint,
         layout.start,
@@ -184,7 +184,8 @@ fn the_page_has_the_codes_offsets() {
         (offset::START, 8, "start sequence"),
         (offset::CREATOR_START, 8, "creator's start"),
         (offset::CREATOR_PID, 4, "creator's pid"),
-        (offset::SLEEPERS, 4, "sleepers"),
+        (offset::UNUSED, 4, "not used"),
+        (offset::IDENTITY, 8, "identity"),
         (offset::RESERVED, HEADER_BYTES - offset::RESERVED, "reserved"),
     ];
     let rows = |heading: &str| {
@@ -234,6 +235,7 @@ fn the_page_has_the_codes_offsets() {
         (&lossless, format::broadcast::SEATS, 8, "seats"),
         (&page_rows, format::page::MAGIC, 4, "the bytes"),
         (&page_rows, format::page::FENCES, 4, "fences"),
+        (&page_rows, format::page::IDENTITY, 8, "identity"),
         (&page_rows, format::page::WORDS[0], 4, "the word"),
         (&page_rows, format::page::WORDS[1], 4, "the same"),
     ] {

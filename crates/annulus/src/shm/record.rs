@@ -14,6 +14,8 @@ pub(super) struct Record {
     pub(super) namespace: u64,
     pub(super) fd: u32,
     pub(super) fingerprint: Fingerprint,
+    /// The descriptor of the page where the ring's processes sleep; `None` if what has the name has none.
+    pub(super) page: Option<u32>,
     /// Whether the process has taken the name back.
     pub(super) is_closed: bool,
 }
@@ -34,13 +36,21 @@ impl Record {
             return None;
         }
         let mut value = |word: &str| lines.next()?.strip_prefix(word)?.strip_prefix(' ');
-        Some(Self {
+        let mut record = Self {
             process: ProcessId::new(value("pid")?.parse().ok()?, value("start")?.parse().ok()?),
             namespace: value("namespace")?.parse().ok()?,
             fd: value("fd")?.parse().ok()?,
             fingerprint: Fingerprint::from_u64(u64::from_str_radix(value("fingerprint")?, 16).ok()?),
-            is_closed: lines.any(|line| line == CLOSED.trim_end()),
-        })
+            page: None,
+            is_closed: false,
+        };
+        for line in lines {
+            if let Some(number) = line.strip_prefix("page ") {
+                record.page = Some(number.parse().ok()?);
+            }
+            record.is_closed |= line == CLOSED.trim_end();
+        }
+        Some(record)
     }
 }
 
@@ -49,6 +59,9 @@ impl fmt::Display for Record {
         writeln!(f, "{FIRST_LINE}")?;
         writeln!(f, "pid {}\nstart {}", self.process.pid(), self.process.start_time())?;
         writeln!(f, "namespace {}\nfd {}\nfingerprint {}", self.namespace, self.fd, self.fingerprint)?;
+        if let Some(page) = self.page {
+            writeln!(f, "page {page}")?;
+        }
         if self.is_closed { f.write_str(CLOSED) } else { Ok(()) }
     }
 }
@@ -64,13 +77,14 @@ mod tests {
         namespace: u64::MAX,
         fd: u32::MAX,
         fingerprint: Fingerprint::NONE,
+        page: Some(u32::MAX),
         is_closed: false,
     };
 
     #[test]
     fn what_is_written_is_read() {
-        for is_closed in [false, true] {
-            let record = Record { is_closed, ..SAMPLE };
+        for (is_closed, page) in [(false, None), (true, None), (false, Some(7)), (true, SAMPLE.page)] {
+            let record = Record { page, is_closed, ..SAMPLE };
             assert_eq!(Record::parse(&record.to_string()), Some(record));
             assert!(record.to_string().len() < MOST_BYTES as usize / 2);
         }

@@ -13,9 +13,10 @@ use super::format::{self, Layout, page, unfit};
 use super::info::RingInfo;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
-use super::named_ring::NamedRing;
+use super::named_ring::{NamedRing, Part};
 use super::places::byte_of;
 use super::ring_numbers::{ReaderNumbers, RingNumbers};
+use super::sleepers;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
@@ -83,17 +84,16 @@ impl RingObserver {
     pub fn of(ring: &NamedRing) -> Result<Self, FindError> {
         // Openings of its own, so that no look at a lock takes somebody's lock down.
         let (memory, layout) = Layout::attach(ring.open_read_only()?, true)?;
-        let sleepers = ring.open(layout.sleepers, false)?;
+        if !ring.has(Part::Page) {
+            return Err(AttachError::NoPage.into());
+        }
+        let sleepers = ring.open(Part::Page, false, None)?;
         let sleepers = SharedMemory::attach(sleepers, true).map_err(unfit)?;
         Ok(Self::new(layout, memory, sleepers)?)
     }
 
     fn new(layout: Layout, ring: SharedMemory, sleepers: SharedMemory) -> Result<Self, AttachError> {
-        let too_short =
-            |needed: usize| AttachError::Length { found: sleepers.len() as u64, needed: needed as u64 };
-        if sleepers.len() < page::LEAST_BYTES {
-            return Err(too_short(page::LEAST_BYTES));
-        }
+        sleepers::check(&sleepers, layout.identity)?;
         // Each slot of a broadcast ring begins with a stamp.
         if is_broadcast(layout.kind) && layout.slot_bytes % WORD_BYTES != 0 {
             return Err(AttachError::Damaged { field: "the slots' size", value: layout.slot_bytes as u64 });

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::error::AttachError;
-use super::format::{page, unfit};
+use super::format::{Identity, page, unfit};
 use crate::base::sequence::Sequence;
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
@@ -19,18 +19,22 @@ use crate::wait::{Remote, carries_out_barriers};
 
 /// What the page begins with.
 const MAGIC: u32 = u32::from_ne_bytes(*b"ANNW");
+/// The two words of the ring's identity. (A load of eight bytes is no plain load on every machine of 32
+/// bits, and would fail there in memory that can't be written to.)
+const IDENTITY: [usize; 2] = [page::IDENTITY, page::IDENTITY + 4];
 const _: () = {
     assert!(size_of::<Scanned>() == page::SEATS - page::SCANNED && size_of::<SeatCell>() == page::SEAT_BYTES);
     assert!(page::WORDS[1] + 4 <= page::LEAST_BYTES && page::LEAST_BYTES <= page::SCANNED);
 };
 
-pub(super) fn create() -> io::Result<SharedMemory> {
-    create_of(page::LEAST_BYTES)
+/// That of a ring.
+pub(super) fn create(ring: Identity) -> io::Result<SharedMemory> {
+    create_of(ring, page::LEAST_BYTES)
 }
 
 /// As [`create`], for a lossless ring with so many seats, whose first message is `first`.
-pub(super) fn create_with_seats(seats: usize, first: Sequence) -> io::Result<SharedMemory> {
-    let memory = create_of(bytes_with_seats(seats).ok_or(io::ErrorKind::InvalidInput)?)?;
+pub(super) fn create_with_seats(ring: Identity, seats: usize, first: Sequence) -> io::Result<SharedMemory> {
+    let memory = create_of(ring, bytes_with_seats(seats).ok_or(io::ErrorKind::InvalidInput)?)?;
     let (scanned, cells) = cells(&memory, seats).ok_or(io::ErrorKind::InvalidInput)?;
     // SAFETY: they are in the memory, which lives.
     let (scanned, cells) = unsafe { (scanned.as_ref(), cells.as_ref()) };
@@ -40,13 +44,17 @@ pub(super) fn create_with_seats(seats: usize, first: Sequence) -> io::Result<Sha
 }
 
 /// As [`create`], for a queue with places for so many producers.
-pub(super) fn create_with_places(places: usize) -> io::Result<SharedMemory> {
-    create_of(bytes_with_seats(places).ok_or(io::ErrorKind::InvalidInput)?)
+pub(super) fn create_with_places(ring: Identity, places: usize) -> io::Result<SharedMemory> {
+    create_of(ring, bytes_with_seats(places).ok_or(io::ErrorKind::InvalidInput)?)
 }
 
 /// As [`attach_anew`], for such a queue.
-pub(super) fn attach_with_places(fd: &OwnedFd, places: usize) -> Result<SharedMemory, AttachError> {
-    let memory = attach_anew(fd)?;
+pub(super) fn attach_with_places(
+    fd: &OwnedFd,
+    ring: Identity,
+    places: usize,
+) -> Result<SharedMemory, AttachError> {
+    let memory = attach_anew(fd, ring)?;
     match bytes_with_seats(places) {
         Some(needed) if needed <= memory.len() => Ok(memory),
         needed => Err(AttachError::Length {
@@ -79,9 +87,13 @@ pub(super) fn has_dead(memory: &SharedMemory, seats: usize) -> bool {
     (0..).zip(cells).any(|(seat, cell)| cell.is_used() && is_free(seat))
 }
 
-fn create_of(bytes: usize) -> io::Result<SharedMemory> {
+fn create_of(ring: Identity, bytes: usize) -> io::Result<SharedMemory> {
     let memory = SharedMemory::create("annulus sleepers", bytes, Access::Everyone)?;
-    // Relaxed: pairs with the load in `attach`. Nobody else has the memory yet.
+    for (word, offset) in bytemuck::cast::<u64, [u32; 2]>(ring.to_u64()).into_iter().zip(IDENTITY) {
+        // Relaxed: pairs with the load in `check`, as below.
+        word_at(&memory, offset).store(word, Ordering::Relaxed);
+    }
+    // Relaxed: pairs with the load in `check`. Nobody else has the memory yet.
     word_at(&memory, page::MAGIC).store(MAGIC, Ordering::Relaxed);
     let is_asymmetric = carries_out_barriers() && !mutated!("sleepers_not_told");
     // Relaxed: pairs with the load in `is_asymmetric`, as above.
@@ -89,27 +101,41 @@ fn create_of(bytes: usize) -> io::Result<SharedMemory> {
     Ok(memory)
 }
 
-/// Maps the page that another process made.
-pub(super) fn attach(fd: &OwnedFd) -> Result<SharedMemory, AttachError> {
+/// Maps the page that another process made for this ring.
+pub(super) fn attach(fd: &OwnedFd, ring: Identity) -> Result<SharedMemory, AttachError> {
     let fd = fd.try_clone().map_err(AttachError::System)?;
     let memory = SharedMemory::attach(fd, false).map_err(unfit)?;
+    check(&memory, ring)?;
+    Ok(memory)
+}
+
+/// Whether this is the page of that ring. Each process that uses a ring asks this first: a page of another
+/// one has other sleepers, and other seats.
+pub(super) fn check(memory: &SharedMemory, ring: Identity) -> Result<(), AttachError> {
     if memory.len() < page::LEAST_BYTES {
         return Err(AttachError::Length { found: memory.len() as u64, needed: page::LEAST_BYTES as u64 });
     }
-    // Relaxed: pairs with the store in `create`.
-    match word_at(&memory, page::MAGIC).load(Ordering::Relaxed) {
-        MAGIC => Ok(memory),
-        found => {
-            Err(AttachError::Damaged { field: "the first word of the sleepers' page", value: found.into() })
-        }
+    // Relaxed: pairs with the store in `create_of`.
+    let word = |offset| word_at(memory, offset).load(Ordering::Relaxed);
+    let found = word(page::MAGIC);
+    if found != MAGIC {
+        return Err(AttachError::Damaged {
+            field: "the first word of the sleepers' page",
+            value: found.into(),
+        });
     }
+    let found = Identity::of_number(bytemuck::cast(IDENTITY.map(word)));
+    if found != ring && !mutated!("shm_any_page") {
+        return Err(AttachError::Page { found: found.to_u64(), wanted: ring.to_u64() });
+    }
+    Ok(())
 }
 
 /// As [`attach`], by an opening of its own, to which the locks of this process's seats belong.
-pub(super) fn attach_anew(fd: &OwnedFd) -> Result<SharedMemory, AttachError> {
+pub(super) fn attach_anew(fd: &OwnedFd, ring: Identity) -> Result<SharedMemory, AttachError> {
     // Before anything is opened that might be anything.
-    attach(fd)?;
-    attach(&lock::reopened_writable(fd).map_err(AttachError::System)?)
+    attach(fd, ring)?;
+    attach(&lock::reopened_writable(fd).map_err(AttachError::System)?, ring)
 }
 
 /// Where threads sleep that wait for messages. Their waker's process is the creator's.
@@ -161,18 +187,19 @@ pub(super) fn remote_of_fellow(memory: &Arc<SharedMemory>) -> Remote {
 }
 
 fn is_asymmetric(memory: &SharedMemory) -> bool {
-    // Relaxed: pairs with the store in `create`. Whoever has the page got it after that.
+    // Relaxed: pairs with the store in `create_of`. Whoever has the page got it after that.
     word_at(memory, page::FENCES).load(Ordering::Relaxed) != 0
 }
 
 fn remote_at(memory: &Arc<SharedMemory>, offset: usize, is_asymmetric: bool) -> Remote {
+    assert!(memory.is_writable());
     let word = NonNull::from(word_at(memory, offset));
-    // SAFETY: the word is in the memory, which is writable here.
+    // SAFETY: the word is in the memory, which is writable here (asserted).
     unsafe { Remote::new(word, is_asymmetric, Arc::clone(memory) as _) }
 }
 
 fn word_at(memory: &SharedMemory, offset: usize) -> &AtomicU32 {
-    assert!(memory.is_writable() && offset % 4 == 0 && offset + 4 <= memory.len());
+    assert!(offset % 4 == 0 && offset + 4 <= memory.len());
     // SAFETY: within the memory, which lives as long as the reference; at a multiple of 4, because memory
     // begins at a page; and every process accesses the word by atomic operations.
     unsafe { AtomicU32::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
@@ -186,10 +213,11 @@ mod tests {
     /// Sleepers learn by the page what the publisher's process has promised.
     #[test]
     fn the_page_says_which_fences() {
-        let page = create().unwrap();
+        let ring = Identity::new().unwrap();
+        let page = create(ring).unwrap();
         let fd = page.as_fd().try_clone_to_owned().unwrap();
         let promised = carries_out_barriers();
-        assert_eq!(remote(&Arc::new(attach(&fd).unwrap())).is_asymmetric(), promised);
+        assert_eq!(remote(&Arc::new(attach(&fd, ring).unwrap())).is_asymmetric(), promised);
         assert_eq!(remote(&Arc::new(page)).is_asymmetric(), promised);
     }
 }

@@ -13,7 +13,7 @@ use annulus::shm::broadcast::NoSeat;
 use annulus::shm::{AttachError, Invitation, broadcast, recv_fd};
 use proptest::prelude::*;
 
-use crate::broadcast::names::{self, memory};
+use crate::broadcast::names::{self, memory, page_of};
 
 const CAPACITY: usize = 8;
 
@@ -252,21 +252,20 @@ fn a_header_of_another_ring() {
     let short = memory(&header, 512 + 7 * 16);
     put(&short, 24, 512 + 7 * 16);
     put(&short, 56, 7);
-    let sleepers = || memory(b"ANNW", 256);
-    let error = names::invitation(&short, sleepers()).accept::<u64>().unwrap_err();
+    let error = names::invitation(&short, page_of(&short)).accept::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Length { found: 624, needed: 640 }), "{error}");
 
     // One slot.
     put(&file, 24, 512 + 16);
     put(&file, 56, 1);
-    let error = names::invitation(&*file, sleepers()).accept::<u64>().unwrap_err();
+    let error = names::invitation(&*file, page_of(&file)).accept::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Damaged { field: "the capacity", value: 1 }), "{error}");
 
     // Slots of another size.
     put(&file, 24, len);
     put(&file, 48, 32);
     put(&file, 56, CAPACITY as u64 / 2);
-    let error = names::invitation(&*file, sleepers()).accept::<u64>().unwrap_err();
+    let error = names::invitation(&*file, page_of(&file)).accept::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Damaged { field: "the slots' size", value: 32 }), "{error}");
 
     // A first message with a number from which nobody could count on.

@@ -1,18 +1,20 @@
 //! Rings by name, and what errors say.
 
+use std::any::Any;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 
 use annulus::broadcast::Builder;
 use annulus::memory::{HugePages, Memory};
 use annulus::shm::{
-    AttachError, Directory, FindError, Fingerprint, Invitation, NameError, PeerState, ShareError, broadcast,
-    send_fd,
+    AttachError, Directory, FindError, Fingerprint, Invitation, NameError, PeerState, RingObserver,
+    ShareError, WhenConsumerDies, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
 };
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fstat, memfd_create};
 
 /// A path, whose directory is removed at the end.
 pub(crate) struct Scratch(pub(crate) std::path::PathBuf);
@@ -37,6 +39,14 @@ pub(crate) fn memory(bytes: &[u8], len: u64) -> File {
     let mut file = File::from(fd);
     file.write_all(bytes).unwrap();
     file
+}
+
+/// A sleepers' page of this ring, which nobody has made for it.
+pub(crate) fn page_of(ring: &File) -> File {
+    let mut page = [0; 16];
+    page[..4].copy_from_slice(b"ANNW");
+    ring.read_exact_at(&mut page[8..], 112).unwrap();
+    memory(&page, 256)
 }
 
 /// The invitation of these two.
@@ -95,9 +105,147 @@ fn sleepers_pages_that_are_none() {
     assert!(matches!(other, Err(AttachError::Damaged { .. })), "{other:?}");
     let socket = invitation(&ring, &here).accept::<u64>().map(drop);
     assert!(matches!(socket, Err(AttachError::NotMemory)), "{socket:?}");
+    let nobodys = invitation(&ring, memory(b"ANNW", 256)).accept::<u64>().map(drop);
+    assert!(matches!(nobodys, Err(AttachError::Page { found: 0, .. })), "{nobodys:?}");
     // As it should be.
-    let forged = invitation(&ring, memory(b"ANNW", 256)).accept::<u64>().unwrap();
+    let page = page_of(&File::from(ring.try_clone().unwrap()));
+    let forged = invitation(&ring, page).accept::<u64>().unwrap();
     assert_eq!(forged.publisher(), PeerState::Alive);
+}
+
+/// What is kept of a ring that was made, and an invitation to it.
+type Made = (Box<dyn Any>, Invitation);
+
+/// A ring of each kind.
+const RINGS: [fn() -> Made; 6] = [
+    || {
+        let (publisher, subscribable, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+        (Box::new((publisher, subscribable)), invitation)
+    },
+    || {
+        let (publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
+        (Box::new(publisher), invitation)
+    },
+    || {
+        let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
+        let (publisher, places, invitation) = builder.build::<u64>().unwrap();
+        (Box::new((publisher, places)), invitation)
+    },
+    || {
+        let builder = annulus::spsc::Builder::new(8);
+        let (producer, peer, invitation) =
+            spsc::producer::<u64>(builder, WhenConsumerDies::WaitForNext).unwrap();
+        (Box::new((producer, peer)), invitation)
+    },
+    || {
+        let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(8)).producers(2);
+        let (consumer, places, invitation) = builder.build::<u64>().unwrap();
+        (Box::new((consumer, places)), invitation)
+    },
+    || {
+        let builder = annulus::queue::bytes::Builder::new(64);
+        let (producer, peer, invitation) = bytes::producer(builder, WhenConsumerDies::WaitForNext).unwrap();
+        (Box::new((producer, peer)), invitation)
+    },
+];
+
+/// What each way of joining says.
+fn joined(invitation: &Invitation) -> [Result<(), AttachError>; 7] {
+    [
+        invitation.accept::<u64>().map(drop),
+        invitation.accept_lossless::<u64>().map(drop),
+        mp_broadcast::publisher::<u64>(invitation).map(drop),
+        spsc::consumer::<u64>(invitation).map(drop),
+        mpsc::producer::<u64>(invitation).map(drop),
+        mpsc::consumer::<u64>(invitation).map(drop),
+        bytes::consumer(invitation).map(drop),
+    ]
+}
+
+/// The two descriptors that an invitation sends.
+fn parts(invitation: &Invitation) -> [OwnedFd; 2] {
+    let (here, there) = UnixStream::pair().unwrap();
+    invitation.send(&here).unwrap();
+    [recv_fd(&there).unwrap(), recv_fd(&there).unwrap()]
+}
+
+/// The ring of one, with the page of another: nobody joins, and it gets no name.
+#[test]
+fn ring_with_the_page_of_another_is_refused() {
+    let scratch = Scratch::new("mixed");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (ones, others) = (RINGS.map(|make| make()), RINGS.map(|make| make()));
+    for (index, (_, one)) in ones.iter().enumerate() {
+        for (other, (_, of_another)) in others.iter().enumerate() {
+            let ([ring, _], [_, page]) = (parts(one), parts(of_another));
+            let mixed = invitation(&ring, &page);
+            let said = joined(&mixed);
+            assert!(said.iter().all(Result::is_err), "{index} with the page of {other}: {said:?}");
+            let errors = said.iter().filter(|said| matches!(said, Err(AttachError::Page { .. }))).count();
+            assert!(errors > 0, "{index} with the page of {other}: {said:?}");
+            let unnamed = mixed.publish(&directory, "mixed").map(drop).unwrap_err();
+            assert!(matches!(unnamed, FindError::Attach(AttachError::Page { .. })), "{unnamed}");
+        }
+        // Its own page is taken.
+        assert!(joined(one).iter().any(Result::is_ok), "{index}");
+    }
+}
+
+/// Pages in which a process wrote what it likes: the ring's identity, or none.
+#[test]
+fn forged_identity_is_refused_unless_it_is_that_of_the_ring() {
+    for make in RINGS {
+        let (_kept, good) = make();
+        let [ring, page] = parts(&good).map(File::from);
+        let mut identity = [0; 8];
+        page.read_exact_at(&mut identity, 8).unwrap();
+        let mut of_the_ring = [0; 8];
+        ring.read_exact_at(&mut of_the_ring, 112).unwrap();
+        assert_eq!(identity, of_the_ring);
+        let number = u64::from_ne_bytes(identity);
+        for wrong in [0, 1, u64::MAX, number ^ 1, number ^ 1 << 63, number.swap_bytes() ^ 1 << 31] {
+            page.write_all_at(&wrong.to_ne_bytes(), 8).unwrap();
+            let said = joined(&good);
+            let is_told = |said: &Result<(), _>| matches!(said, Err(AttachError::Page { found, wanted }) if (*found, *wanted) == (wrong, number));
+            assert!(said.iter().all(Result::is_err) && said.iter().any(is_told), "{said:?}");
+        }
+        page.write_all_at(&identity, 8).unwrap();
+        assert!(joined(&good).iter().any(Result::is_ok));
+    }
+}
+
+/// The ring is closed, its handles are gone, and the numbers of its descriptors are used again.
+#[test]
+fn name_of_a_closed_ring_leads_to_its_own_page() {
+    let scratch = Scratch::new("closed");
+    let directory = Directory::open(&scratch.0).unwrap();
+    for make in RINGS {
+        let (kept, first) = make();
+        let identity = |ring: &Invitation| parts(ring).map(|part| fstat(part).unwrap().st_ino);
+        let own = identity(&first);
+        let name = first.publish(&directory, "a").unwrap();
+        drop((kept, first));
+        let _others = RINGS.map(|make| make());
+        let found = directory.find("a").unwrap();
+        assert_eq!(identity(&Invitation::find(&found).unwrap()), own);
+        assert_eq!(fstat(RingObserver::of(&found).unwrap().sleepers()).unwrap().st_ino, own[1]);
+        drop(name);
+    }
+}
+
+/// A name that was given to a ring without its invitation.
+#[test]
+fn name_without_a_page_says_how_to_give_it() {
+    let scratch = Scratch::new("pageless");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (_kept, invitation) = RINGS[0]();
+    let [ring, _] = parts(&invitation);
+    let _name = directory.publish("a", &ring, Fingerprint::of::<u64>()).unwrap();
+    let found = directory.find("a").unwrap();
+    let error = Invitation::find(&found).unwrap_err();
+    assert!(error.to_string().contains("by its invitation"), "{error}");
+    let error = RingObserver::of(&found).unwrap_err();
+    assert!(error.to_string().contains("by its invitation"), "{error}");
 }
 
 #[test]

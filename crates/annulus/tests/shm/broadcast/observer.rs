@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use annulus::broadcast::Builder;
 use annulus::shm::{
-    AttachError, Directory, FindError, Fingerprint, Invitation, PeerState, RingObserver, ShmKind, broadcast,
-    recv_fd,
+    AttachError, Directory, FindError, Fingerprint, Invitation, PeerState, PublishedName, RingObserver,
+    ShmKind, broadcast, recv_fd,
 };
 use proptest::prelude::*;
 
@@ -191,7 +191,7 @@ fn what_is_no_ring_is_refused() {
 
     let (_publisher, invitation) = broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
     let forged = Forged::new(&invitation);
-    let _name = names.1.publish("forged", &forged.file, Fingerprint::of::<u64>()).unwrap();
+    let name = forged.publish(&names);
     let put = |at: u64, number: u64| forged.file.write_all_at(&number.to_ne_bytes(), at).unwrap();
     for seats in [SEATS as u64 + 1, u64::MAX] {
         put(144, seats);
@@ -200,16 +200,20 @@ fn what_is_no_ring_is_refused() {
         );
     }
     put(144, SEATS as u64);
-    // A page that is too short, by its number in this process.
-    let short = memory(&[], 100);
-    let good = {
-        let mut number = [0; 4];
-        forged.file.read_exact_at(&mut number, 108).unwrap();
-        number
-    };
-    forged.file.write_all_at(&short.as_raw_fd().to_ne_bytes(), 108).unwrap();
+    // The page of another ring, and one that is too short: a name that was forged, too.
+    let page = |number: u64| forged.page.write_all_at(&number.to_ne_bytes(), 8).unwrap();
+    let mut identity = [0; 8];
+    forged.page.read_exact_at(&mut identity, 8).unwrap();
+    page(7);
+    assert!(matches!(refused("forged"), AttachError::Page { found: 7, .. }));
+    page(u64::from_ne_bytes(identity));
+    let (short, path) = (memory(&[], 100), names.0.join("forged.ring"));
+    let text = fs::read_to_string(&path).unwrap();
+    let last = text.lines().find(|line| line.starts_with("page ")).unwrap();
+    fs::write(&path, text.replace(last, &format!("page {}", short.as_raw_fd()))).unwrap();
     assert!(matches!(refused("forged"), AttachError::Length { found: 100, needed: 256 }));
-    forged.file.write_all_at(&good, 108).unwrap();
+    drop(name);
+    let _name = forged.publish(&names);
     // A kind whose numbers are not known; nobody has a lock of it.
     let kind = |kind: u32| forged.file.write_all_at(&kind.to_ne_bytes(), 16).unwrap();
     kind(6);
@@ -253,8 +257,15 @@ impl Forged {
         good.read_exact_at(&mut bytes, 0).unwrap();
         let file = memory(&bytes, len);
         // By a number, as another process opens it.
-        let page = File::options().write(true).open(format!("/proc/self/fd/{}", page.as_fd().as_raw_fd()));
+        let page = File::options()
+            .read(true)
+            .write(true)
+            .open(format!("/proc/self/fd/{}", page.as_fd().as_raw_fd()));
         Self { file, len, page: page.unwrap() }
+    }
+
+    fn publish(&self, names: &Names) -> PublishedName {
+        crate::broadcast::names::invitation(&self.file, &self.page).publish(&names.1, "forged").unwrap()
     }
 }
 
@@ -273,8 +284,9 @@ proptest! {
         let (mut publisher, invitation) =
             broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
         (0..11).for_each(|number| publisher.publish(number).unwrap());
-        let Forged { file, len, page } = Forged::new(&invitation);
-        let _name = names.1.publish("forged", &file, Fingerprint::of::<u64>()).unwrap();
+        let forged = Forged::new(&invitation);
+        let _name = forged.publish(&names);
+        let Forged { file, len, page } = forged;
         let observer = names.observer("forged");
         assert_eq!(observer.numbers().unwrap().published, 11);
         let slots = len - 16 * CAPACITY as u64;

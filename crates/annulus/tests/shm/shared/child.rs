@@ -146,6 +146,19 @@ fn this_process() {
                 let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
                 format!("{} of them", names.filter(|comm| comm.trim() == name).count())
             }
+            // Another process's ring, once more.
+            "again" => {
+                let again = directory.find(name).map_err(FindError::from);
+                let again = again
+                    .and_then(|ring| Invitation::find(&ring)?.publish(&directory, &format!("{name}-again")));
+                match again {
+                    Ok(guard) => {
+                        published.insert(format!("{name}-again"), guard);
+                        "published".to_string()
+                    }
+                    Err(error) => format!("error: {error}"),
+                }
+            }
             // Rings of both kinds of memory, and who joins them.
             "lossy" => {
                 let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();

@@ -1,6 +1,6 @@
 //! Descriptors through sockets: none is lost, and none is left over.
 
-use annulus::shm::{recv_fd, send_fd};
+use annulus::shm::{Invitation, recv_fd, send_fd};
 use rustix::cmsg_space;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::fs;
@@ -8,8 +8,9 @@ use std::io::{ErrorKind, IoSlice, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
-use crate::shared::{memory, text};
+use crate::shared::{interrupted, memory, text};
 
 /// How many descriptors of this process are files in memory of this name.
 fn open_ones(name: &str) -> usize {
@@ -95,4 +96,24 @@ fn a_descriptor_that_may_not_be_opened_is_an_error() {
     setrlimit(Resource::Nofile, before).unwrap();
     assert!(error.to_string().contains("may not open so many"), "{error}");
     assert_eq!(open_ones("annulus-limit"), 3, "what came is closed");
+}
+
+/// A timeout of the socket is one time, whatever wakes the thread that waits, for a descriptor and for an
+/// invitation.
+#[test]
+fn signals_do_not_begin_the_timeout_of_a_socket_anew() {
+    let (here, _there) = UnixStream::pair().unwrap();
+    here.set_read_timeout(Some(Duration::from_millis(400))).unwrap();
+    let error = interrupted(|| recv_fd(&here)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}");
+    let error = interrupted(|| Invitation::receive(&here)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}");
+
+    here.set_write_timeout(Some(Duration::from_millis(400))).unwrap();
+    here.set_nonblocking(true).unwrap();
+    while (&here).write(&[0; 4096]).is_ok() {}
+    here.set_nonblocking(false).unwrap();
+    let file = memory("");
+    let error = interrupted(|| send_fd(&here, file.as_fd())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}");
 }

@@ -5,15 +5,20 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Directory, Fingerprint, NameError, recv_fd};
+use annulus::broadcast::Builder;
+use annulus::shm::{
+    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, WhenConsumerDies,
+    broadcast, recv_fd, spsc,
+};
 use rustix::process::Signal;
 
-use crate::shared::Scratch;
 use crate::shared::child::Child;
+use crate::shared::{Scratch, interrupted};
 use crate::support::fork::in_a_child;
 
 /// Users, a group of two of them, and a group of the third.
@@ -286,4 +291,96 @@ fn another_container() {
     while !here.ask("receive prices").contains("is dead") {
         assert!(begun.elapsed() < Duration::from_secs(60), "the kernel tells of the end of that, too");
     }
+}
+
+/// A name of this process that looks like one of another container: its descriptors come by its socket.
+struct Foreign {
+    _scratch: Scratch,
+    directory: Directory,
+    /// Nobody answers here until the test does.
+    socket: UnixListener,
+    _lock: fs::File,
+}
+
+impl Foreign {
+    fn new(invitation: &Invitation) -> Self {
+        let scratch = Scratch::new();
+        let path = scratch.path("names");
+        let directory = Directory::with_mode(&path, 0o750).unwrap();
+        let name = invitation.publish(&directory, "a").unwrap();
+        let text = fs::read_to_string(path.join("a.ring")).unwrap();
+        drop(name);
+        let namespace = text.lines().find(|line| line.starts_with("namespace ")).unwrap();
+        fs::write(path.join("a.ring"), text.replace(namespace, "namespace 1")).unwrap();
+        let lock = fs::File::open(path.join("a.ring")).unwrap();
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        let socket = UnixListener::bind(path.join(".a.socket")).unwrap();
+        Self { _scratch: scratch, directory, socket, _lock: lock }
+    }
+}
+
+fn queue() -> (spsc::Producer<u64>, Invitation) {
+    let builder = annulus::spsc::Builder::new(8);
+    let (producer, _, invitation) = spsc::producer(builder, WhenConsumerDies::WaitForNext).unwrap();
+    (producer, invitation)
+}
+
+/// The time of an answer is counted from the question, whatever the thread that waits is woken for.
+#[test]
+fn signals_do_not_begin_the_wait_for_an_answer_anew() {
+    let (_producer, invitation) = queue();
+    let foreign = Foreign::new(&invitation);
+    let found = foreign.directory.find("a").unwrap();
+    let error = interrupted(|| Invitation::find(&found)).unwrap_err();
+    assert!(matches!(error, FindError::Name(NameError::NoAnswer { .. })), "{error}");
+}
+
+/// One question, and one time to answer it, for all that is opened of a ring.
+#[test]
+fn process_is_asked_once_for_a_ring() {
+    let (mut producer, invitation) = queue();
+    let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+    let found = directory.find("a").unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| invitation.send(&socket.accept().unwrap().0).unwrap());
+        let (mut consumer, _) = spsc::consumer::<u64>(&Invitation::find(&found).unwrap()).unwrap();
+        producer.send(7).unwrap();
+        assert_eq!(consumer.try_recv(), Ok(7));
+    });
+    socket.set_nonblocking(true).unwrap();
+    assert!(socket.accept().is_err(), "it was asked again");
+}
+
+/// Verbs with an end of their own do not wait for the answer any longer, and go on with it the next time.
+#[test]
+fn subscriber_waits_for_an_answer_only_as_long_as_it_may() {
+    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    publisher.publish(7);
+    let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
+    let mut subscriber = NamedSubscriber::<u64>::new(directory, "a").unwrap().begin_with_oldest();
+    assert_eq!(subscriber.try_recv().unwrap(), None);
+    assert_eq!(subscriber.try_recv().unwrap(), None);
+    assert_eq!(subscriber.recv_timeout(Duration::from_millis(10)).unwrap(), None);
+    let waited = Invitation::wait_for(directory, "a", Some(Duration::from_millis(10))).unwrap_err();
+    assert!(matches!(waited, FindError::Name(NameError::TimedOut { .. })), "{waited}");
+    let answering = socket.try_clone().unwrap();
+    // It ends with this program.
+    thread::spawn(move || {
+        loop {
+            // (Some have gone again.)
+            _ = invitation.send(&answering.accept().unwrap().0);
+        }
+    });
+    let begun = Instant::now();
+    let began = loop {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        match subscriber.try_recv() {
+            Ok(Some(began)) => break began,
+            Ok(None) => thread::yield_now(),
+            // On a machine that is as slow as that.
+            Err(error) => assert!(matches!(error, FindError::Name(NameError::NoAnswer { .. })), "{error}"),
+        }
+    };
+    assert!(matches!(began, Received::Began { missed: 0, .. }), "{began:?}");
+    assert_eq!(subscriber.try_recv().unwrap(), Some(Received::Message(7)));
 }

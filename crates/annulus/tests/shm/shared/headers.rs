@@ -25,7 +25,7 @@ fn header() -> Vec<u8> {
     let mut put = |at: usize, bytes: &[u8]| ring[at..at + bytes.len()].copy_from_slice(bytes);
     put(0, b"ANNULUS\0");
     put(8, &0x0102_0304_u32.to_ne_bytes());
-    put(12, &1_u32.to_ne_bytes());
+    put(12, &2_u32.to_ne_bytes());
     put(16, &1_u32.to_ne_bytes());
     put(24, &(512_u64 + 64 * 16).to_ne_bytes());
     put(40, &512_u64.to_ne_bytes());

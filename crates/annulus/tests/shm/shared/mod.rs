@@ -25,7 +25,9 @@ mod waits;
 use annulus::shm::Directory;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// A folder that is gone with it.
 pub(crate) struct Scratch(PathBuf);
@@ -83,4 +85,34 @@ fn text(fd: impl Into<fs::File>) -> String {
     file.rewind().unwrap();
     file.read_to_string(&mut text).unwrap();
     text
+}
+
+/// Waits, and is interrupted by a signal each 100 ms meanwhile. It must end within a minute.
+#[track_caller]
+pub(crate) fn interrupted<T>(wait: impl FnOnce() -> T) -> T {
+    extern "C" fn nothing(_: libc::c_int) {}
+
+    let handler = nothing as extern "C" fn(libc::c_int);
+    // SAFETY: it does nothing, and no other test has this signal.
+    unsafe { libc::signal(libc::SIGUSR1, handler as libc::sighandler_t) };
+    // SAFETY: it only asks.
+    let waiting = unsafe { libc::pthread_self() };
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let signals = scope.spawn(|| {
+            for _ in 0..600 {
+                if is_over.load(Ordering::Relaxed) {
+                    return true;
+                }
+                thread::sleep(Duration::from_millis(100));
+                // SAFETY: that thread waits for this one before it ends.
+                unsafe { libc::pthread_kill(waiting, libc::SIGUSR1) };
+            }
+            false
+        });
+        let told = wait();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(signals.join().unwrap(), "it has waited for a minute");
+        told
+    })
 }

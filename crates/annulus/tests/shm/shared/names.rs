@@ -1,10 +1,11 @@
 //! Names in one process.
 
-use annulus::shm::{BadName, Fingerprint, NameError, PeerState, ProcessId};
+use annulus::shm::{BadName, Fingerprint, Invitation, NameError, PeerState, ProcessId, broadcast};
 use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use crate::shared::child::Child;
 use crate::shared::{directory, files, memory, text};
 
 fn fingerprint() -> Fingerprint {
@@ -231,4 +232,24 @@ fn all_of_them_show_what_they_are() {
     assert!(format!("{found:?}").contains("quotes") && format!("{found:?}").contains("ProcessId"));
     let states = [PeerState::Alive, PeerState::Closed, PeerState::Dead].map(|state| format!("{state:>6}"));
     assert_eq!(states, [" alive", "closed", "  dead"]);
+}
+
+/// A process that has an invitation to a ring, and has not made it, gives it a name: who finds that joins
+/// the same ring, with its seats.
+#[test]
+fn name_of_anothers_ring_leads_to_all_of_it() {
+    let (_scratch, directory) = directory();
+    let mut child = Child::new(directory.path());
+    let builder = annulus::broadcast::Builder::new(2);
+    let (mut publisher, invitation) = broadcast::lossless::<u64>(builder, 1).unwrap();
+    let name = invitation.publish(&directory, "a").unwrap();
+    assert_eq!(child.ask("again a"), "published");
+    drop((name, invitation));
+    let found = directory.find("a-again").unwrap();
+    assert_eq!(found.process().pid(), child.pid());
+    let ring = Invitation::find(&found).unwrap().accept_lossless::<u64>().unwrap();
+    let mut subscriber = ring.subscribe().unwrap();
+    let published = (0..100).take_while(|&number| publisher.try_publish(number).is_ok()).count() as u64;
+    assert!(published <= 2, "the publisher does not wait for it: {published}");
+    assert!((0..published).all(|number| subscriber.try_recv() == Ok(number)));
 }
