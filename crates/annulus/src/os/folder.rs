@@ -287,17 +287,17 @@ pub(crate) fn text(file: &File, most: u64) -> io::Result<String> {
 }
 
 /// Opens what another process has open under this number, if it is a regular file (files in memory are).
-/// `None` if there is no such process, or no such number.
+/// `None` if it has no such number. `PermissionDenied` if the kernel does not show what it has.
 pub(crate) fn open_of(pid: u32, number: u32, is_writable: bool) -> io::Result<Option<OwnedFd>> {
-    let open = |path: String, flags: OFlags| match openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty()) {
-        Err(Errno::NOENT | Errno::SRCH) => Ok(None),
-        told => told.map(Some),
-    };
+    // A process that may not be seen looks as if it were not there.
+    let hidden = |error| if matches!(error, Errno::NOENT | Errno::SRCH) { Errno::ACCESS } else { error };
+    let place = OFlags::PATH | OFlags::CLOEXEC;
+    let all = openat(CWD, std::format!("/proc/{pid}/fd"), OPEN | OFlags::DIRECTORY, Mode::empty());
     // First as a mere path: to open a device, or a pipe, does something.
-    let Some(found) = open(std::format!("/proc/{pid}/fd/{number}"), OFlags::PATH)? else {
-        return Ok(None);
-    };
-    opened_again(&found, is_writable)
+    match openat(all.map_err(hidden)?, std::format!("{number}"), place, Mode::empty()) {
+        Err(Errno::NOENT | Errno::SRCH) => Ok(None),
+        told => opened_again(&told?, is_writable),
+    }
 }
 
 /// Opens once more what another process has sent, or has at some place, if it is a regular file. `None` if
@@ -379,6 +379,7 @@ mod tests {
         let number = std::os::fd::AsRawFd::as_raw_fd(&socket).unsigned_abs();
         assert!(open_of(me, number, false).unwrap().is_none(), "a socket");
         assert!(open_of(me, 1_000_000, false).unwrap().is_none(), "no such number");
-        assert!(open_of(u32::MAX, 0, false).unwrap().is_none(), "no such process");
+        let hidden = open_of(u32::MAX, 0, false).unwrap_err();
+        assert_eq!(hidden.kind(), io::ErrorKind::PermissionDenied, "no such process that may be seen");
     }
 }
