@@ -1,6 +1,8 @@
 //! [`Folder`]: small files beside each other, each locked by the process that made it (Linux).
 
+use std::collections::hash_map::RandomState;
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
@@ -12,12 +14,14 @@ use std::vec::Vec;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, chmodat, chownat, fchmod, fstat, inotify, mkdirat,
-    openat, renameat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, RenameFlags, chmodat, chownat, fchmod, fstat, inotify,
+    mkdirat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::path::Arg;
 
+use super::error::check_file_length;
 use super::lock;
 use crate::sync::mutated;
 
@@ -48,6 +52,22 @@ fn open(path: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, path, OPEN | OFlags::DIRECTORY, Mode::empty())
 }
 
+/// What has this name now, as a mere path: it can't be read, and stays the same one.
+fn place_of(folder: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
+    openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Gives what this process has just made its mode. In a directory that others may write to, only what is open
+/// stays the same.
+fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> Result<(), Errno> {
+    let status = fstat(made)?;
+    if FileType::from_raw_mode(status.st_mode) != kind || status.st_uid != user() {
+        // Unreached: somebody puts something else in its place at the same moment
+        return Err(Errno::EXIST);
+    }
+    chmodat(CWD, lock::path_of(made), Mode::from_raw_mode(mode), AtFlags::empty())
+}
+
 /// The user whose files these are.
 pub(crate) fn user() -> u32 {
     rustix::process::geteuid().as_raw()
@@ -59,19 +79,31 @@ impl Folder {
         if let Some(found) = Self::find(path)? {
             return Ok(found);
         }
-        // With no right for others from the beginning: what they may do is added to it.
-        match mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700)) {
-            Ok(()) => {
-                let folder = Self(open(path)?);
-                if mode & 0o077 != 0 {
-                    fchmod(&folder.0, Mode::from_raw_mode(mode))?;
-                }
-                Ok(folder)
-            }
-            // Unreached: somebody else was faster: two processes have to meet there
-            Err(Errno::EXIST) => Ok(Self(open(path)?)),
+        match Self::make(path, mode) {
+            // Somebody else may have been faster.
+            Ok(()) | Err(Errno::EXIST) => Ok(Self(open(path)?)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Makes the directory with this mode, whatever the process's mask.
+    fn make(path: &Path, mode: u32) -> Result<(), Errno> {
+        // Under another name until it has its mode: whoever finds it finds it as it stays.
+        let number = RandomState::new().build_hasher().finish();
+        let draft = path.with_file_name(std::format!(".annulus-{number:016x}.draft"));
+        mkdirat(CWD, &draft, Mode::from_raw_mode(mode & 0o700))?;
+        let placed = place_of(CWD, &draft)
+            .and_then(|made| set_mode(&made, FileType::Directory, mode))
+            .and_then(|()| renameat_with(CWD, &draft, CWD, path, RenameFlags::NOREPLACE));
+        if placed.is_err() {
+            _ = unlinkat(CWD, &draft, AtFlags::REMOVEDIR);
+        }
+        if placed == Err(Errno::INVAL) {
+            // Unreached: a file system that knows no such rename
+            mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700))?;
+            return set_mode(&place_of(CWD, path)?, FileType::Directory, mode);
+        }
+        placed
     }
 
     /// The directory that is there; `None` if there is none.
@@ -122,13 +154,14 @@ impl Folder {
     }
 
     /// Puts a file there under that name, in place of one that may be there, in one step: whoever opens the
-    /// name finds all of the text, and the lock. `draft` is its name until then.
+    /// name finds all of the text, and the lock. `draft` is its name until then. It will have `most` bytes.
     pub(crate) fn replace(
         &self,
         _lock: &FolderLock,
         name: &str,
         draft: &str,
         text: &str,
+        most: u64,
         mode: u32,
     ) -> io::Result<File> {
         // What a process left that ended at this place.
@@ -136,11 +169,11 @@ impl Folder {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mut file = File::from(openat(&self.0, draft, flags, Mode::from_raw_mode(mode & 0o600))?);
         let written = (|| {
+            check_file_length(most)?;
             file.write_all(text.as_bytes())?;
-            if mode & 0o077 != 0 {
-                self.give_to_group(&file, mode)?;
-                fchmod(&file, Mode::from_raw_mode(mode))?;
-            }
+            self.give_to_group(&file, mode)?;
+            // Always: the process has a mask.
+            fchmod(&file, Mode::from_raw_mode(mode))?;
             // Nobody else has it yet, so it is free.
             lock::take(&file)?;
             Ok(renameat(&self.0, draft, &self.0, name)?)
@@ -159,21 +192,11 @@ impl Folder {
         self.remove(DRAFT)?;
         let listener = UnixListener::bind(std::format!("{}/{DRAFT}", lock::path_of(&self.0)))?;
         let placed = (|| {
-            // In a directory that others may write to, only what is open stays the same.
-            let socket = self.place(DRAFT)?;
-            let status = fstat(&socket)?;
-            if FileType::from_raw_mode(status.st_mode) != FileType::Socket || status.st_uid != user() {
-                // Unreached: somebody puts another file in its place at the same moment
-                return Err(Errno::EXIST.into());
-            }
+            let socket = place_of(&self.0, DRAFT)?;
+            set_mode(&socket, FileType::Socket, 0o600)?;
             self.give_to_group(&socket, mode)?;
             let readers = mode & 0o044;
-            chmodat(
-                CWD,
-                lock::path_of(&socket),
-                Mode::from_raw_mode(0o600 | readers | readers >> 1),
-                AtFlags::empty(),
-            )?;
+            set_mode(&socket, FileType::Socket, 0o600 | readers | readers >> 1)?;
             Ok(renameat(&self.0, DRAFT, &self.0, name)?)
         })();
         if placed.is_err() {
@@ -185,7 +208,7 @@ impl Folder {
 
     /// Connects to the socket of that name; `None` if there is none. It does not wait, nor does the socket.
     pub(crate) fn connect(&self, name: &str) -> io::Result<Option<OwnedFd>> {
-        let found = match self.place(name) {
+        let found = match place_of(&self.0, name) {
             Err(Errno::NOENT) => return Ok(None),
             told => told?,
         };
@@ -193,11 +216,6 @@ impl Folder {
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         connect(&socket, &SocketAddrUnix::new(lock::path_of(&found))?)?;
         Ok(Some(socket))
-    }
-
-    /// What has this name now, as a mere path: it can't be read, and stays the same one.
-    fn place(&self, name: &str) -> Result<OwnedFd, Errno> {
-        openat(&self.0, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
     }
 
     /// Gives a file to the group of this directory, where the mode is for a group. (A user who is not in that
@@ -338,7 +356,7 @@ mod tests {
         watch.wait(Some(begun + Duration::from_millis(30)));
         assert!(begun.elapsed() >= Duration::from_millis(30));
         let lock = folder.lock().unwrap().unwrap();
-        drop(folder.replace(&lock, "name", ".draft", "text", 0o600).unwrap());
+        drop(folder.replace(&lock, "name", ".draft", "text", 4, 0o600).unwrap());
         watch.wait(None);
         let begun = Instant::now();
         watch.wait(Some(begun + Duration::from_millis(30)));
@@ -367,7 +385,7 @@ mod tests {
         let (path, folder) = folder("draft");
         fs::create_dir(path.join("name")).unwrap();
         let lock = folder.lock().unwrap().unwrap();
-        assert!(folder.replace(&lock, "name", ".draft", "text", 0o600).is_err());
+        assert!(folder.replace(&lock, "name", ".draft", "text", 4, 0o600).is_err());
         assert!(!fs::exists(path.join(".draft")).unwrap());
         fs::remove_dir_all(path).unwrap();
     }

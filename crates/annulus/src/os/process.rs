@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 
+use super::error::at;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{fstat, stat};
 use rustix::io::{Errno, retry_on_intr};
@@ -16,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 /// another.
 pub(crate) fn own_start_time() -> io::Result<u64> {
     // (By this path also where `/proc` shows the numbers of another container.)
-    start_time("self")
+    start_time("self").map_err(|error| at("/proc/self/stat", error))
 }
 
 fn start_time(process: impl Display) -> io::Result<u64> {
@@ -33,7 +34,8 @@ fn start_in(stat: &[u8]) -> Option<u64> {
 
 /// The number of this process's space of process numbers. A container has one of its own.
 pub(crate) fn pid_namespace() -> io::Result<u64> {
-    Ok(fs::metadata("/proc/self/ns/pid")?.ino())
+    const PATH: &str = "/proc/self/ns/pid";
+    Ok(fs::metadata(PATH).map_err(|error| at(PATH, error))?.ino())
 }
 
 /// A process, whatever becomes of its number.

@@ -19,6 +19,7 @@ use super::names::{Names, OTHERS, about_all, is_private};
 use super::process::ProcessId;
 use super::published_name::PublishedName;
 use super::record::Record;
+use crate::os::error::at;
 use crate::os::folder::{self, Folder, Rights, Watch};
 use crate::os::process::pid_namespace;
 
@@ -228,8 +229,10 @@ impl Directory {
     ) -> Result<PublishedName, NameError> {
         checked(name)?;
         let system = |error| NameError::System { name: name.to_string(), error };
-        let fd = ring.try_clone_to_owned().map_err(system)?;
-        let sleepers = sleepers.try_clone_to_owned().map_err(system)?;
+        let copied = |fd: BorrowedFd<'_>| {
+            fd.try_clone_to_owned().map_err(|error| system(at("a copy of a descriptor", error)))
+        };
+        let (fd, sleepers) = (copied(ring)?, copied(sleepers)?);
         let record = Record {
             process: ProcessId::current().map_err(system)?,
             namespace: pid_namespace().map_err(system)?,
@@ -319,7 +322,8 @@ impl Directory {
     ///
     /// `System` if the directory can't be read. A name whose file can't be is left out.
     pub fn list(&self) -> Result<Vec<Entry>, NameError> {
-        let files = self.names.folder.names().map_err(about_all)?;
+        let files = self.names.folder.names();
+        let files = files.map_err(|error| about_all(at(self.path().display(), error)))?;
         let mut entries: Vec<Entry> = files
             .iter()
             .filter_map(|file| {

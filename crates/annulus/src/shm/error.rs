@@ -7,6 +7,7 @@ use std::io;
 use super::fingerprint::Fingerprint;
 use super::kind::ShmKind;
 use crate::memory::MemoryError;
+use crate::os::error::Advised;
 
 /// Why a descriptor is no ring that this process can use.
 ///
@@ -138,7 +139,7 @@ impl fmt::Display for AttachError {
                 write!(f, "the ring's header is damaged: {field} can't be {value:#x}")
             }
             Self::Memory(error) => error.fmt(f),
-            Self::System(error) => write!(f, "the system says: {error}"),
+            Self::System(error) => write!(f, "the system says: {}", Advised(error)),
         }
     }
 }

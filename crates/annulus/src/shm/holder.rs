@@ -36,7 +36,9 @@ impl Holder {
             Some(record) if pid_namespace().is_ok_and(|ours| ours == record.namespace) => {
                 let (pid, start_time) = (record.process.pid(), record.process.start_time());
                 match Process::find(pid) {
-                    Ok(Some(process)) if !process.is_another(start_time, &file) => ProcessSeen::There(process),
+                    Ok(Some(process)) if !process.is_another(start_time, &file) => {
+                        ProcessSeen::There(process)
+                    }
                     Ok(_) => ProcessSeen::Gone,
                     // Unreached: a system without pidfds, or one that forbids them
                     Err(_) => ProcessSeen::Hidden,

@@ -8,6 +8,7 @@ use std::string::String;
 
 use super::name::BadName;
 use super::process::ProcessId;
+use crate::os::error::Advised;
 
 /// Why a directory is not used for names.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl fmt::Display for DirectoryError {
             Self::Mode { path, mode, allowed } => {
                 write!(f, "{}: its mode is {mode:o}, and may be {allowed:o} at most", path.display())
             }
-            Self::System { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::System { path, error } => write!(f, "{}: {}", path.display(), Advised(error)),
         }
     }
 }
@@ -195,8 +196,12 @@ impl fmt::Display for NameError {
             ),
             Self::Busy => f.write_str("another process has been changing the names for two seconds"),
             Self::TimedOut { name } => write!(f, "no ring {name:?} came in time"),
-            Self::System { name, error } if name.is_empty() => write!(f, "the system says: {error}"),
-            Self::System { name, error } => write!(f, "the ring {name:?}: the system says: {error}"),
+            Self::System { name, error } if name.is_empty() => {
+                write!(f, "the system says: {}", Advised(error))
+            }
+            Self::System { name, error } => {
+                write!(f, "the ring {name:?}: the system says: {}", Advised(error))
+            }
         }
     }
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use crate::shared::child::Child;
 use crate::shared::{Scratch, memory};
+use crate::support::alone;
 use crate::support::alone::again;
+use rustix::fs::Mode;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -51,6 +53,45 @@ fn a_shared_one_has_its_mode_whatever_the_mask() {
     assert_eq!(mode(&path), 0o775);
     let _published = directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap();
     assert_eq!(mode(&path.join("a.ring")), 0o644, "all may read, and one writes");
+}
+
+/// The mask is the process's.
+#[test]
+fn what_is_made_has_its_mode_under_any_mask() {
+    alone!();
+    for mask in [0o177, 0o400, 0o777, 0o077, 0] {
+        for (wanted, file) in [(0o700, 0o600), (0o770, 0o640), (0o777, 0o644)] {
+            let scratch = Scratch::new();
+            let path = scratch.path("names");
+            rustix::process::umask(Mode::from_raw_mode(mask));
+            let directory = Directory::with_mode(&path, wanted).unwrap();
+            let published = directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap();
+            rustix::process::umask(Mode::from_raw_mode(0o022));
+            assert_eq!((mode(&path), mode(&path.join("a.ring"))), (wanted, file), "{mask:o} {wanted:o}");
+            let socket = path.join(".a.socket");
+            assert!(wanted == 0o700 || mode(&socket) == file | (file & 0o044) >> 1, "{mask:o} {wanted:o}");
+            assert_eq!(crate::shared::files(&scratch.0), ["names"], "nothing else");
+            drop(published);
+        }
+    }
+}
+
+/// Each of those who make a directory at once has the one that stays, with its mode.
+#[test]
+fn a_directory_that_many_make_is_one() {
+    for _ in 0..20 {
+        let scratch = Scratch::new();
+        let path = scratch.path("names");
+        let open = || {
+            let directory = Directory::with_mode(&path, 0o770).unwrap();
+            let _name = directory.publish("a", memory(""), Fingerprint::of::<u64>());
+            mode(&path)
+        };
+        let modes =
+            std::thread::scope(|scope| [(); 4].map(|()| scope.spawn(open)).map(|one| one.join().unwrap()));
+        assert_eq!(modes, [0o770; 4]);
+        assert_eq!(crate::shared::files(&scratch.0), ["names"]);
+    }
 }
 
 #[test]
