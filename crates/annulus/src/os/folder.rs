@@ -9,13 +9,13 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::string::String;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use std::vec::Vec;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, RenameFlags, chmodat, chownat, fchmod, fstat, inotify,
-    mkdirat, openat, renameat, renameat_with, unlinkat,
+    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, RenameFlags, Timestamps, chmodat, chownat, fchmod, fstat,
+    futimens, inotify, mkdirat, openat, renameat, renameat_with, unlinkat, utimensat,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
@@ -37,8 +37,22 @@ pub(crate) struct Rights {
 }
 
 /// Nobody else is between two steps of a change while this is there.
-pub(crate) struct FolderLock {
+pub(crate) struct FolderLock<'folder> {
+    folder: &'folder Folder,
+    /// The file [`LOCK`], locked.
     _locked: OwnedFd,
+}
+
+/// A file that is there during a change. The lock of the directory itself is for programs that clean up, and
+/// for users who keep these away by it.
+const LOCK: &str = ".lock";
+
+impl Drop for FolderLock<'_> {
+    fn drop(&mut self) {
+        // Before the lock ends: whoever gets it then finds out that this was not the file of that name any
+        // more. (Where it may not be removed, it stays the file.)
+        _ = self.folder.remove(LOCK);
+    }
 }
 
 /// How long one waits for [`FolderLock`], which is held for a few system calls.
@@ -66,6 +80,16 @@ fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> Result<(), Errno> {
         return Err(Errno::EXIST);
     }
     chmodat(CWD, lock::path_of(made), Mode::from_raw_mode(mode), AtFlags::empty())
+}
+
+/// The times of what stands for a living process: in many years. Programs that remove old files from `/tmp`
+/// (systemd-tmpfiles) look at these, and at no lock of a file. Whether the process lives is no matter of time.
+fn never_old() -> Timestamps {
+    const YEARS: u64 = 30;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let then = i64::try_from(now + YEARS * 365 * 24 * 3600).unwrap_or(i64::MAX);
+    let time = Timespec { tv_sec: then, tv_nsec: 0 };
+    Timestamps { last_access: time, last_modification: time }
 }
 
 /// The user whose files these are.
@@ -125,17 +149,52 @@ impl Folder {
     }
 
     /// Waits until nobody changes anything. `None` is somebody who takes too long.
-    pub(crate) fn lock(&self) -> io::Result<Option<FolderLock>> {
-        // Opened anew, because a lock belongs to what was opened: two threads have one `Folder`.
-        let fd = openat(&self.0, ".", OPEN | OFlags::DIRECTORY, Mode::empty())?;
+    pub(crate) fn lock(&self) -> io::Result<Option<FolderLock<'_>>> {
         let begun = Instant::now();
-        while !mutated!("shm_names_unlocked") && !lock::take(&fd)? {
+        loop {
+            if let Some(locked) = self.try_lock()? {
+                return Ok(Some(FolderLock { folder: self, _locked: locked }));
+            }
             if begun.elapsed() > LONGEST_CHANGE {
                 return Ok(None);
             }
             thread::sleep(Duration::from_millis(1));
         }
-        Ok(Some(FolderLock { _locked: fd }))
+    }
+
+    fn try_lock(&self) -> io::Result<Option<OwnedFd>> {
+        let mode = 0o600 | self.rights()?.mode & 0o044;
+        let flags = OPEN | OFlags::NONBLOCK | OFlags::NOCTTY;
+        // Without `CREATE` first: the kernel may refuse that for a file of another user.
+        let locked = match openat(&self.0, LOCK, flags, Mode::empty()) {
+            Err(Errno::NOENT) => {
+                let new = flags | OFlags::CREATE | OFlags::EXCL;
+                let made = match openat(&self.0, LOCK, new, Mode::from_raw_mode(0o600)) {
+                    // Unreached: somebody else was faster: two processes have to meet there
+                    Err(Errno::EXIST) => return Ok(None),
+                    told => told?,
+                };
+                self.give_to_group(&made, mode)?;
+                fchmod(&made, Mode::from_raw_mode(mode))?;
+                made
+            }
+            Err(Errno::ACCESS) => {
+                // A process with a mask has not come to give it its mode, or ended before.
+                return match place_of(&self.0, LOCK) {
+                    // Unreached: it was removed meanwhile: two processes have to meet there
+                    Err(Errno::NOENT) => Ok(None),
+                    Err(error) => Err(error.into()),
+                    Ok(found) => {
+                        _ = set_mode(&found, FileType::RegularFile, mode);
+                        Ok(None)
+                    }
+                };
+            }
+            told => told?,
+        };
+        // A file without a name is one that somebody has let go.
+        let is_taken = mutated!("shm_names_unlocked") || lock::take(&locked)? && fstat(&locked)?.st_nlink > 0;
+        Ok(is_taken.then_some(locked))
     }
 
     /// The file of that name; `None` if there is none, an error if it is no regular file.
@@ -157,7 +216,7 @@ impl Folder {
     /// name finds all of the text, and the lock. `draft` is its name until then. It will have `most` bytes.
     pub(crate) fn replace(
         &self,
-        _lock: &FolderLock,
+        _lock: &FolderLock<'_>,
         name: &str,
         draft: &str,
         text: &str,
@@ -176,6 +235,7 @@ impl Folder {
             fchmod(&file, Mode::from_raw_mode(mode))?;
             // Nobody else has it yet, so it is free.
             lock::take(&file)?;
+            _ = futimens(&file, &never_old());
             Ok(renameat(&self.0, draft, &self.0, name)?)
         })();
         if written.is_err() {
@@ -186,7 +246,7 @@ impl Folder {
 
     /// Puts a socket there under that name, in place of what may be there, in one step. Whoever may read in a
     /// directory of this mode may connect.
-    pub(crate) fn listen(&self, _lock: &FolderLock, name: &str, mode: u32) -> io::Result<UnixListener> {
+    pub(crate) fn listen(&self, _lock: &FolderLock<'_>, name: &str, mode: u32) -> io::Result<UnixListener> {
         // A path in an address has 107 bytes at most, and a name may have more.
         const DRAFT: &str = ".socket";
         self.remove(DRAFT)?;
@@ -197,6 +257,7 @@ impl Folder {
             self.give_to_group(&socket, mode)?;
             let readers = mode & 0o044;
             set_mode(&socket, FileType::Socket, 0o600 | readers | readers >> 1)?;
+            _ = utimensat(CWD, lock::path_of(&socket), &never_old(), AtFlags::empty());
             Ok(renameat(&self.0, DRAFT, &self.0, name)?)
         })();
         if placed.is_err() {
@@ -377,6 +438,25 @@ mod tests {
         assert!(begun.elapsed() >= LONGEST_CHANGE);
         drop(lock);
         assert!(folder.lock().unwrap().is_some());
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn the_lock_of_the_directory_is_for_others() {
+        let (path, folder) = folder("cleaned");
+        // As a program that cleans up has it, or a user.
+        let cleaner = fs::File::open(&path).unwrap();
+        assert!(lock::take(&cleaner).unwrap());
+        assert!(folder.lock().unwrap().is_some());
+        assert_eq!(folder.names().unwrap().iter().filter(|name| *name == LOCK).count(), 0);
+
+        // What a process left that ended in a change, or that had a mask and ended before.
+        for mode in [0o600, 0] {
+            fs::write(path.join(LOCK), "").unwrap();
+            fs::set_permissions(path.join(LOCK), std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+            drop(folder.lock().unwrap().unwrap());
+            assert!(!fs::exists(path.join(LOCK)).unwrap());
+        }
         fs::remove_dir_all(path).unwrap();
     }
 

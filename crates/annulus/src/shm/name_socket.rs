@@ -43,7 +43,7 @@ impl NameSocket {
     /// the page where its sleepers are. `mode` is that of the directory.
     pub(super) fn open(
         folder: &Folder,
-        lock: &FolderLock,
+        lock: &FolderLock<'_>,
         name: &str,
         mode: u32,
         fds: [OwnedFd; 2],

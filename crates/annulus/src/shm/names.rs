@@ -27,7 +27,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Until this is dropped, nobody else changes a name.
-    pub(super) fn lock(&self) -> Result<FolderLock, NameError> {
+    pub(super) fn lock(&self) -> Result<FolderLock<'_>, NameError> {
         let taken = self.folder.lock().map_err(|error| about_all(at(self.path.display(), error)))?;
         taken.ok_or(NameError::Busy)
     }
@@ -53,7 +53,7 @@ impl Names {
     }
 
     /// Puts a record there, in place of one that may be there. The file is locked.
-    pub(super) fn give(&self, lock: &FolderLock, name: &str, record: &Record) -> io::Result<File> {
+    pub(super) fn give(&self, lock: &FolderLock<'_>, name: &str, record: &Record) -> io::Result<File> {
         let mode = 0o600 | (self.mode & self.found & 0o044);
         let (file, draft, text) = (name::file_of(name), name::draft_of(name), record.to_string());
         let most = (text.len() + CLOSED.len()) as u64;
@@ -62,7 +62,7 @@ impl Names {
     }
 
     /// Removes a name.
-    pub(super) fn remove(&self, _lock: &FolderLock, name: &str) -> io::Result<()> {
+    pub(super) fn remove(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<()> {
         [name::file_of(name), name::socket_of(name)].iter().try_for_each(|file| {
             let removed = self.folder.remove(file);
             removed.map_err(|error| at(self.path.join(file).display(), error))
@@ -73,7 +73,7 @@ impl Names {
     /// a directory of this user's alone: nobody else can look into it.
     pub(super) fn answer(
         &self,
-        lock: &FolderLock,
+        lock: &FolderLock<'_>,
         name: &str,
         fds: [&OwnedFd; 2],
     ) -> io::Result<Option<NameSocket>> {

@@ -4,6 +4,8 @@ use annulus::shm::{Directory, DirectoryError, Fingerprint, NameError};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use crate::shared::child::Child;
 use crate::shared::{Scratch, memory};
@@ -184,4 +186,41 @@ fn the_users_own() {
 #[ignore = "what another test starts as a process of its own"]
 fn prints_the_users_own() {
     println!("path: {}", Directory::of_user().unwrap().path().display());
+}
+
+/// What a program that cleans up takes for old goes: the names of living processes do not, nor their sockets.
+#[test]
+fn a_name_of_a_living_process_never_gets_old() {
+    let scratch = Scratch::new();
+    let path = scratch.path("names");
+    let directory = Directory::with_mode(&path, 0o770).unwrap();
+    let _published = directory.publish("a", memory("here"), Fingerprint::of::<u64>()).unwrap();
+    let in_a_year = SystemTime::now() + Duration::from_secs(365 * 24 * 3600);
+    for name in ["a.ring", ".a.socket"] {
+        assert!(fs::metadata(path.join(name)).unwrap().modified().unwrap() > in_a_year, "{name}");
+    }
+
+    fs::write(path.join("old"), "").unwrap();
+    let rules = scratch.path("rules.conf");
+    fs::write(&rules, format!("d {} 0755 - - 0\n", scratch.0.display())).unwrap();
+    fs::set_permissions(&scratch.0, Permissions::from_mode(0o755)).unwrap();
+    let cleaned = Command::new("systemd-tmpfiles").arg("--clean").arg(&rules).output();
+    if !cleaned.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: there is no systemd-tmpfiles here, or it refuses its work");
+        return;
+    }
+    assert_eq!(crate::shared::files(&path), [".a.socket", "a.ring"]);
+    assert_eq!(crate::shared::text(directory.find("a").unwrap().open_read_only().unwrap()), "here");
+}
+
+/// Such a program has the lock of the directory meanwhile, and a user may have it to keep such a program away.
+#[test]
+fn a_directory_that_somebody_locks_is_used_all_the_same() {
+    let (_scratch, directory) = crate::shared::directory();
+    let locked = fs::File::open(directory.path()).unwrap();
+    rustix::fs::flock(&locked, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let published = directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap();
+    directory.remove("a", true).unwrap();
+    drop(published);
+    assert!(crate::shared::files(directory.path()).is_empty());
 }
