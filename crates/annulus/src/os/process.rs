@@ -11,7 +11,8 @@ use super::error::at;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{fstat, stat};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, dumpable_behavior, geteuid, pidfd_open};
+use rustix::thread::capabilities;
 
 /// When the calling process began, in ticks of the clock of `/proc/PID/stat`. A number that is used again has
 /// another.
@@ -36,6 +37,14 @@ fn start_in(stat: &[u8]) -> Option<u64> {
 pub(crate) fn pid_namespace() -> io::Result<u64> {
     const PATH: &str = "/proc/self/ns/pid";
     Ok(fs::metadata(PATH).map_err(|error| at(PATH, error))?.ino())
+}
+
+/// Whether the kernel hides the descriptors of this process from other processes of its user, too: it has
+/// capabilities that they may not have, or may not be dumped. (There is nothing that root's do not see.)
+pub(crate) fn is_protected() -> bool {
+    let may_be_dumped = dumpable_behavior().is_ok_and(|behavior| behavior == DumpableBehavior::Dumpable);
+    let has_more = || capabilities(None).is_ok_and(|sets| !sets.permitted.is_empty());
+    !may_be_dumped || !geteuid().is_root() && has_more()
 }
 
 /// A process, whatever becomes of its number.

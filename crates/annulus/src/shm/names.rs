@@ -13,6 +13,7 @@ use super::name_socket::NameSocket;
 use super::record::{CLOSED, Record};
 use crate::os::error::at;
 use crate::os::folder::{self, Folder, FolderLock, Rights};
+use crate::os::process::is_protected;
 use crate::sync::mutated;
 
 /// A directory for names.
@@ -70,14 +71,14 @@ impl Names {
     }
 
     /// The socket of a name, by which those get descriptors to whom the kernel does not show them. `None` in
-    /// a directory of this user's alone: nobody else can look into it.
+    /// a directory of this user's alone, whose processes see them; but not those of a protected process.
     pub(super) fn answer(
         &self,
         lock: &FolderLock<'_>,
         name: &str,
         fds: [&OwnedFd; 2],
     ) -> io::Result<Option<NameSocket>> {
-        if is_private(self.mode & self.found) {
+        if is_private(self.mode & self.found) && !is_protected() {
             return Ok(None);
         }
         let [ring, sleepers] = fds.map(OwnedFd::try_clone);

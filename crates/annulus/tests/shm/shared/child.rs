@@ -201,6 +201,11 @@ fn this_process() {
                     Err(error) => format!("error: {error}"),
                 }
             }
+            "protect" => {
+                let behavior = rustix::process::DumpableBehavior::NotDumpable;
+                rustix::process::set_dumpable_behavior(behavior).unwrap();
+                name.to_string()
+            }
             "remove" => match directory.remove(name, false) {
                 Ok(()) => "removed".to_string(),
                 Err(error) => said(&error),
