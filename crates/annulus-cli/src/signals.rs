@@ -127,8 +127,10 @@ pub(crate) fn first_signal() -> Result<Arc<OnceLock<Outcome>>, Failure> {
 /// Whether the process began with SIGHUP ignored. (Where the system does not tell, SIGHUP is left as it is.)
 #[cfg(unix)]
 fn hangups_are_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // (The name of the process is in it, which may be no text.)
+    let status = std::fs::read("/proc/self/status").unwrap_or_default();
+    let mask = String::from_utf8_lossy(&status);
+    let mask = mask.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_none_or(|mask| mask >> (consts::SIGHUP - 1) & 1 == 1)
 }

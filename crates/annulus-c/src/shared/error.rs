@@ -52,7 +52,10 @@ impl Why {
 
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     pub(crate) fn of_system(self, error: &std::io::Error) -> Self {
-        Self { system_error: error.raw_os_error().unwrap_or(0), ..self }
+        use std::error::Error;
+        // An error that says at which step it came has the system's number in its source.
+        let inner = || error.source()?.downcast_ref::<std::io::Error>()?.raw_os_error();
+        Self { system_error: error.raw_os_error().or_else(inner).unwrap_or(0), ..self }
     }
 }
 

@@ -45,6 +45,7 @@ const CHECKS: [(&str, &str, Check); 36] = [
     ("ipc_namespace", "IPC namespace", sharing::ipc_namespace),
     ("shared_memory_folder", "/dev/shm", sharing::shared_memory_folder),
     ("remove_ipc", "names after a logout (RemoveIPC)", sharing::remove_ipc),
+    ("old_names", "old files in /tmp (tmpfiles.d)", sharing::old_names),
 ];
 
 /// Looks at everything.
@@ -116,6 +117,7 @@ mod tests {
             "/run/systemd/seats/seat0",
             "/etc/passwd",
             "/etc/systemd/logind.conf",
+            "/etc/tmpfiles.d/tmp.conf",
         ];
         let contents: [&[u8]; 8] = [
             b"",

@@ -98,6 +98,28 @@ pub(super) fn remove_ipc(machine: &Machine) -> Read {
     })
 }
 
+/// Where systemd-tmpfiles finds what it does with `/tmp`, the strongest first.
+const TMPFILES: [&str; 4] =
+    ["/etc/tmpfiles.d", "/run/tmpfiles.d", "/usr/local/lib/tmpfiles.d", "/usr/lib/tmpfiles.d"];
+
+/// Whether old files go from `/tmp`, where names lie without `XDG_RUNTIME_DIR` and `/dev/shm`.
+pub(super) fn old_names(machine: &Machine) -> Read {
+    let mut texts = TMPFILES.iter().map(|folder| machine.root.text(&format!("{folder}/tmp.conf")));
+    let text = texts.find(|text| *text != Err(Unseen::NotHere)).unwrap_or(Err(Unseen::NotHere))?;
+    let age = text.lines().find_map(|line| {
+        // A kind, the path, its mode, its user, its group, the age.
+        let mut words = line.split_whitespace().skip(1);
+        (words.next() == Some("/tmp")).then(|| words.nth(3).filter(|&age| age != "-"))?
+    });
+    Ok(Reading::good(match age {
+        Some(age) => format!(
+            "they go after {}; the names of rings whose processes live do not",
+            crate::text::printable(age)
+        ),
+        None => "they stay".into(),
+    }))
+}
+
 /// `Uid:` has the real one, then the effective one.
 fn effective_user(root: &Root) -> Result<u64, Unseen> {
     let status = root.text("/proc/thread-self/status")?;
@@ -222,6 +244,20 @@ mod tests {
         assert_eq!(Fake::new().check(remove_ipc), "hidden: not to be seen on this system");
         let garbage = Fake::new().file("/proc/thread-self/status", "Uid:\tme\n");
         assert_eq!(garbage.check(remove_ipc), "hidden: not to be understood: `\\tme`");
+    }
+
+    #[test]
+    fn old_files_go_after_the_age_of_their_folder() {
+        let with = |text: &str| Fake::new().file("/usr/lib/tmpfiles.d/tmp.conf", text);
+        let aged = with("# x\nq /tmp 1777 root root 10d\nq /var/tmp 1777 root root 30d\n");
+        let goes = "good: they go after 10d; the names of rings whose processes live do not";
+        assert_eq!(aged.check(old_names), goes);
+        for none in ["D /tmp 1777 root root -\n", "q /var/tmp 1777 root root 30d\n", "q /tmp\n", ""] {
+            assert_eq!(with(none).check(old_names), "good: they stay", "{none}");
+        }
+        let masked = aged.file("/etc/tmpfiles.d/tmp.conf", "");
+        assert_eq!(masked.check(old_names), "good: they stay");
+        assert_eq!(Fake::new().check(old_names), "hidden: not to be seen on this system");
     }
 
     /// As systemd reads them: one main file, then pieces by name, of which the last counts.

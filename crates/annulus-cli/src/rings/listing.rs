@@ -135,8 +135,9 @@ impl Row {
 
 /// What a process calls itself.
 pub(super) fn command(pid: u32) -> Option<String> {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-    Some(printable(name.trim_end()))
+    // (It may be no text.)
+    let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(printable(String::from_utf8_lossy(&name).trim_end()))
 }
 
 #[cfg(test)]

@@ -89,6 +89,7 @@ const IDS: [&str; 36] = [
     "ipc_namespace",
     "shared_memory_folder",
     "remove_ipc",
+    "old_names",
 ];
 
 /// Asserts the shape of the findings.

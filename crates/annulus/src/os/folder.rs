@@ -1,23 +1,27 @@
 //! [`Folder`]: small files beside each other, each locked by the process that made it (Linux).
 
+use std::collections::hash_map::RandomState;
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::string::String;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use std::vec::Vec;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, chmodat, chownat, fchmod, fstat, inotify, mkdirat,
-    openat, renameat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, RenameFlags, Timestamps, chmodat, chownat, fchmod, fstat,
+    futimens, inotify, mkdirat, openat, renameat, renameat_with, unlinkat, utimensat,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::path::Arg;
 
+use super::error::check_file_length;
 use super::lock;
 use crate::sync::mutated;
 
@@ -33,8 +37,22 @@ pub(crate) struct Rights {
 }
 
 /// Nobody else is between two steps of a change while this is there.
-pub(crate) struct FolderLock {
+pub(crate) struct FolderLock<'folder> {
+    folder: &'folder Folder,
+    /// The file [`LOCK`], locked.
     _locked: OwnedFd,
+}
+
+/// A file that is there during a change. The lock of the directory itself is for programs that clean up, and
+/// for users who keep these away by it.
+const LOCK: &str = ".lock";
+
+impl Drop for FolderLock<'_> {
+    fn drop(&mut self) {
+        // Before the lock ends: whoever gets it then finds out that this was not the file of that name any
+        // more. (Where it may not be removed, it stays the file.)
+        _ = self.folder.remove(LOCK);
+    }
 }
 
 /// How long one waits for [`FolderLock`], which is held for a few system calls.
@@ -48,6 +66,32 @@ fn open(path: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, path, OPEN | OFlags::DIRECTORY, Mode::empty())
 }
 
+/// What has this name now, as a mere path: it can't be read, and stays the same one.
+fn place_of(folder: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
+    openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Gives what this process has just made its mode. In a directory that others may write to, only what is open
+/// stays the same.
+fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> Result<(), Errno> {
+    let status = fstat(made)?;
+    if FileType::from_raw_mode(status.st_mode) != kind || status.st_uid != user() {
+        // Unreached: somebody puts something else in its place at the same moment
+        return Err(Errno::EXIST);
+    }
+    chmodat(CWD, lock::path_of(made), Mode::from_raw_mode(mode), AtFlags::empty())
+}
+
+/// The times of what stands for a living process: in many years. Programs that remove old files from `/tmp`
+/// (systemd-tmpfiles) look at these, and at no lock of a file. Whether the process lives is no matter of time.
+fn never_old() -> Timestamps {
+    const YEARS: u64 = 30;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let then = i64::try_from(now + YEARS * 365 * 24 * 3600).unwrap_or(i64::MAX);
+    let time = Timespec { tv_sec: then, tv_nsec: 0 };
+    Timestamps { last_access: time, last_modification: time }
+}
+
 /// The user whose files these are.
 pub(crate) fn user() -> u32 {
     rustix::process::geteuid().as_raw()
@@ -59,19 +103,31 @@ impl Folder {
         if let Some(found) = Self::find(path)? {
             return Ok(found);
         }
-        // With no right for others from the beginning: what they may do is added to it.
-        match mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700)) {
-            Ok(()) => {
-                let folder = Self(open(path)?);
-                if mode & 0o077 != 0 {
-                    fchmod(&folder.0, Mode::from_raw_mode(mode))?;
-                }
-                Ok(folder)
-            }
-            // Unreached: somebody else was faster: two processes have to meet there
-            Err(Errno::EXIST) => Ok(Self(open(path)?)),
+        match Self::make(path, mode) {
+            // Somebody else may have been faster.
+            Ok(()) | Err(Errno::EXIST) => Ok(Self(open(path)?)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Makes the directory with this mode, whatever the process's mask.
+    fn make(path: &Path, mode: u32) -> Result<(), Errno> {
+        // Under another name until it has its mode: whoever finds it finds it as it stays.
+        let number = RandomState::new().build_hasher().finish();
+        let draft = path.with_file_name(std::format!(".annulus-{number:016x}.draft"));
+        mkdirat(CWD, &draft, Mode::from_raw_mode(mode & 0o700))?;
+        let placed = place_of(CWD, &draft)
+            .and_then(|made| set_mode(&made, FileType::Directory, mode))
+            .and_then(|()| renameat_with(CWD, &draft, CWD, path, RenameFlags::NOREPLACE));
+        if placed.is_err() {
+            _ = unlinkat(CWD, &draft, AtFlags::REMOVEDIR);
+        }
+        if placed == Err(Errno::INVAL) {
+            // Unreached: a file system that knows no such rename
+            mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700))?;
+            return set_mode(&place_of(CWD, path)?, FileType::Directory, mode);
+        }
+        placed
     }
 
     /// The directory that is there; `None` if there is none.
@@ -93,17 +149,52 @@ impl Folder {
     }
 
     /// Waits until nobody changes anything. `None` is somebody who takes too long.
-    pub(crate) fn lock(&self) -> io::Result<Option<FolderLock>> {
-        // Opened anew, because a lock belongs to what was opened: two threads have one `Folder`.
-        let fd = openat(&self.0, ".", OPEN | OFlags::DIRECTORY, Mode::empty())?;
+    pub(crate) fn lock(&self) -> io::Result<Option<FolderLock<'_>>> {
         let begun = Instant::now();
-        while !mutated!("shm_names_unlocked") && !lock::take(&fd)? {
+        loop {
+            if let Some(locked) = self.try_lock()? {
+                return Ok(Some(FolderLock { folder: self, _locked: locked }));
+            }
             if begun.elapsed() > LONGEST_CHANGE {
                 return Ok(None);
             }
             thread::sleep(Duration::from_millis(1));
         }
-        Ok(Some(FolderLock { _locked: fd }))
+    }
+
+    fn try_lock(&self) -> io::Result<Option<OwnedFd>> {
+        let mode = 0o600 | self.rights()?.mode & 0o044;
+        let flags = OPEN | OFlags::NONBLOCK | OFlags::NOCTTY;
+        // Without `CREATE` first: the kernel may refuse that for a file of another user.
+        let locked = match openat(&self.0, LOCK, flags, Mode::empty()) {
+            Err(Errno::NOENT) => {
+                let new = flags | OFlags::CREATE | OFlags::EXCL;
+                let made = match openat(&self.0, LOCK, new, Mode::from_raw_mode(0o600)) {
+                    // Unreached: somebody else was faster: two processes have to meet there
+                    Err(Errno::EXIST) => return Ok(None),
+                    told => told?,
+                };
+                self.give_to_group(&made, mode)?;
+                fchmod(&made, Mode::from_raw_mode(mode))?;
+                made
+            }
+            Err(Errno::ACCESS) => {
+                // A process with a mask has not come to give it its mode, or ended before.
+                return match place_of(&self.0, LOCK) {
+                    // Unreached: it was removed meanwhile: two processes have to meet there
+                    Err(Errno::NOENT) => Ok(None),
+                    Err(error) => Err(error.into()),
+                    Ok(found) => {
+                        _ = set_mode(&found, FileType::RegularFile, mode);
+                        Ok(None)
+                    }
+                };
+            }
+            told => told?,
+        };
+        // A file without a name is one that somebody has let go.
+        let is_taken = mutated!("shm_names_unlocked") || lock::take(&locked)? && fstat(&locked)?.st_nlink > 0;
+        Ok(is_taken.then_some(locked))
     }
 
     /// The file of that name; `None` if there is none, an error if it is no regular file.
@@ -122,13 +213,14 @@ impl Folder {
     }
 
     /// Puts a file there under that name, in place of one that may be there, in one step: whoever opens the
-    /// name finds all of the text, and the lock. `draft` is its name until then.
+    /// name finds all of the text, and the lock. `draft` is its name until then. It will have `most` bytes.
     pub(crate) fn replace(
         &self,
-        _lock: &FolderLock,
+        _lock: &FolderLock<'_>,
         name: &str,
         draft: &str,
         text: &str,
+        most: u64,
         mode: u32,
     ) -> io::Result<File> {
         // What a process left that ended at this place.
@@ -136,13 +228,14 @@ impl Folder {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mut file = File::from(openat(&self.0, draft, flags, Mode::from_raw_mode(mode & 0o600))?);
         let written = (|| {
+            check_file_length(most)?;
             file.write_all(text.as_bytes())?;
-            if mode & 0o077 != 0 {
-                self.give_to_group(&file, mode)?;
-                fchmod(&file, Mode::from_raw_mode(mode))?;
-            }
+            self.give_to_group(&file, mode)?;
+            // Always: the process has a mask.
+            fchmod(&file, Mode::from_raw_mode(mode))?;
             // Nobody else has it yet, so it is free.
             lock::take(&file)?;
+            _ = futimens(&file, &never_old());
             Ok(renameat(&self.0, draft, &self.0, name)?)
         })();
         if written.is_err() {
@@ -153,27 +246,18 @@ impl Folder {
 
     /// Puts a socket there under that name, in place of what may be there, in one step. Whoever may read in a
     /// directory of this mode may connect.
-    pub(crate) fn listen(&self, _lock: &FolderLock, name: &str, mode: u32) -> io::Result<UnixListener> {
+    pub(crate) fn listen(&self, _lock: &FolderLock<'_>, name: &str, mode: u32) -> io::Result<UnixListener> {
         // A path in an address has 107 bytes at most, and a name may have more.
         const DRAFT: &str = ".socket";
         self.remove(DRAFT)?;
         let listener = UnixListener::bind(std::format!("{}/{DRAFT}", lock::path_of(&self.0)))?;
         let placed = (|| {
-            // In a directory that others may write to, only what is open stays the same.
-            let socket = self.place(DRAFT)?;
-            let status = fstat(&socket)?;
-            if FileType::from_raw_mode(status.st_mode) != FileType::Socket || status.st_uid != user() {
-                // Unreached: somebody puts another file in its place at the same moment
-                return Err(Errno::EXIST.into());
-            }
+            let socket = place_of(&self.0, DRAFT)?;
+            set_mode(&socket, FileType::Socket, 0o600)?;
             self.give_to_group(&socket, mode)?;
             let readers = mode & 0o044;
-            chmodat(
-                CWD,
-                lock::path_of(&socket),
-                Mode::from_raw_mode(0o600 | readers | readers >> 1),
-                AtFlags::empty(),
-            )?;
+            set_mode(&socket, FileType::Socket, 0o600 | readers | readers >> 1)?;
+            _ = utimensat(CWD, lock::path_of(&socket), &never_old(), AtFlags::empty());
             Ok(renameat(&self.0, DRAFT, &self.0, name)?)
         })();
         if placed.is_err() {
@@ -185,7 +269,7 @@ impl Folder {
 
     /// Connects to the socket of that name; `None` if there is none. It does not wait, nor does the socket.
     pub(crate) fn connect(&self, name: &str) -> io::Result<Option<OwnedFd>> {
-        let found = match self.place(name) {
+        let found = match place_of(&self.0, name) {
             Err(Errno::NOENT) => return Ok(None),
             told => told?,
         };
@@ -193,11 +277,6 @@ impl Folder {
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         connect(&socket, &SocketAddrUnix::new(lock::path_of(&found))?)?;
         Ok(Some(socket))
-    }
-
-    /// What has this name now, as a mere path: it can't be read, and stays the same one.
-    fn place(&self, name: &str) -> Result<OwnedFd, Errno> {
-        openat(&self.0, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
     }
 
     /// Gives a file to the group of this directory, where the mode is for a group. (A user who is not in that
@@ -287,17 +366,17 @@ pub(crate) fn text(file: &File, most: u64) -> io::Result<String> {
 }
 
 /// Opens what another process has open under this number, if it is a regular file (files in memory are).
-/// `None` if there is no such process, or no such number.
+/// `None` if it has no such number. `PermissionDenied` if the kernel does not show what it has.
 pub(crate) fn open_of(pid: u32, number: u32, is_writable: bool) -> io::Result<Option<OwnedFd>> {
-    let open = |path: String, flags: OFlags| match openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty()) {
-        Err(Errno::NOENT | Errno::SRCH) => Ok(None),
-        told => told.map(Some),
-    };
+    // A process that may not be seen looks as if it were not there.
+    let hidden = |error| if matches!(error, Errno::NOENT | Errno::SRCH) { Errno::ACCESS } else { error };
+    let place = OFlags::PATH | OFlags::CLOEXEC;
+    let all = openat(CWD, std::format!("/proc/{pid}/fd"), OPEN | OFlags::DIRECTORY, Mode::empty());
     // First as a mere path: to open a device, or a pipe, does something.
-    let Some(found) = open(std::format!("/proc/{pid}/fd/{number}"), OFlags::PATH)? else {
-        return Ok(None);
-    };
-    opened_again(&found, is_writable)
+    match openat(all.map_err(hidden)?, std::format!("{number}"), place, Mode::empty()) {
+        Err(Errno::NOENT | Errno::SRCH) => Ok(None),
+        told => opened_again(&told?, is_writable),
+    }
 }
 
 /// Opens once more what another process has sent, or has at some place, if it is a regular file. `None` if
@@ -338,7 +417,7 @@ mod tests {
         watch.wait(Some(begun + Duration::from_millis(30)));
         assert!(begun.elapsed() >= Duration::from_millis(30));
         let lock = folder.lock().unwrap().unwrap();
-        drop(folder.replace(&lock, "name", ".draft", "text", 0o600).unwrap());
+        drop(folder.replace(&lock, "name", ".draft", "text", 4, 0o600).unwrap());
         watch.wait(None);
         let begun = Instant::now();
         watch.wait(Some(begun + Duration::from_millis(30)));
@@ -363,11 +442,30 @@ mod tests {
     }
 
     #[test]
+    fn the_lock_of_the_directory_is_for_others() {
+        let (path, folder) = folder("cleaned");
+        // As a program that cleans up has it, or a user.
+        let cleaner = fs::File::open(&path).unwrap();
+        assert!(lock::take(&cleaner).unwrap());
+        assert!(folder.lock().unwrap().is_some());
+        assert_eq!(folder.names().unwrap().iter().filter(|name| *name == LOCK).count(), 0);
+
+        // What a process left that ended in a change, or that had a mask and ended before.
+        for mode in [0o600, 0] {
+            fs::write(path.join(LOCK), "").unwrap();
+            fs::set_permissions(path.join(LOCK), std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+            drop(folder.lock().unwrap().unwrap());
+            assert!(!fs::exists(path.join(LOCK)).unwrap());
+        }
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
     fn what_cant_be_put_there_leaves_no_draft() {
         let (path, folder) = folder("draft");
         fs::create_dir(path.join("name")).unwrap();
         let lock = folder.lock().unwrap().unwrap();
-        assert!(folder.replace(&lock, "name", ".draft", "text", 0o600).is_err());
+        assert!(folder.replace(&lock, "name", ".draft", "text", 4, 0o600).is_err());
         assert!(!fs::exists(path.join(".draft")).unwrap());
         fs::remove_dir_all(path).unwrap();
     }
@@ -379,6 +477,7 @@ mod tests {
         let number = std::os::fd::AsRawFd::as_raw_fd(&socket).unsigned_abs();
         assert!(open_of(me, number, false).unwrap().is_none(), "a socket");
         assert!(open_of(me, 1_000_000, false).unwrap().is_none(), "no such number");
-        assert!(open_of(u32::MAX, 0, false).unwrap().is_none(), "no such process");
+        let hidden = open_of(u32::MAX, 0, false).unwrap_err();
+        assert_eq!(hidden.kind(), io::ErrorKind::PermissionDenied, "no such process that may be seen");
     }
 }

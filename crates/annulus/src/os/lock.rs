@@ -10,6 +10,8 @@ use std::string::String;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::error::at;
+
 /// Takes the lock; false if another opening has it.
 pub(crate) fn take(file: impl AsFd) -> io::Result<bool> {
     lock(file, FlockOperation::NonBlockingLockExclusive)
@@ -36,7 +38,8 @@ pub(crate) fn reopened_writable(file: impl AsFd) -> io::Result<OwnedFd> {
 }
 
 fn reopened_for(file: impl AsFd, access: OFlags) -> io::Result<OwnedFd> {
-    Ok(open(path_of(&file), access | OFlags::CLOEXEC, Mode::empty())?)
+    let path = path_of(&file);
+    open(&path, access | OFlags::CLOEXEC, Mode::empty()).map_err(|error| at(path, error))
 }
 
 /// A path to what is open, as long as it is.

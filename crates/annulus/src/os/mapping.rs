@@ -207,7 +207,9 @@ impl Pages {
     /// What the kernel says of it; `None` if it says nothing (there is no `/proc`).
     pub(crate) fn seen(&self) -> Option<Seen> {
         let start = self.start.as_ptr().addr();
-        seen(&fs::read_to_string("/proc/self/smaps").ok()?, start, start + self.bytes)
+        // (The path of a file that is mapped may be no text.)
+        let smaps = fs::read("/proc/self/smaps").ok()?;
+        seen(&String::from_utf8_lossy(&smaps), start, start + self.bytes)
     }
 }
 

@@ -3,13 +3,15 @@
 //! The kernel does not refuse memory that it has not got: it ends a process. So does a control group that
 //! has a limit (a container's, for example). Both are asked here before memory is taken.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// How many bytes the system, and the control groups of this process, can still give away; `None` if none of
 /// them says.
 pub(super) fn available() -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok();
+    let groups = fs::read("/proc/self/cgroup").ok();
     let groups = groups.and_then(|groups| left_in_groups(Path::new("/sys/fs/cgroup"), &groups));
     left_in_system().into_iter().chain(groups).min()
 }
@@ -26,15 +28,15 @@ fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 /// The least that is left in one of the groups which `/proc/self/cgroup` names, and in those that they are
-/// in.
-fn left_in_groups(root: &Path, groups: &str) -> Option<u64> {
-    let left = groups.lines().filter_map(|line| {
-        let (_, rest) = line.split_once(':')?;
-        let (controllers, path) = rest.split_once(':')?;
-        let path = Path::new(path.strip_prefix('/')?);
+/// in. (The name of a group may be no text.)
+fn left_in_groups(root: &Path, groups: &[u8]) -> Option<u64> {
+    let left = groups.split(|&byte| byte == b'\n').filter_map(|line| {
+        let mut parts = line.splitn(3, |&byte| byte == b':').skip(1);
+        let controllers = parts.next()?;
+        let path = Path::new(OsStr::from_bytes(parts.next()?.strip_prefix(b"/")?));
         match controllers {
-            "" => left_on_the_way(root, path, Version::Two),
-            _ if controllers.split(',').any(|name| name == "memory") => {
+            b"" => left_on_the_way(root, path, Version::Two),
+            _ if controllers.split(|&byte| byte == b',').any(|name| name == b"memory") => {
                 left_on_the_way(&root.join("memory"), path, Version::One)
             }
             _ => None,
@@ -109,7 +111,7 @@ mod tests {
                 ("a/b/memory.current", "100\n"),
             ],
         );
-        let left = |groups| left_in_groups(&root, groups);
+        let left = |groups: &str| left_in_groups(&root, groups.as_bytes());
         assert_eq!(left("0::/\n"), None, "no limit");
         assert_eq!(left("0::/a\n"), Some(150));
         assert_eq!(left("0::/a/b\n"), Some(150));
@@ -119,10 +121,21 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_group_may_be_no_text() {
+        let root = folder("name", &[("unused", "")]);
+        let group = root.join(OsStr::from_bytes(b"\xff:a"));
+        fs::create_dir(&group).unwrap();
+        fs::write(group.join("memory.max"), "300").unwrap();
+        fs::write(group.join("memory.current"), "100").unwrap();
+        assert_eq!(left_in_groups(&root, b"1:cpu:/b\n0::/\xff:a\n"), Some(200));
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
     fn the_group_of_a_container_is_at_the_root() {
         let files = [("memory/memory.limit_in_bytes", "1000"), ("memory/memory.usage_in_bytes", "1200")];
         let root = folder("one", &files);
-        let left = |groups| left_in_groups(&root, groups);
+        let left = |groups: &str| left_in_groups(&root, groups.as_bytes());
         assert_eq!(left("4:cpu,memory:/docker/abc\n0::/docker/abc\n"), Some(0));
         let stat = [("memory/memory.stat", "inactive_file 7\ntotal_inactive_file 700\n")];
         folder("one", &stat);

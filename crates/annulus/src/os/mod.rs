@@ -8,6 +8,8 @@ pub(crate) mod affinity;
 #[cfg(all(feature = "std", not(any(target_os = "linux", target_os = "freebsd", windows))))]
 #[path = "affinity_none.rs"]
 pub(crate) mod affinity;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+pub(crate) mod error;
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom)))]
 pub(crate) mod event_fd;
 #[cfg(all(target_os = "linux", feature = "std", annulus_loom))]

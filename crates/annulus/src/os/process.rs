@@ -1,55 +1,100 @@
 //! What the kernel says of other processes: when they began, and whether they have ended (Linux).
 
+use core::fmt::Display;
+use core::str;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 
+use super::error::at;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{fstat, stat};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, dumpable_behavior, geteuid, pidfd_open};
+use rustix::thread::capabilities;
 
-/// When a process began, in ticks of the clock of `/proc/PID/stat`. A number that is used again has another.
-pub(crate) fn start_time(pid: u32) -> io::Result<u64> {
-    let stat = fs::read_to_string(std::format!("/proc/{pid}/stat"))?;
+/// When the calling process began, in ticks of the clock of `/proc/PID/stat`. A number that is used again has
+/// another.
+pub(crate) fn own_start_time() -> io::Result<u64> {
+    // (By this path also where `/proc` shows the numbers of another container.)
+    start_time("self").map_err(|error| at("/proc/self/stat", error))
+}
+
+fn start_time(process: impl Display) -> io::Result<u64> {
+    let stat = fs::read(std::format!("/proc/{process}/stat"))?;
     start_in(&stat).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
-fn start_in(stat: &str) -> Option<u64> {
+/// The kernel promises no text: it cuts a name at 15 bytes, wherever a letter ends.
+fn start_in(stat: &[u8]) -> Option<u64> {
     // The name is in brackets, and may have spaces and brackets; the start is the twentieth after it.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    let behind = stat.rsplit(|&byte| byte == b')').next().filter(|behind| behind.len() < stat.len())?;
+    str::from_utf8(behind).ok()?.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// The number of this process's space of process numbers. A container has one of its own.
 pub(crate) fn pid_namespace() -> io::Result<u64> {
-    Ok(fs::metadata("/proc/self/ns/pid")?.ino())
+    const PATH: &str = "/proc/self/ns/pid";
+    Ok(fs::metadata(PATH).map_err(|error| at(PATH, error))?.ino())
+}
+
+/// Whether the kernel hides the descriptors of this process from other processes of its user, too: it has
+/// capabilities that they may not have, or may not be dumped. (There is nothing that root's do not see.)
+pub(crate) fn is_protected() -> bool {
+    let may_be_dumped = dumpable_behavior().is_ok_and(|behavior| behavior == DumpableBehavior::Dumpable);
+    let has_more = || capabilities(None).is_ok_and(|sets| !sets.permitted.is_empty());
+    !may_be_dumped || !geteuid().is_root() && has_more()
 }
 
 /// A process, whatever becomes of its number.
 pub(crate) struct Process(OwnedFd);
 
 impl Process {
-    /// The process that has this number and began then; `None` if it has ended.
-    pub(crate) fn find(pid: u32, start: u64) -> io::Result<Option<Self>> {
+    /// The process that has this number now; `None` if there is none.
+    pub(crate) fn find(pid: u32) -> io::Result<Option<Self>> {
         let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
             return Ok(None);
         };
-        let process = match pidfd_open(number, PidfdFlags::empty()) {
-            Err(Errno::SRCH) => return Ok(None),
-            told => Self(told?),
-        };
-        // The descriptor came first. So if the start is the right one, then no other process can have had the
-        // number in between.
-        match start_time(pid) {
-            Ok(found) if found == start => Ok(Some(process).filter(|process| !process.has_ended())),
-            Ok(_) => Ok(None),
-            // Unreached: it ended after its descriptor was opened: two processes have to meet there
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            // Unreached: it ended while the file was read
-            Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
-            // Unreached: a file of the system that can't be read, though it is there
-            Err(error) => Err(error),
+        match pidfd_open(number, PidfdFlags::empty()) {
+            Err(Errno::SRCH) => Ok(None),
+            told => Ok(Some(Self(told?))),
         }
+    }
+
+    /// Whether the process that began then, and holds the lock of this file, is certainly another one: this
+    /// one has another start, and does not have the file. False if either can't be seen.
+    ///
+    /// A start alone proves nothing: a process in another time namespace reads another one, and so does a
+    /// process that was restored from a checkpoint. What can't be read is unknown: `/proc` may hide it.
+    pub(crate) fn is_another(&self, start: u64, file: impl AsFd) -> bool {
+        let has_another_start = || Some(start_time(self.number_in_proc()?).ok()? != start);
+        has_another_start() == Some(true) && self.has_open(file) == Some(false)
+    }
+
+    /// Whether it has the file open; `None` if that can't be seen.
+    fn has_open(&self, file: impl AsFd) -> Option<bool> {
+        let wanted = fstat(file).ok()?;
+        for entry in fs::read_dir(std::format!("/proc/{}/fd", self.number_in_proc()?)).ok()? {
+            match stat(entry.ok()?.path()) {
+                Ok(found) if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino) => {
+                    return Some(true);
+                }
+                // It was closed meanwhile.
+                Ok(_) | Err(Errno::NOENT) => {}
+                // Unreached: a descriptor that can't be looked at, of a process whose others can
+                Err(_) => return None,
+            }
+        }
+        Some(false)
+    }
+
+    /// Its number in `/proc`, which may show those of another container; `None` if it is not there.
+    pub(crate) fn number_in_proc(&self) -> Option<u32> {
+        let about = fs::read(std::format!("/proc/self/fdinfo/{}", self.0.as_raw_fd())).ok()?;
+        let number = str::from_utf8(&about).ok()?.lines().find_map(|line| line.strip_prefix("Pid:"))?;
+        // (0 and -1 are none.)
+        number.trim().parse().ok().filter(|&number| number > 0)
     }
 
     /// Whether it has ended. It has as soon as its last thread has, also if nobody has asked for its exit
@@ -77,11 +122,12 @@ mod tests {
     #[test]
     fn reads_the_start() {
         let after = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21";
-        for name in ["(a)", "(a b)", "(a) S 1 (b))"] {
-            assert_eq!(start_in(&std::format!("12 {name} {after}")), Some(777));
+        for name in [&b"(a)"[..], b"(a b)", b"(a) S 1 (b))", b"(fourteen bytes\xc3)", b"(\xff)"] {
+            assert_eq!(start_in(&[b"12 ", name, b" ", after.as_bytes()].concat()), Some(777));
         }
-        assert_eq!(start_in("12 (a) S 1"), None);
-        assert_eq!(start_in(""), None);
+        for none in [&b"12 (a) S 1"[..], b"", after.as_bytes(), b"12 (a) \xff"] {
+            assert_eq!(start_in(none), None);
+        }
     }
 
     #[test]
@@ -90,27 +136,37 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_used_again_is_another_process() {
-        let me = process::id();
-        let start = start_time(me).unwrap();
-        assert!(Process::find(me, start).unwrap().is_some());
-        assert!(Process::find(me, start + 1).unwrap().is_none());
-        assert!(Process::find(0, start).unwrap().is_none());
-        assert!(Process::find(u32::MAX, start).unwrap().is_none());
+    fn another_process_has_another_start_and_not_the_file() {
+        let start = own_start_time().unwrap();
+        let me = Process::find(process::id()).unwrap().unwrap();
+        assert_eq!(me.number_in_proc(), Some(process::id()));
+        let file = fs::File::open("/proc/self/exe").unwrap();
+        assert!(!me.is_another(start, &file) && !me.is_another(start + 1, &file));
+        let (mut sleeper, sleeping) = sleeper();
+        let start = start_time(sleeper.id()).unwrap();
+        assert!(!sleeping.is_another(start, &file) && sleeping.is_another(start + 1, &file));
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(!sleeping.is_another(start + 1, &file), "nothing can be seen of it any more");
+        assert!(Process::find(0).unwrap().is_none());
+        assert!(Process::find(u32::MAX).unwrap().is_none());
+    }
+
+    fn sleeper() -> (process::Child, Process) {
+        let child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let found = Process::find(child.id()).unwrap().unwrap();
+        (child, found)
     }
 
     #[test]
     fn a_process_has_ended_before_anybody_asks_for_its_code() {
-        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
-        let start = start_time(child.id()).unwrap();
-        let process = Process::find(child.id(), start).unwrap().unwrap();
+        let (mut child, process) = sleeper();
         assert!(!process.has_ended());
         child.kill().unwrap();
         rustix::event::poll(&mut [PollFd::new(&process, PollFlags::IN)], None).unwrap();
         assert!(process.has_ended());
-        assert!(Process::find(child.id(), start).unwrap().is_none(), "still there, but ended");
+        assert!(Process::find(child.id()).unwrap().unwrap().has_ended(), "still there, but ended");
         child.wait().unwrap();
         assert!(process.has_ended());
-        assert!(Process::find(child.id(), start).unwrap().is_none());
     }
 }

@@ -10,8 +10,8 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
-use rustix::process::{Resource, getrlimit};
 
+use super::error::{at, check_file_length};
 use super::mapping::{Pages, Reserved, page_bytes};
 use super::memory_left;
 use crate::sync::mutated;
@@ -92,6 +92,11 @@ impl SharedMemory {
         access: Access,
         fill: Option<impl FnOnce(&Pages)>,
     ) -> io::Result<Self> {
+        let made = Self::made(name, len, access, fill);
+        made.map_err(|error| at(std::format!("memory of {len} bytes (`{name}`)"), error))
+    }
+
+    fn made(name: &str, len: usize, access: Access, fill: Option<impl FnOnce(&Pages)>) -> io::Result<Self> {
         let bytes = u64::try_from(len).unwrap_or(u64::MAX);
         if len == 0 || isize::try_from(len).is_err() {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -100,11 +105,7 @@ impl SharedMemory {
         if memory_left::available().is_some_and(|available| bytes > available) {
             return Err(Errno::NOMEM.into());
         }
-        // A file that grows beyond this limit ends its process by a signal (`SIGXFSZ`).
-        let longest = getrlimit(Resource::Fsize).current;
-        if longest.is_some_and(|longest| bytes > longest) {
-            return Err(Errno::FBIG.into());
-        }
+        check_file_length(bytes)?;
         let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&fd, bytes)?;
         // A page that nobody has touched is not there yet.
@@ -227,7 +228,7 @@ mod tests {
     use std::process::Command;
     use std::{env, fs};
 
-    use rustix::process::{Rlimit, setrlimit};
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     fn byte(memory: &SharedMemory, index: usize) -> *mut u8 {
         assert!(index < memory.len());
@@ -346,7 +347,7 @@ mod tests {
         setrlimit(Resource::Fsize, Rlimit { current: Some(8192), maximum: before.maximum }).unwrap();
         let create = |bytes| SharedMemory::create("annulus test", bytes, Access::Everyone).map(drop);
         create(8192).unwrap();
-        assert_eq!(create(8193).unwrap_err().raw_os_error(), Some(Errno::FBIG.raw_os_error()));
+        assert_eq!(create(8193).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         // A build that counts what tests reach writes a longer file at the end.
         setrlimit(Resource::Fsize, before).unwrap();
     }

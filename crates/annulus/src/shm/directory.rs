@@ -19,6 +19,7 @@ use super::names::{Names, OTHERS, about_all, is_private};
 use super::process::ProcessId;
 use super::published_name::PublishedName;
 use super::record::Record;
+use crate::os::error::at;
 use crate::os::folder::{self, Folder, Rights, Watch};
 use crate::os::process::pid_namespace;
 
@@ -138,6 +139,10 @@ impl Directory {
     /// read in the directory may do so, from another container, too. A process that is stopped (`SIGSTOP`)
     /// does not answer: see [`NameError::NoAnswer`].
     ///
+    /// In a directory of one user's alone, only a process that is protected when it gives a name has such a
+    /// socket: one with capabilities (`setcap`), or one that may not be dumped (`prctl`). The kernel hides its
+    /// descriptors from its own user, too.
+    ///
     /// What a process can do by these descriptors is said [here](super#what-a-process-can-do-to-another-one):
     /// it is the same for all users who may connect.
     ///
@@ -229,8 +234,11 @@ impl Directory {
     ) -> Result<PublishedName, NameError> {
         checked(name)?;
         let system = |error| NameError::System { name: name.to_string(), error };
-        let fd = ring.try_clone_to_owned().map_err(system)?;
-        let page = page.map(|page| page.try_clone_to_owned()).transpose().map_err(system)?;
+        let copied = |fd: BorrowedFd<'_>| {
+            fd.try_clone_to_owned().map_err(|error| system(at("a copy of a descriptor", error)))
+        };
+        let fd = copied(ring)?;
+        let page = page.map(copied).transpose()?;
         let number = |fd: &OwnedFd| fd.as_raw_fd().unsigned_abs();
         let record = Record {
             process: ProcessId::current().map_err(system)?,
@@ -326,7 +334,8 @@ impl Directory {
     ///
     /// `System` if the directory can't be read. A name whose file can't be is left out.
     pub fn list(&self) -> Result<Vec<Entry>, NameError> {
-        let files = self.names.folder.names().map_err(about_all)?;
+        let files = self.names.folder.names();
+        let files = files.map_err(|error| about_all(at(self.path().display(), error)))?;
         let mut entries: Vec<Entry> = files
             .iter()
             .filter_map(|file| {

@@ -7,6 +7,7 @@ use std::io;
 use super::fingerprint::Fingerprint;
 use super::kind::ShmKind;
 use crate::memory::MemoryError;
+use crate::os::error::Advised;
 
 /// Why a descriptor is no ring that this process can use.
 ///
@@ -157,7 +158,7 @@ impl fmt::Display for AttachError {
                 "the name leads to a ring without its sleepers' page: give the ring its name by its invitation",
             ),
             Self::Memory(error) => error.fmt(f),
-            Self::System(error) => write!(f, "the system says: {error}"),
+            Self::System(error) => write!(f, "the system says: {}", Advised(error)),
         }
     }
 }

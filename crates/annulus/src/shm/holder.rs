@@ -19,9 +19,11 @@ pub(super) struct Holder {
     process: ProcessSeen,
 }
 
-/// What this process sees of another one.
+/// What this process sees of another one. Where nobody holds the lock of the file, it does not matter.
 enum ProcessSeen {
+    /// A process has that number. Even if it could be another one: when it has ended, that one has, too.
     There(Process),
+    /// No process has that number, or certainly another one. (A child that `fork` made has the lock.)
     Gone,
     /// It has other process numbers, or the kernel tells nothing of it. The lock decides.
     Hidden,
@@ -32,9 +34,12 @@ impl Holder {
         let record = read(&file)?;
         let process = match record {
             Some(record) if pid_namespace().is_ok_and(|ours| ours == record.namespace) => {
-                match Process::find(record.process.pid(), record.process.start_time()) {
-                    Ok(Some(process)) => ProcessSeen::There(process),
-                    Ok(None) => ProcessSeen::Gone,
+                let (pid, start_time) = (record.process.pid(), record.process.start_time());
+                match Process::find(pid) {
+                    Ok(Some(process)) if !process.is_another(start_time, &file) => {
+                        ProcessSeen::There(process)
+                    }
+                    Ok(_) => ProcessSeen::Gone,
                     // Unreached: a system without pidfds, or one that forbids them
                     Err(_) => ProcessSeen::Hidden,
                 }
@@ -65,6 +70,16 @@ impl Holder {
     /// Whether this is one file.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         folder::is_same(&self.file, &other.file).unwrap_or(false)
+    }
+
+    /// The number that the process has in `/proc`; `None` if it can't be seen there.
+    pub(super) fn number_in_proc(&self) -> Option<u32> {
+        match &self.process {
+            ProcessSeen::There(process) => process.number_in_proc(),
+            ProcessSeen::Gone => None,
+            // Unreached: as above
+            ProcessSeen::Hidden => self.process().map(ProcessId::pid),
+        }
     }
 
     pub(super) fn process(&self) -> Option<ProcessId> {

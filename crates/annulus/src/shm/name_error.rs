@@ -8,6 +8,7 @@ use std::string::String;
 
 use super::name::BadName;
 use super::process::ProcessId;
+use crate::os::error::Advised;
 
 /// Why a directory is not used for names.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl fmt::Display for DirectoryError {
             Self::Mode { path, mode, allowed } => {
                 write!(f, "{}: its mode is {mode:o}, and may be {allowed:o} at most", path.display())
             }
-            Self::System { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::System { path, error } => write!(f, "{}: {}", path.display(), Advised(error)),
         }
     }
 }
@@ -123,9 +124,11 @@ pub enum NameError {
         /// The process, by its own numbers.
         process: ProcessId,
     },
-    /// The kernel does not let this process open what that one has: it belongs to another user, or is
-    /// protected. Let both use a directory [with a mode](super::Directory::with_mode) for others, or pass the
-    /// descriptor by [`send_fd`](super::send_fd).
+    /// The kernel does not let this process open what that one has, and that one has no socket for it: it
+    /// belongs to another user, or to another group of the same user, or became protected after it gave the
+    /// name, or `/proc` hides it (`hidepid`). Run both in one group (of `newgrp` or `sg`, say), or let both use
+    /// a directory [with a mode](super::Directory::with_mode) for others, or pass the descriptor by
+    /// [`send_fd`](super::send_fd).
     NotPermitted {
         /// The name.
         name: String,
@@ -185,8 +188,9 @@ impl fmt::Display for NameError {
             ),
             Self::NotPermitted { name, process } => write!(
                 f,
-                "the ring {name:?} is that of {process}, whose descriptors this user may not open: let both use a \
-                 directory that others may use (mode 770, say), or pass the descriptor through a socket"
+                "the ring {name:?} is that of {process}, whose descriptors this process may not open: that one is of \
+                 another user or group, is protected, or is hidden in /proc. Run both as one user and group, or let \
+                 both use a directory that others may use (mode 770, say), or pass the descriptor through a socket"
             ),
             Self::NoAnswer { name, process } => write!(
                 f,
@@ -195,8 +199,12 @@ impl fmt::Display for NameError {
             ),
             Self::Busy => f.write_str("another process has been changing the names for two seconds"),
             Self::TimedOut { name } => write!(f, "no ring {name:?} came in time"),
-            Self::System { name, error } if name.is_empty() => write!(f, "the system says: {error}"),
-            Self::System { name, error } => write!(f, "the ring {name:?}: the system says: {error}"),
+            Self::System { name, error } if name.is_empty() => {
+                write!(f, "the system says: {}", Advised(error))
+            }
+            Self::System { name, error } => {
+                write!(f, "the ring {name:?}: the system says: {}", Advised(error))
+            }
         }
     }
 }

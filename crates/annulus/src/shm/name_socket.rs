@@ -14,12 +14,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 
-use rustix::event::PollFlags;
-use rustix::io::Errno;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use rustix::net::{Shutdown, shutdown};
 
 use super::fd::{recv_fd, send_fd, wait};
 use super::name;
+use crate::os::error::at;
 use crate::os::folder::{Folder, FolderLock};
 use crate::sync::mutated;
 
@@ -43,7 +44,7 @@ impl NameSocket {
     /// the page where its sleepers are. `mode` is that of the directory.
     pub(super) fn open(
         folder: &Folder,
-        lock: &FolderLock,
+        lock: &FolderLock<'_>,
         name: &str,
         mode: u32,
         fds: [OwnedFd; 2],
@@ -55,15 +56,25 @@ impl NameSocket {
                 match answering.accept() {
                     // Whoever has gone again needs no answer.
                     Ok((client, _)) => _ = fds.iter().try_for_each(|fd| send_fd(&client, fd.as_fd())),
-                    Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => break,
-                    // Unreached: the system has no descriptor left for whoever connects
+                    Err(_) if is_shut_down(&answering) => break,
+                    // The process, or the system, has no descriptor left for whoever connects.
                     Err(_) => thread::sleep(REST),
                 }
             }
         };
-        let thread = thread::Builder::new().name(String::from("annulus names")).spawn(answer)?;
+        let thread = thread::Builder::new().name(String::from("annulus names")).spawn(answer);
+        let thread = thread.map_err(|error| at("the thread `annulus names`", error))?;
         Ok(Self { listener, thread: AssertUnwindSafe(Some(thread)), process: std::process::id() })
     }
+}
+
+/// Whether nobody can connect any more. (An error of `accept` does not tell it where the process has no
+/// descriptor left.)
+fn is_shut_down(listener: &UnixListener) -> bool {
+    let mut polled = [PollFd::new(listener, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    _ = retry_on_intr(|| poll(&mut polled, Some(&now)));
+    polled[0].revents().contains(PollFlags::HUP)
 }
 
 impl Drop for NameSocket {

@@ -83,7 +83,8 @@ impl NamedRing {
     ///
     /// # Errors
     ///
-    /// - `Dead` or `NotFound` if the process has ended, or has taken the name back.
+    /// - `Dead` or `NotFound` if the process has ended, or has taken the name back. `NotFound` also if it has
+    ///   closed the ring, and not yet its name.
     /// - `OtherNamespace` or `NotPermitted` if the kernel does not let this process see that one's
     ///   descriptors, and the directory is not one that others may use.
     /// - `NoAnswer` if that process is asked for its descriptors, and has not sent them two seconds later.
@@ -125,10 +126,9 @@ impl NamedRing {
         // Only now: if the process is still there, and has the name, then this was its descriptor, and not
         // one of a later process, or of another file, with that number.
         match (self.state(), opened) {
-            (PeerState::Closed, _) => Err(NameError::NotFound { name }),
-            (PeerState::Dead, _) | (PeerState::Alive, Ok(None)) => {
-                Err(NameError::Dead { name, process: Some(process) })
-            }
+            // It has the name, and no such descriptor: there is no ring any more.
+            (PeerState::Closed, _) | (PeerState::Alive, Ok(None)) => Err(NameError::NotFound { name }),
+            (PeerState::Dead, _) => Err(NameError::Dead { name, process: Some(process) }),
             (PeerState::Alive, Ok(Some(opened))) => Ok(opened),
             (PeerState::Alive, Err(error)) => Err(match error.kind() {
                 // Unreached: in processes of other users, which only root makes, and which report nothing
@@ -146,14 +146,14 @@ impl NamedRing {
     /// By the number of the descriptor, where the kernel shows it to this user; otherwise by the socket of
     /// the name. `None` if it is not there. `Unsupported`: neither way, in another container.
     fn opened(&self, part: Part, is_writable: bool, until: Option<Instant>) -> io::Result<Option<OwnedFd>> {
-        let Record { process, namespace, fd, page, .. } = self.record;
+        let Record { namespace, fd, page, .. } = self.record;
         let number = if part == Part::Ring { Some(fd) } else { page };
         let Some(number) = number else { return Ok(None) };
-        let is_here = pid_namespace().is_ok_and(|ours| ours == namespace);
+        let is_here = pid_namespace()? == namespace;
         // A file of another user is not believed which process to go to.
         let is_ours = self.holder.owner()? == folder::user();
-        if is_here && is_ours {
-            match folder::open_of(process.pid(), number, is_writable) {
+        if let Some(pid) = self.holder.number_in_proc().filter(|_| is_here && is_ours) {
+            match folder::open_of(pid, number, is_writable) {
                 // Unreached: the kernel shows the descriptors of a process of the same user to nobody
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
                 told => return told,

@@ -10,8 +10,10 @@ use super::holder::Holder;
 use super::name;
 use super::name_error::NameError;
 use super::name_socket::NameSocket;
-use super::record::Record;
+use super::record::{CLOSED, Record};
+use crate::os::error::at;
 use crate::os::folder::{self, Folder, FolderLock, Rights};
+use crate::os::process::is_protected;
 use crate::sync::mutated;
 
 /// A directory for names.
@@ -26,13 +28,17 @@ pub(super) struct Names {
 
 impl Names {
     /// Until this is dropped, nobody else changes a name.
-    pub(super) fn lock(&self) -> Result<FolderLock, NameError> {
-        self.folder.lock().map_err(about_all)?.ok_or(NameError::Busy)
+    pub(super) fn lock(&self) -> Result<FolderLock<'_>, NameError> {
+        let taken = self.folder.lock().map_err(|error| about_all(at(self.path.display(), error)))?;
+        taken.ok_or(NameError::Busy)
     }
 
     /// Who has the name.
     pub(super) fn holder(&self, name: &str) -> Result<Option<Holder>, NameError> {
-        let system = |error| NameError::System { name: name.to_string(), error };
+        let system = |error| NameError::System {
+            name: name.to_string(),
+            error: at(self.path.join(name::file_of(name)).display(), error),
+        };
         let file = match self.folder.file(&name::file_of(name)) {
             Err(error) if folder::is_in_the_way(&error) => {
                 return Err(NameError::InTheWay { name: name.to_string() });
@@ -48,30 +54,41 @@ impl Names {
     }
 
     /// Puts a record there, in place of one that may be there. The file is locked.
-    pub(super) fn give(&self, lock: &FolderLock, name: &str, record: &Record) -> io::Result<File> {
+    pub(super) fn give(&self, lock: &FolderLock<'_>, name: &str, record: &Record) -> io::Result<File> {
         let mode = 0o600 | (self.mode & self.found & 0o044);
-        self.folder.replace(lock, &name::file_of(name), &name::draft_of(name), &record.to_string(), mode)
+        let (file, draft, text) = (name::file_of(name), name::draft_of(name), record.to_string());
+        let most = (text.len() + CLOSED.len()) as u64;
+        let given = self.folder.replace(lock, &file, &draft, &text, most, mode);
+        given.map_err(|error| at(self.path.join(file).display(), error))
     }
 
     /// Removes a name.
-    pub(super) fn remove(&self, _lock: &FolderLock, name: &str) -> io::Result<()> {
-        self.folder.remove(&name::file_of(name))?;
-        self.folder.remove(&name::socket_of(name))
+    pub(super) fn remove(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<()> {
+        [name::file_of(name), name::socket_of(name)].iter().try_for_each(|file| {
+            let removed = self.folder.remove(file);
+            removed.map_err(|error| at(self.path.join(file).display(), error))
+        })
     }
 
     /// The socket of a name, by which those get descriptors to whom the kernel does not show them. `None` in
-    /// a directory of this user's alone: nobody else can look into it.
+    /// a directory of this user's alone, whose processes see them; but not those of a protected process.
     pub(super) fn answer(
         &self,
-        lock: &FolderLock,
+        lock: &FolderLock<'_>,
         name: &str,
         fds: [&OwnedFd; 2],
     ) -> io::Result<Option<NameSocket>> {
-        if is_private(self.mode & self.found) {
+        if is_private(self.mode & self.found) && !is_protected() {
             return Ok(None);
         }
         let [ring, sleepers] = fds.map(OwnedFd::try_clone);
-        NameSocket::open(&self.folder, lock, name, self.mode & self.found, [ring?, sleepers?]).map(Some)
+        let opened = NameSocket::open(&self.folder, lock, name, self.mode & self.found, [ring?, sleepers?]);
+        let socket = name::socket_of(name);
+        if opened.is_err() {
+            // (It has no thread.)
+            _ = self.folder.remove(&socket);
+        }
+        opened.map(Some).map_err(|error| at(self.path.join(socket).display(), error))
     }
 
     /// Removes a name, if it is still that of this file.

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::io;
 
-use crate::os::process::start_time;
+use crate::os::process::own_start_time;
 
 /// A process: its number, and when it began. The kernel gives numbers away again, but not with the same
 /// start.
@@ -26,8 +26,7 @@ impl ProcessId {
     ///
     /// What the system says where there is no `/proc`.
     pub fn current() -> io::Result<Self> {
-        let pid = std::process::id();
-        Ok(Self { pid, start_time: start_time(pid)? })
+        Ok(Self { pid: std::process::id(), start_time: own_start_time()? })
     }
 
     pub(super) const fn new(pid: u32, start_time: u64) -> Self {

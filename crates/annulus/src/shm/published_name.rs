@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::name_socket::NameSocket;
 use super::names::Names;
 use super::record::CLOSED;
+use crate::os::error::check_file_length;
 use crate::sync::mutated;
 
 /// A name that this process has given to a ring ([`Directory::publish`](super::Directory::publish)). Its drop
@@ -65,7 +66,9 @@ impl Drop for PublishedName {
         }
         // Before the lock ends, and before the number of the descriptor may be another file's: it ends with
         // the fields.
-        if !mutated!("shm_close_unsaid") && self.file.seek(SeekFrom::End(0)).is_ok() {
+        let end =
+            self.file.seek(SeekFrom::End(0)).and_then(|end| check_file_length(end + CLOSED.len() as u64));
+        if !mutated!("shm_close_unsaid") && end.is_ok() {
             _ = self.file.write_all(CLOSED.as_bytes());
         }
         self.names.take_back(&self.name, &self.file);

@@ -6,6 +6,7 @@ use std::io;
 
 use crate::error::CapacityError;
 use crate::memory::{MemoryError, NoMemory};
+use crate::os::error::Advised;
 
 /// Why a ring between processes could not be made.
 #[derive(Debug)]
@@ -29,7 +30,8 @@ pub enum ShareError {
         /// How many there can be. There must be one at least.
         most: usize,
     },
-    /// The system refuses it: it has no memory left, or this process may not open more files.
+    /// The system refuses it: it has no memory left, or this process may not open more files, or there is no
+    /// `/proc`. The error says at which step, and what to change.
     System(io::Error),
 }
 
@@ -65,7 +67,9 @@ impl fmt::Display for ShareError {
             Self::Producers { producers, most } => {
                 write!(f, "there can't be places for {producers} producers: take 1 to {most}")
             }
-            Self::System(error) => write!(f, "the system refuses the shared memory: {error}"),
+            Self::System(error) => {
+                write!(f, "the system refuses a ring between processes: {}", Advised(error))
+            }
         }
     }
 }

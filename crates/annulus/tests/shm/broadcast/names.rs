@@ -258,6 +258,6 @@ fn errors_say_what_to_change() {
     assert!(error.to_string().contains("ask for `HugePages::Transparent`"), "{error}");
     assert_eq!(error.source().unwrap().to_string(), error.to_string());
     let error = ShareError::from(io::Error::from(io::ErrorKind::OutOfMemory));
-    assert!(error.to_string().starts_with("the system refuses the shared memory: "), "{error}");
+    assert!(error.to_string().starts_with("the system refuses a ring between processes: "), "{error}");
     assert!(error.source().is_some());
 }

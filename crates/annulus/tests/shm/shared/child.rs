@@ -46,12 +46,37 @@ impl Child {
 
     /// With process numbers of its own, as in a container, where that can be.
     pub(crate) fn of_container(directory: &Path) -> Option<Self> {
-        let options = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+        Self::unshared(&["--pid", "--fork", "--mount-proc", "--kill-child"], directory)
+    }
+
+    /// The same, in sight of all processes.
+    pub(crate) fn of_numbers(directory: &Path) -> Option<Self> {
+        Self::unshared(&["--pid", "--fork", "--kill-child"], directory)
+    }
+
+    /// With a clock of its own since the system began, where that can be.
+    pub(crate) fn of_time_namespace(directory: &Path) -> Option<Self> {
+        Self::unshared(&["--time", "--boottime", "100000"], directory)
+    }
+
+    fn unshared(options: &[&str], directory: &Path) -> Option<Self> {
         if !Command::new("unshare").args(options).arg("true").status().is_ok_and(|status| status.success()) {
             return None;
         }
         let mut command = Command::new("unshare");
         command.args(options).arg(env::current_exe().unwrap());
+        Self::by(command, directory)
+    }
+
+    /// With mounts of its own, which these commands of a shell change before, where that can be.
+    pub(crate) fn with_mounts(change: &str, directory: &Path) -> Option<Self> {
+        let shell = ["--mount", "sh", "-c"];
+        let tried = Command::new("unshare").args(shell).arg(change).status();
+        if !tried.is_ok_and(|status| status.success()) {
+            return None;
+        }
+        let mut command = Command::new("unshare");
+        command.args(shell).arg(format!("{change} && exec \"$0\" \"$@\"")).arg(env::current_exe().unwrap());
         Self::by(command, directory)
     }
 
@@ -189,6 +214,15 @@ fn this_process() {
                     Err(error) => format!("error: {error}"),
                 }
             }
+            "protect" => {
+                let behavior = rustix::process::DumpableBehavior::NotDumpable;
+                rustix::process::set_dumpable_behavior(behavior).unwrap();
+                name.to_string()
+            }
+            "remove" => match directory.remove(name, false) {
+                Ok(()) => "removed".to_string(),
+                Err(error) => said(&error),
+            },
             "wait" => match directory.wait_for(name, Some(Duration::from_secs(60))) {
                 Ok(ring) => format!("found {}", ring.process().pid()),
                 Err(error) => said(&error),

@@ -1,13 +1,13 @@
 //! Processes that are killed, stopped, or let go.
 
-use annulus::shm::{Fingerprint, NameError, PeerState};
+use annulus::shm::{Directory, Fingerprint, NameError, PeerState};
 use rustix::process::Signal;
 use std::fs;
 use std::thread;
 use std::time::Duration;
 
 use crate::shared::child::Child;
-use crate::shared::{directory, files, memory, text};
+use crate::shared::{Scratch, directory, files, memory, text};
 use crate::support::fork::in_a_child;
 
 #[test]
@@ -125,4 +125,65 @@ fn a_copy_in_a_child_takes_nothing_back() {
     assert_eq!(directory.find("a").unwrap().state(), PeerState::Alive);
     drop(published);
     assert!(files(directory.path()).is_empty());
+}
+
+/// A name that a living process has, as another process sees it that can't see the process: the lock decides.
+fn is_taken(child: &mut Child, name: &str) {
+    for verb in ["publish", "remove"] {
+        let said = child.ask(&format!("{verb} {name}"));
+        assert!(said.contains("is taken by process"), "{verb}: {said}");
+    }
+}
+
+#[test]
+fn a_process_with_another_clock_is_alive() {
+    let (_scratch, directory) = directory();
+    let Some(mut child) = Child::of_time_namespace(directory.path()) else {
+        eprintln!("skipped: only root gives processes a clock of their own (unshare)");
+        return;
+    };
+    let _published = directory.publish("here", memory("here"), Fingerprint::of::<u64>()).unwrap();
+    assert_eq!(child.ask("publish there"), "published");
+    assert_eq!(text(directory.find("there").unwrap().open_read_only().unwrap()), "there");
+    is_taken(&mut Child::new(directory.path()), "there");
+    assert_eq!(child.ask("read here"), "here");
+    is_taken(&mut child, "here");
+    child.kill();
+    assert!(matches!(directory.find("there"), Err(NameError::Dead { .. })));
+}
+
+/// As where `/proc` is mounted with `hidepid`.
+#[test]
+fn a_process_that_proc_hides_is_alive() {
+    let scratch = Scratch::new();
+    let nothing = scratch.path("nothing");
+    fs::create_dir(&nothing).unwrap();
+    let me = std::process::id();
+    let hide = format!("mount --bind {} /proc/{me}", nothing.display());
+    for mode in [0o700, 0o770] {
+        let path = scratch.path(&format!("{mode:o}"));
+        let directory = Directory::with_mode(&path, mode).unwrap();
+        let published = directory.publish("a", memory("here"), Fingerprint::of::<u64>()).unwrap();
+        let Some(mut child) = Child::with_mounts(&hide, &path) else {
+            eprintln!("skipped: only root gives processes mounts of their own (unshare)");
+            return;
+        };
+        is_taken(&mut child, "a");
+        let said = child.ask("read a");
+        assert!(if mode == 0o700 { said.contains("may not open") } else { said == "here" }, "{said}");
+        drop(published);
+        assert!(child.ask("read a").contains("there is no ring"));
+    }
+}
+
+/// Process numbers of its own, beside a `/proc` with those of all.
+#[test]
+fn a_proc_of_other_numbers_leads_to_the_right_process() {
+    let (_scratch, directory) = directory();
+    let Some(mut child) = Child::of_numbers(directory.path()) else {
+        eprintln!("skipped: only root gives processes numbers of their own (unshare)");
+        return;
+    };
+    assert_eq!((child.ask("publish a"), child.ask("read a")), ("published".into(), "a".into()));
+    is_taken(&mut child, "a");
 }

@@ -4,10 +4,14 @@ use annulus::shm::{Directory, DirectoryError, Fingerprint, NameError};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use crate::shared::child::Child;
 use crate::shared::{Scratch, memory};
+use crate::support::alone;
 use crate::support::alone::again;
+use rustix::fs::Mode;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -51,6 +55,45 @@ fn a_shared_one_has_its_mode_whatever_the_mask() {
     assert_eq!(mode(&path), 0o775);
     let _published = directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap();
     assert_eq!(mode(&path.join("a.ring")), 0o644, "all may read, and one writes");
+}
+
+/// The mask is the process's.
+#[test]
+fn what_is_made_has_its_mode_under_any_mask() {
+    alone!();
+    for mask in [0o177, 0o400, 0o777, 0o077, 0] {
+        for (wanted, file) in [(0o700, 0o600), (0o770, 0o640), (0o777, 0o644)] {
+            let scratch = Scratch::new();
+            let path = scratch.path("names");
+            rustix::process::umask(Mode::from_raw_mode(mask));
+            let directory = Directory::with_mode(&path, wanted).unwrap();
+            let published = directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap();
+            rustix::process::umask(Mode::from_raw_mode(0o022));
+            assert_eq!((mode(&path), mode(&path.join("a.ring"))), (wanted, file), "{mask:o} {wanted:o}");
+            let socket = path.join(".a.socket");
+            assert!(wanted == 0o700 || mode(&socket) == file | (file & 0o044) >> 1, "{mask:o} {wanted:o}");
+            assert_eq!(crate::shared::files(&scratch.0), ["names"], "nothing else");
+            drop(published);
+        }
+    }
+}
+
+/// Each of those who make a directory at once has the one that stays, with its mode.
+#[test]
+fn a_directory_that_many_make_is_one() {
+    for _ in 0..20 {
+        let scratch = Scratch::new();
+        let path = scratch.path("names");
+        let open = || {
+            let directory = Directory::with_mode(&path, 0o770).unwrap();
+            let _name = directory.publish("a", memory(""), Fingerprint::of::<u64>());
+            mode(&path)
+        };
+        let modes =
+            std::thread::scope(|scope| [(); 4].map(|()| scope.spawn(open)).map(|one| one.join().unwrap()));
+        assert_eq!(modes, [0o770; 4]);
+        assert_eq!(crate::shared::files(&scratch.0), ["names"]);
+    }
 }
 
 #[test]
@@ -143,4 +186,41 @@ fn the_users_own() {
 #[ignore = "what another test starts as a process of its own"]
 fn prints_the_users_own() {
     println!("path: {}", Directory::of_user().unwrap().path().display());
+}
+
+/// What a program that cleans up takes for old goes: the names of living processes do not, nor their sockets.
+#[test]
+fn a_name_of_a_living_process_never_gets_old() {
+    let scratch = Scratch::new();
+    let path = scratch.path("names");
+    let directory = Directory::with_mode(&path, 0o770).unwrap();
+    let _published = directory.publish("a", memory("here"), Fingerprint::of::<u64>()).unwrap();
+    let in_a_year = SystemTime::now() + Duration::from_secs(365 * 24 * 3600);
+    for name in ["a.ring", ".a.socket"] {
+        assert!(fs::metadata(path.join(name)).unwrap().modified().unwrap() > in_a_year, "{name}");
+    }
+
+    fs::write(path.join("old"), "").unwrap();
+    let rules = scratch.path("rules.conf");
+    fs::write(&rules, format!("d {} 0755 - - 0\n", scratch.0.display())).unwrap();
+    fs::set_permissions(&scratch.0, Permissions::from_mode(0o755)).unwrap();
+    let cleaned = Command::new("systemd-tmpfiles").arg("--clean").arg(&rules).output();
+    if !cleaned.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: there is no systemd-tmpfiles here, or it refuses its work");
+        return;
+    }
+    assert_eq!(crate::shared::files(&path), [".a.socket", "a.ring"]);
+    assert_eq!(crate::shared::text(directory.find("a").unwrap().open_read_only().unwrap()), "here");
+}
+
+/// Such a program has the lock of the directory meanwhile, and a user may have it to keep such a program away.
+#[test]
+fn a_directory_that_somebody_locks_is_used_all_the_same() {
+    let (_scratch, directory) = crate::shared::directory();
+    let locked = fs::File::open(directory.path()).unwrap();
+    rustix::fs::flock(&locked, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let published = directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap();
+    directory.remove("a", true).unwrap();
+    drop(published);
+    assert!(crate::shared::files(directory.path()).is_empty());
 }

@@ -384,3 +384,35 @@ fn subscriber_waits_for_an_answer_only_as_long_as_it_may() {
     assert!(matches!(began, Received::Began { missed: 0, .. }), "{began:?}");
     assert_eq!(subscriber.try_recv().unwrap(), Some(Received::Message(7)));
 }
+
+/// The kernel hides what a protected process has from its own user, too: a socket answers.
+#[test]
+fn a_protected_process_of_one_user_answers() {
+    let scratch = Scratch::new();
+    fs::set_permissions(&scratch.0, Permissions::from_mode(0o777)).unwrap();
+    let path = scratch.path("names");
+    Directory::open(&path).unwrap();
+    let child = || {
+        chown(&path, Some(USERS[0]), Some(GROUP)).ok().and_then(|()| Child::of_group(USERS[0], GROUP, &path))
+    };
+    let (Some(mut one), Some(mut other)) = (child(), child()) else {
+        eprintln!("skipped: only root makes processes of other users, and they must reach this program");
+        return;
+    };
+    assert_eq!(one.ask("publish before"), "published");
+    assert_eq!(other.ask("read before"), "before");
+    assert_eq!(files(&path), ["before.ring"], "a process that is not protected needs no socket");
+    assert_eq!((one.ask("protect now"), one.ask("publish after")), ("now".into(), "published".into()));
+    assert_eq!(other.ask("read after"), "after");
+    assert_eq!(fs::metadata(path.join(".after.socket")).unwrap().mode() & 0o777, 0o600);
+    // It had a name before.
+    let said = other.ask("read before");
+    assert!(said.contains("is protected") && said.contains("mode 770"), "{said}");
+    let mut third = Child::of_group(USERS[0], OTHERS, &path).unwrap();
+    assert_eq!(third.ask("publish third"), "published");
+    let said = other.ask("read third");
+    assert!(said.contains("another user or group"), "{said}");
+    one.end();
+    third.end();
+    assert_eq!(files(&path), [] as [&str; 0]);
+}

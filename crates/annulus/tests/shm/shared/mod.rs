@@ -8,6 +8,7 @@
 //! deaths.rs        processes that are killed, stopped, or let go
 //! waits.rs         whoever comes first
 //! descriptors.rs   descriptors through sockets
+//! limits.rs        what a process may not have
 //! headers.rs       memory that is no ring
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
@@ -18,6 +19,7 @@ mod descriptors;
 mod directories;
 mod groups;
 mod headers;
+mod limits;
 mod names;
 mod races;
 mod waits;

@@ -7,6 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::shared::child::Child;
 use crate::shared::{directory, files, memory, text};
+use crate::support::alone;
 
 fn fingerprint() -> Fingerprint {
     Fingerprint::named::<u64>("test")
@@ -206,6 +207,33 @@ fn a_process_of_another_container_is_told_by_its_lock() {
     assert_eq!(found.state(), PeerState::Dead);
 }
 
+/// Its start is another one than its file says (it was restored from a checkpoint, say): it has the file.
+#[test]
+fn a_process_that_has_the_file_is_alive_whatever_its_start() {
+    let (_scratch, directory) = directory();
+    let path = directory.path().join("a.ring");
+    let published = directory.publish("a", memory(""), fingerprint()).unwrap();
+    let record = fs::read_to_string(&path).unwrap();
+    drop(published);
+    let start = |text: &str| format!("start {text}\n");
+    let ours = start(&ProcessId::current().unwrap().start_time().to_string());
+    let file = held(&path, &record.replace(&ours, &start("1")));
+    assert_eq!(directory.find("a").unwrap().state(), PeerState::Alive);
+    let refused = directory.publish("a", memory(""), fingerprint()).map(drop);
+    assert!(matches!(refused, Err(NameError::Taken { .. })), "{refused:?}");
+    assert!(matches!(directory.remove("a", false), Err(NameError::Taken { .. })));
+    drop(file);
+
+    // Another process has its number now, and a child that it made still has the lock.
+    let mut other = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let process = |pid: u32| format!("pid {pid}\n");
+    let record = record.replace(&process(std::process::id()), &process(other.id()));
+    let _file = held(&path, &record.replace(&ours, &start("1")));
+    assert!(matches!(directory.find("a"), Err(NameError::Dead { .. })));
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
 #[test]
 fn a_name_that_says_closed_is_none() {
     let (_scratch, directory) = directory();
@@ -252,4 +280,19 @@ fn name_of_anothers_ring_leads_to_all_of_it() {
     let published = (0..100).take_while(|&number| publisher.try_publish(number).is_ok()).count() as u64;
     assert!(published <= 2, "the publisher does not wait for it: {published}");
     assert!((0..published).all(|number| subscriber.try_recv() == Ok(number)));
+}
+
+/// The kernel cuts the name of a process at 15 bytes, in the middle of a letter.
+#[test]
+fn a_process_whose_name_is_no_text_has_rings() {
+    alone!();
+    fs::write("/proc/self/comm", b"fourteen bytes\xc3\xa4").unwrap();
+    assert!(fs::read_to_string("/proc/self/stat").is_err(), "its name is no text");
+    let (_scratch, directory) = directory();
+    let builder = annulus::broadcast::Builder::new(4);
+    let (_publisher, _, invitation) = annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
+    let _published = invitation.publish(&directory, "a").unwrap();
+    let mut child = crate::shared::child::Child::new(directory.path());
+    assert!(child.ask("publish a").contains("is taken by process"));
+    annulus::shm::Invitation::find(&directory.find("a").unwrap()).unwrap().accept::<u64>().unwrap();
 }

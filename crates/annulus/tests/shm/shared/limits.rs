@@ -1,0 +1,80 @@
+//! What a process may not have, or can't see: an error names the step, and what to change.
+
+use std::fs;
+
+use annulus::broadcast::Builder;
+use annulus::shm::{Directory, FindError, Fingerprint, Invitation, broadcast};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::shared::child::Child;
+use crate::shared::{Scratch, directory, files, memory};
+use crate::support::alone;
+
+/// A longer file ends its process by a signal: the file of a name has some hundred bytes, and one line more
+/// at its end.
+#[test]
+fn a_file_that_may_not_be_so_long_is_an_error() {
+    alone!();
+    let (_scratch, directory) = directory();
+    let before = getrlimit(Resource::Fsize);
+    let mut told = Vec::new();
+    for limit in 0..300 {
+        let ring = memory("");
+        setrlimit(Resource::Fsize, Rlimit { current: Some(limit), maximum: before.maximum }).unwrap();
+        let published = directory.publish("a", ring, Fingerprint::of::<u64>());
+        told.push(published.map(drop).map_err(|error| error.to_string()));
+        // A build that counts what tests reach writes a longer file at the end.
+        setrlimit(Resource::Fsize, before).unwrap();
+        assert!(files(directory.path()).is_empty(), "{:?}", files(directory.path()));
+    }
+    let error = told[0].as_ref().unwrap_err();
+    assert!(error.contains("names/a.ring") && error.contains("ulimit -f"), "{error}");
+    assert_eq!(told.last().unwrap(), &Ok(()));
+    assert!(told.is_sorted_by_key(Result::is_ok), "a name has place, or has not");
+}
+
+/// Whichever descriptor is the first one too many.
+#[test]
+fn a_descriptor_too_many_is_an_error() {
+    alone!();
+    let scratch = Scratch::new();
+    let before = getrlimit(Resource::Nofile);
+    let attempt = |mode: u32| {
+        let directory = Directory::with_mode(scratch.path(&format!("{mode:o}")), mode)?;
+        let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(4))?;
+        let _name = invitation.publish(&directory, "a")?;
+        Invitation::find(&directory.find("a")?)?.accept::<u64>()?;
+        Ok::<(), FindError>(())
+    };
+    for mode in [0o700, 0o770] {
+        let open = fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+        let mut refused = 0;
+        for limit in open..open + 40 {
+            setrlimit(Resource::Nofile, Rlimit { current: Some(limit), maximum: before.maximum }).unwrap();
+            let told = attempt(mode);
+            setrlimit(Resource::Nofile, before).unwrap();
+            if let Err(error) = told {
+                refused += 1;
+                let text = error.to_string();
+                assert!(text.contains("ulimit -n"), "{limit} of {open}: {text}");
+            }
+        }
+        assert!((1..30).contains(&refused), "{refused}");
+        let path = scratch.path(&format!("{mode:o}"));
+        assert!(files(&path).is_empty(), "{:?}", files(&path));
+    }
+}
+
+#[test]
+fn without_proc_an_error_says_so() {
+    let (_scratch, directory) = directory();
+    let Some(mut child) = Child::with_mounts("mount -t tmpfs none /proc", directory.path()) else {
+        eprintln!("skipped: only root gives processes mounts of their own (unshare)");
+        return;
+    };
+    let _published = directory.publish("a", memory("here"), Fingerprint::of::<u64>()).unwrap();
+    let said = child.ask("publish b");
+    assert!(said.contains("/proc/self/stat: ") && said.contains("mount /proc"), "{said}");
+    let said = child.ask("read a");
+    assert!(said.contains("/proc/self/ns/pid: ") && said.contains("mount /proc"), "{said}");
+}
