@@ -7,7 +7,7 @@ use std::io;
 use super::fingerprint::Fingerprint;
 use super::kind::ShmKind;
 use crate::memory::MemoryError;
-use crate::os::error::Advised;
+use crate::os::error::Detail;
 
 /// Why a descriptor is no ring that this process can use.
 ///
@@ -139,7 +139,7 @@ impl fmt::Display for AttachError {
                 write!(f, "the ring's header is damaged: {field} can't be {value:#x}")
             }
             Self::Memory(error) => error.fmt(f),
-            Self::System(error) => write!(f, "the system says: {}", Advised(error)),
+            Self::System(error) => write!(f, "the system says: {}", Detail(error)),
         }
     }
 }
