@@ -8,7 +8,7 @@ use super::{clocks, container, cores, host, memory, processor_wait, scheduling, 
 type Check = fn(&Machine) -> Read;
 
 /// What programs and people know each by. Programs rely on the first.
-const CHECKS: [(&str, &str, Check); 36] = [
+const CHECKS: [(&str, &str, Check); 37] = [
     ("cpus", "CPUs", cores::cpus),
     ("smt", "SMT (hardware threads)", cores::smt),
     ("shared_cache", "last-level cache", cores::caches),

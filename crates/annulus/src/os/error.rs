@@ -37,7 +37,7 @@ struct AtStep {
 
 impl fmt::Display for AtStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.step, Advised(&self.error))?;
+        write!(f, "{}: {}", self.step, Detail(&self.error))?;
         let code = self.error.raw_os_error().map(Errno::from_raw_os_error);
         match code {
             Some(Errno::AGAIN) => {
@@ -52,9 +52,9 @@ impl fmt::Display for AtStep {
 }
 
 /// An error of the system, and what helps against it wherever it comes.
-pub(crate) struct Advised<'error>(pub(crate) &'error io::Error);
+pub(crate) struct Detail<'error>(pub(crate) &'error io::Error);
 
-impl fmt::Display for Advised<'_> {
+impl fmt::Display for Detail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)?;
         f.write_str(match self.0.raw_os_error().map(Errno::from_raw_os_error) {

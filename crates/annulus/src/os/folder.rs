@@ -83,7 +83,7 @@ fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> Result<(), Errno> {
 }
 
 /// The times of what stands for a living process: in many years. Programs that remove old files from `/tmp`
-/// (systemd-tmpfiles) look at these, and at no lock of a file. Whether the process lives is no matter of time.
+/// (systemd-tmpfiles) look at these, and at no lock of a file.
 fn never_old() -> Timestamps {
     const YEARS: u64 = 30;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();

@@ -140,8 +140,8 @@ impl Directory {
     /// does not answer: see [`NameError::NoAnswer`].
     ///
     /// In a directory of one user's alone, only a process that is protected when it gives a name has such a
-    /// socket: one with capabilities (`setcap`), or one that may not be dumped (`prctl`). The kernel hides its
-    /// descriptors from its own user, too.
+    /// socket: one with capabilities (`setcap`), or one that may not be dumped (`prctl`). The kernel hides
+    /// its descriptors from its own user, too.
     ///
     /// What a process can do by these descriptors is said [here](super#what-a-process-can-do-to-another-one):
     /// it is the same for all users who may connect.

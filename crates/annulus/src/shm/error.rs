@@ -7,7 +7,7 @@ use std::io;
 use super::fingerprint::Fingerprint;
 use super::kind::ShmKind;
 use crate::memory::MemoryError;
-use crate::os::error::Advised;
+use crate::os::error::Detail;
 
 /// Why a descriptor is no ring that this process can use.
 ///
@@ -158,7 +158,7 @@ impl fmt::Display for AttachError {
                 "the name leads to a ring without its sleepers' page: give the ring its name by its invitation",
             ),
             Self::Memory(error) => error.fmt(f),
-            Self::System(error) => write!(f, "the system says: {}", Advised(error)),
+            Self::System(error) => write!(f, "the system says: {}", Detail(error)),
         }
     }
 }

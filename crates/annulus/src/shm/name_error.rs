@@ -8,7 +8,7 @@ use std::string::String;
 
 use super::name::BadName;
 use super::process::ProcessId;
-use crate::os::error::Advised;
+use crate::os::error::Detail;
 
 /// Why a directory is not used for names.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl fmt::Display for DirectoryError {
             Self::Mode { path, mode, allowed } => {
                 write!(f, "{}: its mode is {mode:o}, and may be {allowed:o} at most", path.display())
             }
-            Self::System { path, error } => write!(f, "{}: {}", path.display(), Advised(error)),
+            Self::System { path, error } => write!(f, "{}: {}", path.display(), Detail(error)),
         }
     }
 }
@@ -126,8 +126,8 @@ pub enum NameError {
     },
     /// The kernel does not let this process open what that one has, and that one has no socket for it: it
     /// belongs to another user, or to another group of the same user, or became protected after it gave the
-    /// name, or `/proc` hides it (`hidepid`). Run both in one group (of `newgrp` or `sg`, say), or let both use
-    /// a directory [with a mode](super::Directory::with_mode) for others, or pass the descriptor by
+    /// name, or `/proc` hides it (`hidepid`). Run both as one user and group, or let both use a directory
+    /// [with a mode](super::Directory::with_mode) for others, or pass the descriptor by
     /// [`send_fd`](super::send_fd).
     NotPermitted {
         /// The name.
@@ -200,10 +200,10 @@ impl fmt::Display for NameError {
             Self::Busy => f.write_str("another process has been changing the names for two seconds"),
             Self::TimedOut { name } => write!(f, "no ring {name:?} came in time"),
             Self::System { name, error } if name.is_empty() => {
-                write!(f, "the system says: {}", Advised(error))
+                write!(f, "the system says: {}", Detail(error))
             }
             Self::System { name, error } => {
-                write!(f, "the ring {name:?}: the system says: {}", Advised(error))
+                write!(f, "the ring {name:?}: the system says: {}", Detail(error))
             }
         }
     }

@@ -6,7 +6,7 @@ use std::io;
 
 use crate::error::CapacityError;
 use crate::memory::{MemoryError, NoMemory};
-use crate::os::error::Advised;
+use crate::os::error::Detail;
 
 /// Why a ring between processes could not be made.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl fmt::Display for ShareError {
                 write!(f, "there can't be places for {producers} producers: take 1 to {most}")
             }
             Self::System(error) => {
-                write!(f, "the system refuses a ring between processes: {}", Advised(error))
+                write!(f, "the system refuses a ring between processes: {}", Detail(error))
             }
         }
     }

@@ -213,7 +213,7 @@ fn a_name_of_a_living_process_never_gets_old() {
     assert_eq!(crate::shared::text(directory.find("a").unwrap().open_read_only().unwrap()), "here");
 }
 
-/// Such a program has the lock of the directory meanwhile, and a user may have it to keep such a program away.
+/// Such a program has the lock of the directory meanwhile, and so may a user, to keep it away.
 #[test]
 fn a_directory_that_somebody_locks_is_used_all_the_same() {
     let (_scratch, directory) = crate::shared::directory();
