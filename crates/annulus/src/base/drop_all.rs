@@ -13,12 +13,18 @@ use std::boxed::Box;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use crate::sync::mutated;
+
 /// Calls `drop_next` until it returns that nothing is left, also after a panic. So `drop_next` takes out what
 /// it drops before it drops it.
 #[cfg(all(feature = "std", not(annulus_loom)))]
 pub(crate) fn drop_all(mut drop_next: impl FnMut() -> bool) {
     let mut first = None;
     while let Err(panic) = catch_unwind(AssertUnwindSafe(|| while drop_next() {})) {
+        if mutated!("drop_all_stops") {
+            resume_unwind(panic);
+        }
         if first.is_none() && !std::thread::panicking() {
             first = Some(panic);
         } else {
