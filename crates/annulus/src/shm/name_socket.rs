@@ -9,7 +9,6 @@ use core::panic::AssertUnwindSafe;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::string::String;
 use std::thread;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use rustix::net::{Shutdown, shutdown};
 use super::fd::{recv_fd, send_fd};
 use super::name;
 use crate::os::folder::{Folder, FolderLock};
+use crate::os::helper_thread;
 use crate::sync::mutated;
 
 // Decision 0114: whom the kernel shows no descriptors, a thread sends them.
@@ -59,7 +59,7 @@ impl NameSocket {
                 }
             }
         };
-        let thread = thread::Builder::new().name(String::from("annulus names")).spawn(answer)?;
+        let thread = helper_thread::spawn("annulus names", answer)?;
         Ok(Self { listener, thread: AssertUnwindSafe(Some(thread)), process: std::process::id() })
     }
 }

@@ -319,7 +319,10 @@ fn destructors_that_panic_keep_no_other_value() {
                 let made = maker.count.made.load(Ordering::Relaxed);
                 assert_eq!(panics.is_empty(), !(0..made).any(|number| panicked(&number)), "{ring}, {mask:b}");
                 for panic in panics {
-                    assert!(panicked(panic.downcast_ref().unwrap()), "{ring}, {mask:b}: the panic of another");
+                    assert!(
+                        panicked(panic.downcast_ref().unwrap()),
+                        "{ring}, {mask:b}: the panic of another"
+                    );
                 }
             }
         }
@@ -357,7 +360,8 @@ fn destructors_that_panic_keep_no_other_value_of_a_batch() {
         let maker = Maker::new(mask);
         let (mut producer, _consumer) = annulus::spsc::channel(ROOM);
         let reservation = producer.try_reserve(ROOM).unwrap();
-        let values = (0..ROOM).map(|number| if number < 3 { maker.make() } else { resume_unwind(Box::new("made")) });
+        let values =
+            (0..ROOM).map(|number| if number < 3 { maker.make() } else { resume_unwind(Box::new("made")) });
         let panic = catch_unwind(AssertUnwindSafe(|| reservation.write_iter(values)));
         assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"made"));
         maker.assert_all_gone("a reservation whose iterator panics");
