@@ -13,11 +13,7 @@
 
 use alloc::string::String;
 use std::io;
-#[cfg(not(annulus_loom))]
 use std::thread::{Builder, JoinHandle};
-
-#[cfg(annulus_loom)]
-use loom::thread::{Builder, JoinHandle};
 
 use crate::sync::mutated;
 
@@ -28,6 +24,15 @@ pub(crate) fn spawn<T: Send + 'static>(
 ) -> io::Result<JoinHandle<T>> {
     let _blocked = (!mutated!("helper_takes_signals")).then(signals::block);
     Builder::new().name(String::from(name)).spawn(body)
+}
+
+/// The same in a model, in which no signal comes.
+#[cfg(all(annulus_loom, feature = "shm"))]
+pub(crate) fn spawn_in_model(
+    name: &str,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<loom::thread::JoinHandle<()>> {
+    loom::thread::Builder::new().name(String::from(name)).spawn(body)
 }
 
 #[cfg(all(target_os = "linux", not(annulus_loom), not(miri)))]

@@ -52,7 +52,10 @@ use loom::sync::{Mutex, MutexGuard};
 use super::fence;
 use super::remote_word::RemoteWord;
 use super::waiters::Waiters;
-use crate::os::helper_thread;
+#[cfg(not(annulus_loom))]
+use crate::os::helper_thread::spawn;
+#[cfg(annulus_loom)]
+use crate::os::helper_thread::spawn_in_model as spawn;
 use crate::sync::mutated;
 
 /// After so many naps without a task, the helper ends.
@@ -131,7 +134,7 @@ impl RemoteTasksState {
         }
         let seen = self.word.look().number();
         let shared = Arc::clone(self);
-        let begun = helper_thread::spawn("annulus wake-up", move || {
+        let begun = spawn("annulus wake-up", move || {
             let late = mutated!("remote_helper_begins_late").then(|| shared.word.look().number());
             shared.wake_tasks(late.unwrap_or(seen));
         });
