@@ -57,9 +57,13 @@
 //! stage behind gives back, for example. Only a [stage of batches](Stages::then_batch) takes all messages
 //! that are there.
 //!
-//! Each stage has a thread (which blocks the signals that the thread which built the pipeline blocked then, as
-//! a thread of `std` does), and the hop from one thread to the next costs more than most functions. Put into
+//! Each stage has a thread, and the hop from one thread to the next costs more than most functions. Put into
 //! one stage what one thread has time for.
+//!
+//! # Signals
+//!
+//! The threads of the stages block the signals that the thread which built the pipeline blocked then, as
+//! threads of `std` do: see [event loops](crate::event_loop#signals).
 
 mod builder;
 mod counters;
