@@ -113,10 +113,8 @@
 //! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
 //! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
 //!   or without. See [`guide::waiting`]. It adds the dependency `futures-core`.
-//! - `numa`: memory of a ring on a NUMA node of one's choice, on Linux: see `memory`. It adds the dependency
-//!   `libc`.
-//! - `shm`: rings between processes, on Linux (module `shm`). Elsewhere it does not compile. It adds the
-//!   dependency `libc`.
+//! - `numa`: memory of a ring on a NUMA node of one's choice, on Linux: see `memory`.
+//! - `shm`: rings between processes, on Linux (module `shm`). Elsewhere it does not compile.
 //! - `metrics`: exports the numbers of rings by the facade of that name (module `metrics`). It adds the
 //!   dependency `metrics`.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -11,6 +11,8 @@
 //! - A waker is called and dropped in the middle of a verb. If it panics, the panic ends there
 //!   (`wait/contain.rs`). It is cloned after a look that took nothing, and before the task is registered.
 //! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
+//!   Where several values are dropped, all of them are, and then the first panic goes on
+//!   (`base/drop_all.rs`).
 //!
 //! - The handler of an event loop and the functions of a pipeline run on threads of their own. A panic ends
 //!   that thread, and comes out of `join` as a value.

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use std::io;
-use std::thread;
 
 use super::error::{PinError, PinReason};
 use super::sysfs;
 use crate::os::affinity as os;
+use crate::os::helper_thread;
 use crate::sync::mutated;
 
 /// Keeps the calling thread on one CPU, by the operating system's number of it. The system moves it there
@@ -120,7 +120,7 @@ pub fn available() -> io::Result<Vec<usize>> {
         _ = os::set_all();
         os::get()
     };
-    let thread = thread::Builder::new().name("affinity".into()).spawn(ask)?;
+    let thread = helper_thread::spawn("affinity", ask)?;
     let mut cpus = thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
     // A sandbox may refuse to change anything: then it is at least what this thread has.
     cpus.extend(mine);

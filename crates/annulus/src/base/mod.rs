@@ -2,6 +2,7 @@
 
 pub(crate) mod aligned;
 pub(crate) mod common;
+pub(crate) mod drop_all;
 pub(crate) mod free_list;
 #[cfg(feature = "shm")]
 pub(crate) mod gone;

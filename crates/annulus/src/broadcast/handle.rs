@@ -96,6 +96,11 @@ impl<S: Store, R: Role> Handle<S, R> {
         Self { shared: ManuallyDrop::new(shared), slots, role: ManuallyDrop::new(role) }
     }
 
+    /// Whether both are of one ring.
+    pub(super) fn is_of_ring_of<Q: Role>(&self, other: &Handle<S, Q>) -> bool {
+        core::ptr::eq(&raw const **self.shared, &raw const **other.shared)
+    }
+
     /// Another handle of the same ring.
     pub(super) fn another<Q: Role>(&self, role: Q) -> Handle<S, Q> {
         Handle::of(Common::clone(&self.shared), role)

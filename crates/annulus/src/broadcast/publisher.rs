@@ -120,6 +120,11 @@ impl<T: Message> Publisher<T, Lossless> {
 }
 
 impl<T: Message, M: Mode> Publisher<T, M> {
+    /// Whether it publishes to the ring of `subscribable`.
+    pub(crate) fn is_of(&self, subscribable: &Subscribable<T, M>) -> bool {
+        self.single.shared.is_of_ring_of(&subscribable.shared)
+    }
+
     pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
         Self { single: Single::new(shared), mode: core::marker::PhantomData }
     }

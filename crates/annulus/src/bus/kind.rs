@@ -12,6 +12,7 @@ use crate::broadcast::{
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::stats::Name;
+use crate::sync::mutated;
 
 /// The kind of ring that a topic has: [`Lossy`], [`Lossless`], [`Many<Lossy>`](Many) or `Many<Lossless>`.
 ///
@@ -37,14 +38,14 @@ pub trait TopicRing: MakeTopic {
     #[allow(private_interfaces, reason = "nobody outside has such a cell")]
     fn take<T: Message>(kept: &Self::Kept<T>) -> Option<Self::Writer<T>>;
 
-    /// Gives a writing end back, that was taken from here.
+    /// Gives a writing end back, if it is one of this ring; drops it if it is not.
     ///
     /// # Safety
     ///
-    /// It is given back for the first time.
+    /// The caller has taken one from here, and calls this for the first time since then.
     #[doc(hidden)]
     #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(kept: &Self::Kept<T>, writer: Self::Writer<T>);
+    unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Self::Writer<T>);
 }
 
 /// The kind of topics with many publishers, which share one order. `M` is [`Lossy`] or [`Lossless`].
@@ -182,9 +183,11 @@ impl<M: Ring> TopicRing for M {
     }
 
     #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(kept: &Self::Kept<T>, writer: Publisher<T, M>) {
-        // SAFETY: the caller's promise.
-        unsafe { kept.give_back(writer) };
+    unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Publisher<T, M>) {
+        if writer.is_of(&ends.subscribable) || mutated!("topic_takes_any_publisher") {
+            // SAFETY: the caller's promise.
+            unsafe { ends.kept.give_back(writer) };
+        }
     }
 }
 
@@ -198,7 +201,7 @@ impl<M: Ring> TopicRing for Many<M> {
     }
 
     #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(_: &Self::Kept<T>, writer: MpPublisher<T, M>) {
+    unsafe fn give_back<T: Message>(_: &Ends<T, Self>, writer: MpPublisher<T, M>) {
         drop(writer);
     }
 }

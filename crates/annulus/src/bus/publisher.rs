@@ -25,7 +25,9 @@ use crate::message::Message;
 ///
 /// If it is forgotten ([`mem::forget`](core::mem::forget)), the topic stays in use until somebody closes it.
 /// A publisher that is moved out of it (by [`mem::replace`](core::mem::replace), or as a clone of the
-/// `MpPublisher` inside) does not count as a handle of the topic.
+/// `MpPublisher` inside) does not count as a handle of the topic. The bus takes back no publisher of another
+/// ring: one that was moved in is dropped with this, which closes its own ring if it was the last one there.
+/// So where the publishers of two topics are swapped ([`mem::swap`](core::mem::swap)), both topics close.
 ///
 /// ```
 /// let bus = annulus::bus::Bus::<u64>::new(64);
@@ -89,8 +91,8 @@ impl<T: Message, K: TopicRing> Drop for TopicPublisher<T, K> {
         // SAFETY: this is the drop: nobody uses the field afterwards.
         let writer = unsafe { ManuallyDrop::take(&mut self.writer) };
         if let Some(ends) = self.topic.ends::<Ends<T, K>>() {
-            // SAFETY: it was taken from this topic, and is given back once.
-            unsafe { K::give_back(&ends.kept, writer) };
+            // SAFETY: `take` has taken one from this topic, and this is the drop.
+            unsafe { K::give_back(ends, writer) };
         }
     }
 }

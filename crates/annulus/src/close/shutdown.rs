@@ -17,11 +17,12 @@ use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
-use core::{mem, ptr};
+use core::ptr;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
 use crate::Closer;
+use crate::base::drop_all::drop_all;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::receive::Waitable;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -148,7 +149,9 @@ impl Shutdown {
     pub fn trigger(&self) {
         self.state.triggered.open();
         if !mutated!("shutdown_closes_nothing") {
-            drop(Closing(self.state.take(triggered_mark())));
+            // All of them, even if a close panics because it drops the messages in a ring.
+            let mut taken = self.state.take(triggered_mark());
+            drop_all(|| taken.next().map(|attached| attached.closer.close()).is_some());
         }
     }
 
@@ -351,20 +354,6 @@ impl Iterator for TakenList {
 impl Drop for TakenList {
     fn drop(&mut self) {
         self.for_each(drop);
-    }
-}
-
-/// What was on the stack, and is to be closed: all of it, even if a close panics because it drops the
-/// messages in a ring.
-struct Closing(TakenList);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        while let Some(attached) = self.0.next() {
-            let mut others = Self(mem::replace(&mut self.0, TakenList(ptr::null_mut())));
-            attached.closer.close();
-            self.0 = mem::replace(&mut others.0, TakenList(ptr::null_mut()));
-        }
     }
 }
 

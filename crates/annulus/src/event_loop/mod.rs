@@ -47,6 +47,12 @@
 //! and the queue of a last consumer is closed. A panic can be seen before that, by
 //! [`panicked`](EventLoop::panicked): a producer that is told asks this to learn why.
 //!
+//! # Signals
+//!
+//! The thread blocks the signals that the thread which spawned it blocked then, as a thread of `std` does.
+//! So block those that your program waits for (by `sigwait`, or a `signalfd`) before you spawn. The threads
+//! that the library has for itself, in which no handler of yours runs, block all signals but those of errors.
+//!
 //! # What it costs
 //!
 //! A message costs what it costs in a loop over `recv`, and one load that asks whether to stop. The thread

@@ -34,6 +34,7 @@
 use core::mem::offset_of;
 
 use super::{Cells, ControlBlock, Number, Own, Position, Span};
+use crate::base::drop_all::drop_all;
 use crate::base::room::Before;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
@@ -287,14 +288,17 @@ impl<T, C: ControlBlock> Drop for OneToOne<T, C> {
             return;
         }
         let mut position = self.position(self.head());
-        while position.number != self.tail() {
+        drop_all(|| {
             let at = position;
-            position = position.next(&self.cells);
-            // Before the drop, so that a destructor that panics does not run twice.
-            self.release(position.number);
-            // SAFETY: nobody else has the lane, and a message lies in every slot from the head to the tail.
+            if at.number == self.tail() {
+                return false;
+            }
+            position = at.next(&self.cells);
+            // SAFETY: nobody else has the lane, and a message lies in every slot from the head to the tail;
+            // each comes once.
             unsafe { self.cells.drop_at(at) };
-        }
+            true
+        });
     }
 }
 

@@ -25,6 +25,7 @@ use core::num::NonZeroUsize;
 
 use super::claim::{Claim, NextNumber, claim};
 use super::{Cells, Number};
+use crate::base::drop_all::drop_all;
 use crate::base::index::Index;
 use crate::base::room::Before;
 use crate::base::sequence::Sequence;
@@ -383,6 +384,16 @@ impl<T> Claimed<'_, T> {
         self.next
     }
 
+    #[cold]
+    fn discard_all(&mut self) {
+        drop_all(|| {
+            let Some((slot, after)) = self.next_slot() else { return false };
+            // SAFETY: as in `next`.
+            unsafe { slot.discard(after) };
+            true
+        });
+    }
+
     /// The slot of the next message, which is passed, and the message of the next lap.
     #[inline(always)]
     fn next_slot(&mut self) -> Option<(&StampedSlot<T>, Number)> {
@@ -414,9 +425,8 @@ impl<T> ExactSizeIterator for Claimed<'_, T> {}
 impl<T> Drop for Claimed<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        while let Some((slot, after)) = self.next_slot() {
-            // SAFETY: as in `next`.
-            unsafe { slot.discard(after) };
+        if self.left != 0 {
+            self.discard_all();
         }
     }
 }
@@ -458,11 +468,8 @@ pub(crate) struct Taken<T> {
 
 impl<T> Drop for Stamped<T> {
     fn drop(&mut self) {
-        while let Some(claimed) = self.claim(1) {
-            // Unreached: a send beside a close that nobody receives any more: two threads have to meet there;
-            // loom shared_wake
-            drop(claimed);
-        }
+        // (A message is left where a send was beside a close, and nobody receives any more.)
+        drop_all(|| self.claim(1).is_some());
         for index in 0..self.capacity() {
             // SAFETY: made in `new`, and nobody uses them any more.
             unsafe { self.slots.drop_in_place(index) };

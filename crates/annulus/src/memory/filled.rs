@@ -2,11 +2,12 @@
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
 use super::block::{Block, Content};
 use super::options::Memory;
 use super::refused::NoBlock;
+use crate::base::drop_all::drop_values;
 use crate::base::room::Before;
 
 /// A fixed number of units, which stay in their places. Like a boxed slice, but the units may be borrowed
@@ -77,7 +78,7 @@ impl<U> Filled<U> {
 impl<U> Drop for Filled<U> {
     fn drop(&mut self) {
         // SAFETY: so many units are there, and nobody has them any more.
-        unsafe { ptr::slice_from_raw_parts_mut(self.start().as_ptr(), self.count).drop_in_place() };
+        unsafe { drop_values(self.start().as_ptr(), self.count) };
     }
 }
 

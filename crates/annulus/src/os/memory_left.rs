@@ -62,14 +62,21 @@ fn left_on_the_way(root: &Path, path: &Path, version: Version) -> Option<u64> {
 fn left_in_group(group: &Path, version: Version) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-    let [limit, used, cached] = match version {
-        Version::One => ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"],
-        Version::Two => ["memory.max", "memory.current", "inactive_file"],
+    let ([limit, used], prefix, dirty) = match version {
+        Version::One => {
+            (["memory.limit_in_bytes", "memory.usage_in_bytes"], "total_", ["dirty", "writeback"])
+        }
+        Version::Two => (["memory.max", "memory.current"], "", ["file_dirty", "file_writeback"]),
     };
     // Without a limit it says `max`, or a number larger than any memory.
     let (limit, used) = (number(limit)?, number(used)?);
-    // The kernel drops such pages before it ends a process.
-    let cached = read("memory.stat").and_then(|stat| field(&stat, cached)).unwrap_or(0);
+    // The kernel drops pages of files before it ends a process, those that were used lately, too; but for
+    // those that it has to write first. (Shared memory is not among them: its pages can't be dropped.)
+    let stat = read("memory.stat").unwrap_or_default();
+    let sum = |names: [&str; 2]| -> u64 {
+        names.iter().filter_map(|name| field(&stat, &std::format!("{prefix}{name}"))).sum()
+    };
+    let cached = sum(["inactive_file", "active_file"]).saturating_sub(sum(dirty));
     Some(limit.saturating_sub(used.saturating_sub(cached)))
 }
 
@@ -77,6 +84,7 @@ fn left_in_group(group: &Path, version: Version) -> Option<u64> {
 mod tests {
     use super::*;
     use std::path::PathBuf;
+    use std::string::ToString;
 
     /// A folder with these files in it.
     fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -140,6 +148,37 @@ mod tests {
         let stat = [("memory/memory.stat", "inactive_file 7\ntotal_inactive_file 700\n")];
         folder("one", &stat);
         assert_eq!(left("4:memory:/docker/abc\n"), Some(500));
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    /// 256 MiB, of which 200 are of files that were used lately.
+    #[test]
+    fn pages_of_files_are_left_but_for_those_to_be_written() {
+        const MEBI: u64 = 1 << 20;
+        let two = |name, value: u64| std::format!("{name} {}\n", value * MEBI);
+        let stat =
+            [two("anon", 10), two("shmem", 30), two("inactive_file", 5), two("active_file", 200)].concat();
+        let root = folder(
+            "files",
+            &[
+                ("memory.max", &(256 * MEBI).to_string()),
+                ("memory.current", &(245 * MEBI).to_string()),
+                ("memory.stat", &stat),
+                ("memory/memory.limit_in_bytes", &(256 * MEBI).to_string()),
+                ("memory/memory.usage_in_bytes", &(245 * MEBI).to_string()),
+                (
+                    "memory/memory.stat",
+                    &stat.replace("inactive", "total_inactive").replace("\nactive", "\ntotal_active"),
+                ),
+            ],
+        );
+        let left = |groups| left_in_groups(&root, groups).unwrap() / MEBI;
+        assert_eq!([left("0::/\n"), left("4:memory:/\n")], [216; 2]);
+        let dirty = [two("file_dirty", 40), two("file_writeback", 10)].concat();
+        folder("files", &[("memory.stat", &(stat.clone() + &dirty))]);
+        assert_eq!(left("0::/\n"), 166);
+        folder("files", &[("memory.stat", &(stat + &two("file_dirty", 300)))]);
+        assert_eq!(left("0::/\n"), 11, "no less than without these pages");
         fs::remove_dir_all(root).unwrap();
     }
 

@@ -17,6 +17,8 @@ pub(crate) mod event_fd;
 pub(crate) mod event_fd;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 pub(crate) mod folder;
+#[cfg(feature = "std")]
+pub(crate) mod helper_thread;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 pub(crate) mod lock;
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom)))]

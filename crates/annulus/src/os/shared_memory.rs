@@ -106,7 +106,7 @@ impl SharedMemory {
             return Err(Errno::NOMEM.into());
         }
         check_file_length(bytes)?;
-        let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        let fd = new_file(name)?;
         ftruncate(&fd, bytes)?;
         // A page that nobody has touched is not there yet.
         let allocate = |fd: &OwnedFd| retry_on_intr(|| fallocate(fd, FallocateFlags::empty(), 0, bytes));
@@ -215,6 +215,18 @@ impl SharedMemory {
     }
 }
 
+/// An empty file in memory, which nobody can execute. Where that is not asked for, kernels from 6.3 on write
+/// a warning, or refuse it (`vm.memfd_noexec=2`).
+fn new_file(name: &str) -> Result<OwnedFd, Errno> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let asked = if mutated!("shm_may_be_executed") { flags } else { flags | MemfdFlags::NOEXEC_SEAL };
+    match memfd_create(name, asked) {
+        // Unreached: a kernel before 6.3, which does not know the flag
+        Err(Errno::INVAL) => memfd_create(name, flags),
+        told => told,
+    }
+}
+
 impl AsFd for SharedMemory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
@@ -291,6 +303,17 @@ mod tests {
         assert_eq!(ftruncate(&memory, 0), Err(Errno::PERM));
         assert_eq!(ftruncate(&memory, 101), Err(Errno::PERM));
         assert_eq!(fcntl_add_seals(&memory, SealFlags::WRITE), Err(Errno::PERM), "nor more seals");
+    }
+
+    /// Where the kernel knows files in memory that can't be executed.
+    #[test]
+    fn nobody_executes_it() {
+        let is_known = memfd_create("annulus test", MemfdFlags::NOEXEC_SEAL).is_ok();
+        let memory = SharedMemory::create("annulus test", 100, Access::Everyone).unwrap();
+        let mode = fstat(&memory).unwrap().st_mode & 0o777;
+        assert_eq!(mode & 0o111 == 0, is_known, "{mode:o}");
+        assert_eq!(fcntl_get_seals(&memory).unwrap().contains(SealFlags::EXEC), is_known);
+        assert!(SharedMemory::attach(duplicate(&memory), false).is_ok());
     }
 
     #[test]

@@ -590,7 +590,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         Ok(self.readable())
     }
 
-    /// Drops the first `count` messages of [`readable`](Self::readable). Their slots become free at once.
+    /// Drops the first `count` messages of [`readable`](Self::readable): all of them, even if a destructor
+    /// panics. Their slots become free at once.
     ///
     /// `advance(0)` drops nothing and ends the turn of this ring. The next [`readable`](Self::readable) or
     /// [`peek`](Self::peek) goes on with the next ring that has a message, and comes back to this ring after

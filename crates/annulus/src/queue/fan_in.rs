@@ -11,6 +11,7 @@ use super::read::{ReadEnd, note_rest, seal};
 use super::roster::{BUDGET, Round};
 use super::state::QueueState;
 use super::thinning::Thinning;
+use crate::base::drop_all::drop_all;
 use crate::lane::{ControlBlock, Number, OneToOne, Own};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
@@ -248,9 +249,13 @@ impl<T, C: ControlBlock> Drop for FanIn<T, C> {
         }
         // One round: nothing is sent any more.
         let mut round = self.begin_round();
-        while self.next_in_round(&mut round) {
-            self.current.learn(usize::MAX);
-            self.current.drop_some(self.current.known());
-        }
+        drop_all(|| {
+            let is_lane = self.next_in_round(&mut round);
+            if is_lane {
+                self.current.learn(usize::MAX);
+                self.current.drop_some(self.current.known());
+            }
+            is_lane
+        });
     }
 }

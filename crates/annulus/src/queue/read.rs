@@ -14,10 +14,12 @@ use core::mem::ManuallyDrop;
 use core::ptr;
 
 use super::node::LaneNode;
+use super::outlined::outlined;
 use super::roster::Round;
 use super::state::{LaneShare, state_of};
+use crate::base::drop_all::{drop_all, drop_each};
 use crate::base::hint::unlikely;
-use crate::lane::{Cells, ControlBlock, Number, OneToOne, Own, Position};
+use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
 use crate::sync::mutated;
 
 /// The one consumer of a lane.
@@ -291,14 +293,6 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
     #[inline]
     pub(super) fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
-        // SAFETY: each slot is full and this end's, and comes once.
-        self.empty_some(most, |cells, slot| each(unsafe { cells.take(slot) }))
-    }
-
-    /// Has `empty` empty the slots of up to `most` of the known messages, and gives all of them back at once.
-    /// Each is full, and this end's, when it comes to `empty`.
-    #[inline]
-    fn empty_some(&mut self, most: usize, mut empty: impl FnMut(&Cells<T>, usize)) -> usize {
         let count = most.min(self.known());
         if count == 0 {
             return 0;
@@ -311,8 +305,8 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
                     // Before the call, so that a message that was handed out is not handed out again.
                     taken.count += 1;
                 }
-                // It lies before the tail, so the slot is full and this end's.
-                empty(taken.end.lane().cells(), slot);
+                // SAFETY: it lies before the tail, so the slot is full and this end's; it comes once.
+                each(unsafe { taken.end.lane().cells().take(slot) });
                 if mutated!("consume_counts_late") {
                     // Mutants: `+= with -=`, `+= with *=`: only a seeded bug comes here.
                     taken.count += 1;
@@ -382,12 +376,18 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         self.drop_some(count);
     }
 
-    /// Drops the next `count` messages, which are known to be there. O(1) where `T` needs no drop.
+    /// Drops the next `count` messages, which are known to be there: all of them, also where a destructor
+    /// panics. O(1) where `T` needs no drop.
     #[inline(always)]
     pub(super) fn drop_some(&mut self, count: usize) {
         if core::mem::needs_drop::<T>() || cfg!(annulus_loom) {
-            // SAFETY: each slot is full and this end's, and comes once.
-            self.empty_some(count, |cells, slot| unsafe { cells.drop_in_place(slot) });
+            outlined(self, |end| {
+                let [first, second] = end.head.ranges(count, end.lane().cells());
+                let dropped = TakenRun { end, count };
+                let cells = dropped.end.lane().cells();
+                // SAFETY: they lie before the tail, so each slot is full and this end's; each comes once.
+                drop_each(first.chain(second), |slot| unsafe { cells.drop_in_place(slot) });
+            });
         } else {
             self.pass(count);
         }
@@ -395,9 +395,13 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
 
     /// Drops all messages that are there.
     pub(super) fn drop_rest(&mut self) {
-        while self.look(usize::MAX) {
-            self.drop_some(self.known());
-        }
+        drop_all(|| {
+            let is_some = self.look(usize::MAX);
+            if is_some {
+                self.drop_some(self.known());
+            }
+            is_some
+        });
     }
 
     /// [Seals](seal) the lane, unless its producer did.

@@ -17,6 +17,7 @@ use super::node::LaneNode;
 use super::roster::{BUDGET, Round};
 use super::state::{LaneShare, QueueState};
 use super::thinning::Thinning;
+use crate::base::drop_all::drop_all;
 use crate::lane::{OneToMany, Taken};
 use crate::sync::{AtomicU64, mutated};
 
@@ -278,7 +279,7 @@ impl<T> Drop for ReadMany<T> {
         if self.state().consumer_goes() {
             self.state().await_sends();
             self.settled = true;
-            while self.discard_next_here().or_else(|| self.search(Self::discard_next_here)).is_some() {}
+            drop_all(|| self.discard_next_here().or_else(|| self.search(Self::discard_next_here)).is_some());
         }
     }
 }

@@ -6,6 +6,7 @@ use core::ptr::{self, NonNull};
 
 use super::kind::AnyKind;
 use super::write::WriteEnd;
+use crate::base::drop_all::drop_values;
 
 /// Adjacent free slots of a producer's ring; made by
 /// [`Producer::try_reserve`](crate::queue::Producer::try_reserve).
@@ -172,6 +173,6 @@ struct WrittenSlots<T> {
 impl<T> Drop for WrittenSlots<T> {
     fn drop(&mut self) {
         // SAFETY: they were written, and nobody else will read them.
-        unsafe { ptr::slice_from_raw_parts_mut(self.first, self.count).drop_in_place() };
+        unsafe { drop_values(self.first, self.count) };
     }
 }

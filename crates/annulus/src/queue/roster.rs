@@ -47,6 +47,7 @@ use super::node::LaneNode;
 use super::plan::Plan;
 use super::queue_lane::QueueLane;
 use crate::base::aligned::OwnLines;
+use crate::base::drop_all::drop_each;
 use crate::base::free_list::{END, FreeList};
 use crate::base::link::Link;
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
@@ -463,14 +464,14 @@ impl<L> RosterBlock<L> {
 impl<L> Drop for Roster<L> {
     fn drop(&mut self) {
         // As many as there are, in a table for many.
-        for index in 1..self.count() {
-            let Some(place) = self.place(index) else { continue };
+        drop_each(1..self.count(), |index| {
+            let Some(place) = self.place(index) else { return };
             // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
             if let Some(node) = NonNull::new(place.load(Ordering::Relaxed)) {
                 // SAFETY: `add` got it in room of its own, and it is in the table once.
                 unsafe { OwnLines::free(node) };
             }
-        }
+        });
     }
 }
 

@@ -19,6 +19,7 @@ use super::full::wait_for_free_slot;
 use super::latency_sampler::LatencySampler;
 use super::node::LaneNode;
 use super::state::{LaneShare, QueueState, state_of};
+use crate::base::drop_all::drop_values;
 use crate::base::hint::unlikely;
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
@@ -518,9 +519,9 @@ unsafe fn end_or_wake_one<T, C: ControlBlock>(
 #[inline(never)]
 unsafe fn drop_unsent<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
-    let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
-    // SAFETY: as above. If one destructor panics, the others still run.
-    unsafe { (unsent as *mut [T]).drop_in_place() };
+    let unsent = unsafe { node.lane.cells().uninit_at(tail, count) }.as_mut_ptr();
+    // SAFETY: as above.
+    unsafe { drop_values(unsent.cast::<T>(), count) };
 }
 
 impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {

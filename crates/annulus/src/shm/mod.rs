@@ -84,6 +84,7 @@
 //! - There is one such thread for each ring and process (for each producer of an [`mpsc`] queue), for
 //!   however many tasks.
 //! - It ends one second after the last task has waited, or when the last handle of the ring is dropped.
+//! - It blocks all signals but those of errors, so it takes none that your program waits for.
 //! - While idle it looks 20 times a second whether the other process is still there. No task is polled for
 //!   that.
 //! - It runs on the CPUs, and with the priority, of the thread that was the first to wait. If the system

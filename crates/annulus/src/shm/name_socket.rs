@@ -9,7 +9,6 @@ use core::panic::AssertUnwindSafe;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::string::String;
 use std::thread;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
@@ -22,6 +21,7 @@ use super::fd::{recv_fd, send_fd, wait};
 use super::name;
 use crate::os::error::at;
 use crate::os::folder::{Folder, FolderLock};
+use crate::os::helper_thread;
 use crate::sync::mutated;
 
 // Decision 0114: whom the kernel shows no descriptors, a thread sends them.
@@ -62,8 +62,8 @@ impl NameSocket {
                 }
             }
         };
-        let thread = thread::Builder::new().name(String::from("annulus names")).spawn(answer);
-        let thread = thread.map_err(|error| at("the thread `annulus names`", error))?;
+        let thread = helper_thread::spawn("annulus names", answer)
+            .map_err(|error| at("the thread `annulus names`", error))?;
         Ok(Self { listener, thread: AssertUnwindSafe(Some(thread)), process: std::process::id() })
     }
 }

@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::counters::SentCount;
 use super::draft::{Draft, Mistake};
 use super::port::BoxEntry;
+use crate::base::drop_all::drop_each;
 use crate::error::{CapacityError, Refusal, TryPublishError};
 use crate::wait::EventCount;
 
@@ -174,7 +175,9 @@ impl<T> Drop for Promise<T> {
             let left = mem::replace(&mut *state, EarlyRingState::Gone(published));
             // Destructors of the user's run without the lock.
             drop(state);
-            drop(left);
+            if let EarlyRingState::Waiting(messages) = left {
+                drop_each(messages, drop);
+            }
         }
     }
 }

@@ -59,6 +59,11 @@
 //!
 //! Each stage has a thread, and the hop from one thread to the next costs more than most functions. Put into
 //! one stage what one thread has time for.
+//!
+//! # Signals
+//!
+//! The threads of the stages block the signals that the thread which built the pipeline blocked then, as
+//! threads of `std` do: see [event loops](crate::event_loop#signals).
 
 mod builder;
 mod counters;

@@ -16,6 +16,7 @@ use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
 use super::readers::WaitPlan;
 use super::state::PipelineState;
 use super::timing::{Timing, next_most};
+use crate::base::drop_all::end_panic;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -42,7 +43,7 @@ impl Context {
         }
         self.shared.panicked(self.stage, &self.name, &*payload);
         // Its destructor may panic, too: one panic is enough to tell.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+        end_panic(payload);
         true
     }
 }

@@ -10,10 +10,7 @@ pub(crate) fn contain(others: impl FnOnce()) {
         return others();
     }
     if let Err(panic) = catch_unwind(AssertUnwindSafe(others)) {
-        // What it says is dropped; where that panics, too, it is left alone.
-        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-            core::mem::forget(again);
-        }
+        crate::base::drop_all::end_panic(panic);
     }
 }
 

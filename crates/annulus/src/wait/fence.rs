@@ -246,6 +246,7 @@ mod system {
 
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
+    use crate::os::helper_thread;
     use crate::sync::{AtomicBool, AtomicU32, Ordering, mutated};
 
     /// Whether the kernel knows the command; the answer never changes within a process.
@@ -290,17 +291,28 @@ mod system {
     pub(super) fn nap_ran_out(is_longest: bool) {
         const MANY: u32 = 64;
         static NAPS: AtomicU32 = AtomicU32::new(0);
-        static BEGUN: AtomicBool = AtomicBool::new(false);
 
-        // Relaxed, here and below: a number and a bit, on which no order depends.
+        // Relaxed: a number on which no order depends.
         let naps = NAPS.fetch_add(1, Ordering::Relaxed);
-        if (is_longest || naps >= MANY) && !BEGUN.swap(true, Ordering::Relaxed) {
-            let thread = std::thread::Builder::new().name("annulus-register".into());
+        if (is_longest || naps >= MANY) && is_first_to_begin() {
             // Unreached: the system has no thread to give
-            if thread.spawn(register).is_err() {
+            if helper_thread::spawn("annulus-register", register).is_err() {
                 register();
             }
         }
+    }
+
+    /// Whether nobody has begun such a thread yet, in this process: a child that `fork` made has the numbers
+    /// of its parent, and not its threads. (What the kernel knows of the process, that it has registered, the
+    /// child has, too. So of what is static here, nothing else has the number of its process.)
+    pub(super) fn is_first_to_begin() -> bool {
+        /// The process that has begun it.
+        static BEGUN_BY: AtomicU32 = AtomicU32::new(0);
+
+        let me = std::process::id();
+        // Relaxed: no order depends on it.
+        let before = BEGUN_BY.swap(me, Ordering::Relaxed);
+        if mutated!("fence_begun_by_the_parent") { before == 0 } else { before != me }
     }
 
     /// A barrier on every core that runs a thread of this process; false where the process has not
@@ -403,6 +415,27 @@ pub(super) mod tests {
         let begun = Instant::now();
         wait_out();
         assert!(begun.elapsed() >= Duration::from_millis(1));
+    }
+
+    /// A child that `fork` made has no thread that its parent has begun.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn a_child_by_fork_begins_a_thread_of_its_own() {
+        system::is_first_to_begin();
+        assert!(!system::is_first_to_begin());
+        // SAFETY: the child calls the system only, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let begins = [(); 2].map(|()| i32::from(system::is_first_to_begin()));
+            let has_what_is_registered = !is_registered() || system::barrier();
+            // SAFETY: it ends the child, and runs nothing of the parent's.
+            unsafe { libc::_exit(begins[0] + 2 * begins[1] + 4 * i32::from(!has_what_is_registered)) };
+        }
+        let mut status = 0;
+        // SAFETY: it waits for the child, and `status` is there meanwhile.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status));
+        assert_eq!(libc::WEXITSTATUS(status), 1, "once");
     }
 
     #[test]

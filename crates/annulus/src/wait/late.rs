@@ -19,6 +19,7 @@ use std::{mem, process, thread};
 
 use super::contain::contain;
 use super::fence;
+use crate::os::helper_thread;
 
 /// So many milliseconds lie between two looks.
 const MILLISECONDS: [u64; 5] = [1, 2, 4, 8, 16];
@@ -42,9 +43,8 @@ pub(super) fn wake_later(waker: &Waker) -> bool {
         return false;
     }
     if naps.napping != process::id() {
-        let thread = thread::Builder::new().name("annulus-register".into());
         // Unreached: the system has no thread to give
-        if thread.spawn(nap_and_register).is_err() {
+        if helper_thread::spawn("annulus-register", nap_and_register).is_err() {
             return false;
         }
         naps.napping = process::id();

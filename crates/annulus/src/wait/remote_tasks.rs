@@ -45,17 +45,17 @@ use std::process;
 use std::sync::PoisonError;
 #[cfg(not(annulus_loom))]
 use std::sync::{Mutex, MutexGuard};
-#[cfg(not(annulus_loom))]
-use std::thread;
 
 #[cfg(annulus_loom)]
 use loom::sync::{Mutex, MutexGuard};
-#[cfg(annulus_loom)]
-use loom::thread;
 
 use super::fence;
 use super::remote_word::RemoteWord;
 use super::waiters::Waiters;
+#[cfg(not(annulus_loom))]
+use crate::os::helper_thread::spawn;
+#[cfg(annulus_loom)]
+use crate::os::helper_thread::spawn_in_model as spawn;
 use crate::sync::mutated;
 
 /// After so many naps without a task, the helper ends.
@@ -134,7 +134,7 @@ impl RemoteTasksState {
         }
         let seen = self.word.look().number();
         let shared = Arc::clone(self);
-        let begun = thread::Builder::new().name("annulus wake-up".into()).spawn(move || {
+        let begun = spawn("annulus wake-up", move || {
             let late = mutated!("remote_helper_begins_late").then(|| shared.word.look().number());
             shared.wake_tasks(late.unwrap_or(seen));
         });

@@ -33,9 +33,10 @@ use crate::wait::WaitStrategy;
 /// Dropping the last publisher closes the ring. Subscribers process what is left, then get `Closed`.
 #[doc(alias = "MultiProducer")]
 pub struct MpEventPublisher<T, R = ()> {
-    pub(in crate::broadcast) shared: Handle<Owned<T>, Publishing>,
-    /// What the next closure changes.
+    /// What the next closure changes. It goes before the ring: if its destructor panics, those of the ring
+    /// still run ([`drop_all`](crate::base::drop_all::drop_all)).
     spare: T,
+    pub(in crate::broadcast) shared: Handle<Owned<T>, Publishing>,
     factory: Arc<dyn Fn() -> T + Send + Sync>,
     reset: R,
 }

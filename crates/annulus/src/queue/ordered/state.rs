@@ -21,6 +21,7 @@
 use core::mem::ManuallyDrop;
 
 use crate::base::common::Common;
+use crate::base::drop_all::drop_all;
 use crate::base::handle_count::HandleCount;
 use crate::base::hint::unlikely;
 use crate::base::in_place::written;
@@ -374,11 +375,12 @@ impl<T> State<T> {
             self.published.barrier_behind_flag();
         }
         if !mutated!("ordered_keeps_what_is_left") {
-            // One by one: if a destructor panics, the others are still there.
-            while let Some(claimed) = self.lane.claim(1) {
+            drop_all(|| {
+                let Some(claimed) = self.lane.claim(1) else { return false };
                 let _leaving = LeavingSlots { state: self, first: claimed.number() };
                 drop(claimed);
-            }
+                true
+            });
         }
     }
 }

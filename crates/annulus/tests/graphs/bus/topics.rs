@@ -227,6 +227,45 @@ fn publishers_of_many_are_cloned() {
     assert_eq!(bus.remove("a"), Ok(()));
 }
 
+/// A publisher that is in the place of another one does not become that of its topic: the topics that were
+/// mixed up end, and no message reaches another topic.
+#[test]
+fn a_topic_takes_back_its_own_publisher_only() {
+    let bus = Bus::<u64>::new(4);
+    let names = ["a", "b"];
+    let mut subscribers = names.map(|name| bus.subscribe(name));
+    let [mut first, mut second] = names.map(|name| bus.publisher(name));
+    std::mem::swap(&mut *first, &mut *second);
+    first.publish(2);
+    second.publish(1);
+    drop((first, second));
+    for (name, number) in names.into_iter().zip(1..) {
+        assert_eq!(bus.try_publisher(name).err(), Some(TopicError::Closed { topic: name.into() }));
+        let subscriber = &mut subscribers[number as usize - 1];
+        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(number), Err(annulus::RecvError)));
+        assert_eq!(bus.remove(name), Ok(()));
+    }
+
+    // Swapped twice, each is where it was.
+    let [mut first, mut second] = names.map(|name| bus.publisher(name));
+    (0..2).for_each(|_| std::mem::swap(&mut *first, &mut *second));
+    drop((first, second));
+    let mut subscriber = bus.subscribe("a");
+    bus.publisher("a").publish(3);
+    assert_eq!(subscriber.recv(), Ok(3));
+
+    // Nor one of no topic. The topic's own is in use until it goes.
+    let (strange, strangers) = annulus::broadcast::lossy::<u64>(4);
+    let mut strange_subscriber = strangers.subscribe();
+    let mut publisher = bus.publisher("a");
+    let own = std::mem::replace(&mut *publisher, strange);
+    drop(publisher);
+    assert!(strange_subscriber.recv().is_err(), "it went with the guard");
+    assert_eq!(bus.try_publisher("a").err(), Some(TopicError::Taken { topic: "a".into() }));
+    drop(own);
+    assert!(subscriber.recv().is_err());
+}
+
 #[test]
 fn names_may_be_anything() {
     let bus = Bus::<u64>::new(4);

@@ -15,12 +15,18 @@ use crate::process::Child;
 use crate::support::sleeping::{self, Sleeper};
 use crate::tasks::{Running, until};
 
-/// How many such threads this process has.
+/// How many such threads this process has. None of them takes a signal of the program's.
 fn threads() -> usize {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
-    // (One that has just ended has no name any more.)
-    let names = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default());
-    names.filter(|name| name.starts_with("annulus wake-up")).count()
+    // (One that has just ended has no file any more.)
+    let files = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default());
+    let ours = files.filter(|status| status.starts_with("Name:\tannulus wake-up"));
+    ours.inspect(|status| {
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
+        let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
+        assert_ne!(blocked >> (libc::SIGTERM - 1) & 1, 0, "{status}");
+    })
+    .count()
 }
 
 /// One of each waits, and nothing comes for a second: how often more than they may their threads got up,

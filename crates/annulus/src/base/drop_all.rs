@@ -1,0 +1,82 @@
+//! [`drop_all`]: a loop over destructors of the user's that goes on where one of them panics.
+//!
+//! The first panic goes on once all are dropped, as that of a `Vec` does. The others end here: a second panic
+//! beside the first would end the process. Where the thread is panicking already, that panic is the first.
+//!
+//! Without `std` no panic can be caught: all are dropped beside the first panic, and a second one ends the
+//! process.
+
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use std::any::Any;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use std::boxed::Box;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use crate::sync::mutated;
+
+/// Calls `drop_next` until it returns that nothing is left, also after a panic. So `drop_next` takes out what
+/// it drops before it drops it.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+pub(crate) fn drop_all(mut drop_next: impl FnMut() -> bool) {
+    let mut first = None;
+    while let Err(panic) = catch_unwind(AssertUnwindSafe(|| while drop_next() {})) {
+        if mutated!("drop_all_stops") {
+            resume_unwind(panic);
+        }
+        if first.is_none() && !std::thread::panicking() {
+            first = Some(panic);
+        } else {
+            end_panic(panic);
+        }
+    }
+    if let Some(panic) = first {
+        resume_unwind(panic);
+    }
+}
+
+/// As above. (Under loom a panic is a model that fails.)
+#[cfg(not(all(feature = "std", not(annulus_loom))))]
+pub(crate) fn drop_all(mut drop_next: impl FnMut() -> bool) {
+    struct Rest<F: FnMut() -> bool>(F);
+    impl<F: FnMut() -> bool> Drop for Rest<F> {
+        fn drop(&mut self) {
+            while (self.0)() {}
+        }
+    }
+    if cfg!(annulus_loom) {
+        // (Not one look more than there must be: each has its place in the model.)
+        while drop_next() {}
+        return;
+    }
+    // Where this panics, the drop goes on; where it does not, that finds nothing.
+    let mut rest = Rest(drop_next);
+    while (rest.0)() {}
+}
+
+/// Hands each of `items` to `drop_one`.
+pub(crate) fn drop_each<I>(items: impl IntoIterator<Item = I>, mut drop_one: impl FnMut(I)) {
+    let mut items = items.into_iter();
+    drop_all(|| items.next().map(&mut drop_one).is_some());
+}
+
+/// Drops `count` values that lie beside each other, from `first` on.
+///
+/// # Safety
+///
+/// They are there, are the caller's alone, and nobody looks at them afterwards.
+pub(crate) unsafe fn drop_values<T>(first: *mut T, count: usize) {
+    if core::mem::needs_drop::<T>() {
+        // SAFETY: the caller's promise; each comes once, and a panic goes on with the next.
+        drop_each(0..count, |index| unsafe { first.add(index).drop_in_place() });
+    }
+}
+
+/// Drops what a panic says that ends here. Where that panics, too, what this one says is left alone.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+pub(crate) fn end_panic(panic: Box<dyn Any + Send>) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        core::mem::forget(again);
+    }
+}
