@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use annulus::queue::InPlace;
-use annulus::queue::bytes::{Builder, Consumer, Producer, TryWriteError, WriteError};
+use annulus::queue::bytes::{Builder, Consumer, Producer, Record, TryWriteError, WriteError};
 use annulus::{
     CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
     TryRecvError, WaitStrategy, spsc,
@@ -106,8 +106,8 @@ records!(SharedRecords, annulus::shm::spsc::Across, |builder| {
     (producer, bytes::consumer(&invitation).unwrap().0)
 });
 
-fn number(record: &[u8]) -> u64 {
-    u64::from_le_bytes(record.try_into().expect("a record of 8 bytes"))
+fn number<K: InPlace>(record: &Record<'_, K>) -> u64 {
+    u64::from_le_bytes(record.to_vec().try_into().expect("a record of 8 bytes"))
 }
 
 impl<K: InPlace> Publish for Writing<K>
@@ -146,7 +146,7 @@ where
     fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
         for number in numbers {
             let mut record = self.producer.reserve(8).map_err(|_| PublishError(()))?;
-            record.copy_from_slice(&number.to_le_bytes());
+            record.write_at(0, &number.to_le_bytes());
             record.commit().map_err(|_| PublishError(()))?;
             self.sent.fetch_add(1, Ordering::Relaxed);
         }
