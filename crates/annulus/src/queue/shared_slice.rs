@@ -145,6 +145,7 @@ impl<'a, T: Pod> SharedSlice<'a, T> {
     }
 
     /// Copies of all, one after the other.
+    #[must_use]
     #[inline]
     pub fn iter(self) -> impl ExactSizeIterator<Item = T> + DoubleEndedIterator + 'a {
         // SAFETY: as in `get`.

@@ -27,8 +27,8 @@
 //! a reference, into the memory. A message is a copy, and stays as it is, once it is received: by `recv`, a
 //! batch, or `consume`. In place,
 //!
-//! - messages are shown as a [`SharedSlice`], by
-//!   [`readable_shared`](Consumer::readable_shared) and similar verbs: copy, check the copy, and use the copy;
+//! - messages are shown as a [`SharedSlice`], by [`readable_shared`](Consumer::readable_shared) and similar
+//!   verbs: copy, check the copy, and use the copy;
 //! - a [`Reservation`](crate::queue::Reservation) is written by `write_slice`, `write_iter` and `fill`, or
 //!   through [a pointer](crate::queue::Reservation::as_mut_ptr).
 //!

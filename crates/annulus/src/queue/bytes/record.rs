@@ -15,8 +15,8 @@ use crate::sync::mutated;
 
 /// One record, which lies in the ring. Made by [`Consumer::read`](super::Consumer::read) and similar verbs.
 ///
-/// In a queue within one process it is a slice of bytes. Between processes the other one may write to it while
-/// it is read, so there it is no slice: its bytes are copied, by [`to_vec`](Self::to_vec) or from what
+/// In a queue within one process it is a slice of bytes. Between processes the other one may write to it
+/// while it is read, so there it is no slice: its bytes are copied, by [`to_vec`](Self::to_vec) or from what
 /// [`shared`](Self::shared) shows.
 ///
 /// When it is dropped, the record is received, and its room is free again. If it is

@@ -14,8 +14,8 @@ use crate::sync::mutated;
 /// Room for one record, which is written in place. Made by
 /// [`Producer::try_reserve`](super::Producer::try_reserve) and similar verbs.
 ///
-/// In a queue within one process it is a slice of bytes. Between processes the other one may write there, too,
-/// so there it is no slice, and [`write_at`](Self::write_at) writes to it.
+/// In a queue within one process it is a slice of bytes. Between processes the other one may write there,
+/// too, so there it is no slice, and [`write_at`](Self::write_at) writes to it.
 ///
 /// At first it has any bytes: zeros, or parts of records that this queue had before. [`commit`](Self::commit)
 /// sends it. A reservation that is dropped has sent nothing.
