@@ -55,6 +55,9 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         /// `mpsc`.
         ///
         /// They stay in the queue, and may be read, until `advance` gives them back, or until the next receive.
+        ///
+        /// Between processes (`annulus.shm`) the other process can write to the messages while they are read. Unless you trust it
+        /// not to, copy a message first, through a volatile pointer, then check the copy, and use the copy.
         pub fn tryReadable(self: *Self) Ended!?[]const T {
             checkInPlace();
             var shown: Shown = .{};

@@ -73,7 +73,8 @@ pub fn Producer(comptime kind: Kind, comptime T: type) type {
         /// Reserves up to `most` messages in the ring, to be written there: at least 1, and fewer than `most` if fewer are free,
         /// or if the end of the ring comes first. Never waits. Only in `spsc` and `mpsc`.
         ///
-        /// The slots are the caller's until `commit`, which sends them. Their values are not defined before.
+        /// The slots are the caller's until `commit`, which sends them. Their values are not defined before. Between processes
+        /// (`annulus.shm`) the other process can write to them meanwhile: do not rely on what you read back.
         ///
         /// `error.Full`: none is free. `error.Closed`: as `trySend`. It is misuse to reserve 0, or twice.
         pub fn tryReserve(self: *Self, most: usize) Refused![]T {

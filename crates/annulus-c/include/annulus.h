@@ -786,6 +786,9 @@ annulus_status annulus_producer_try_send_batch(struct annulus_producer *producer
  * The slots are the caller's until it commits; nothing is sent before. annulus_producer_commit ends the
  * reservation. Until then, sends fail. The thread that uses the producer may call this.
  *
+ * Between processes the other process can write to the slots meanwhile. So unless you trust it not to, write
+ * there only, and do not rely on what you read back.
+ *
  * Returns ANNULUS_FULL, ANNULUS_CLOSED, ANNULUS_RESERVED (there is one already), ANNULUS_INVALID
  * (also if most is 0), ANNULUS_UNSUPPORTED (a queue of many consumers), ANNULUS_NOT_A_HANDLE. Then
  * *slots is null, and *count is 0.
@@ -927,6 +930,9 @@ annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer
  *
  * The messages stay in the queue, and may be read, until annulus_consumer_advance gives them back. The
  * pointer is good until then, or until the next receive. The thread that uses the consumer may call this.
+ *
+ * Between processes the other process can write to the messages while they are read. Unless you trust it not
+ * to, copy a message first, then check the copy, and use the copy.
  *
  * Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY), ANNULUS_CLOSED, ANNULUS_UNSUPPORTED (a queue of
  * many consumers), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *messages is null, and *count is 0.

@@ -194,10 +194,9 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
             Ok(found) => found,
             Err(status) => return Err(self.refused(status)),
         };
-        let slots = reservation.as_uninit();
-        let units = slots.len();
+        let (slots, units) = (reservation.as_mut_ptr(), reservation.len());
         // SAFETY: the slots are this producer's; the caller promises the messages.
-        unsafe { layout.copy_in(messages, slots.as_mut_ptr().cast(), units / layout.stride) };
+        unsafe { layout.copy_in(messages, slots.cast(), units / layout.stride) };
         // SAFETY: a word need not be initialized; the bytes of memory of several processes are.
         match unsafe { reservation.commit(units) } {
             0 => Err(ANNULUS_CLOSED),
@@ -211,8 +210,7 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
             Ok(found) => found,
             Err(status) => return Err(self.refused(status)),
         };
-        let slots = reservation.as_uninit();
-        let (start, count) = (slots.as_mut_ptr().cast(), slots.len() / layout.stride);
+        let (start, count) = (reservation.as_mut_ptr().cast(), reservation.len() / layout.stride);
         // The reservation ends here, but slots that are free stay so until this producer sends.
         self.reserved = count;
         Ok((start, count))
@@ -292,9 +290,9 @@ impl Producer<Spsc> {
     pub(crate) unsafe fn look(&mut self, patience: Patience) -> Done<Beside> {
         // SAFETY: the caller's promise.
         unsafe { self.take_back() };
-        let result = self.reservation(usize::MAX, patience).map(|(mut reservation, _)| {
-            let slots = reservation.as_uninit();
-            Beside { start: slots.as_ptr().cast(), units: slots.len() }
+        let result = self.reservation(usize::MAX, patience).map(|(mut reservation, _)| Beside {
+            start: reservation.as_mut_ptr().cast_const().cast(),
+            units: reservation.len(),
         });
         self.reserved = LENT;
         result.map_err(|status| self.refused(status))
@@ -348,10 +346,10 @@ impl<K: AnyKind + InPlace, U: Unit> Consumer<K, U> {
         self.shown = 0;
         let (most, stride) = (self.layout.units(most), self.layout.stride);
         let units = self.units.receiver();
-        let mut there = units.peek_many(most);
+        let mut there = units.peek_many_shared(most);
         if there.is_empty() {
             wait_for_some(units, patience)?;
-            there = units.peek_many(most);
+            there = units.peek_many_shared(most);
             if there.is_empty() {
                 return Err(ANNULUS_EMPTY);
             }
@@ -480,9 +478,9 @@ fn wait_for_some<K: AnyKind + InPlace, U: Unit>(
         // Whoever finds nothing in a closed queue looks again.
         Patience::None if units.is_closed() && units.is_fully_drained() => Err(ANNULUS_CLOSED),
         Patience::None => Ok(()),
-        Patience::Endless => units.wait_readable().map(drop).map_err(|_| ANNULUS_CLOSED),
+        Patience::Endless => units.wait_readable_shared().map(drop).map_err(|_| ANNULUS_CLOSED),
         Patience::For(timeout) => {
-            units.wait_readable_timeout(timeout).map(drop).map_err(|error| match error {
+            units.wait_readable_shared_timeout(timeout).map(drop).map_err(|error| match error {
                 RecvTimeoutError::Timeout => ANNULUS_TIMEOUT,
                 RecvTimeoutError::Closed => ANNULUS_CLOSED,
             })

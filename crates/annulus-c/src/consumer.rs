@@ -260,6 +260,9 @@ pub unsafe extern "C" fn annulus_consumer_try_recv_batch(
 /// The messages stay in the queue, and may be read, until `annulus_consumer_advance` gives them back. The
 /// pointer is good until then, or until the next receive. The thread that uses the consumer may call this.
 ///
+/// Between processes the other process can write to the messages while they are read. Unless you trust it not
+/// to, copy a message first, then check the copy, and use the copy.
+///
 /// Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`), `ANNULUS_CLOSED`, `ANNULUS_UNSUPPORTED` (a queue of
 /// many consumers), `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*messages` is null, and `*count` is 0.
 ///

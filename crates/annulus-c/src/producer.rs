@@ -262,6 +262,9 @@ pub unsafe extern "C" fn annulus_producer_try_send_batch(
 /// The slots are the caller's until it commits; nothing is sent before. `annulus_producer_commit` ends the
 /// reservation. Until then, sends fail. The thread that uses the producer may call this.
 ///
+/// Between processes the other process can write to the slots meanwhile. So unless you trust it not to, write
+/// there only, and do not rely on what you read back.
+///
 /// Returns `ANNULUS_FULL`, `ANNULUS_CLOSED`, `ANNULUS_RESERVED` (there is one already), `ANNULUS_INVALID`
 /// (also if `most` is 0), `ANNULUS_UNSUPPORTED` (a queue of many consumers), `ANNULUS_NOT_A_HANDLE`. Then
 /// `*slots` is null, and `*count` is 0.

@@ -1,7 +1,7 @@
 // errors: 4
 // says: `String` cannot be copied through a ring: it is not an `annulus::Message`
 // says: the method `subscribe` exists for struct
-// says: which is required by `String: Message`
+// says: which is required by `String: annulus::Message`
 // at: let (mut publisher, subscribable)
 
 // No error names the library that says which types have no padding.

@@ -117,7 +117,7 @@ fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
             2 => drop(consumer.try_recv()),
             3 => assert!(consumer.consume(drop) <= 6),
             4 => assert!(producer.try_reserve(20).is_none_or(|room| room.len() <= 6)),
-            _ => assert!(consumer.readable().len() <= 6),
+            _ => assert!(consumer.readable_shared().len() <= 6),
         }
         assert!(producer.len() <= 6 && consumer.len() <= 6);
     }

@@ -211,7 +211,7 @@ fn queue_verbs(invitation: &Invitation) -> Option<Verbs> {
         match verb % 8 {
             0 => drop(consumer.try_recv()),
             1 => assert!(consumer.consume(drop) <= SLOTS),
-            2 => assert!(consumer.readable().len() <= SLOTS),
+            2 => assert!(consumer.readable_shared().len() <= SLOTS),
             3 => drop(consumer.recv_timeout(Duration::ZERO)),
             4 => assert!(consumer.try_recv_batch(&mut [0; 20]) <= SLOTS),
             5 => _ = (consumer.is_fully_drained(), consumer.stats()),
@@ -337,7 +337,7 @@ impl Several {
             (8, _, Some((consumer, _))) => drop(consumer.try_recv()),
             (9, _, Some((consumer, _))) => assert!(consumer.consume(drop) <= ALL),
             (10, _, Some((consumer, _))) => {
-                let there = consumer.readable().len();
+                let there = consumer.readable_shared().len();
                 assert!(there <= SLOTS);
                 consumer.advance(there);
             }

@@ -25,6 +25,7 @@
 //! | `latest`, `skip_to_latest` | a lossy ring's subscriber | passes what is older than the newest message |
 //! | `peek` | a consumer, an event subscriber | shows the next message, which stays |
 //! | `readable`, `peek_many` | a consumer | shows messages beside each other, which stay |
+//! | `readable_shared`, `peek_many_shared` | a consumer | the same, also between processes |
 //! | `advance` | a consumer | drops what was shown |
 //! | `skip`, `consume`, `consume_up_to` | a consumer, a receiver | drops what is there, or hands it to a closure |
 //! | `alloc`, `redeem` | a pool | takes a free buffer, or the buffer of a handle |

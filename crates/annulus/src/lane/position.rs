@@ -13,6 +13,7 @@
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::ops::Range;
+use core::ptr::NonNull;
 
 use super::Cells;
 use crate::base::hint::{self, unlikely};
@@ -226,32 +227,30 @@ impl<T> Cells<T> {
     ///
     /// # Safety
     ///
-    /// The positions are of this block and beside each other, and nobody else looks at one of the slots for
-    /// `'a`. What they held is forgotten, not dropped.
+    /// The positions are of this block and beside each other, and no other end looks at one of the slots
+    /// while the caller does. What they held is forgotten, not dropped.
+    // A pointer, as below: another process may write to its own slots and to these.
     #[inline(always)]
-    pub(crate) unsafe fn uninit_at<'a>(
-        &self,
-        position: Position<T>,
-        count: usize,
-    ) -> &'a mut [MaybeUninit<T>] {
+    pub(crate) unsafe fn uninit_at(&self, position: Position<T>, count: usize) -> NonNull<[MaybeUninit<T>]> {
         self.watch_write(self.watched(position, count));
         tell!(Write, position.pointer(), count * size_of::<T>());
-        // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts_mut(position.pointer(), count) }
+        // SAFETY: the slots are of this block, so they are not at address 0.
+        NonNull::slice_from_raw_parts(unsafe { NonNull::new_unchecked(position.pointer()) }, count)
     }
 
     /// The values of `count` slots from `position` on, to look at.
     ///
     /// # Safety
     ///
-    /// The positions are of this block and beside each other, each of the slots holds a value, and nobody
-    /// changes or moves one for `'a`.
+    /// The positions are of this block and beside each other, each of the slots holds a value, and no end of
+    /// this process changes or moves one while the caller looks at it.
+    // A pointer: whether there can be a reference depends on the kind of the queue.
     #[inline(always)]
-    pub(crate) unsafe fn values_at<'a>(&self, position: Position<T>, count: usize) -> &'a [T] {
+    pub(crate) unsafe fn values_at(&self, position: Position<T>, count: usize) -> NonNull<[T]> {
         self.watch_read(self.watched(position, count));
         tell!(Read, position.pointer(), count * size_of::<T>());
-        // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts(position.pointer().cast(), count) }
+        // SAFETY: the slots are of this block, so they are not at address 0.
+        NonNull::slice_from_raw_parts(unsafe { NonNull::new_unchecked(position.pointer().cast()) }, count)
     }
 
     /// The slots of `count` positions from this one on, for the watchers.

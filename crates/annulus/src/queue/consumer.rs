@@ -11,8 +11,9 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::ends::{Read, take_up_to};
-use super::kind::{AnyKind, InPlace, Joinable, ManyConsumers};
+use super::kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 use super::outlined::outlined;
+use super::shared_slice::SharedSlice;
 use super::stats::ChannelStats;
 use crate::Closer;
 use crate::error::{RecvError, TryRecvError};
@@ -521,8 +522,11 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     }
 }
 
-/// In place: for queues with one consumer, [`spsc`](crate::spsc) and [`mpsc`](crate::mpsc), also between
-/// processes.
+/// In place: for queues with one consumer, [`spsc`](crate::spsc) and [`mpsc`](crate::mpsc).
+///
+/// Between processes, the other process may write to a message while it is read. So the verbs that show
+/// messages as slices are those of queues within one process, and others, whose names end in `_shared` or
+/// have it before `_timeout`, show a [`SharedSlice`], from which messages are copied.
 // The bounds are at the verbs, where the compiler explains one that is missing better.
 impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// The next messages of one ring as a slice, to be read in place. The slice is empty if no message is
@@ -543,7 +547,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[inline]
     pub fn readable(&mut self) -> &[T]
     where
-        K: InPlace,
+        K: InPlace + QueueKind,
     {
         self.peek_many(usize::MAX)
     }
@@ -568,7 +572,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[inline]
     pub fn wait_readable(&mut self) -> Result<&[T], RecvError>
     where
-        K: InPlace,
+        K: InPlace + QueueKind,
     {
         self.readable_until(None).unwrap_or(Err(RecvError))?;
         Ok(self.readable())
@@ -584,14 +588,15 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_readable_timeout(&mut self, timeout: Duration) -> Result<&[T], RecvTimeoutError>
     where
-        K: InPlace,
+        K: InPlace + QueueKind,
     {
         in_time(self.readable_until(Instant::now().checked_add(timeout)))?;
         Ok(self.readable())
     }
 
-    /// Drops the first `count` messages of [`readable`](Self::readable): all of them, even if a destructor
-    /// panics. Their slots become free at once.
+    /// Drops the first `count` messages of [`readable`](Self::readable), or of
+    /// [`readable_shared`](Self::readable_shared): all of them, even if a destructor panics. Their slots
+    /// become free at once.
     ///
     /// `advance(0)` drops nothing and ends the turn of this ring. The next [`readable`](Self::readable) or
     /// [`peek`](Self::peek) goes on with the next ring that has a message, and comes back to this ring after
@@ -668,7 +673,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[inline]
     pub fn peek(&mut self) -> Option<&T>
     where
-        K: InPlace,
+        K: InPlace + QueueKind,
     {
         self.peek_many(1).first()
     }
@@ -689,9 +694,82 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[inline]
     pub fn peek_many(&mut self, most: usize) -> &[T]
     where
+        K: InPlace + QueueKind,
+    {
+        // SAFETY: this process alone has the memory, and its producers leave these messages as they are.
+        unsafe { self.peek_many_shared(most).as_slice() }
+    }
+
+    /// As [`readable`](Self::readable), also for queues between processes: the messages are copied from what
+    /// is shown.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
+    /// use annulus::shm::{WhenConsumerDies, spsc};
+    ///
+    /// let builder = annulus::spsc::Builder::new(8);
+    /// let (mut producer, _, invitation) = spsc::producer::<u32>(builder, WhenConsumerDies::Close)?;
+    /// let (mut consumer, _) = spsc::consumer::<u32>(&invitation)?; // usually in another process
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(consumer.readable_shared().to_vec(), [1, 2, 3]);
+    /// consumer.advance(2);
+    /// assert_eq!(consumer.readable_shared().get(0), Some(3));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn readable_shared(&mut self) -> SharedSlice<'_, T>
+    where
         K: InPlace,
     {
-        K::read_end(&mut self.end).readable(most)
+        self.peek_many_shared(usize::MAX)
+    }
+
+    /// The first `most` messages of [`readable_shared`](Self::readable_shared), or all of them if there are
+    /// fewer.
+    #[inline]
+    pub fn peek_many_shared(&mut self, most: usize) -> SharedSlice<'_, T>
+    where
+        K: InPlace,
+    {
+        let messages = K::read_end(&mut self.end).readable(most);
+        // SAFETY: they were sent, and stay while this handle is borrowed.
+        unsafe { SharedSlice::new(messages) }
+    }
+
+    /// As [`wait_readable`](Self::wait_readable), for [`readable_shared`](Self::readable_shared).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Self::recv).
+    #[inline]
+    pub fn wait_readable_shared(&mut self) -> Result<SharedSlice<'_, T>, RecvError>
+    where
+        K: InPlace,
+    {
+        self.readable_until(None).unwrap_or(Err(RecvError))?;
+        Ok(self.readable_shared())
+    }
+
+    /// As [`wait_readable_timeout`](Self::wait_readable_timeout), for
+    /// [`readable_shared`](Self::readable_shared).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn wait_readable_shared_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<SharedSlice<'_, T>, RecvTimeoutError>
+    where
+        K: InPlace,
+    {
+        in_time(self.readable_until(Instant::now().checked_add(timeout)))?;
+        Ok(self.readable_shared())
     }
 }
 

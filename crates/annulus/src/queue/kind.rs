@@ -19,15 +19,17 @@ pub trait AnyKind: Parts {}
 /// [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and so on.
 #[diagnostic::on_unimplemented(
     message = "a queue of kind `{Self}` is one between processes",
-    label = "no builder makes it",
-    note = "`annulus::shm::spsc::producer` makes such a queue, by the settings of an `annulus::spsc::Builder`",
+    label = "not for queues between processes",
+    note = "another process may write to its messages, so they are no slices: take them by value, or by the verbs whose names have `shared` in them",
+    note = "no builder makes it: `annulus::shm::spsc::producer` makes such a queue, by the settings of an `annulus::spsc::Builder`",
     note = "`annulus::shm::mpsc::Builder` makes one of several producers"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
 #[doc(alias = "Kind")]
 pub trait QueueKind: AnyKind + Build {}
 
-/// A kind of queue whose messages can be written and read in place, as slices.
+/// A kind of queue whose messages can be written and read in place: as slices within one process (where it is
+/// a [`QueueKind`], too), and as a [`SharedSlice`](super::SharedSlice) between processes.
 #[diagnostic::on_unimplemented(
     message = "messages of a queue of kind `{Self}` cannot be written or read in place: many consumers take them one by one",
     label = "not for queues with many consumers",

@@ -178,7 +178,8 @@ mod tests {
             }
             // Past the check for the close, which comes before.
             let end = &mut producer.end;
-            end.free_slots(2).fill(core::mem::MaybeUninit::new(2));
+            // SAFETY: they are its own.
+            unsafe { end.free_slots(2).as_mut() }.fill(core::mem::MaybeUninit::new(2));
             add(producer.lend().own, 2);
             // SAFETY: reserved and written.
             assert_eq!(unsafe { producer.settle(2) }, !ends_between);

@@ -54,6 +54,7 @@ mod reservation;
 mod roster;
 #[cfg(feature = "std")]
 mod select;
+mod shared_slice;
 mod source;
 pub mod spmc;
 pub mod spsc;
@@ -87,4 +88,5 @@ pub use lent::Lent;
 pub(crate) use plan::Plan;
 pub use producer::Producer;
 pub use reservation::Reservation;
+pub use shared_slice::SharedSlice;
 pub use stats::ChannelStats;

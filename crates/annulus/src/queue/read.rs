@@ -11,7 +11,7 @@
 //! ```
 
 use core::mem::ManuallyDrop;
-use core::ptr;
+use core::ptr::{self, NonNull};
 
 use super::node::LaneNode;
 use super::outlined::outlined;
@@ -264,9 +264,11 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         self.node.released.notify();
     }
 
-    /// Up to `most` of the known messages that lie beside each other.
+    /// Up to `most` of the known messages that lie beside each other. As long as this end is borrowed, no end
+    /// of this process takes or changes them.
+    // Not a slice: another process may write there. `SharedSlice` says what can be done with them.
     #[inline]
-    pub(super) fn readable(&mut self, most: usize) -> &[T] {
+    pub(super) fn readable(&mut self, most: usize) -> NonNull<[T]> {
         let mut count = most;
         // Mutants: `> with >=`: a run ends where it is used up.
         if unlikely(most > self.run()) {
@@ -279,7 +281,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
 
     /// As [`readable`](Self::readable), by shared reference.
     #[inline]
-    pub(super) fn known_beside(&self, most: usize) -> &[T] {
+    pub(super) fn known_beside(&self, most: usize) -> NonNull<[T]> {
         // SAFETY: as in `readable`.
         unsafe { self.lane().cells().values_at(self.head, most.min(self.beside())) }
     }
@@ -359,7 +361,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         // SAFETY: the caller's promise; they lie before the tail (lane.take5), so they are this end's.
         let there = unsafe { self.lane().cells().values_at(position, buffer.len()) };
         // SAFETY: both are as long.
-        unsafe { ptr::copy_nonoverlapping(there.as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
+        unsafe { ptr::copy_nonoverlapping(there.cast().as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
     }
 
     /// Drops the first `count` of those that lie [beside each other](Self::beside).

@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-use super::kind::AnyKind;
+use super::kind::{AnyKind, QueueKind};
 use super::write::WriteEnd;
 use crate::base::drop_all::drop_values;
 
@@ -35,7 +35,7 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// Up to `most` slots; `None` where there is none.
     #[inline]
     pub(super) fn new(end: &'p mut WriteEnd<T, K::ControlBlock>, most: usize) -> Option<Self> {
-        let slots = NonNull::from(end.free_slots(most));
+        let slots = end.free_slots(most);
         (!slots.is_empty()).then_some(Self { end, slots })
     }
 
@@ -104,16 +104,20 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// assert_eq!(consumer.readable(), [7, 7, 7, 7]);
     /// ```
     #[inline]
-    pub fn fill(mut self, value: T) -> usize
+    pub fn fill(self, value: T) -> usize
     where
         T: Copy,
     {
-        self.as_uninit().fill(MaybeUninit::new(value));
+        for index in 0..self.slots.len() {
+            // SAFETY: one of the slots.
+            unsafe { self.first().add(index).write(value) };
+        }
         // SAFETY: they were written just now.
         unsafe { self.end.publish_slots(self.slots.len()) }
     }
 
-    /// The slots as uninitialized memory. Write them, then [commit](Self::commit) them.
+    /// The slots as uninitialized memory. Write them, then [commit](Self::commit) them. Within one process:
+    /// otherwise the other one may write there, too, so there is [`as_mut_ptr`](Self::as_mut_ptr).
     ///
     /// # Examples
     ///
@@ -128,9 +132,24 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// assert_eq!(consumer.recv(), Ok(10));
     /// ```
     #[inline]
-    pub fn as_uninit(&mut self) -> &mut [MaybeUninit<T>] {
+    pub fn as_uninit(&mut self) -> &mut [MaybeUninit<T>]
+    where
+        K: QueueKind,
+    {
         // SAFETY: they are `end`'s alone, and the borrow of this keeps it so.
         unsafe { self.slots.as_mut() }
+    }
+
+    /// The first slot; the others lie behind it. Write them, then [commit](Self::commit) them. It points to
+    /// them until a verb commits, or this is dropped.
+    ///
+    /// For queues between processes: what was written there may be something else a moment later, so there is
+    /// no slice, and what is read there is to be read by volatile or atomic reads. A message is any bytes all
+    /// the same.
+    #[must_use]
+    #[inline]
+    pub fn as_mut_ptr(&mut self) -> *mut T {
+        self.first()
     }
 
     /// The first slot.

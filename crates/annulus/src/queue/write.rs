@@ -12,7 +12,7 @@
 //! ```
 
 use core::mem::MaybeUninit;
-use core::ptr;
+use core::ptr::{self, NonNull};
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
@@ -269,12 +269,12 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         // SAFETY: the caller's promise; free slots (lane.send1) belong to this end alone.
         let free = unsafe { self.lane().cells().uninit_at(position, values.len()) };
         // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
-        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.as_mut_ptr().cast(), values.len()) };
+        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.cast().as_ptr(), values.len()) };
     }
 
     /// Up to `most` contiguous free slots; empty where there is none.
     #[inline]
-    pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
+    pub(super) fn free_slots(&mut self, most: usize) -> NonNull<[MaybeUninit<T>]> {
         let mut count = most;
         // Mutants: `> with >=`: a run begins where one is.
         if unlikely(most > self.run()) {
@@ -307,7 +307,11 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     ///
     /// If the `count` slots do not lie beside each other.
     #[inline]
-    pub(super) fn free_slots_behind(&mut self, skip: usize, count: usize) -> Option<&mut [MaybeUninit<T>]> {
+    pub(super) fn free_slots_behind(
+        &mut self,
+        skip: usize,
+        count: usize,
+    ) -> Option<NonNull<[MaybeUninit<T>]>> {
         if !self.has_free_slots(skip + count) {
             return None;
         }
@@ -519,7 +523,7 @@ unsafe fn end_or_wake_one<T, C: ControlBlock>(
 #[inline(never)]
 unsafe fn drop_unsent<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
-    let unsent = unsafe { node.lane.cells().uninit_at(tail, count) }.as_mut_ptr();
+    let unsent = unsafe { node.lane.cells().uninit_at(tail, count) }.as_ptr();
     // SAFETY: as above.
     unsafe { drop_values(unsent.cast::<T>(), count) };
 }

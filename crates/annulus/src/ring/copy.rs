@@ -156,6 +156,25 @@ pub(super) fn load_bytes<const FLOOR: usize>(words: &[AtomicU64], bytes: &mut [M
     }
 }
 
+/// Copies `bytes` bytes that another process may write meanwhile: each access is volatile, or in an `asm!`
+/// block.
+///
+/// # Safety
+///
+/// `from` is readable and `to` writable for so many bytes, and they do not overlap. Nobody else accesses
+/// `to`. No thread of this program writes to `from`.
+#[inline]
+pub(crate) unsafe fn copy_shared(to: *mut u8, from: *const u8, bytes: usize) {
+    if vector::AVAILABLE && bytes >= RECORD_FLOOR {
+        // SAFETY: the caller's promise, and so many bytes are at least what the vectors take.
+        return unsafe { vector::copy(to, from, bytes) };
+    }
+    for at in 0..bytes {
+        // SAFETY: the caller's promise.
+        unsafe { to.add(at).write(from.add(at).read_volatile()) };
+    }
+}
+
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;

@@ -45,6 +45,7 @@ pub(crate) use claims::{Claimant, Claims, Fellows};
 pub(crate) use copied::Copied;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use copied::slots_layout;
+pub(crate) use copy::copy_shared;
 pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};
 #[cfg(all(feature = "std", not(annulus_loom)))]

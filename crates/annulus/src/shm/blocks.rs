@@ -240,20 +240,19 @@ mod tests {
                 typed.send(numbered(number)).unwrap();
                 if number % 3 == 2 {
                     while seen <= number {
-                        let there = blocks.peek_many(usize::MAX);
+                        let there = blocks.readable_shared().to_vec();
                         assert_eq!(there.len() % size, 0);
                         for message in there.chunks_exact(size) {
                             assert_eq!(message, bytemuck::bytes_of(&numbered::<T>(seen)), "{size} bytes");
                             seen += 1;
                         }
-                        let count = there.len();
-                        blocks.advance(count);
+                        blocks.advance(there.len());
                     }
                     assert_eq!(typed.len(), 0);
                 }
             }
             drop(typed);
-            assert_eq!(blocks.peek_many(usize::MAX).len(), size);
+            assert_eq!(blocks.readable_shared().len(), size);
             drop(blocks);
 
             let (mut blocks, _, invitation) = spsc_producer(builder, of, WhenConsumerDies::Close).unwrap();
@@ -263,15 +262,9 @@ mod tests {
                 let bytes = bytemuck::bytes_of(&pair);
                 let mut sent = 0;
                 while sent < bytes.len() {
-                    let mut slots = blocks.try_reserve(bytes.len() - sent).unwrap();
-                    let room = slots.as_uninit();
-                    let count = room.len();
-                    assert_eq!(count % size, 0);
-                    for (slot, byte) in room.iter_mut().zip(&bytes[sent..]) {
-                        slot.write(*byte);
-                    }
-                    // SAFETY: all of them were written.
-                    sent += unsafe { slots.commit(count) };
+                    let slots = blocks.try_reserve(bytes.len() - sent).unwrap();
+                    assert_eq!(slots.len() % size, 0);
+                    sent += slots.write_slice(&bytes[sent..]);
                 }
                 assert_eq!([typed.recv().unwrap(), typed.recv().unwrap()], pair, "{size} bytes");
             }
@@ -309,19 +302,14 @@ mod tests {
         assert_eq!(places.taken(), 2);
         for number in 0..20_u64 {
             typed.send(numbered(number)).unwrap();
-            let mut slots = blocks.try_reserve(of.bytes).unwrap();
+            let slots = blocks.try_reserve(of.bytes).unwrap();
             let message = numbered::<T>(number + 100);
-            slots.as_uninit().iter_mut().zip(bytemuck::bytes_of(&message)).for_each(|(slot, byte)| {
-                slot.write(*byte);
-            });
-            // SAFETY: all of them were written.
-            assert_eq!(unsafe { slots.commit(of.bytes) }, of.bytes);
+            assert_eq!(slots.write_slice(bytemuck::bytes_of(&message)), of.bytes);
             let mut seen = Vec::new();
             while seen.len() < 2 {
-                let there = consumer.peek_many(usize::MAX);
+                let there = consumer.readable_shared().to_vec();
                 seen.extend(there.chunks_exact(of.bytes).map(bytemuck::pod_read_unaligned::<T>));
-                let count = there.len();
-                consumer.advance(count);
+                consumer.advance(there.len());
             }
             let wanted = [numbered(number), message];
             assert!(wanted.iter().all(|message| seen.contains(message)), "{seen:?}");

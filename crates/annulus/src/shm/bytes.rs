@@ -1,15 +1,18 @@
 //! Queues of records of any length, between two processes.
 //!
 //! A queue has the verbs, the errors and the waits of [`queue::bytes`](crate::queue::bytes): records of up to
-//! half the capacity, written and read in place. What happens when a process ends is said in
+//! half the capacity, written and read in the ring. What happens when a process ends is said in
 //! [`shm::spsc`](super::spsc#when-a-process-ends). A record counts as received when it is dropped.
 //!
 //! # Trust
 //!
 //! Both processes can write to the memory. Whatever the other one writes there, this one stays within the
-//! ring, and no call runs for ever. A length that can't be closes the queue. But a record is a slice in
-//! memory that the other process can change while it is read: a process that does so breaks a promise on
-//! which the compiler relies. So let only processes in that keep it, or copy the record before you check it.
+//! ring, and no call runs for ever. A length that can't be closes the queue. But the other process can change
+//! a record while this one reads it, or a reservation while this one writes it. So neither is a slice here: a
+//! record is copied, by [`to_vec`](crate::queue::bytes::Record::to_vec) or from what
+//! [`shared`](crate::queue::bytes::Record::shared) shows, and a reservation is written by
+//! [`write_at`](crate::queue::bytes::Reservation::write_at). Check the copy, not the record. Where the other
+//! process is trusted, `unsafe` code can have [a slice](crate::queue::SharedSlice::as_slice).
 
 use super::error::AttachError;
 use super::format::Payload;
@@ -53,10 +56,10 @@ pub type Consumer = crate::queue::bytes::Consumer<Across>;
 ///
 /// producer.write(b"of any length")?;
 /// let mut record = producer.reserve(100)?;
-/// record[..2].copy_from_slice(b"up");
+/// record.write_at(0, b"up");
 /// record.commit_len(2)?;
-/// assert_eq!(*consumer.read()?, *b"of any length");
-/// assert_eq!(*consumer.read()?, *b"up");
+/// assert_eq!(consumer.read()?.to_vec(), b"of any length");
+/// assert_eq!(consumer.read()?.to_vec(), b"up");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn producer(

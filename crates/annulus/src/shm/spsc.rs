@@ -22,6 +22,18 @@
 //! Both processes can write to the memory. Whatever the other one writes there, this one stays within the
 //! slots, and no call runs for ever. But messages may then be any bytes, and the queue may seem empty, full,
 //! or closed. So let only processes in that may do so.
+//!
+//! The other process can also change a message while this one looks at it. So no safe verb gives a slice, or
+//! a reference, into the memory. A message is a copy, and stays as it is, once it is received: by `recv`, a
+//! batch, or `consume`. In place,
+//!
+//! - messages are shown as a [`SharedSlice`], by [`readable_shared`](Consumer::readable_shared) and similar
+//!   verbs: copy, check the copy, and use the copy;
+//! - a [`Reservation`](crate::queue::Reservation) is written by `write_slice`, `write_iter` and `fill`, or
+//!   through [a pointer](crate::queue::Reservation::as_mut_ptr).
+//!
+//! If you trust the other process not to write to a message that it has sent, there is a slice after all, in
+//! `unsafe` code: [`SharedSlice::as_slice`].
 
 use bytemuck::Pod;
 
@@ -33,6 +45,8 @@ use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
 use super::share_error::ShareError;
 use crate::wait::WaitStrategy;
 
+/// What such a queue shows in place.
+pub use crate::queue::SharedSlice;
 /// The kind of such a queue.
 pub use crate::queue::across::Across;
 

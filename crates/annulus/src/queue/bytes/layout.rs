@@ -17,6 +17,8 @@
 //! for its longest record. An empty ring has `w` free slots, wherever its head is.
 // Decision 0083: records lie in a lane of words.
 
+use core::ptr::NonNull;
+
 use crate::sync::mutated;
 
 /// Bytes in a word.
@@ -53,25 +55,32 @@ pub(super) fn ring_words(capacity: usize) -> usize {
 
 /// The bytes of a record of `len` bytes.
 #[inline(always)]
-pub(super) fn bytes_of(record: &[u64], len: usize) -> &[u8] {
-    &bytemuck::cast_slice(record)[HEADER..HEADER + len]
-}
-
-/// As [`bytes_of`], to be written.
-#[inline(always)]
-pub(super) fn bytes_of_mut(record: &mut [u64], len: usize) -> &mut [u8] {
-    &mut bytemuck::cast_slice_mut(record)[HEADER..HEADER + len]
+pub(super) fn bytes_of(record: NonNull<[u64]>, len: usize) -> NonNull<[u8]> {
+    assert!(words_of(len) <= record.len(), "the words end before the record");
+    // SAFETY: they lie behind the header, in the words of the record (asserted).
+    NonNull::slice_from_raw_parts(unsafe { record.cast::<u8>().add(HEADER) }, len)
 }
 
 /// Makes a record of `len` bytes of `record`, which has these bytes: writes its length, and clears what lies
 /// behind them in its last word.
+///
+/// # Safety
+///
+/// The words are the caller's, but for another process that may write to them.
 #[inline(always)]
-pub(super) fn finish(record: &mut [u64], len: usize) {
-    record[0] = len as u64;
+pub(super) unsafe fn finish(record: NonNull<[u64]>, len: usize) {
+    assert!(words_of(len) <= record.len(), "the words end before the record");
+    let first = record.cast::<u64>();
+    // SAFETY: the header, the caller's.
+    unsafe { first.write(len as u64) };
     let used = len % WORD;
     if used != 0 {
-        // The first bytes in memory, on every machine.
-        record[words_of(len) - 1] &= u64::from_le(u64::MAX >> (8 * (WORD - used)));
+        // SAFETY: the last word (asserted), the caller's.
+        unsafe {
+            let last = first.add(words_of(len) - 1);
+            // The first bytes in memory, on every machine.
+            last.write(last.read_volatile() & u64::from_le(u64::MAX >> (8 * (WORD - used))));
+        }
     }
 }
 
@@ -110,7 +119,8 @@ mod tests {
     fn what_is_behind_a_record_is_cleared() {
         for len in 0..=24 {
             let mut record = [u64::MAX; 4];
-            finish(&mut record, len);
+            // SAFETY: its own words.
+            unsafe { finish(NonNull::from(&mut record[..]), len) };
             assert_eq!(record[0], len as u64);
             let bytes: &[u8] = bytemuck::cast_slice(&record);
             let end = words_of(len) * WORD;

@@ -2,7 +2,8 @@
 //!
 //! A queue of a type has a slot of one size for each message. Here each record takes what it needs: 8 bytes
 //! for its length, and its bytes, rounded up to 8. It may be as long as half the capacity. It is never split,
-//! also where the ring ends, so both sides use it in place, as a slice.
+//! also where the ring ends, so both sides use it in place, as a slice. (Between processes, in
+//! `annulus::shm::bytes`, it is in one piece, too, but [no slice](Record).)
 //!
 //! ```
 //! use annulus::queue::bytes;

@@ -75,7 +75,7 @@ impl<K: InPlace> Producer<K> {
     #[inline]
     pub fn try_write(&mut self, record: &[u8]) -> Result<(), TryWriteError> {
         let mut reservation = self.try_reserve(record.len())?;
-        reservation.copy_from_slice(record);
+        reservation.write_at(0, record);
         Ok(reservation.commit()?)
     }
 
@@ -184,7 +184,7 @@ impl<K: InPlace> Producer<K> {
         deadline: Deadline,
     ) -> Result<(), E> {
         let mut reservation = self.reserve_as::<E>(record.len(), strategy, deadline)?;
-        reservation.copy_from_slice(record);
+        reservation.write_at(0, record);
         if reservation.publish(record.len()) { Ok(()) } else { Err(E::of(Refusal::Closed, ())) }
     }
 

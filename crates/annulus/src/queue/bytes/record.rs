@@ -1,19 +1,23 @@
 //! [`Record`]: a record that the consumer reads in the ring, and gives back when it is dropped.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
 use super::layout::{PADDING, bytes_of, words_of};
 use crate::lane::ControlBlock;
-use crate::queue::InPlace;
 use crate::queue::ends::Read;
 use crate::queue::read::ReadEnd;
+use crate::queue::{InPlace, QueueKind, SharedSlice};
 use crate::spsc::Spsc;
 use crate::sync::mutated;
 
-/// One record: a slice of bytes, which lies in the ring. Made by [`Consumer::read`](super::Consumer::read)
-/// and similar verbs.
+/// One record, which lies in the ring. Made by [`Consumer::read`](super::Consumer::read) and similar verbs.
+///
+/// In a queue within one process it is a slice of bytes. Between processes the other one may write to it
+/// while it is read, so there it is no slice: its bytes are copied, by [`to_vec`](Self::to_vec) or from what
+/// [`shared`](Self::shared) shows.
 ///
 /// When it is dropped, the record is received, and its room is free again. If it is
 /// [forgotten](core::mem::forget), the next read returns the same record once more.
@@ -30,40 +34,97 @@ impl<'c, K: InPlace> Record<'c, K> {
     pub(super) fn new(read: &'c mut K::Read<u64>, len: usize) -> Self {
         Self { end: K::current(read), len }
     }
+
+    /// How many bytes it has.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A copy of its bytes. Allocates.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.shared().to_vec()
+    }
+
+    /// Its bytes, of which parts can be copied; also in a queue between processes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
+    /// use annulus::queue::bytes::Builder;
+    /// use annulus::shm::{WhenConsumerDies, bytes};
+    ///
+    /// let (mut producer, _, invitation) = bytes::producer(Builder::new(64), WhenConsumerDies::Close)?;
+    /// let (mut consumer, _) = bytes::consumer(&invitation)?; // usually in another process
+    /// producer.write(b"\x02hi and more")?;
+    ///
+    /// let record = consumer.read()?;
+    /// let length = usize::from(record.shared().get(0).unwrap());
+    /// let text = record.shared().slice(1..1 + length).to_vec(); // a copy, which nobody changes
+    /// assert_eq!(str::from_utf8(&text)?, "hi");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn shared(&self) -> SharedSlice<'_, u8> {
+        let bytes = bytes_of(self.end.known_beside(words_of(self.len)), self.len);
+        // SAFETY: the record was sent, and stays until this is dropped.
+        unsafe { SharedSlice::new(bytes) }
+    }
 }
 
 /// Looks for the next record, and returns its length. Passes padding before it.
 #[inline]
 pub(super) fn next_len<K: InPlace>(read: &mut K::Read<u64>) -> Option<usize> {
-    let mut words = K::read_end(read).readable(usize::MAX);
-    if words.first() == Some(&PADDING) && !mutated!("padding_not_skipped") {
+    let (mut first, mut words) = first_word::<K>(read);
+    if first == Some(PADDING) && !mutated!("padding_not_skipped") {
         // Up to the last slot: the record behind it was sent together with it.
-        let padding = words.len();
-        K::current(read).advance(padding);
-        words = K::read_end(read).readable(usize::MAX);
+        K::current(read).advance(words);
+        (first, words) = first_word::<K>(read);
     }
     // What is known ends with a record, so the whole of it is known.
-    let len = words.first().map(|&len| len as usize)?;
-    if K::ControlBlock::ACROSS && words_of(len) > words.len() && !mutated!("record_of_any_length") {
+    let len = first? as usize;
+    if K::ControlBlock::ACROSS && words_of(len) > words && !mutated!("record_of_any_length") {
         // Another process has written what can't be: nothing behind it can be told apart.
-        let left = words.len();
-        K::current(read).advance(left);
+        K::current(read).advance(words);
         read.state().close();
         return None;
     }
     Some(len)
 }
 
-impl<K: InPlace> Deref for Record<'_, K> {
+/// The next word, read once, and how many lie beside each other.
+#[inline(always)]
+fn first_word<K: InPlace>(read: &mut K::Read<u64>) -> (Option<u64>, usize) {
+    let words = K::read_end(read).readable(usize::MAX);
+    // SAFETY: they were sent, and stay while the end is borrowed.
+    let words = unsafe { SharedSlice::new(words) };
+    (words.get(0), words.len())
+}
+
+/// Within one process.
+impl<K: InPlace + QueueKind> Deref for Record<'_, K> {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        bytes_of(self.end.known_beside(words_of(self.len)), self.len)
+        // SAFETY: this process alone has the memory, and its producer leaves the record as it is.
+        unsafe { self.shared().as_slice() }
     }
 }
 
-impl<K: InPlace> AsRef<[u8]> for Record<'_, K> {
+/// Within one process.
+impl<K: InPlace + QueueKind> AsRef<[u8]> for Record<'_, K> {
     #[inline]
     fn as_ref(&self) -> &[u8] {
         self
@@ -80,12 +141,12 @@ impl<K: InPlace> Drop for Record<'_, K> {
 /// A copy.
 impl<K: InPlace> From<Record<'_, K>> for Box<[u8]> {
     fn from(record: Record<'_, K>) -> Self {
-        Self::from(&*record)
+        record.to_vec().into()
     }
 }
 
 impl<K: InPlace> fmt::Debug for Record<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Record").field(&&**self).finish()
+        f.debug_tuple("Record").field(&self.shared()).finish()
     }
 }

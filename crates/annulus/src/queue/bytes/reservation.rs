@@ -2,17 +2,20 @@
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use super::WriteError;
-use super::layout::{PADDING, bytes_of, bytes_of_mut, finish, padding_before, words_of};
-use crate::queue::InPlace;
+use super::layout::{PADDING, bytes_of, finish, padding_before, words_of};
 use crate::queue::write::WriteEnd;
+use crate::queue::{InPlace, QueueKind};
 use crate::spsc::Spsc;
 use crate::sync::mutated;
 
-/// Room for one record, which is written in place: a slice of bytes. Made by
+/// Room for one record, which is written in place. Made by
 /// [`Producer::try_reserve`](super::Producer::try_reserve) and similar verbs.
+///
+/// In a queue within one process it is a slice of bytes. Between processes the other one may write there,
+/// too, so there it is no slice, and [`write_at`](Self::write_at) writes to it.
 ///
 /// At first it has any bytes: zeros, or parts of records that this queue had before. [`commit`](Self::commit)
 /// sends it. A reservation that is dropped has sent nothing.
@@ -37,10 +40,83 @@ impl<'p, K: InPlace> Reservation<'p, K> {
     pub(super) fn new(end: &'p mut WriteEnd<u64, K::ControlBlock>, len: usize) -> Option<Self> {
         let words = words_of(len);
         let padding = padding_before(words, end.to_storage_end());
-        let slots = NonNull::from(end.free_slots_behind(padding, words)?);
+        let slots = end.free_slots_behind(padding, words)?;
         // The slots hold words: a block is zeroed when it is made, and only words are written to it.
         let record = NonNull::slice_from_raw_parts(slots.cast(), words);
         Some(Self { end, padding, record, len })
+    }
+
+    /// How many bytes are reserved.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none is: the record is to be empty.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Copies `bytes` to the record, from its byte number `at` on.
+    ///
+    /// # Panics
+    ///
+    /// If the room ends before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
+    /// use annulus::queue::bytes::Builder;
+    /// use annulus::shm::{WhenConsumerDies, bytes};
+    ///
+    /// let (mut producer, _, invitation) = bytes::producer(Builder::new(64), WhenConsumerDies::Close)?;
+    /// let (mut consumer, _) = bytes::consumer(&invitation)?; // usually in another process
+    /// let mut record = producer.reserve(20)?;
+    /// record.write_at(0, &7_u32.to_le_bytes());
+    /// record.write_at(4, b"seven");
+    /// record.commit_len(9)?;
+    /// assert_eq!(consumer.read()?.to_vec(), b"\x07\0\0\0seven");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn write_at(&mut self, at: usize, bytes: &[u8]) {
+        let fits = at <= self.len && bytes.len() <= self.len - at;
+        assert!(fits, "{} bytes from {at} on: {} are reserved", bytes.len(), self.len);
+        // SAFETY: within the record (asserted), whose slots are `end`'s, and `bytes` lie elsewhere.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.as_mut_ptr().add(at), bytes.len()) };
+    }
+
+    /// The first byte; the others lie behind it. For code that fills it by a pointer, such as a system call.
+    ///
+    /// Between processes, what was written there may be something else a moment later.
+    #[must_use]
+    #[inline]
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.bytes().as_ptr().cast()
+    }
+
+    /// The same as a slice, for a process that trusts the other one.
+    ///
+    /// # Safety
+    ///
+    /// While the slice lives, no other process writes there. The handles of this library do not, but a
+    /// process can write to all of the memory: it is in its hands alone.
+    #[must_use]
+    #[inline]
+    pub unsafe fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: the slots are `end`'s alone as long as this borrows it; the caller promises the same of
+        // other processes.
+        unsafe { self.bytes().as_mut() }
+    }
+
+    #[inline(always)]
+    fn bytes(&self) -> NonNull<[u8]> {
+        bytes_of(self.record, self.len)
     }
 
     /// Sends the record.
@@ -97,11 +173,13 @@ impl<'p, K: InPlace> Reservation<'p, K> {
 
     /// Sends the first `len` bytes. False where the queue was closed before.
     #[inline]
-    pub(super) fn publish(mut self, len: usize) -> bool {
-        finish(self.words(), len);
+    pub(super) fn publish(self, len: usize) -> bool {
+        // SAFETY: the slots are `end`'s as long as this borrows it.
+        unsafe { finish(self.record, len) };
         if self.padding > 0 && !mutated!("padding_unmarked") {
             let slots = self.end.free_slots_behind(0, 1).expect("it is one of those that are left out");
-            slots[0].write(PADDING);
+            // SAFETY: a slot of `end`.
+            unsafe { slots.cast().write(PADDING) };
         }
         if mutated!("record_in_two") && self.padding == 0 && len > 0 {
             // SAFETY: as below, of the header.
@@ -113,30 +191,25 @@ impl<'p, K: InPlace> Reservation<'p, K> {
         // consumer looks at were written.
         unsafe { self.end.publish_copies(self.padding + words_of(len)) }
     }
-
-    /// The slots of the record.
-    #[inline(always)]
-    fn words(&mut self) -> &mut [u64] {
-        // SAFETY: they are `end`'s alone as long as this borrows it, and hold words.
-        unsafe { self.record.as_mut() }
-    }
 }
 
-impl<K: InPlace> Deref for Reservation<'_, K> {
+/// Within one process.
+impl<K: InPlace + QueueKind> Deref for Reservation<'_, K> {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: as in `words`; nobody writes them while this is borrowed.
-        bytes_of(unsafe { self.record.as_ref() }, self.len)
+        // SAFETY: they are `end`'s alone as long as this borrows it, and this process alone has the memory.
+        unsafe { self.bytes().as_ref() }
     }
 }
 
-impl<K: InPlace> DerefMut for Reservation<'_, K> {
+/// Within one process.
+impl<K: InPlace + QueueKind> DerefMut for Reservation<'_, K> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        let len = self.len;
-        bytes_of_mut(self.words(), len)
+        // SAFETY: this process alone has the memory.
+        unsafe { self.as_mut_slice() }
     }
 }
 

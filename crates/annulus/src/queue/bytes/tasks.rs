@@ -135,7 +135,7 @@ impl<K: InPlace> Producer<K> {
     /// ```
     pub async fn write_async(&mut self, record: &[u8]) -> Result<(), WriteError> {
         let mut reservation = self.reserve_async(record.len()).await?;
-        reservation.copy_from_slice(record);
+        reservation.write_at(0, record);
         reservation.commit()
     }
 

@@ -106,8 +106,8 @@ records!(SharedRecords, annulus::shm::spsc::Across, |builder| {
     (producer, bytes::consumer(&invitation).unwrap().0)
 });
 
-fn number(record: &[u8]) -> u64 {
-    u64::from_le_bytes(record.try_into().expect("a record of 8 bytes"))
+fn number(record: impl Into<Box<[u8]>>) -> u64 {
+    u64::from_le_bytes((*record.into()).try_into().expect("a record of 8 bytes"))
 }
 
 impl<K: InPlace> Publish for Writing<K>
@@ -146,7 +146,7 @@ where
     fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
         for number in numbers {
             let mut record = self.producer.reserve(8).map_err(|_| PublishError(()))?;
-            record.copy_from_slice(&number.to_le_bytes());
+            record.write_at(0, &number.to_le_bytes());
             record.commit().map_err(|_| PublishError(()))?;
             self.sent.fetch_add(1, Ordering::Relaxed);
         }
@@ -202,7 +202,7 @@ where
     Consumer<K>: Send + 'static,
 {
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
-        let result = self.consumer.try_read().map(|record| number(&record)).map_err(|error| match error {
+        let result = self.consumer.try_read().map(number).map_err(|error| match error {
             TryRecvError::Empty => LossyTryRecvError::Empty,
             TryRecvError::Closed => LossyTryRecvError::Closed,
         });
@@ -210,30 +210,30 @@ where
     }
 
     fn recv(&mut self) -> Result<u64, RecvError> {
-        let result = self.consumer.read().map(|record| number(&record));
+        let result = self.consumer.read().map(number);
         self.count(result)
     }
 
     #[cfg(feature = "async")]
     fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
         Box::pin(async move {
-            let result = self.consumer.read_async().await.map(|record| number(&record));
+            let result = self.consumer.read_async().await.map(number);
             self.count(result)
         })
     }
 
     #[cfg(feature = "async")]
     fn into_stream(self) -> Option<Messages> {
-        Some(Box::pin(self.consumer.into_stream().map(|record| number(&record))))
+        Some(Box::pin(self.consumer.into_stream().map(number)))
     }
 
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
-        let result = self.consumer.read_timeout(timeout).map(|record| number(&record));
+        let result = self.consumer.read_timeout(timeout).map(number);
         self.count(result)
     }
 
     fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        let result = self.consumer.read_deadline(deadline).map(|record| number(&record));
+        let result = self.consumer.read_deadline(deadline).map(number);
         self.count(result)
     }
 
@@ -283,7 +283,7 @@ where
             "try_read", false, |reader| Receive::try_recv(reader);
             "read", true, |reader| Receive::recv(reader);
             "read_by", true, |reader| {
-                let result = reader.consumer.read_by(WaitStrategy::Monitor).map(|record| number(&record));
+                let result = reader.consumer.read_by(WaitStrategy::Monitor).map(number);
                 reader.count(result)
             };
             "read_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);
@@ -296,7 +296,7 @@ where
                 "stream", true, |reader| {
                     let record = block_on(reader.consumer.stream().next());
                     reader.received += u64::from(record.is_some());
-                    record.map(|record| number(&record))
+                    record.map(number)
                 };
             };
             verbs.extend(more);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::{Builder, Consumer, InPlace, Producer};
+use annulus::queue::{Builder, Consumer, InPlace, Producer, QueueKind};
 use annulus::{TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 use super::dice::Dice;
@@ -54,7 +54,11 @@ fn send_by_all_verbs<K: InPlace>(producer: &mut Producer<u64, K>, whose: u64, se
 }
 
 /// Receives by every verb, and checks that each number comes once, in order.
-fn receive_by_all_verbs<K: InPlace>(consumer: &mut Consumer<u64, K>, producers: usize, seed: u64) {
+fn receive_by_all_verbs<K: InPlace + QueueKind>(
+    consumer: &mut Consumer<u64, K>,
+    producers: usize,
+    seed: u64,
+) {
     let mut dice = Dice(seed);
     let mut next = vec![0; producers];
     let mut check = |got: u64| {

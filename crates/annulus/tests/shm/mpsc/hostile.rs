@@ -76,7 +76,7 @@ impl Open {
         assert!(consumer.consume(drop) <= ALL);
         let _ = (consumer.try_recv(), consumer.is_closed(), consumer.is_fully_drained(), consumer.stats());
         let _ = consumer.recv_timeout(Duration::ZERO);
-        let there = consumer.readable().len();
+        let there = consumer.readable_shared().len();
         assert!(there <= SLOTS, "{there}");
         consumer.advance(there);
         assert!(consumer.len() <= ALL, "{}", consumer.len());

@@ -106,9 +106,9 @@ proptest! {
                     prop_assert_eq!(count as u64, left.min(most as u64));
                 }
                 Step::InPlace(most) => {
-                    let messages = consumer.peek_many(most);
-                    for message in messages {
-                        received.note(message);
+                    let messages = consumer.peek_many_shared(most);
+                    for message in messages.iter() {
+                        received.note(&message);
                     }
                     let count = messages.len();
                     consumer.advance(count);
@@ -270,16 +270,16 @@ fn a_full_ring_is_nobody_elses() {
     }
 }
 
-/// A reservation, and slices.
+/// A reservation, and what shows messages.
 #[test]
 fn messages_in_place() {
     let (mut consumer, _, invitation) = queue(8, 2).build::<u64>().unwrap();
     let mut producer = joined::<u64>(&invitation);
     let reservation = producer.try_reserve(5).unwrap();
     assert_eq!(reservation.write_iter(1..), 5);
-    assert_eq!(consumer.readable(), [1, 2, 3, 4, 5]);
+    assert_eq!(consumer.readable_shared().to_vec(), [1, 2, 3, 4, 5]);
     consumer.advance(5);
-    assert!(consumer.readable().is_empty());
+    assert!(consumer.readable_shared().is_empty());
     let placement = producer.placement();
     assert_eq!(placement.to_string(), "128 bytes in memory that processes share");
 }

@@ -47,7 +47,7 @@ fn this_process() {
             for number in 0.. {
                 let record = record(number, producer.max_len());
                 let mut room = producer.reserve(record.len()).unwrap();
-                room.copy_from_slice(&record);
+                room.write_at(0, &record);
                 room.commit().unwrap();
             }
         }
@@ -58,9 +58,8 @@ fn this_process() {
                 spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
             (0..5).for_each(|number| producer.send(payload(number)).unwrap());
             let mut room = producer.try_reserve(3).unwrap();
-            room.as_uninit()[..2].iter_mut().zip(5..).for_each(|(slot, number)| {
-                slot.write(payload(number));
-            });
+            // SAFETY: two of the three slots.
+            (0..2).for_each(|at| unsafe { room.as_mut_ptr().add(at).write(payload(5 + at as u64)) });
             invitation.send(&socket).unwrap();
             let _ = socket.read(&mut [0]);
         }
@@ -70,7 +69,7 @@ fn this_process() {
             let (mut producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
             (0..5).for_each(|number| producer.write(&record(number, 200)).unwrap());
             let mut room = producer.reserve(200).unwrap();
-            room[..100].fill(7);
+            room.write_at(0, &[7; 100]);
             invitation.send(&socket).unwrap();
             let _ = socket.read(&mut [0]);
         }
@@ -92,7 +91,7 @@ fn this_process() {
             let (mut consumer, _) = bytes::consumer_by(&invitation, strategy).unwrap();
             socket.write_all(b"\n").unwrap();
             while let Ok(record) = consumer.read() {
-                socket.write_all(&number_of(&record).to_ne_bytes()).unwrap();
+                socket.write_all(&number_of(&record.to_vec()).to_ne_bytes()).unwrap();
             }
         }
         other => panic!("{other:?}"),

@@ -104,6 +104,26 @@ proptest! {
     }
 }
 
+/// What was copied of a message stays as it was, and what is shown is what is there now.
+#[test]
+fn message_that_is_changed_while_it_is_shown() {
+    let (mut producer, mut consumer, file, _invitation) = open_queue();
+    assert_eq!(producer.try_send_batch(&[1, 2, 3]), 3);
+    let shown = consumer.wait_readable_shared().unwrap();
+    let copy = shown.to_vec();
+    file.write_all_at(&7_u64.to_ne_bytes(), SLOTS + 8).unwrap();
+    assert_eq!((copy, shown.get(1), shown.iter().collect()), (vec![1, 2, 3], Some(7), vec![1, 7, 3]));
+    // In a reservation: it is sent as it is then.
+    let mut room = producer.try_reserve(1).unwrap();
+    // SAFETY: a slot of the reservation.
+    unsafe { room.as_mut_ptr().write(4) };
+    file.write_all_at(&8_u64.to_ne_bytes(), SLOTS + 24).unwrap();
+    // SAFETY: any bytes are a message.
+    assert_eq!(unsafe { room.commit(1) }, 1);
+    consumer.advance(3);
+    assert_eq!(consumer.wait_readable_shared_timeout(Duration::ZERO).unwrap().to_vec(), [8]);
+}
+
 /// Somebody scribbles all the time: calls return, and deadlines are kept.
 #[test]
 fn beside_a_scribbler() {
