@@ -27,9 +27,22 @@
 
 #ifdef __cplusplus
 #define ANNULUS_ASSERT_(holds, what) static_assert(holds, what)
+#define ANNULUS_CAST_(to, what) static_cast<to>(what)
+#define ANNULUS_POINTER_(to, what) reinterpret_cast<to>(what)
+#define ANNULUS_NULL_ nullptr
 extern "C" {
 #else
 #define ANNULUS_ASSERT_(holds, what) _Static_assert(holds, what)
+#define ANNULUS_CAST_(to, what) ((to)(what))
+#define ANNULUS_POINTER_(to, what) ((to)(what))
+#define ANNULUS_NULL_ NULL
+#endif
+
+/* A number of 64 bits as a size. */
+#if UINTPTR_MAX == UINT64_MAX
+#define ANNULUS_SIZE_(number) (number)
+#else
+#define ANNULUS_SIZE_(number) ANNULUS_CAST_(size_t, number)
 #endif
 
 /* The layout of the views: the library asserts the same (src/spsc_view.rs, src/lossy_view.rs). */
@@ -141,11 +154,11 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_producer_end(annulus_spsc_producer *
 }
 
 ANNULUS_INLINE_ unsigned char *annulus_spsc_at_(size_t origin, uint64_t number) {
-    return (unsigned char *)(uintptr_t)(origin + (size_t)number * 8);
+    return ANNULUS_POINTER_(unsigned char *, origin + ANNULUS_SIZE_(number) * 8);
 }
 
 ANNULUS_INLINE_ size_t annulus_spsc_messages_(uint64_t words, size_t stride) {
-    return stride == 1 ? (size_t)words : (size_t)words / stride;
+    return stride == 1 ? ANNULUS_SIZE_(words) : ANNULUS_SIZE_(words) / stride;
 }
 
 /* Whether the queue is closed, so that nothing may be sent. */
@@ -188,7 +201,7 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_publish_(annulus_spsc_producer *view
 ANNULUS_INLINE_ annulus_status annulus_spsc_reserve(annulus_spsc_producer *view, size_t most, uint64_t timeout_ns, void **slots, size_t *count) {
     annulus_status status;
     size_t words, reserved = most;
-    *slots = NULL;
+    *slots = ANNULUS_NULL_;
     *count = 0;
     if (ANNULUS_UNLIKELY_(most == 0)) {
         return ANNULUS_INVALID;
@@ -319,7 +332,7 @@ ANNULUS_INLINE_ void annulus_spsc_release_(annulus_spsc_consumer *view, size_t w
  * view was ended). Then `*messages` is null, and `*count` is 0. */
 ANNULUS_INLINE_ annulus_status annulus_spsc_readable(annulus_spsc_consumer *view, uint64_t timeout_ns, const void **messages, size_t *count) {
     annulus_status status = annulus_spsc_some_(view, timeout_ns);
-    *messages = NULL;
+    *messages = ANNULUS_NULL_;
     *count = 0;
     if (ANNULUS_UNLIKELY_(status != ANNULUS_OK)) {
         return status;
@@ -437,7 +450,7 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_publish(annulus_lossy_publisher *vi
     }
     __atomic_store_n(slot, 2 * next + 1, __ATOMIC_RELAXED); /* slot.w1 */
     __atomic_thread_fence(__ATOMIC_RELEASE);                /* slot.w2 */
-    annulus_lossy_store_(slot + 1, (const unsigned char *)message, size);
+    annulus_lossy_store_(slot + 1, ANNULUS_CAST_(const unsigned char *, message), size);
     ANNULUS_LIGHT_FENCE_();                                      /* end.send4 */
     mask = __atomic_load_n(view->slow_mask, __ATOMIC_RELAXED);   /* end.send4 */
     if (ANNULUS_UNLIKELY_((next & mask) == 0)) {
@@ -507,7 +520,7 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_recv_timeout(annulus_lossy_subscrib
     if (size <= ANNULUS_INLINE_MAX || view->payload_at == 1) {
         const uint64_t seen = __atomic_load_n(slot, __ATOMIC_ACQUIRE); /* slot.r1 */
         if (__builtin_expect(seen == wanted, 1)) {
-            annulus_lossy_load_((unsigned char *)message, slot + 1, size);
+            annulus_lossy_load_(ANNULUS_CAST_(unsigned char *, message), slot + 1, size);
             __atomic_thread_fence(__ATOMIC_ACQUIRE);                      /* slot.r3 */
             if (__builtin_expect(__atomic_load_n(slot, __ATOMIC_RELAXED) == wanted, 1)) { /* slot.r4 */
                 view->next = next + 1;

@@ -168,8 +168,9 @@ impl Consumer {
 /// `size` is how many bytes there are at `message`, and has to be the size of a message of the queue. The
 /// thread that uses the consumer may call this.
 ///
-/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every message was received; or
-/// `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`. Then `message` is as it was.
+/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every message was received;
+/// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Then `message` is as it was.
 ///
 /// # Safety
 ///
@@ -261,7 +262,8 @@ pub unsafe extern "C" fn annulus_consumer_try_recv_batch(
 /// pointer is good until then, or until the next receive. The thread that uses the consumer may call this.
 ///
 /// Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`), `ANNULUS_CLOSED`, `ANNULUS_UNSUPPORTED` (a queue of
-/// many consumers), `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*messages` is null, and `*count` is 0.
+/// many consumers), `ANNULUS_VIEWED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*messages` is null,
+/// and `*count` is 0.
 ///
 /// # Safety
 ///
@@ -290,7 +292,7 @@ pub unsafe extern "C" fn annulus_consumer_readable(
 /// slots go back to the producer at once.
 ///
 /// The thread that uses the consumer may call this. Returns `ANNULUS_INVALID` if fewer were shown and not
-/// taken yet; `ANNULUS_UNSUPPORTED`, `ANNULUS_NOT_A_HANDLE`. Then nothing is taken.
+/// taken yet; `ANNULUS_VIEWED`, `ANNULUS_UNSUPPORTED`, `ANNULUS_NOT_A_HANDLE`. Then nothing is taken.
 ///
 /// # Safety
 ///
@@ -358,7 +360,7 @@ pub unsafe extern "C" fn annulus_consumer_fd(
 /// the end, is there already. If so, the descriptor is not armed: receive first. A receive disarms it.
 ///
 /// The thread that uses the consumer may call this. Returns `ANNULUS_INVALID` (there is no descriptor yet),
-/// `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
+/// `ANNULUS_VIEWED`, `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
 ///
 /// # Safety
 ///
@@ -454,7 +456,7 @@ pub unsafe extern "C" fn annulus_consumer_is_closed(consumer: *const annulus_con
 /// gone. Its descriptor is closed. Null is no error, and has no effect.
 ///
 /// The thread that uses the consumer may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before, or
-/// is a handle of another type: then nothing is freed.
+/// is a handle of another type, `ANNULUS_VIEWED` if it has a view: then nothing is freed.
 ///
 /// # Safety
 ///

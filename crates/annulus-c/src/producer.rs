@@ -169,8 +169,8 @@ unsafe fn store_slots(
 /// `size` is the size of the message, and has to be the one of the queue. The queue has a copy afterwards;
 /// the caller keeps its own. The thread that uses the producer may call this.
 ///
-/// Returns `ANNULUS_FULL`; `ANNULUS_CLOSED`; `ANNULUS_RESERVED` while a reservation is open; or
-/// `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Returns `ANNULUS_FULL`; `ANNULUS_CLOSED`; `ANNULUS_RESERVED` while a reservation is open; `ANNULUS_VIEWED`
+/// while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
 ///
 /// # Safety
 ///
@@ -262,9 +262,9 @@ pub unsafe extern "C" fn annulus_producer_try_send_batch(
 /// The slots are the caller's until it commits; nothing is sent before. `annulus_producer_commit` ends the
 /// reservation. Until then, sends fail. The thread that uses the producer may call this.
 ///
-/// Returns `ANNULUS_FULL`, `ANNULUS_CLOSED`, `ANNULUS_RESERVED` (there is one already), `ANNULUS_INVALID`
-/// (also if `most` is 0), `ANNULUS_UNSUPPORTED` (a queue of many consumers), `ANNULUS_NOT_A_HANDLE`. Then
-/// `*slots` is null, and `*count` is 0.
+/// Returns `ANNULUS_FULL`, `ANNULUS_CLOSED`, `ANNULUS_RESERVED` (there is one already), `ANNULUS_VIEWED`,
+/// `ANNULUS_INVALID` (also if `most` is 0), `ANNULUS_UNSUPPORTED` (a queue of many consumers),
+/// `ANNULUS_NOT_A_HANDLE`. Then `*slots` is null, and `*count` is 0.
 ///
 /// # Safety
 ///
@@ -308,7 +308,8 @@ pub unsafe extern "C" fn annulus_producer_reserve(
 /// With 0 it sends nothing. The slots are no longer the caller's.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_INVALID` if fewer are reserved (the
-/// reservation stays); `ANNULUS_CLOSED`, and nothing is sent; `ANNULUS_UNSUPPORTED`, `ANNULUS_NOT_A_HANDLE`.
+/// reservation stays); `ANNULUS_CLOSED`, and nothing is sent; `ANNULUS_VIEWED`, `ANNULUS_UNSUPPORTED`,
+/// `ANNULUS_NOT_A_HANDLE`.
 ///
 /// # Safety
 ///
@@ -424,7 +425,7 @@ pub unsafe extern "C" fn annulus_producer_is_closed(producer: *const annulus_pro
 /// reservation ends, and nothing of it is sent. Null is no error, and has no effect.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before, or
-/// is a handle of another type: then nothing is freed.
+/// is a handle of another type, `ANNULUS_VIEWED` if it has a view: then nothing is freed.
 ///
 /// # Safety
 ///

@@ -47,8 +47,8 @@ impl Publisher {
 /// `size` is the size of the message, and has to be the one of the ring. The ring has a copy afterwards; the
 /// caller keeps its own. The thread that uses the publisher may call this.
 ///
-/// Returns `ANNULUS_CLOSED`, also if the ring was closed while this waited; `ANNULUS_INVALID`,
-/// `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Returns `ANNULUS_CLOSED`, also if the ring was closed while this waited; `ANNULUS_VIEWED`
+/// while it has a view; `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
 ///
 /// # Safety
 ///

@@ -76,6 +76,30 @@ pub extern "C" fn annulus_abi_version() -> u32 {
     ANNULUS_ABI_VERSION
 }
 
+/// The version of this header: that of the package. `ANNULUS_VERSION` is the same as text.
+pub const ANNULUS_VERSION_MAJOR: u32 = 0;
+/// See `ANNULUS_VERSION_MAJOR`.
+pub const ANNULUS_VERSION_MINOR: u32 = 1;
+/// See `ANNULUS_VERSION_MAJOR`.
+pub const ANNULUS_VERSION_PATCH: u32 = 0;
+
+// The header has numbers that a preprocessor can compare, so they stand here as numbers.
+const _: () = {
+    const fn is(number: u32, text: &str) -> bool {
+        matches!(u32::from_str_radix(text, 10), Ok(found) if found == number)
+    }
+    assert!(is(ANNULUS_VERSION_MAJOR, env!("CARGO_PKG_VERSION_MAJOR")), "the package has another version");
+    assert!(is(ANNULUS_VERSION_MINOR, env!("CARGO_PKG_VERSION_MINOR")), "the package has another version");
+    assert!(is(ANNULUS_VERSION_PATCH, env!("CARGO_PKG_VERSION_PATCH")), "the package has another version");
+};
+
+/// The version of the library, as `ANNULUS_VERSION` is that of the header. The text is constant. Any thread
+/// may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn annulus_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
 const TEXTS: [(annulus_status, &CStr); 19] = [
     (ANNULUS_OK, c"done"),
     (ANNULUS_EMPTY, c"nothing is there now"),

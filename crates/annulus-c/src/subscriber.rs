@@ -45,8 +45,9 @@ impl Subscriber {
 /// `size` is how many bytes there are at `message`, and has to be the size of a message of the ring. The
 /// thread that uses the subscriber may call this.
 ///
-/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed and every message was received; or
-/// `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`. Then `message` is as it was.
+/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed and every message was received;
+/// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Then `message` is as it was.
 ///
 /// # Safety
 ///
@@ -170,7 +171,7 @@ pub unsafe extern "C" fn annulus_subscriber_fd(
 /// first. A receive disarms it.
 ///
 /// The thread that uses the subscriber may call this. Returns `ANNULUS_INVALID` (there is no descriptor yet),
-/// `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
+/// `ANNULUS_VIEWED`, `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
 ///
 /// # Safety
 ///
@@ -207,7 +208,7 @@ pub unsafe extern "C" fn annulus_subscriber_is_closed(subscriber: *const annulus
 /// is no error, and has no effect.
 ///
 /// The thread that uses the subscriber may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before,
-/// or is a handle of another type: then nothing is freed.
+/// or is a handle of another type, `ANNULUS_VIEWED` if it has a view: then nothing is freed.
 ///
 /// # Safety
 ///

@@ -2,6 +2,8 @@
 //! and as C++20, with each compiler that is there, and does what it checks.
 #![cfg(all(target_os = "linux", not(miri)))]
 
+use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -239,6 +241,100 @@ fn each_header_for_cpp_compiles_alone() {
     }
 }
 
+/// What programs compile with that have their own habits: the headers have nothing to say to it.
+const CAREFUL: [&str; 5] = ["-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wcast-qual", "-Wundef"];
+const CAREFUL_CPP: [&str; 4] =
+    ["-Wold-style-cast", "-Wzero-as-null-pointer-constant", "-Wextra-semi", "-Wnon-virtual-dtor"];
+
+#[test]
+fn headers_are_silent_with_more_warnings() {
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-careful");
+    fs::create_dir_all(scratch).unwrap();
+    let source = scratch.join("inline.c");
+    fs::write(&source, "#include <annulus_inline.h>\nint main(void) { return 0; }\n").unwrap();
+    let typed = ["typed.cpp", "shared_typed.cpp"].map(|name| folder().join("tests/c").join(name));
+    let mut seen = 0;
+    for (language, sources, more) in [(&C11, &[source][..], &[][..]), (&CPP20, &typed[..], &CAREFUL_CPP[..])]
+    {
+        for compiler in language.compilers.iter().filter(|compiler| is_there(compiler)) {
+            for source in sources {
+                let mut compile = Command::new(compiler);
+                compile.args(STRICT).args(CAREFUL).args(more).args(language.flags).arg("-fsyntax-only");
+                compile
+                    .args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())));
+                assert!(run(compile.arg(source)), "{compiler}: {}", source.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 3, "only {seen}");
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// A program may have another static library in Rust: what both have of Rust's own library is there once.
+#[test]
+fn two_static_libraries_in_rust_are_one_program() {
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-two");
+    fs::create_dir_all(scratch).unwrap();
+    let (other, program) = (scratch.join("other.rs"), scratch.join("two"));
+    let threads = "std::thread::spawn(|| format!(\"{}\", 42).len() as i32).join().unwrap_or(-1)";
+    let function = "#[unsafe(no_mangle)] pub extern \"C\" fn other() -> i32 {";
+    fs::write(&other, format!("{function} {threads} }}\n")).unwrap();
+    let source = scratch.join("two.c");
+    let main = "#include <annulus.h>\n#include <string.h>\nint other(void);\nint main(void) {\n\
+                return other() == 2 && strcmp(annulus_version(), ANNULUS_VERSION) == 0 ? 0 : 1; }\n";
+    fs::write(&source, main).unwrap();
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
+    rustc.args(["--edition=2024", "--crate-type=staticlib", "--crate-name=other", "-o"]);
+    assert!(run(rustc.arg(scratch.join("libother.a")).arg(&other)));
+    for turned in [false, true] {
+        let mut archives = [libraries().join("libannulus_c.a"), scratch.join("libother.a")];
+        if turned {
+            archives.reverse();
+        }
+        let mut compile = Command::new("cc");
+        compile.arg("-I").arg(folder().join("include")).arg(&source).args(archives);
+        compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program);
+        assert!(run(&mut compile) && run(&mut Command::new(&program)), "turned: {turned}");
+    }
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// A library whose threads may run stays where it is when a program closes it.
+#[test]
+fn a_library_that_is_closed_stays() {
+    let path = CString::new(libraries().join("libannulus_c.so").into_os_string().into_vec()).unwrap();
+    let header = fs::read_to_string(folder().join("include/annulus.h")).unwrap();
+    // SAFETY: the library has no constructor; the texts end with a zero.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+    assert!(!library.is_null());
+    let function = |name: &str| {
+        let name = CString::new(name).unwrap();
+        // SAFETY: the handle is open, or the library stays, which is asked here.
+        unsafe { libc::dlsym(library, name.as_ptr()) }
+    };
+    let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit();
+    let names: Vec<_> = (header.lines().filter(|line| !line.starts_with([' ', '#', '/'])))
+        .filter_map(|line| line.split_once('('))
+        .map(|(before, _)| before.rsplit(|letter| !is_name(letter)).next().unwrap())
+        .collect();
+    assert!(names.len() > 80, "{names:?}");
+    for name in names {
+        assert!(!function(name).is_null(), "annulus.h has {name}, and the library has not");
+    }
+    // SAFETY: it has this function, of this type.
+    let abi_version: extern "C" fn() -> u32 = unsafe { std::mem::transmute(function("annulus_abi_version")) };
+    let before = abi_version();
+    // SAFETY: the handle is open.
+    assert_eq!(unsafe { libc::dlclose(library) }, 0);
+    // SAFETY: as above; it opens nothing that is not there.
+    assert!(
+        !unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) }.is_null(),
+        "it is gone"
+    );
+    assert_eq!(abi_version(), before);
+}
+
 /// Installs into a folder, and returns it.
 fn installed(prefix: &str) -> PathBuf {
     let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
@@ -265,6 +361,12 @@ fn an_installed_library_is_found() {
     for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {
         assert!(fs::metadata(lib.join(file)).is_ok_and(|file| file.len() > 0), "{file}");
     }
+    for file in ["libannulus.a", "libannulus.so"] {
+        let sections = Command::new("readelf").arg("-SW").arg(lib.join(file)).output().unwrap().stdout;
+        let sections = String::from_utf8(sections).unwrap();
+        assert!(sections.contains(".text"), "{file}: {sections}");
+        assert!(!sections.contains(".debug_info"), "{file} has what only a debugger needs");
+    }
     let source = folder().join("examples/quick_start.c");
     if is_there("pkg-config") {
         for (way, program) in [(&[][..], "shared"), (&["--static"][..], "static")] {
@@ -278,7 +380,14 @@ fn an_installed_library_is_found() {
             compile.arg(&source).arg("-o").arg(&program).arg("-I").arg(folder().join("tests/c"));
             compile.args(answer.split_whitespace()).arg("-lpthread");
             assert!(run(&mut compile));
-            assert!(run(Command::new(&program).env("LD_LIBRARY_PATH", &lib)));
+            let mut program = Command::new(&program);
+            // The static one has no need of the library any more.
+            if way.is_empty() {
+                program.env("LD_LIBRARY_PATH", &lib)
+            } else {
+                program.env_remove("LD_LIBRARY_PATH")
+            };
+            assert!(run(&mut program), "{answer}");
         }
     } else {
         println!("skipped: there is no pkg-config");
