@@ -68,6 +68,31 @@ ANNULUS_ASSERT_(offsetof(annulus_lossy_subscriber, subscriber) == 64, "layout");
  * a barrier, or has set a bit by which the library executes a full one. */
 #define ANNULUS_LIGHT_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
+/* ThreadSanitizer knows no fences, nor what the library does. In a lossy ring the address of the first slot stands
+ * for the order of its messages, here and in the library; in a queue the words of both sides do, which are stored and
+ * loaded here with an order that it knows. */
+#if defined(__SANITIZE_THREAD__)
+#define ANNULUS_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ANNULUS_TSAN_ 1
+#endif
+#endif
+#ifdef ANNULUS_TSAN_
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define ANNULUS_TSAN_ACQUIRE_(address) __tsan_acquire(ANNULUS_POINTER_(void *, ANNULUS_POINTER_(uintptr_t, address)))
+#define ANNULUS_TSAN_RELEASE_(address) __tsan_release(ANNULUS_POINTER_(void *, ANNULUS_POINTER_(uintptr_t, address)))
+#if !defined(__clang__) && __GNUC__ >= 11
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan" /* The fences, of which it says that it knows none. */
+#define ANNULUS_TSAN_POP_ 1
+#endif
+#else
+#define ANNULUS_TSAN_ACQUIRE_(address) ((void)(address))
+#define ANNULUS_TSAN_RELEASE_(address) ((void)(address))
+#endif
+
 /* Outlined, and by values, so that a view need not have an address where it is used. */
 #define ANNULUS_OUTLINED_(of, view, call, status)                                           \
     do {                                                                                    \
@@ -460,6 +485,7 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_publish(annulus_lossy_publisher *vi
         }
         __atomic_store_n(view->bound, next, __ATOMIC_RELEASE); /* head.pass1 */
     }
+    ANNULUS_TSAN_RELEASE_(view->begin);
     __atomic_store_n(slot, 2 * next + 2, __ATOMIC_RELEASE); /* slot.w4 */
     view->next = next + 1;
     slot += view->stride;
@@ -523,6 +549,7 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_recv_timeout(annulus_lossy_subscrib
             annulus_lossy_load_(ANNULUS_CAST_(unsigned char *, message), slot + 1, size);
             __atomic_thread_fence(__ATOMIC_ACQUIRE);                      /* slot.r3 */
             if (__builtin_expect(__atomic_load_n(slot, __ATOMIC_RELAXED) == wanted, 1)) { /* slot.r4 */
+                ANNULUS_TSAN_ACQUIRE_(view->begin);
                 view->next = next + 1;
                 slot += view->stride;
                 view->slot = ANNULUS_UNLIKELY_(slot == view->stop) ? view->begin : slot;
@@ -544,6 +571,10 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_try_recv(annulus_lossy_subscriber *
 ANNULUS_INLINE_ annulus_status annulus_lossy_recv(annulus_lossy_subscriber *view, void *message, size_t size) {
     return annulus_lossy_recv_timeout(view, message, size, ANNULUS_FOREVER);
 }
+
+#ifdef ANNULUS_TSAN_POP_
+#pragma GCC diagnostic pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -48,6 +48,7 @@ impl Consumer {
     #[inline(always)]
     unsafe fn recv(&mut self, message: *mut u8, size: usize, patience: Patience) -> Done {
         self.ring.takes(message, size)?;
+        self.ring.order.before_advance();
         match &mut self.end {
             // SAFETY: the caller's promise, and `size` is that of a message.
             ConsumerEnd::Spsc(end) => unsafe { end.get(message, 1, patience) }.map(drop),
@@ -58,6 +59,7 @@ impl Consumer {
             // SAFETY: as above.
             ConsumerEnd::Typed(end) => unsafe { end.get(message, patience) },
         }
+        .inspect(|()| self.ring.order.after_receive())
         .map_err(|status| self.ring.told(status))
     }
 
@@ -71,6 +73,7 @@ impl Consumer {
         if count == 0 {
             return Err(ANNULUS_INVALID);
         }
+        self.ring.order.before_advance();
         let mut received = 0;
         while received < count {
             // SAFETY: there is room for so many bytes.
@@ -91,6 +94,7 @@ impl Consumer {
                 Err(_) => break,
             }
         }
+        self.ring.order.after_receive();
         Ok(received)
     }
 
@@ -101,10 +105,12 @@ impl Consumer {
             ConsumerEnd::Shared(end) => end.readable(patience),
             ConsumerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
+        .inspect(|_| self.ring.order.after_receive())
         .map_err(|status| self.ring.told(status))
     }
 
     fn advance(&mut self, count: usize) -> Done {
+        self.ring.order.before_advance();
         match &mut self.end {
             ConsumerEnd::Spsc(end) => end.advance(count),
             ConsumerEnd::Mpsc(end) => end.advance(count),
@@ -434,7 +440,7 @@ pub unsafe extern "C" fn annulus_consumer_stride(consumer: *const annulus_consum
 pub unsafe extern "C" fn annulus_consumer_close(consumer: *mut annulus_consumer) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { object::<Consumer>(consumer) }?.ring.closer.close();
+        unsafe { object::<Consumer>(consumer) }?.ring.close();
         Ok(())
     })
 }
@@ -449,7 +455,7 @@ pub unsafe extern "C" fn annulus_consumer_close(consumer: *mut annulus_consumer)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_is_closed(consumer: *const annulus_consumer) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<Consumer>(consumer) }?.ring.closer.is_closed()))
+    guarded_or(true, || Ok(unsafe { object::<Consumer>(consumer) }?.ring.is_closed()))
 }
 
 /// Frees the consumer. With the last consumer the queue closes, sends fail, and what was not received is

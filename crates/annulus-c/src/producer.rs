@@ -47,6 +47,7 @@ impl Producer {
     #[inline(always)]
     unsafe fn send(&mut self, message: *const u8, size: usize, patience: Patience) -> Done {
         self.ring.takes(message, size)?;
+        self.ring.order.before_send();
         match &mut self.end {
             // SAFETY: the caller's promise, and `size` is that of a message.
             ProducerEnd::Spsc(end) => unsafe { end.put(message, 1, patience) }.map(drop),
@@ -57,6 +58,7 @@ impl Producer {
             // SAFETY: as above.
             ProducerEnd::Typed(end) => unsafe { end.put(message, patience) },
         }
+        .inspect(|()| self.ring.order.after_room())
         .map_err(|status| self.ring.told(status))
     }
 
@@ -70,6 +72,7 @@ impl Producer {
         if count == 0 {
             return Err(ANNULUS_INVALID);
         }
+        self.ring.order.before_send();
         let mut sent = 0;
         while sent < count {
             // SAFETY: so many bytes are there.
@@ -90,6 +93,7 @@ impl Producer {
                 Err(_) => break,
             }
         }
+        self.ring.order.after_room();
         Ok(sent)
     }
 
@@ -100,10 +104,12 @@ impl Producer {
             ProducerEnd::Shared(end) => end.reserve(most, patience),
             ProducerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
+        .inspect(|_| self.ring.order.after_room())
         .map_err(|status| self.ring.told(status))
     }
 
     fn commit(&mut self, count: usize) -> Done {
+        self.ring.order.before_send();
         match &mut self.end {
             ProducerEnd::Spsc(end) => end.commit(count),
             ProducerEnd::Mpsc(end) => end.commit(count),
@@ -403,7 +409,7 @@ pub unsafe extern "C" fn annulus_producer_stride(producer: *const annulus_produc
 pub unsafe extern "C" fn annulus_producer_close(producer: *mut annulus_producer) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { object::<Producer>(producer) }?.ring.closer.close();
+        unsafe { object::<Producer>(producer) }?.ring.close();
         Ok(())
     })
 }
@@ -418,7 +424,7 @@ pub unsafe extern "C" fn annulus_producer_close(producer: *mut annulus_producer)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_is_closed(producer: *const annulus_producer) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<Producer>(producer) }?.ring.closer.is_closed()))
+    guarded_or(true, || Ok(unsafe { object::<Producer>(producer) }?.ring.is_closed()))
 }
 
 /// Frees the producer. With the last producer the queue closes; consumers receive what was sent before. A

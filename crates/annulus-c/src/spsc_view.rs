@@ -252,7 +252,8 @@ pub unsafe extern "C" fn annulus_producer_view_look(
         // SAFETY: the caller's promise.
         let found = unsafe { end.look(waits(timeout_ns)) };
         view.begin(end.units.lend(), found.as_ref().ok());
-        found.map(drop)
+        of.ring.order.after_room();
+        found.map(drop).map_err(|status| of.ring.told(status))
     })
 }
 
@@ -350,7 +351,8 @@ pub unsafe extern "C" fn annulus_consumer_view_look(
         // SAFETY: the caller's promise.
         let found = unsafe { end.show(waits(timeout_ns)) };
         view.begin(end.units.look().lend(), found.as_ref().ok());
-        found.map(drop)
+        of.ring.order.after_receive();
+        found.map(drop).map_err(|status| of.ring.told(status))
     })
 }
 

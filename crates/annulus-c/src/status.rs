@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use annulus::{CapacityError, RegisterError};
 
+use crate::tsan::unseen;
+
 /// What a function returns. Only `ANNULUS_OK` means that it did what it was asked for; with every other one
 /// nothing was sent, received, made or freed.
 #[allow(non_camel_case_types, reason = "C's names")]
@@ -136,7 +138,7 @@ pub(crate) type Done<T = ()> = Result<T, annulus_status>;
 /// Runs what a function does. A panic ends here, because C knows none.
 #[inline(always)]
 pub(crate) fn guarded(work: impl FnOnce() -> Done) -> annulus_status {
-    match catch_unwind(AssertUnwindSafe(work)) {
+    match unseen(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(Ok(())) => ANNULUS_OK,
         Ok(Err(status)) => status,
         Err(_) => ANNULUS_PANICKED,
@@ -146,7 +148,7 @@ pub(crate) fn guarded(work: impl FnOnce() -> Done) -> annulus_status {
 /// As [`guarded`], for a function that returns a value: `otherwise`, where there is none.
 #[inline(always)]
 pub(crate) fn guarded_or<T>(otherwise: T, work: impl FnOnce() -> Done<T>) -> T {
-    catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok).unwrap_or(otherwise)
+    unseen(|| catch_unwind(AssertUnwindSafe(work))).ok().and_then(Result::ok).unwrap_or(otherwise)
 }
 
 /// Why a ring can't be made.

@@ -34,8 +34,11 @@ impl Subscriber {
         if self.is_lent {
             return Err(ANNULUS_VIEWED);
         }
+        self.ring.order.before_advance();
         // SAFETY: the caller's promise, and `size` is that of a message.
-        unsafe { self.end.get(message, patience) }.map_err(|status| self.ring.told(status))
+        let result = unsafe { self.end.get(message, patience) };
+        self.ring.order.after_receive();
+        result.map_err(|status| self.ring.told(status))
     }
 }
 
@@ -201,7 +204,7 @@ pub unsafe extern "C" fn annulus_subscriber_arm(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_is_closed(subscriber: *const annulus_subscriber) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<Subscriber>(subscriber) }?.ring.closer.is_closed()))
+    guarded_or(true, || Ok(unsafe { object::<Subscriber>(subscriber) }?.ring.is_closed()))
 }
 
 /// Frees the subscriber: publishers of a lossless ring wait for it no longer. Its descriptor is closed. Null
