@@ -13,8 +13,14 @@ mod hang;
 
 const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
 
-/// With the sanitizers of the C compiler, if `ANNULUS_SANITIZE` is set (`ci/asan`).
-const SANITIZED: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+/// With the sanitizers of the C compiler that `ANNULUS_SANITIZE` names, if it is set (`ci/c-sanitizers`).
+fn sanitized() -> Vec<String> {
+    let names = env::var("ANNULUS_SANITIZE").ok();
+    names
+        .iter()
+        .flat_map(|names| [format!("-fsanitize={names}"), "-fno-sanitize-recover=all".into()])
+        .collect()
+}
 
 /// What programs are compiled as.
 struct Language {
@@ -149,7 +155,7 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked, only: Op
         let name = source.file_name().unwrap().to_str().unwrap();
         let program = scratch.join(name).with_extension("");
         let mut compile = Command::new(compiler);
-        compile.args(STRICT).args(env::var_os("ANNULUS_SANITIZE").iter().flat_map(|_| SANITIZED));
+        compile.args(STRICT).args(sanitized());
         compile.args(language.flags);
         compile
             .args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())))
@@ -189,6 +195,89 @@ fn programs_in_cpp() {
 #[test]
 fn programs_in_cpp_with_exceptions() {
     with_all(&CPP20_WHOLE);
+}
+
+/// A pointer goes through each way, and what it points to is written after that by both sides.
+const RACE: &str = r#"
+#include <annulus_inline.h>
+#include <pthread.h>
+#include "check.h"
+
+static void *receive(void *consumer) {
+    int *number = NULL;
+    if (WITH_VIEWS) {
+        annulus_spsc_consumer in;
+        WORKS(annulus_spsc_consumer_open(&in, (annulus_consumer *)consumer));
+        WORKS(annulus_spsc_recv(&in, &number, sizeof number));
+        WORKS(annulus_spsc_consumer_end(&in));
+    } else {
+        WORKS(annulus_consumer_recv((annulus_consumer *)consumer, &number, sizeof number));
+    }
+    *number += 1;
+    return NULL;
+}
+
+int main(void) {
+    static int target;
+    int *number = &target;
+    annulus_options options = ANNULUS_OPTIONS(4, sizeof number);
+    annulus_producer *producer;
+    annulus_consumer *consumer;
+    pthread_t thread;
+    WORKS(annulus_queue_new(ANNULUS_SPSC, &options, &producer, &consumer));
+    SPAWN(&thread, receive, consumer);
+    *number = 1;
+    WORKS(annulus_producer_send(producer, &number, sizeof number));
+    if (WITH_RACE) {
+        *number += 1;
+    }
+    JOIN(thread);
+    return 0;
+}
+"#;
+
+/// What the program itself does wrong is still told, and only that.
+#[test]
+fn programs_with_a_race_are_told() {
+    if env::var("ANNULUS_SANITIZE").is_ok_and(|names| names != "thread") {
+        return;
+    }
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-race");
+    fs::create_dir_all(scratch).unwrap();
+    let (source, program) = (scratch.join("race.c"), scratch.join("race"));
+    fs::write(&source, RACE).unwrap();
+    let link = Linked::Shared.arguments(scratch);
+    let empty = scratch.join("empty.c");
+    fs::write(&empty, "int main(void) { return 0; }\n").unwrap();
+    for compiler in C11.compilers {
+        let with_tsan = |more: &[&str], source: &Path| {
+            let mut compile = Command::new(compiler);
+            compile.args(STRICT).args(C11.flags).arg("-fsanitize=thread").args(more);
+            compile.args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())));
+            compile.arg(source).args(["-x", "none"]).args(&link).arg("-o").arg(&program);
+            compile
+        };
+        // Whether it has a ThreadSanitizer that runs on this kernel.
+        let is_usable = is_there(compiler)
+            && with_tsan(&[], &empty).output().is_ok_and(|output| output.status.success())
+            && Command::new(&program).output().is_ok_and(|output| output.status.success());
+        if !is_usable {
+            println!("skipped: {compiler}, which has no ThreadSanitizer here");
+            continue;
+        }
+        for with_views in [0, 1] {
+            for with_race in [0, 1] {
+                let defined = [format!("-DWITH_VIEWS={with_views}"), format!("-DWITH_RACE={with_race}")];
+                assert!(run(&mut with_tsan(&defined.each_ref().map(String::as_str), &source)));
+                let output = Command::new(&program).output().unwrap();
+                let said = String::from_utf8_lossy(&output.stderr);
+                let is_told = said.contains("WARNING: ThreadSanitizer: data race");
+                assert_eq!(is_told, with_race == 1, "{compiler}, {defined:?}: {said}");
+                assert_eq!(output.status.success(), with_race == 0, "{compiler}, {defined:?}: {said}");
+            }
+        }
+    }
+    fs::remove_dir_all(scratch).unwrap();
 }
 
 /// What the library needs is in it: one program of each kind tells, and each takes a second to link.
