@@ -125,7 +125,7 @@
 /**
  * The version of the views and of the rules of annulus_inline.h. A library takes no other.
  */
-#define ANNULUS_VIEW_VERSION 1
+#define ANNULUS_VIEW_VERSION 2
 
 /**
  * In the words wakes: the other side may sleep, or a fence is needed to tell.
@@ -531,6 +531,10 @@ typedef struct annulus_spsc_consumer {
      * The size of a message.
      */
     size_t message_size;
+    /**
+     * Up to this number, words that are sent from now on lie beside those before stop.
+     */
+    uint64_t edge;
     /**
      * Whose view it is.
      */

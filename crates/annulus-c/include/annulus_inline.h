@@ -49,8 +49,8 @@ extern "C" {
 #if UINTPTR_MAX == UINT64_MAX
 ANNULUS_ASSERT_(offsetof(annulus_spsc_producer, own) == 24 && sizeof(annulus_spsc_producer) == 72, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_spsc_producer, producer) == 64, "layout");
-ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, own) == 24 && sizeof(annulus_spsc_consumer) == 80, "layout");
-ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, consumer) == 72, "layout");
+ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, own) == 24 && sizeof(annulus_spsc_consumer) == 88, "layout");
+ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, consumer) == 80, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_lossy_publisher, slot) == 8 && sizeof(annulus_lossy_publisher) == 88, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_lossy_publisher, publisher) == 80, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_lossy_subscriber, slot) == 8 && sizeof(annulus_lossy_subscriber) == 72, "layout");
@@ -128,6 +128,7 @@ ANNULUS_INLINE_ annulus_spsc_consumer annulus_spsc_consumer_hidden_(annulus_spsc
     ANNULUS_HIDE_(view.closes);
     ANNULUS_HIDE_(view.stride);
     ANNULUS_HIDE_(view.message_size);
+    ANNULUS_HIDE_(view.edge);
     ANNULUS_HIDE_(view.consumer);
     return view;
 }
@@ -316,18 +317,18 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_consumer_end(annulus_spsc_consumer *
     return status;
 }
 
-/* Whether a look would find an open queue without messages. The tail first: what was sent before the end is found
- * before the end. */
-ANNULUS_INLINE_ bool annulus_spsc_is_plainly_empty_(const annulus_spsc_consumer *view) {
-    return __atomic_load_n(view->other, __ATOMIC_ACQUIRE) == view->head /* lane.take5 */
-        && !(__atomic_load_n(view->closes, __ATOMIC_RELAXED) & ANNULUS_CLOSES);
-}
-
 /* Makes sure that a message is there, or says why not. */
 ANNULUS_INLINE_ annulus_status annulus_spsc_some_(annulus_spsc_consumer *view, uint64_t timeout_ns) {
     annulus_status status = ANNULUS_OK;
     if (ANNULUS_UNLIKELY_(view->head == view->stop)) {
-        if (timeout_ns == 0 && annulus_spsc_is_plainly_empty_(view)) {
+        const uint64_t there = __atomic_load_n(view->other, __ATOMIC_ACQUIRE) - view->head; /* lane.take5 */
+        const uint64_t beside = view->edge - view->head;
+        if (there != 0 && beside != 0) {
+            view->stop = view->head + (there < beside ? there : beside);
+            return ANNULUS_OK;
+        }
+        /* The tail came first: what was sent before the end is found before the end. */
+        if (there == 0 && timeout_ns == 0 && !(__atomic_load_n(view->closes, __ATOMIC_RELAXED) & ANNULUS_CLOSES)) {
             return ANNULUS_EMPTY;
         }
         ANNULUS_OUTLINED_(annulus_spsc_consumer, view, annulus_consumer_view_look(&outlined_, timeout_ns), status); /* lane.take5 */

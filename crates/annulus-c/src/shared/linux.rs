@@ -144,7 +144,15 @@ fn across(options: &SharedOptions, closer: Closer, observer: Observer) -> Ring {
 
 /// A queue of messages of so many bytes, each of which takes as many slots.
 fn ring_of_blocks(slots: usize, size: usize, closer: Closer, observer: Observer, peer: AskPeer) -> Ring {
-    Ring { capacity: slots / size, message_size: size, unit: size as u64, closer, observer, peer: Some(peer), order: Order::across() }
+    Ring {
+        capacity: slots / size,
+        message_size: size,
+        unit: size as u64,
+        closer,
+        observer,
+        peer: Some(peer),
+        order: Order::across(),
+    }
 }
 
 /// The end of a producer, of messages of so many bytes.
