@@ -155,7 +155,7 @@ pub const Receiver = struct {
         if (view.head == view.stop) {
             @branchHint(.unlikely);
             const there = @atomicLoad(u64, @as(*const u64, view.other), .acquire) -% view.head; // lane.take5
-            const beside = view.edge -% view.head;
+            const beside = view.lap_end -% view.head;
             if (there != 0 and beside != 0) {
                 view.stop = view.head +% @min(there, beside);
                 return c.ANNULUS_OK;

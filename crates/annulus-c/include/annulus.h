@@ -534,7 +534,7 @@ typedef struct annulus_spsc_consumer {
     /**
      * Up to this number, words that are sent from now on lie beside those before stop.
      */
-    uint64_t edge;
+    uint64_t lap_end;
     /**
      * Whose view it is.
      */

@@ -128,7 +128,7 @@ ANNULUS_INLINE_ annulus_spsc_consumer annulus_spsc_consumer_hidden_(annulus_spsc
     ANNULUS_HIDE_(view.closes);
     ANNULUS_HIDE_(view.stride);
     ANNULUS_HIDE_(view.message_size);
-    ANNULUS_HIDE_(view.edge);
+    ANNULUS_HIDE_(view.lap_end);
     ANNULUS_HIDE_(view.consumer);
     return view;
 }
@@ -322,7 +322,7 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_some_(annulus_spsc_consumer *view, u
     annulus_status status = ANNULUS_OK;
     if (ANNULUS_UNLIKELY_(view->head == view->stop)) {
         const uint64_t there = __atomic_load_n(view->other, __ATOMIC_ACQUIRE) - view->head; /* lane.take5 */
-        const uint64_t beside = view->edge - view->head;
+        const uint64_t beside = view->lap_end - view->head;
         if (there != 0 && beside != 0) {
             view->stop = view->head + (there < beside ? there : beside);
             return ANNULUS_OK;

@@ -76,7 +76,7 @@ pub struct annulus_spsc_consumer {
     /// The size of a message.
     pub message_size: usize,
     /// Up to this number, words that are sent from now on lie beside those before `stop`.
-    pub edge: u64,
+    pub lap_end: u64,
     /// Whose view it is.
     pub consumer: *mut annulus_consumer,
 }
@@ -149,7 +149,7 @@ impl View for annulus_spsc_consumer {
             closes: &raw const ENDED.1,
             stride: 1,
             message_size: 0,
-            edge: 0,
+            lap_end: 0,
             consumer: ptr::null_mut(),
         }
     }
@@ -170,11 +170,11 @@ impl annulus_spsc_consumer {
         // SAFETY: a word of a queue that lives. Nobody else writes it.
         self.head = unsafe { lent.own.read() };
         self.stop = self.head;
-        self.edge = self.head;
+        self.lap_end = self.head;
         if let Some(found) = found {
             self.stop = self.head.wrapping_add(found.units as u64);
             // At least what was found; no more, where it must ask for the rest.
-            self.edge = self.head.wrapping_add(lent.beside.max(found.units) as u64);
+            self.lap_end = self.head.wrapping_add(lent.beside.max(found.units) as u64);
             self.origin = origin(found.start, self.head);
         }
     }
