@@ -1,9 +1,9 @@
 //! [`Order`]: what a ring orders between threads, as ThreadSanitizer is told it.
 //!
 //! A program that is built with `-fsanitize=thread` sees none of the accesses to atomics here, because the
-//! library is not built with it, and it knows no fences. So it would take the messages of correct programs for
-//! races. Where it is there, each function says what it orders, by `__tsan_release` before a message goes and
-//! `__tsan_acquire` after one came. What the library itself reads and writes is nobody's concern meanwhile:
+//! library is not built with it, and it knows no fences. So it would take the messages of correct programs
+//! for races. Where it is there, each function says what it orders, by `__tsan_release` before a message goes
+//! and `__tsan_acquire` after one came. What the library itself reads and writes is not looked at meanwhile:
 //! the runtime sees its calls of `memcpy` and `free`, and nothing of what orders them.
 //!
 //! The four functions are weak: without ThreadSanitizer their addresses are 0, and this is one look at one of
