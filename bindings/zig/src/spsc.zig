@@ -148,19 +148,21 @@ pub const Receiver = struct {
         return c.annulus_consumer_view_end(&receiver.view);
     }
 
-    /// Whether a look would find an open queue without messages. The tail first: what was sent before the end is found before the end.
-    inline fn isPlainlyEmpty(view: *const c.annulus_spsc_consumer) bool {
-        return @atomicLoad(u64, @as(*const u64, view.other), .acquire) == view.head // lane.take5
-        and @atomicLoad(u32, @as(*const u32, view.closes), .monotonic) & c.ANNULUS_CLOSES == 0;
-    }
-
     /// Makes sure that a message is there, or says why not.
     inline fn some(receiver: *Receiver, raw: ?*c.annulus_consumer, timeout_ns: u64) c.annulus_status {
         const view = &receiver.view;
         receiver.shown = 0;
         if (view.head == view.stop) {
             @branchHint(.unlikely);
-            if (timeout_ns == 0 and isPlainlyEmpty(view)) return c.ANNULUS_EMPTY;
+            const there = @atomicLoad(u64, @as(*const u64, view.other), .acquire) -% view.head; // lane.take5
+            const beside = view.lap_end -% view.head;
+            if (there != 0 and beside != 0) {
+                view.stop = view.head +% @min(there, beside);
+                return c.ANNULUS_OK;
+            }
+            // The tail came first: what was sent before the end is found before the end.
+            const ended = @atomicLoad(u32, @as(*const u32, view.closes), .monotonic) & c.ANNULUS_CLOSES != 0;
+            if (there == 0 and timeout_ns == 0 and !ended) return c.ANNULUS_EMPTY;
             return look(view, raw, timeout_ns); // lane.take5
         }
         return c.ANNULUS_OK;

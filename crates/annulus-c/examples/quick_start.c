@@ -1,6 +1,7 @@
 /* The quick start of the README. */
 #include <annulus.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -21,6 +22,7 @@ static void *produce(void *argument) {
 
 int main(void) {
     CHECK(annulus_abi_version() == ANNULUS_ABI_VERSION);
+    CHECK(strcmp(annulus_version(), ANNULUS_VERSION) == 0);
 
     annulus_options options = ANNULUS_OPTIONS(64, sizeof(struct order));
 

@@ -15,6 +15,21 @@
 #define ANNULUS_ABI_VERSION 1
 
 /**
+ * The version of this header: that of the package. ANNULUS_VERSION is the same as text.
+ */
+#define ANNULUS_VERSION_MAJOR 0
+
+/**
+ * See ANNULUS_VERSION_MAJOR.
+ */
+#define ANNULUS_VERSION_MINOR 1
+
+/**
+ * See ANNULUS_VERSION_MAJOR.
+ */
+#define ANNULUS_VERSION_PATCH 0
+
+/**
  * Polls, then sleeps until it is woken: ANNULUS_WAIT_BLOCK.
  */
 #define ANNULUS_WAIT_DEFAULT 0
@@ -110,7 +125,7 @@
 /**
  * The version of the views and of the rules of annulus_inline.h. A library takes no other.
  */
-#define ANNULUS_VIEW_VERSION 1
+#define ANNULUS_VIEW_VERSION 2
 
 /**
  * In the words wakes: the other side may sleep, or a fence is needed to tell.
@@ -517,6 +532,10 @@ typedef struct annulus_spsc_consumer {
      */
     size_t message_size;
     /**
+     * Up to this number, words that are sent from now on lie beside those before stop.
+     */
+    uint64_t lap_end;
+    /**
      * Whose view it is.
      */
     struct annulus_consumer *consumer;
@@ -708,6 +727,12 @@ extern "C" {
 uint32_t annulus_abi_version(void);
 
 /**
+ * The version of the library, as ANNULUS_VERSION is that of the header. The text is constant. Any thread
+ * may call it.
+ */
+const char *annulus_version(void);
+
+/**
  * What a status means, in English. The text is constant, and never null; for a number that is no status it
  * says so. Any thread may call it.
  */
@@ -738,8 +763,8 @@ annulus_status annulus_queue_new(uint32_t kind,
  * size is the size of the message, and has to be the one of the queue. The queue has a copy afterwards;
  * the caller keeps its own. The thread that uses the producer may call this.
  *
- * Returns ANNULUS_FULL; ANNULUS_CLOSED; ANNULUS_RESERVED while a reservation is open; or
- * ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ * Returns ANNULUS_FULL; ANNULUS_CLOSED; ANNULUS_RESERVED while a reservation is open; ANNULUS_VIEWED
+ * while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
  */
 annulus_status annulus_producer_try_send(struct annulus_producer *producer, const void *message, size_t size);
 
@@ -789,9 +814,9 @@ annulus_status annulus_producer_try_send_batch(struct annulus_producer *producer
  * Between processes the other process can write to the slots meanwhile. So unless you trust it not to, write
  * there only, and do not rely on what you read back.
  *
- * Returns ANNULUS_FULL, ANNULUS_CLOSED, ANNULUS_RESERVED (there is one already), ANNULUS_INVALID
- * (also if most is 0), ANNULUS_UNSUPPORTED (a queue of many consumers), ANNULUS_NOT_A_HANDLE. Then
- * *slots is null, and *count is 0.
+ * Returns ANNULUS_FULL, ANNULUS_CLOSED, ANNULUS_RESERVED (there is one already), ANNULUS_VIEWED,
+ * ANNULUS_INVALID (also if most is 0), ANNULUS_UNSUPPORTED (a queue of many consumers),
+ * ANNULUS_NOT_A_HANDLE. Then *slots is null, and *count is 0.
  */
 annulus_status annulus_producer_try_reserve(struct annulus_producer *producer,
                                             size_t most,
@@ -815,7 +840,8 @@ annulus_status annulus_producer_reserve(struct annulus_producer *producer,
  * With 0 it sends nothing. The slots are no longer the caller's.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_INVALID if fewer are reserved (the
- * reservation stays); ANNULUS_CLOSED, and nothing is sent; ANNULUS_UNSUPPORTED, ANNULUS_NOT_A_HANDLE.
+ * reservation stays); ANNULUS_CLOSED, and nothing is sent; ANNULUS_VIEWED, ANNULUS_UNSUPPORTED,
+ * ANNULUS_NOT_A_HANDLE.
  */
 annulus_status annulus_producer_commit(struct annulus_producer *producer, size_t count);
 
@@ -874,7 +900,7 @@ bool annulus_producer_is_closed(const struct annulus_producer *producer);
  * reservation ends, and nothing of it is sent. Null is no error, and has no effect.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
- * is a handle of another type: then nothing is freed.
+ * is a handle of another type, ANNULUS_VIEWED if it has a view: then nothing is freed.
  */
 annulus_status annulus_producer_free(struct annulus_producer *producer);
 
@@ -884,8 +910,9 @@ annulus_status annulus_producer_free(struct annulus_producer *producer);
  * size is how many bytes there are at message, and has to be the size of a message of the queue. The
  * thread that uses the consumer may call this.
  *
- * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every message was received; or
- * ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE. Then message is as it was.
+ * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every message was received;
+ * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ * Then message is as it was.
  */
 annulus_status annulus_consumer_try_recv(struct annulus_consumer *consumer, void *message, size_t size);
 
@@ -935,7 +962,8 @@ annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer
  * to, copy a message first, then check the copy, and use the copy.
  *
  * Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY), ANNULUS_CLOSED, ANNULUS_UNSUPPORTED (a queue of
- * many consumers), ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *messages is null, and *count is 0.
+ * many consumers), ANNULUS_VIEWED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *messages is null,
+ * and *count is 0.
  */
 annulus_status annulus_consumer_readable(struct annulus_consumer *consumer,
                                          uint64_t timeout_ns,
@@ -947,7 +975,7 @@ annulus_status annulus_consumer_readable(struct annulus_consumer *consumer,
  * slots go back to the producer at once.
  *
  * The thread that uses the consumer may call this. Returns ANNULUS_INVALID if fewer were shown and not
- * taken yet; ANNULUS_UNSUPPORTED, ANNULUS_NOT_A_HANDLE. Then nothing is taken.
+ * taken yet; ANNULUS_VIEWED, ANNULUS_UNSUPPORTED, ANNULUS_NOT_A_HANDLE. Then nothing is taken.
  */
 annulus_status annulus_consumer_advance(struct annulus_consumer *consumer, size_t count);
 
@@ -976,7 +1004,7 @@ annulus_status annulus_consumer_fd(struct annulus_consumer *consumer, int *fd);
  * the end, is there already. If so, the descriptor is not armed: receive first. A receive disarms it.
  *
  * The thread that uses the consumer may call this. Returns ANNULUS_INVALID (there is no descriptor yet),
- * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ * ANNULUS_VIEWED, ANNULUS_NOT_A_HANDLE. Then *ready is true.
  */
 annulus_status annulus_consumer_arm(struct annulus_consumer *consumer, bool *ready);
 
@@ -1024,7 +1052,7 @@ bool annulus_consumer_is_closed(const struct annulus_consumer *consumer);
  * gone. Its descriptor is closed. Null is no error, and has no effect.
  *
  * The thread that uses the consumer may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
- * is a handle of another type: then nothing is freed.
+ * is a handle of another type, ANNULUS_VIEWED if it has a view: then nothing is freed.
  */
 annulus_status annulus_consumer_free(struct annulus_consumer *consumer);
 
@@ -1077,8 +1105,8 @@ annulus_status annulus_subscribable_free(struct annulus_subscribable *subscribab
  * size is the size of the message, and has to be the one of the ring. The ring has a copy afterwards; the
  * caller keeps its own. The thread that uses the publisher may call this.
  *
- * Returns ANNULUS_CLOSED, also if the ring was closed while this waited; ANNULUS_INVALID,
- * ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ * Returns ANNULUS_CLOSED, also if the ring was closed while this waited; ANNULUS_VIEWED
+ * while it has a view; ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
  */
 annulus_status annulus_publisher_publish(struct annulus_publisher *publisher,
                                          const void *message,
@@ -1161,8 +1189,9 @@ annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
  * size is how many bytes there are at message, and has to be the size of a message of the ring. The
  * thread that uses the subscriber may call this.
  *
- * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and every message was received; or
- * ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE. Then message is as it was.
+ * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and every message was received;
+ * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
+ * Then message is as it was.
  */
 annulus_status annulus_subscriber_try_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
 
@@ -1223,7 +1252,7 @@ annulus_status annulus_subscriber_fd(struct annulus_subscriber *subscriber, int 
  * first. A receive disarms it.
  *
  * The thread that uses the subscriber may call this. Returns ANNULUS_INVALID (there is no descriptor yet),
- * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ * ANNULUS_VIEWED, ANNULUS_NOT_A_HANDLE. Then *ready is true.
  */
 annulus_status annulus_subscriber_arm(struct annulus_subscriber *subscriber, bool *ready);
 
@@ -1239,7 +1268,7 @@ bool annulus_subscriber_is_closed(const struct annulus_subscriber *subscriber);
  * is no error, and has no effect.
  *
  * The thread that uses the subscriber may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
- * or is a handle of another type: then nothing is freed.
+ * or is a handle of another type, ANNULUS_VIEWED if it has a view: then nothing is freed.
  */
 annulus_status annulus_subscriber_free(struct annulus_subscriber *subscriber);
 
@@ -1742,6 +1771,13 @@ annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscrib
 #endif  // __cplusplus
 
 #endif  /* ANNULUS_H */
+
+#define ANNULUS_TEXT_OF_(number) #number
+#define ANNULUS_TEXT_(number) ANNULUS_TEXT_OF_(number)
+/* For example "0.1.0". */
+#define ANNULUS_VERSION \
+    ANNULUS_TEXT_(ANNULUS_VERSION_MAJOR) "." ANNULUS_TEXT_(ANNULUS_VERSION_MINOR) "." \
+    ANNULUS_TEXT_(ANNULUS_VERSION_PATCH)
 
 /* annulus_options options = ANNULUS_OPTIONS(1024, sizeof(struct order)); The rest is the default. */
 #define ANNULUS_OPTIONS(capacity, message_size) {sizeof(annulus_options), (capacity), (message_size), {0, 0, 0}, 0}

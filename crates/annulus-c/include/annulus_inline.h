@@ -27,17 +27,30 @@
 
 #ifdef __cplusplus
 #define ANNULUS_ASSERT_(holds, what) static_assert(holds, what)
+#define ANNULUS_CAST_(to, what) static_cast<to>(what)
+#define ANNULUS_POINTER_(to, what) reinterpret_cast<to>(what)
+#define ANNULUS_NULL_ nullptr
 extern "C" {
 #else
 #define ANNULUS_ASSERT_(holds, what) _Static_assert(holds, what)
+#define ANNULUS_CAST_(to, what) ((to)(what))
+#define ANNULUS_POINTER_(to, what) ((to)(what))
+#define ANNULUS_NULL_ NULL
+#endif
+
+/* A number of 64 bits as a size. */
+#if UINTPTR_MAX == UINT64_MAX
+#define ANNULUS_SIZE_(number) (number)
+#else
+#define ANNULUS_SIZE_(number) ANNULUS_CAST_(size_t, number)
 #endif
 
 /* The layout of the views: the library asserts the same (src/spsc_view.rs, src/lossy_view.rs). */
 #if UINTPTR_MAX == UINT64_MAX
 ANNULUS_ASSERT_(offsetof(annulus_spsc_producer, own) == 24 && sizeof(annulus_spsc_producer) == 72, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_spsc_producer, producer) == 64, "layout");
-ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, own) == 24 && sizeof(annulus_spsc_consumer) == 80, "layout");
-ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, consumer) == 72, "layout");
+ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, own) == 24 && sizeof(annulus_spsc_consumer) == 88, "layout");
+ANNULUS_ASSERT_(offsetof(annulus_spsc_consumer, consumer) == 80, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_lossy_publisher, slot) == 8 && sizeof(annulus_lossy_publisher) == 88, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_lossy_publisher, publisher) == 80, "layout");
 ANNULUS_ASSERT_(offsetof(annulus_lossy_subscriber, slot) == 8 && sizeof(annulus_lossy_subscriber) == 72, "layout");
@@ -54,6 +67,31 @@ ANNULUS_ASSERT_(offsetof(annulus_lossy_subscriber, subscriber) == 64, "layout");
 /* The light fence of event.wake2 and end.send4: for the compiler. Whoever sleeps or closes makes every core execute
  * a barrier, or has set a bit by which the library executes a full one. */
 #define ANNULUS_LIGHT_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* ThreadSanitizer knows no fences, nor what the library does. In a lossy ring the address of the first slot stands
+ * for the order of its messages, here and in the library; in a queue the words of both sides do, which are stored and
+ * loaded here with an order that it knows. */
+#if defined(__SANITIZE_THREAD__)
+#define ANNULUS_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ANNULUS_TSAN_ 1
+#endif
+#endif
+#ifdef ANNULUS_TSAN_
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define ANNULUS_TSAN_ACQUIRE_(address) __tsan_acquire(ANNULUS_POINTER_(void *, ANNULUS_POINTER_(uintptr_t, address)))
+#define ANNULUS_TSAN_RELEASE_(address) __tsan_release(ANNULUS_POINTER_(void *, ANNULUS_POINTER_(uintptr_t, address)))
+#if !defined(__clang__) && __GNUC__ >= 11
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan" /* The fences, of which it says that it knows none. */
+#define ANNULUS_TSAN_POP_ 1
+#endif
+#else
+#define ANNULUS_TSAN_ACQUIRE_(address) ((void)(address))
+#define ANNULUS_TSAN_RELEASE_(address) ((void)(address))
+#endif
 
 /* Outlined, and by values, so that a view need not have an address where it is used. */
 #define ANNULUS_OUTLINED_(of, view, call, status)                                           \
@@ -90,6 +128,7 @@ ANNULUS_INLINE_ annulus_spsc_consumer annulus_spsc_consumer_hidden_(annulus_spsc
     ANNULUS_HIDE_(view.closes);
     ANNULUS_HIDE_(view.stride);
     ANNULUS_HIDE_(view.message_size);
+    ANNULUS_HIDE_(view.lap_end);
     ANNULUS_HIDE_(view.consumer);
     return view;
 }
@@ -141,11 +180,11 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_producer_end(annulus_spsc_producer *
 }
 
 ANNULUS_INLINE_ unsigned char *annulus_spsc_at_(size_t origin, uint64_t number) {
-    return (unsigned char *)(uintptr_t)(origin + (size_t)number * 8);
+    return ANNULUS_POINTER_(unsigned char *, origin + ANNULUS_SIZE_(number) * 8);
 }
 
 ANNULUS_INLINE_ size_t annulus_spsc_messages_(uint64_t words, size_t stride) {
-    return stride == 1 ? (size_t)words : (size_t)words / stride;
+    return stride == 1 ? ANNULUS_SIZE_(words) : ANNULUS_SIZE_(words) / stride;
 }
 
 /* Whether the queue is closed, so that nothing may be sent. */
@@ -188,7 +227,7 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_publish_(annulus_spsc_producer *view
 ANNULUS_INLINE_ annulus_status annulus_spsc_reserve(annulus_spsc_producer *view, size_t most, uint64_t timeout_ns, void **slots, size_t *count) {
     annulus_status status;
     size_t words, reserved = most;
-    *slots = NULL;
+    *slots = ANNULUS_NULL_;
     *count = 0;
     if (ANNULUS_UNLIKELY_(most == 0)) {
         return ANNULUS_INVALID;
@@ -278,18 +317,18 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_consumer_end(annulus_spsc_consumer *
     return status;
 }
 
-/* Whether a look would find an open queue without messages. The tail first: what was sent before the end is found
- * before the end. */
-ANNULUS_INLINE_ bool annulus_spsc_is_plainly_empty_(const annulus_spsc_consumer *view) {
-    return __atomic_load_n(view->other, __ATOMIC_ACQUIRE) == view->head /* lane.take5 */
-        && !(__atomic_load_n(view->closes, __ATOMIC_RELAXED) & ANNULUS_CLOSES);
-}
-
 /* Makes sure that a message is there, or says why not. */
 ANNULUS_INLINE_ annulus_status annulus_spsc_some_(annulus_spsc_consumer *view, uint64_t timeout_ns) {
     annulus_status status = ANNULUS_OK;
     if (ANNULUS_UNLIKELY_(view->head == view->stop)) {
-        if (timeout_ns == 0 && annulus_spsc_is_plainly_empty_(view)) {
+        const uint64_t there = __atomic_load_n(view->other, __ATOMIC_ACQUIRE) - view->head; /* lane.take5 */
+        const uint64_t beside = view->lap_end - view->head;
+        if (there != 0 && beside != 0) {
+            view->stop = view->head + (there < beside ? there : beside);
+            return ANNULUS_OK;
+        }
+        /* The tail came first: what was sent before the end is found before the end. */
+        if (there == 0 && timeout_ns == 0 && !(__atomic_load_n(view->closes, __ATOMIC_RELAXED) & ANNULUS_CLOSES)) {
             return ANNULUS_EMPTY;
         }
         ANNULUS_OUTLINED_(annulus_spsc_consumer, view, annulus_consumer_view_look(&outlined_, timeout_ns), status); /* lane.take5 */
@@ -319,7 +358,7 @@ ANNULUS_INLINE_ void annulus_spsc_release_(annulus_spsc_consumer *view, size_t w
  * view was ended). Then `*messages` is null, and `*count` is 0. */
 ANNULUS_INLINE_ annulus_status annulus_spsc_readable(annulus_spsc_consumer *view, uint64_t timeout_ns, const void **messages, size_t *count) {
     annulus_status status = annulus_spsc_some_(view, timeout_ns);
-    *messages = NULL;
+    *messages = ANNULUS_NULL_;
     *count = 0;
     if (ANNULUS_UNLIKELY_(status != ANNULUS_OK)) {
         return status;
@@ -437,7 +476,7 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_publish(annulus_lossy_publisher *vi
     }
     __atomic_store_n(slot, 2 * next + 1, __ATOMIC_RELAXED); /* slot.w1 */
     __atomic_thread_fence(__ATOMIC_RELEASE);                /* slot.w2 */
-    annulus_lossy_store_(slot + 1, (const unsigned char *)message, size);
+    annulus_lossy_store_(slot + 1, ANNULUS_CAST_(const unsigned char *, message), size);
     ANNULUS_LIGHT_FENCE_();                                      /* end.send4 */
     mask = __atomic_load_n(view->slow_mask, __ATOMIC_RELAXED);   /* end.send4 */
     if (ANNULUS_UNLIKELY_((next & mask) == 0)) {
@@ -447,6 +486,7 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_publish(annulus_lossy_publisher *vi
         }
         __atomic_store_n(view->bound, next, __ATOMIC_RELEASE); /* head.pass1 */
     }
+    ANNULUS_TSAN_RELEASE_(view->begin);
     __atomic_store_n(slot, 2 * next + 2, __ATOMIC_RELEASE); /* slot.w4 */
     view->next = next + 1;
     slot += view->stride;
@@ -507,9 +547,10 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_recv_timeout(annulus_lossy_subscrib
     if (size <= ANNULUS_INLINE_MAX || view->payload_at == 1) {
         const uint64_t seen = __atomic_load_n(slot, __ATOMIC_ACQUIRE); /* slot.r1 */
         if (__builtin_expect(seen == wanted, 1)) {
-            annulus_lossy_load_((unsigned char *)message, slot + 1, size);
+            annulus_lossy_load_(ANNULUS_CAST_(unsigned char *, message), slot + 1, size);
             __atomic_thread_fence(__ATOMIC_ACQUIRE);                      /* slot.r3 */
             if (__builtin_expect(__atomic_load_n(slot, __ATOMIC_RELAXED) == wanted, 1)) { /* slot.r4 */
+                ANNULUS_TSAN_ACQUIRE_(view->begin);
                 view->next = next + 1;
                 slot += view->stride;
                 view->slot = ANNULUS_UNLIKELY_(slot == view->stop) ? view->begin : slot;
@@ -531,6 +572,10 @@ ANNULUS_INLINE_ annulus_status annulus_lossy_try_recv(annulus_lossy_subscriber *
 ANNULUS_INLINE_ annulus_status annulus_lossy_recv(annulus_lossy_subscriber *view, void *message, size_t size) {
     return annulus_lossy_recv_timeout(view, message, size, ANNULUS_FOREVER);
 }
+
+#ifdef ANNULUS_TSAN_POP_
+#pragma GCC diagnostic pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@ use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID};
 use crate::status::{Done, guarded, of_capacity};
 use crate::subscriber::{Subscriber, annulus_subscriber};
+use crate::tsan::Order;
 use crate::typed::{Block, Counts, Get, Receiving, Sending, alone, classes};
 
 /// A ring of one publisher, which never waits: a subscriber that falls behind loses the oldest messages, and
@@ -124,6 +125,12 @@ pub unsafe extern "C" fn annulus_broadcast_new(
             }
             _ => Err(ANNULUS_INVALID),
         }?;
+        let (mut publishes, mut subscribes) = (publishes, subscribes);
+        if let Ok(lends) = publishes.end.lends() {
+            let begin = lends.lend().slots.start.as_ptr();
+            publishes.ring.order = Order::at(begin, core::ptr::null());
+            subscribes.ring.order = publishes.ring.order.clone();
+        }
         *publisher = publishes.hand_out();
         *subscribable = subscribes.hand_out();
         Ok(())

@@ -6,6 +6,7 @@ use crate::consumer::{Consumer, annulus_consumer};
 use crate::handle::{Handle, handle, handle_place, object, shared_object, take};
 use crate::producer::{Producer, annulus_producer};
 use crate::status::{annulus_status, guarded};
+use crate::tsan;
 
 /// What closes a ring from any thread, at any time. It does not keep the ring, nor its memory.
 #[allow(non_camel_case_types, reason = "C's name")]
@@ -71,7 +72,9 @@ pub unsafe extern "C" fn annulus_consumer_closer(
 pub unsafe extern "C" fn annulus_closer_close(closer: *const annulus_closer) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { shared_object::<Closer>(closer) }?.close();
+        let closer = unsafe { shared_object::<Closer>(closer) }?;
+        tsan::before_end();
+        closer.close();
         Ok(())
     })
 }

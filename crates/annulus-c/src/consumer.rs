@@ -48,6 +48,7 @@ impl Consumer {
     #[inline(always)]
     unsafe fn recv(&mut self, message: *mut u8, size: usize, patience: Patience) -> Done {
         self.ring.takes(message, size)?;
+        self.ring.order.before_advance();
         match &mut self.end {
             // SAFETY: the caller's promise, and `size` is that of a message.
             ConsumerEnd::Spsc(end) => unsafe { end.get(message, 1, patience) }.map(drop),
@@ -58,6 +59,7 @@ impl Consumer {
             // SAFETY: as above.
             ConsumerEnd::Typed(end) => unsafe { end.get(message, patience) },
         }
+        .inspect(|()| self.ring.order.after_receive())
         .map_err(|status| self.ring.told(status))
     }
 
@@ -71,6 +73,7 @@ impl Consumer {
         if count == 0 {
             return Err(ANNULUS_INVALID);
         }
+        self.ring.order.before_advance();
         let mut received = 0;
         while received < count {
             // SAFETY: there is room for so many bytes.
@@ -91,6 +94,7 @@ impl Consumer {
                 Err(_) => break,
             }
         }
+        self.ring.order.after_receive();
         Ok(received)
     }
 
@@ -101,10 +105,12 @@ impl Consumer {
             ConsumerEnd::Shared(end) => end.readable(patience),
             ConsumerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
+        .inspect(|_| self.ring.order.after_receive())
         .map_err(|status| self.ring.told(status))
     }
 
     fn advance(&mut self, count: usize) -> Done {
+        self.ring.order.before_advance();
         match &mut self.end {
             ConsumerEnd::Spsc(end) => end.advance(count),
             ConsumerEnd::Mpsc(end) => end.advance(count),
@@ -168,8 +174,9 @@ impl Consumer {
 /// `size` is how many bytes there are at `message`, and has to be the size of a message of the queue. The
 /// thread that uses the consumer may call this.
 ///
-/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every message was received; or
-/// `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`. Then `message` is as it was.
+/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every message was received;
+/// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Then `message` is as it was.
 ///
 /// # Safety
 ///
@@ -264,7 +271,8 @@ pub unsafe extern "C" fn annulus_consumer_try_recv_batch(
 /// to, copy a message first, then check the copy, and use the copy.
 ///
 /// Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`), `ANNULUS_CLOSED`, `ANNULUS_UNSUPPORTED` (a queue of
-/// many consumers), `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*messages` is null, and `*count` is 0.
+/// many consumers), `ANNULUS_VIEWED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*messages` is null,
+/// and `*count` is 0.
 ///
 /// # Safety
 ///
@@ -293,7 +301,7 @@ pub unsafe extern "C" fn annulus_consumer_readable(
 /// slots go back to the producer at once.
 ///
 /// The thread that uses the consumer may call this. Returns `ANNULUS_INVALID` if fewer were shown and not
-/// taken yet; `ANNULUS_UNSUPPORTED`, `ANNULUS_NOT_A_HANDLE`. Then nothing is taken.
+/// taken yet; `ANNULUS_VIEWED`, `ANNULUS_UNSUPPORTED`, `ANNULUS_NOT_A_HANDLE`. Then nothing is taken.
 ///
 /// # Safety
 ///
@@ -361,7 +369,7 @@ pub unsafe extern "C" fn annulus_consumer_fd(
 /// the end, is there already. If so, the descriptor is not armed: receive first. A receive disarms it.
 ///
 /// The thread that uses the consumer may call this. Returns `ANNULUS_INVALID` (there is no descriptor yet),
-/// `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
+/// `ANNULUS_VIEWED`, `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
 ///
 /// # Safety
 ///
@@ -435,7 +443,7 @@ pub unsafe extern "C" fn annulus_consumer_stride(consumer: *const annulus_consum
 pub unsafe extern "C" fn annulus_consumer_close(consumer: *mut annulus_consumer) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { object::<Consumer>(consumer) }?.ring.closer.close();
+        unsafe { object::<Consumer>(consumer) }?.ring.close();
         Ok(())
     })
 }
@@ -450,14 +458,14 @@ pub unsafe extern "C" fn annulus_consumer_close(consumer: *mut annulus_consumer)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_is_closed(consumer: *const annulus_consumer) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<Consumer>(consumer) }?.ring.closer.is_closed()))
+    guarded_or(true, || Ok(unsafe { object::<Consumer>(consumer) }?.ring.is_closed()))
 }
 
 /// Frees the consumer. With the last consumer the queue closes, sends fail, and what was not received is
 /// gone. Its descriptor is closed. Null is no error, and has no effect.
 ///
 /// The thread that uses the consumer may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before, or
-/// is a handle of another type: then nothing is freed.
+/// is a handle of another type, `ANNULUS_VIEWED` if it has a view: then nothing is freed.
 ///
 /// # Safety
 ///

@@ -18,6 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::status::Done;
 use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE, ANNULUS_VIEWED};
+use crate::tsan;
 
 /// As the bits of a pointer that the generation takes.
 const GENERATIONS: u32 = 128;
@@ -144,6 +145,7 @@ pub(crate) unsafe fn take_unless<H: Handle>(
     if handle.is_null() {
         return Ok(None);
     }
+    tsan::before_end();
     let mut free = H::free_cells().lock();
     // SAFETY: the caller's promise.
     let cell = unsafe { cell_of::<H>(handle) }?;

@@ -16,6 +16,7 @@
 //! blocks      messages of a size that is known when the ring is made, used in place
 //! in_place    the same, whatever the kind of queue
 //! typed       the same, claimed one by one
+//! tsan        what ThreadSanitizer is told
 //! ```
 
 // What C sees, in the order of the header.
@@ -55,6 +56,7 @@ mod handle;
 mod in_place;
 mod notified;
 mod ring;
+mod tsan;
 mod typed;
 
 pub use broadcast::*;

@@ -236,6 +236,7 @@ pub unsafe extern "C" fn annulus_publisher_view_settle(view: *mut annulus_lossy_
         // SAFETY: the caller's promise.
         let (view, of) = unsafe { view::used(view) }?;
         let publisher = lent_publisher(of)?;
+        publisher.ring.order.before_send();
         // SAFETY: the caller's promise.
         let is_published = unsafe { publisher.end.lends()?.settle(view.next) };
         if !is_published {
@@ -288,6 +289,7 @@ pub unsafe extern "C" fn annulus_publisher_view_publish(
         publisher.ring.takes(message, size)?;
         // SAFETY: the caller's promise.
         unsafe { publisher.end.lends()?.take_back(view.next) };
+        publisher.ring.order.before_send();
         // SAFETY: the caller's promise, and `size` is that of a message.
         unsafe { publisher.end.put(message.cast(), Patience::Endless) }?;
         view.go_to(view.next + 1, publisher.ring.capacity, view.stride);
@@ -373,7 +375,8 @@ pub unsafe extern "C" fn annulus_subscriber_view_recv(
         // SAFETY: the caller's promise, and `size` is that of a message.
         let result = unsafe { subscriber.end.get(message.cast(), patience) };
         view.begin(subscriber.end.lends()?.lend());
-        result
+        subscriber.ring.order.after_receive();
+        result.map_err(|status| subscriber.ring.told(status))
     })
 }
 

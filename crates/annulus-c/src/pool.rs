@@ -14,6 +14,7 @@ use crate::status::annulus_status::{
     self, ANNULUS_EMPTY, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_NOT_A_HANDLE,
 };
 use crate::status::{Done, guarded, guarded_or};
+use crate::tsan;
 
 /// Buffers of one size. Any thread may use it, several at once, too.
 #[allow(non_camel_case_types, reason = "C's name")]
@@ -91,7 +92,9 @@ pub unsafe extern "C" fn annulus_pool_alloc(
 ) -> annulus_status {
     // SAFETY: the caller's promise.
     guarded(|| unsafe {
-        store_buffer(handle, bytes, || shared_object::<BufferPool>(pool)?.alloc().ok_or(ANNULUS_EMPTY))
+        store_buffer(handle, bytes, || shared_object::<BufferPool>(pool)?.alloc().ok_or(ANNULUS_EMPTY))?;
+        tsan::after_alloc(pool);
+        Ok(())
     })
 }
 
@@ -129,8 +132,12 @@ pub unsafe extern "C" fn annulus_pool_redeem(
 /// `pool` is null, or a handle that this library made, whether it was freed or not; no other thread frees it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_pool_release(pool: *const annulus_pool, handle: u32) -> annulus_status {
-    // SAFETY: the caller's promise.
-    guarded(|| redeemed(unsafe { shared_object::<BufferPool>(pool) }?, handle).map(drop))
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let of = unsafe { shared_object::<BufferPool>(pool) }?;
+        tsan::before_release(pool);
+        redeemed(of, handle).map(drop)
+    })
 }
 
 fn redeemed(pool: &BufferPool, handle: u32) -> Done<Buffer> {

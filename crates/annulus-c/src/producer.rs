@@ -47,6 +47,7 @@ impl Producer {
     #[inline(always)]
     unsafe fn send(&mut self, message: *const u8, size: usize, patience: Patience) -> Done {
         self.ring.takes(message, size)?;
+        self.ring.order.before_send();
         match &mut self.end {
             // SAFETY: the caller's promise, and `size` is that of a message.
             ProducerEnd::Spsc(end) => unsafe { end.put(message, 1, patience) }.map(drop),
@@ -57,6 +58,7 @@ impl Producer {
             // SAFETY: as above.
             ProducerEnd::Typed(end) => unsafe { end.put(message, patience) },
         }
+        .inspect(|()| self.ring.order.after_room())
         .map_err(|status| self.ring.told(status))
     }
 
@@ -70,6 +72,7 @@ impl Producer {
         if count == 0 {
             return Err(ANNULUS_INVALID);
         }
+        self.ring.order.before_send();
         let mut sent = 0;
         while sent < count {
             // SAFETY: so many bytes are there.
@@ -90,6 +93,7 @@ impl Producer {
                 Err(_) => break,
             }
         }
+        self.ring.order.after_room();
         Ok(sent)
     }
 
@@ -100,10 +104,12 @@ impl Producer {
             ProducerEnd::Shared(end) => end.reserve(most, patience),
             ProducerEnd::Typed(_) => Err(ANNULUS_UNSUPPORTED),
         }
+        .inspect(|_| self.ring.order.after_room())
         .map_err(|status| self.ring.told(status))
     }
 
     fn commit(&mut self, count: usize) -> Done {
+        self.ring.order.before_send();
         match &mut self.end {
             ProducerEnd::Spsc(end) => end.commit(count),
             ProducerEnd::Mpsc(end) => end.commit(count),
@@ -169,8 +175,8 @@ unsafe fn store_slots(
 /// `size` is the size of the message, and has to be the one of the queue. The queue has a copy afterwards;
 /// the caller keeps its own. The thread that uses the producer may call this.
 ///
-/// Returns `ANNULUS_FULL`; `ANNULUS_CLOSED`; `ANNULUS_RESERVED` while a reservation is open; or
-/// `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Returns `ANNULUS_FULL`; `ANNULUS_CLOSED`; `ANNULUS_RESERVED` while a reservation is open; `ANNULUS_VIEWED`
+/// while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
 ///
 /// # Safety
 ///
@@ -265,9 +271,9 @@ pub unsafe extern "C" fn annulus_producer_try_send_batch(
 /// Between processes the other process can write to the slots meanwhile. So unless you trust it not to, write
 /// there only, and do not rely on what you read back.
 ///
-/// Returns `ANNULUS_FULL`, `ANNULUS_CLOSED`, `ANNULUS_RESERVED` (there is one already), `ANNULUS_INVALID`
-/// (also if `most` is 0), `ANNULUS_UNSUPPORTED` (a queue of many consumers), `ANNULUS_NOT_A_HANDLE`. Then
-/// `*slots` is null, and `*count` is 0.
+/// Returns `ANNULUS_FULL`, `ANNULUS_CLOSED`, `ANNULUS_RESERVED` (there is one already), `ANNULUS_VIEWED`,
+/// `ANNULUS_INVALID` (also if `most` is 0), `ANNULUS_UNSUPPORTED` (a queue of many consumers),
+/// `ANNULUS_NOT_A_HANDLE`. Then `*slots` is null, and `*count` is 0.
 ///
 /// # Safety
 ///
@@ -311,7 +317,8 @@ pub unsafe extern "C" fn annulus_producer_reserve(
 /// With 0 it sends nothing. The slots are no longer the caller's.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_INVALID` if fewer are reserved (the
-/// reservation stays); `ANNULUS_CLOSED`, and nothing is sent; `ANNULUS_UNSUPPORTED`, `ANNULUS_NOT_A_HANDLE`.
+/// reservation stays); `ANNULUS_CLOSED`, and nothing is sent; `ANNULUS_VIEWED`, `ANNULUS_UNSUPPORTED`,
+/// `ANNULUS_NOT_A_HANDLE`.
 ///
 /// # Safety
 ///
@@ -405,7 +412,7 @@ pub unsafe extern "C" fn annulus_producer_stride(producer: *const annulus_produc
 pub unsafe extern "C" fn annulus_producer_close(producer: *mut annulus_producer) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { object::<Producer>(producer) }?.ring.closer.close();
+        unsafe { object::<Producer>(producer) }?.ring.close();
         Ok(())
     })
 }
@@ -420,14 +427,14 @@ pub unsafe extern "C" fn annulus_producer_close(producer: *mut annulus_producer)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_is_closed(producer: *const annulus_producer) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<Producer>(producer) }?.ring.closer.is_closed()))
+    guarded_or(true, || Ok(unsafe { object::<Producer>(producer) }?.ring.is_closed()))
 }
 
 /// Frees the producer. With the last producer the queue closes; consumers receive what was sent before. A
 /// reservation ends, and nothing of it is sent. Null is no error, and has no effect.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before, or
-/// is a handle of another type: then nothing is freed.
+/// is a handle of another type, `ANNULUS_VIEWED` if it has a view: then nothing is freed.
 ///
 /// # Safety
 ///

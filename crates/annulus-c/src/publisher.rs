@@ -35,8 +35,11 @@ impl Publisher {
         if self.is_lent {
             return Err(ANNULUS_VIEWED);
         }
+        self.ring.order.before_send();
         // SAFETY: the caller's promise, and `size` is that of a message.
-        unsafe { self.end.put(message, patience) }.map_err(|status| self.ring.told(status))
+        let result = unsafe { self.end.put(message, patience) };
+        self.ring.order.after_room();
+        result.map_err(|status| self.ring.told(status))
     }
 }
 
@@ -47,8 +50,8 @@ impl Publisher {
 /// `size` is the size of the message, and has to be the one of the ring. The ring has a copy afterwards; the
 /// caller keeps its own. The thread that uses the publisher may call this.
 ///
-/// Returns `ANNULUS_CLOSED`, also if the ring was closed while this waited; `ANNULUS_INVALID`,
-/// `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Returns `ANNULUS_CLOSED`, also if the ring was closed while this waited; `ANNULUS_VIEWED`
+/// while it has a view; `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
 ///
 /// # Safety
 ///
@@ -153,7 +156,7 @@ pub unsafe extern "C" fn annulus_publisher_capacity(publisher: *const annulus_pu
 pub unsafe extern "C" fn annulus_publisher_close(publisher: *mut annulus_publisher) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { object::<Publisher>(publisher) }?.ring.closer.close();
+        unsafe { object::<Publisher>(publisher) }?.ring.close();
         Ok(())
     })
 }
@@ -168,7 +171,7 @@ pub unsafe extern "C" fn annulus_publisher_close(publisher: *mut annulus_publish
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_is_closed(publisher: *const annulus_publisher) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<Publisher>(publisher) }?.ring.closer.is_closed()))
+    guarded_or(true, || Ok(unsafe { object::<Publisher>(publisher) }?.ring.is_closed()))
 }
 
 /// Makes a closer for the ring of this publisher, which the caller owns.

@@ -13,6 +13,7 @@ use crate::producer::{Producer, ProducerEnd, annulus_producer};
 use crate::ring::Ring;
 use crate::status::annulus_status::{self, ANNULUS_INVALID};
 use crate::status::{Done, guarded, of_capacity, of_register};
+use crate::tsan::Order;
 use crate::typed::{Block, Counts, Join, Receiving, Sending, alone, classes};
 
 /// A queue of one producer and one consumer. Both can use messages where they lie in the ring.
@@ -72,6 +73,12 @@ pub unsafe extern "C" fn annulus_queue_new(
             ANNULUS_ORDERED => classes!(size, WORDS => ordered::<WORDS>(options)),
             _ => Err(ANNULUS_INVALID),
         }?;
+        let (mut sends, mut receives) = (sends, receives);
+        if let ProducerEnd::Spsc(end) = &sends.end {
+            let lent = end.units.lend();
+            sends.ring.order = Order::at(lent.own.as_ptr(), lent.other.as_ptr());
+            receives.ring.order = sends.ring.order.clone();
+        }
         *producer = sends.hand_out();
         *consumer = receives.hand_out();
         Ok(())
@@ -92,6 +99,7 @@ fn in_blocks<K: QueueKind + queue::InPlace>(
         closer: producer.units.closer(),
         observer: producer.units.observer(),
         peer: None,
+        order: Order::new(),
     };
     let producer = Producer { end: producer_end(producer), ring: ring.clone() };
     Ok((producer, Consumer { end: consumer_end(consumer), ring }))

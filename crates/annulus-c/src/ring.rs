@@ -10,6 +10,7 @@ use crate::status::Done;
 use crate::status::annulus_status::{
     self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_PEER_DIED, ANNULUS_WRONG_SIZE,
 };
+use crate::tsan::{self, Order};
 
 /// The ring of a handle.
 #[derive(Clone)]
@@ -22,6 +23,7 @@ pub(crate) struct Ring {
     pub(crate) observer: Observer,
     /// Of a ring between processes: asks whether those on the other side are there.
     pub(crate) peer: Option<AskPeer>,
+    pub(crate) order: Order,
 }
 
 /// Whether the processes on the other side are there.
@@ -31,7 +33,7 @@ impl Ring {
     /// A ring whose own numbers are messages.
     pub(crate) fn of(options: Options, closer: Closer, observer: Observer) -> Self {
         let Options { capacity, message_size, .. } = options;
-        Self { capacity, message_size, unit: 1, closer, observer, peer: None }
+        Self { capacity, message_size, unit: 1, closer, observer, peer: None, order: Order::new() }
     }
 
     /// What every verb asks that takes a message: whether it is one of this ring.
@@ -49,8 +51,24 @@ impl Ring {
     /// What a verb says that has come to this: how the ring has ended, where it has.
     #[cold]
     pub(crate) fn told(&self, status: annulus_status) -> annulus_status {
+        if status == ANNULUS_CLOSED {
+            tsan::after_end();
+        }
         let has_died = || self.peer.as_ref().is_some_and(|peer| peer() == ANNULUS_PEER_DEAD);
         if status == ANNULUS_CLOSED && has_died() { ANNULUS_PEER_DIED } else { status }
+    }
+
+    pub(crate) fn close(&self) {
+        tsan::before_end();
+        self.closer.close();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        let is_closed = self.closer.is_closed();
+        if is_closed {
+            tsan::after_end();
+        }
+        is_closed
     }
 
     /// How many messages wait in the ring.

@@ -75,6 +75,8 @@ pub struct annulus_spsc_consumer {
     pub stride: usize,
     /// The size of a message.
     pub message_size: usize,
+    /// Up to this number, words that are sent from now on lie beside those before `stop`.
+    pub lap_end: u64,
     /// Whose view it is.
     pub consumer: *mut annulus_consumer,
 }
@@ -84,8 +86,8 @@ pub struct annulus_spsc_consumer {
 const _: () = {
     assert!(offset_of!(annulus_spsc_producer, own) == 24 && size_of::<annulus_spsc_producer>() == 72);
     assert!(offset_of!(annulus_spsc_producer, producer) == 64);
-    assert!(offset_of!(annulus_spsc_consumer, own) == 24 && size_of::<annulus_spsc_consumer>() == 80);
-    assert!(offset_of!(annulus_spsc_consumer, consumer) == 72);
+    assert!(offset_of!(annulus_spsc_consumer, own) == 24 && size_of::<annulus_spsc_consumer>() == 88);
+    assert!(offset_of!(annulus_spsc_consumer, consumer) == 80);
 };
 
 /// What a view that is ended looks at: a queue that is empty and closed, so it calls the library, which says
@@ -147,6 +149,7 @@ impl View for annulus_spsc_consumer {
             closes: &raw const ENDED.1,
             stride: 1,
             message_size: 0,
+            lap_end: 0,
             consumer: ptr::null_mut(),
         }
     }
@@ -167,8 +170,11 @@ impl annulus_spsc_consumer {
         // SAFETY: a word of a queue that lives. Nobody else writes it.
         self.head = unsafe { lent.own.read() };
         self.stop = self.head;
+        self.lap_end = self.head;
         if let Some(found) = found {
             self.stop = self.head.wrapping_add(found.units as u64);
+            // At least what was found; no more, where it must ask for the rest.
+            self.lap_end = self.head.wrapping_add(lent.beside.max(found.units) as u64);
             self.origin = origin(found.start, self.head);
         }
     }
@@ -252,7 +258,8 @@ pub unsafe extern "C" fn annulus_producer_view_look(
         // SAFETY: the caller's promise.
         let found = unsafe { end.look(waits(timeout_ns)) };
         view.begin(end.units.lend(), found.as_ref().ok());
-        found.map(drop)
+        of.ring.order.after_room();
+        found.map(drop).map_err(|status| of.ring.told(status))
     })
 }
 
@@ -350,7 +357,8 @@ pub unsafe extern "C" fn annulus_consumer_view_look(
         // SAFETY: the caller's promise.
         let found = unsafe { end.show(waits(timeout_ns)) };
         view.begin(end.units.look().lend(), found.as_ref().ok());
-        found.map(drop)
+        of.ring.order.after_receive();
+        found.map(drop).map_err(|status| of.ring.told(status))
     })
 }
 

@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use annulus::{CapacityError, RegisterError};
 
+use crate::tsan::unseen;
+
 /// What a function returns. Only `ANNULUS_OK` means that it did what it was asked for; with every other one
 /// nothing was sent, received, made or freed.
 #[allow(non_camel_case_types, reason = "C's names")]
@@ -76,6 +78,30 @@ pub extern "C" fn annulus_abi_version() -> u32 {
     ANNULUS_ABI_VERSION
 }
 
+/// The version of this header: that of the package. `ANNULUS_VERSION` is the same as text.
+pub const ANNULUS_VERSION_MAJOR: u32 = 0;
+/// See `ANNULUS_VERSION_MAJOR`.
+pub const ANNULUS_VERSION_MINOR: u32 = 1;
+/// See `ANNULUS_VERSION_MAJOR`.
+pub const ANNULUS_VERSION_PATCH: u32 = 0;
+
+// The header has numbers that a preprocessor can compare, so they stand here as numbers.
+const _: () = {
+    const fn is(number: u32, text: &str) -> bool {
+        matches!(u32::from_str_radix(text, 10), Ok(found) if found == number)
+    }
+    assert!(is(ANNULUS_VERSION_MAJOR, env!("CARGO_PKG_VERSION_MAJOR")), "the package has another version");
+    assert!(is(ANNULUS_VERSION_MINOR, env!("CARGO_PKG_VERSION_MINOR")), "the package has another version");
+    assert!(is(ANNULUS_VERSION_PATCH, env!("CARGO_PKG_VERSION_PATCH")), "the package has another version");
+};
+
+/// The version of the library, as `ANNULUS_VERSION` is that of the header. The text is constant. Any thread
+/// may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn annulus_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
 const TEXTS: [(annulus_status, &CStr); 19] = [
     (ANNULUS_OK, c"done"),
     (ANNULUS_EMPTY, c"nothing is there now"),
@@ -112,7 +138,7 @@ pub(crate) type Done<T = ()> = Result<T, annulus_status>;
 /// Runs what a function does. A panic ends here, because C knows none.
 #[inline(always)]
 pub(crate) fn guarded(work: impl FnOnce() -> Done) -> annulus_status {
-    match catch_unwind(AssertUnwindSafe(work)) {
+    match unseen(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(Ok(())) => ANNULUS_OK,
         Ok(Err(status)) => status,
         Err(_) => ANNULUS_PANICKED,
@@ -122,7 +148,7 @@ pub(crate) fn guarded(work: impl FnOnce() -> Done) -> annulus_status {
 /// As [`guarded`], for a function that returns a value: `otherwise`, where there is none.
 #[inline(always)]
 pub(crate) fn guarded_or<T>(otherwise: T, work: impl FnOnce() -> Done<T>) -> T {
-    catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok).unwrap_or(otherwise)
+    unseen(|| catch_unwind(AssertUnwindSafe(work))).ok().and_then(Result::ok).unwrap_or(otherwise)
 }
 
 /// Why a ring can't be made.

@@ -34,8 +34,11 @@ impl Subscriber {
         if self.is_lent {
             return Err(ANNULUS_VIEWED);
         }
+        self.ring.order.before_advance();
         // SAFETY: the caller's promise, and `size` is that of a message.
-        unsafe { self.end.get(message, patience) }.map_err(|status| self.ring.told(status))
+        let result = unsafe { self.end.get(message, patience) };
+        self.ring.order.after_receive();
+        result.map_err(|status| self.ring.told(status))
     }
 }
 
@@ -45,8 +48,9 @@ impl Subscriber {
 /// `size` is how many bytes there are at `message`, and has to be the size of a message of the ring. The
 /// thread that uses the subscriber may call this.
 ///
-/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed and every message was received; or
-/// `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`. Then `message` is as it was.
+/// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed and every message was received;
+/// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
+/// Then `message` is as it was.
 ///
 /// # Safety
 ///
@@ -170,7 +174,7 @@ pub unsafe extern "C" fn annulus_subscriber_fd(
 /// first. A receive disarms it.
 ///
 /// The thread that uses the subscriber may call this. Returns `ANNULUS_INVALID` (there is no descriptor yet),
-/// `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
+/// `ANNULUS_VIEWED`, `ANNULUS_NOT_A_HANDLE`. Then `*ready` is true.
 ///
 /// # Safety
 ///
@@ -200,14 +204,14 @@ pub unsafe extern "C" fn annulus_subscriber_arm(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_is_closed(subscriber: *const annulus_subscriber) -> bool {
     // SAFETY: the caller's promise.
-    guarded_or(true, || Ok(unsafe { object::<Subscriber>(subscriber) }?.ring.closer.is_closed()))
+    guarded_or(true, || Ok(unsafe { object::<Subscriber>(subscriber) }?.ring.is_closed()))
 }
 
 /// Frees the subscriber: publishers of a lossless ring wait for it no longer. Its descriptor is closed. Null
 /// is no error, and has no effect.
 ///
 /// The thread that uses the subscriber may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before,
-/// or is a handle of another type: then nothing is freed.
+/// or is a handle of another type, `ANNULUS_VIEWED` if it has a view: then nothing is freed.
 ///
 /// # Safety
 ///

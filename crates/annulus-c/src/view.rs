@@ -6,7 +6,7 @@ use crate::status::Done;
 use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_UNSUPPORTED};
 
 /// The version of the views and of the rules of `annulus_inline.h`. A library takes no other.
-pub const ANNULUS_VIEW_VERSION: u32 = 1;
+pub const ANNULUS_VIEW_VERSION: u32 = 2;
 
 /// What `annulus_inline.h` has of a handle.
 pub(crate) trait View: Sized {

@@ -27,6 +27,28 @@ fn the_header_is_that_of_the_functions() {
     );
 }
 
+/// Each list of what a function returns names `ANNULUS_VIEWED`, where a view is in the way of the function.
+#[test]
+fn lists_of_what_is_returned_name_views() {
+    let header = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/annulus.h")).unwrap();
+    let of = |handle: &str, verb: &str| {
+        let declared = format!("annulus_status annulus_{handle}_{verb}(");
+        let (before, _) = header.split_once(&declared).unwrap_or_else(|| panic!("no {declared}"));
+        before.rsplit("/**").next().unwrap().to_owned()
+    };
+    let verbs: [(&str, &[&str]); 4] = [
+        ("producer", &["try_send", "try_reserve", "commit", "free", "view"]),
+        ("consumer", &["try_recv", "readable", "advance", "arm", "free", "view"]),
+        ("publisher", &["publish", "free", "view"]),
+        ("subscriber", &["try_recv", "arm", "free", "view"]),
+    ];
+    for (handle, verbs) in verbs {
+        for verb in verbs {
+            assert!(of(handle, verb).contains("ANNULUS_VIEWED"), "annulus_{handle}_{verb}");
+        }
+    }
+}
+
 /// What Rust's documentation says to Rust only is left out: the sections on safety, which say in Rust's words
 /// what the rest says in C's.
 fn for_c(header: &str) -> String {

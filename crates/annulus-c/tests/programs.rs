@@ -2,6 +2,8 @@
 //! and as C++20, with each compiler that is there, and does what it checks.
 #![cfg(all(target_os = "linux", not(miri)))]
 
+use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -11,8 +13,14 @@ mod hang;
 
 const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
 
-/// With the sanitizers of the C compiler, if `ANNULUS_SANITIZE` is set (`ci/asan`).
-const SANITIZED: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+/// With the sanitizers of the C compiler that `ANNULUS_SANITIZE` names, if it is set (`ci/c-sanitizers`).
+fn sanitized() -> Vec<String> {
+    let names = env::var("ANNULUS_SANITIZE").ok();
+    names
+        .iter()
+        .flat_map(|names| [format!("-fsanitize={names}"), "-fno-sanitize-recover=all".into()])
+        .collect()
+}
 
 /// What programs are compiled as.
 struct Language {
@@ -147,7 +155,7 @@ fn compile_and_run(language: &Language, compiler: &str, linked: Linked, only: Op
         let name = source.file_name().unwrap().to_str().unwrap();
         let program = scratch.join(name).with_extension("");
         let mut compile = Command::new(compiler);
-        compile.args(STRICT).args(env::var_os("ANNULUS_SANITIZE").iter().flat_map(|_| SANITIZED));
+        compile.args(STRICT).args(sanitized());
         compile.args(language.flags);
         compile
             .args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())))
@@ -187,6 +195,89 @@ fn programs_in_cpp() {
 #[test]
 fn programs_in_cpp_with_exceptions() {
     with_all(&CPP20_WHOLE);
+}
+
+/// A pointer goes through each way, and what it points to is written after that by both sides.
+const RACE: &str = r#"
+#include <annulus_inline.h>
+#include <pthread.h>
+#include "check.h"
+
+static void *receive(void *consumer) {
+    int *number = NULL;
+    if (WITH_VIEWS) {
+        annulus_spsc_consumer in;
+        WORKS(annulus_spsc_consumer_open(&in, (annulus_consumer *)consumer));
+        WORKS(annulus_spsc_recv(&in, &number, sizeof number));
+        WORKS(annulus_spsc_consumer_end(&in));
+    } else {
+        WORKS(annulus_consumer_recv((annulus_consumer *)consumer, &number, sizeof number));
+    }
+    *number += 1;
+    return NULL;
+}
+
+int main(void) {
+    static int target;
+    int *number = &target;
+    annulus_options options = ANNULUS_OPTIONS(4, sizeof number);
+    annulus_producer *producer;
+    annulus_consumer *consumer;
+    pthread_t thread;
+    WORKS(annulus_queue_new(ANNULUS_SPSC, &options, &producer, &consumer));
+    SPAWN(&thread, receive, consumer);
+    *number = 1;
+    WORKS(annulus_producer_send(producer, &number, sizeof number));
+    if (WITH_RACE) {
+        *number += 1;
+    }
+    JOIN(thread);
+    return 0;
+}
+"#;
+
+/// What the program itself does wrong is still told, and only that.
+#[test]
+fn programs_with_a_race_are_told() {
+    if env::var("ANNULUS_SANITIZE").is_ok_and(|names| names != "thread") {
+        return;
+    }
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-race");
+    fs::create_dir_all(scratch).unwrap();
+    let (source, program) = (scratch.join("race.c"), scratch.join("race"));
+    fs::write(&source, RACE).unwrap();
+    let link = Linked::Shared.arguments(scratch);
+    let empty = scratch.join("empty.c");
+    fs::write(&empty, "int main(void) { return 0; }\n").unwrap();
+    for compiler in C11.compilers {
+        let with_tsan = |more: &[&str], source: &Path| {
+            let mut compile = Command::new(compiler);
+            compile.args(STRICT).args(C11.flags).arg("-fsanitize=thread").args(more);
+            compile.args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())));
+            compile.arg(source).args(["-x", "none"]).args(&link).arg("-o").arg(&program);
+            compile
+        };
+        // Whether it has a ThreadSanitizer that runs on this kernel.
+        let is_usable = is_there(compiler)
+            && with_tsan(&[], &empty).output().is_ok_and(|output| output.status.success())
+            && Command::new(&program).output().is_ok_and(|output| output.status.success());
+        if !is_usable {
+            println!("skipped: {compiler}, which has no ThreadSanitizer here");
+            continue;
+        }
+        for with_views in [0, 1] {
+            for with_race in [0, 1] {
+                let defined = [format!("-DWITH_VIEWS={with_views}"), format!("-DWITH_RACE={with_race}")];
+                assert!(run(&mut with_tsan(&defined.each_ref().map(String::as_str), &source)));
+                let output = Command::new(&program).output().unwrap();
+                let said = String::from_utf8_lossy(&output.stderr);
+                let is_told = said.contains("WARNING: ThreadSanitizer: data race");
+                assert_eq!(is_told, with_race == 1, "{compiler}, {defined:?}: {said}");
+                assert_eq!(output.status.success(), with_race == 0, "{compiler}, {defined:?}: {said}");
+            }
+        }
+    }
+    fs::remove_dir_all(scratch).unwrap();
 }
 
 /// What the library needs is in it: one program of each kind tells, and each takes a second to link.
@@ -239,6 +330,100 @@ fn each_header_for_cpp_compiles_alone() {
     }
 }
 
+/// What programs compile with that have their own habits: the headers have nothing to say to it.
+const CAREFUL: [&str; 5] = ["-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wcast-qual", "-Wundef"];
+const CAREFUL_CPP: [&str; 4] =
+    ["-Wold-style-cast", "-Wzero-as-null-pointer-constant", "-Wextra-semi", "-Wnon-virtual-dtor"];
+
+#[test]
+fn headers_are_silent_with_more_warnings() {
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-careful");
+    fs::create_dir_all(scratch).unwrap();
+    let source = scratch.join("inline.c");
+    fs::write(&source, "#include <annulus_inline.h>\nint main(void) { return 0; }\n").unwrap();
+    let typed = ["typed.cpp", "shared_typed.cpp"].map(|name| folder().join("tests/c").join(name));
+    let mut seen = 0;
+    for (language, sources, more) in [(&C11, &[source][..], &[][..]), (&CPP20, &typed[..], &CAREFUL_CPP[..])]
+    {
+        for compiler in language.compilers.iter().filter(|compiler| is_there(compiler)) {
+            for source in sources {
+                let mut compile = Command::new(compiler);
+                compile.args(STRICT).args(CAREFUL).args(more).args(language.flags).arg("-fsyntax-only");
+                compile
+                    .args(["include", "tests/c"].map(|name| format!("-I{}", folder().join(name).display())));
+                assert!(run(compile.arg(source)), "{compiler}: {}", source.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 3, "only {seen}");
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// A program may have another static library in Rust: what both have of Rust's own library is there once.
+#[test]
+fn two_static_libraries_in_rust_are_one_program() {
+    let scratch = &Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-two");
+    fs::create_dir_all(scratch).unwrap();
+    let (other, program) = (scratch.join("other.rs"), scratch.join("two"));
+    let threads = "std::thread::spawn(|| format!(\"{}\", 42).len() as i32).join().unwrap_or(-1)";
+    let function = "#[unsafe(no_mangle)] pub extern \"C\" fn other() -> i32 {";
+    fs::write(&other, format!("{function} {threads} }}\n")).unwrap();
+    let source = scratch.join("two.c");
+    let main = "#include <annulus.h>\n#include <string.h>\nint other(void);\nint main(void) {\n\
+                return other() == 2 && strcmp(annulus_version(), ANNULUS_VERSION) == 0 ? 0 : 1; }\n";
+    fs::write(&source, main).unwrap();
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
+    rustc.args(["--edition=2024", "--crate-type=staticlib", "--crate-name=other", "-o"]);
+    assert!(run(rustc.arg(scratch.join("libother.a")).arg(&other)));
+    for turned in [false, true] {
+        let mut archives = [libraries().join("libannulus_c.a"), scratch.join("libother.a")];
+        if turned {
+            archives.reverse();
+        }
+        let mut compile = Command::new("cc");
+        compile.arg("-I").arg(folder().join("include")).arg(&source).args(archives);
+        compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program);
+        assert!(run(&mut compile) && run(&mut Command::new(&program)), "turned: {turned}");
+    }
+    fs::remove_dir_all(scratch).unwrap();
+}
+
+/// A library whose threads may run stays where it is when a program closes it.
+#[test]
+fn a_library_that_is_closed_stays() {
+    let path = CString::new(libraries().join("libannulus_c.so").into_os_string().into_vec()).unwrap();
+    let header = fs::read_to_string(folder().join("include/annulus.h")).unwrap();
+    // SAFETY: the library has no constructor; the texts end with a zero.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+    assert!(!library.is_null());
+    let function = |name: &str| {
+        let name = CString::new(name).unwrap();
+        // SAFETY: the handle is open, or the library stays, which is asked here.
+        unsafe { libc::dlsym(library, name.as_ptr()) }
+    };
+    let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit();
+    let names: Vec<_> = (header.lines().filter(|line| !line.starts_with([' ', '#', '/'])))
+        .filter_map(|line| line.split_once('('))
+        .map(|(before, _)| before.rsplit(|letter| !is_name(letter)).next().unwrap())
+        .collect();
+    assert!(names.len() > 80, "{names:?}");
+    for name in names {
+        assert!(!function(name).is_null(), "annulus.h has {name}, and the library has not");
+    }
+    // SAFETY: it has this function, of this type.
+    let abi_version: extern "C" fn() -> u32 = unsafe { std::mem::transmute(function("annulus_abi_version")) };
+    let before = abi_version();
+    // SAFETY: the handle is open.
+    assert_eq!(unsafe { libc::dlclose(library) }, 0);
+    // SAFETY: as above; it opens nothing that is not there.
+    assert!(
+        !unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) }.is_null(),
+        "it is gone"
+    );
+    assert_eq!(abi_version(), before);
+}
+
 /// Installs into a folder, and returns it.
 fn installed(prefix: &str) -> PathBuf {
     let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annulus-c-installed");
@@ -265,6 +450,12 @@ fn an_installed_library_is_found() {
     for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {
         assert!(fs::metadata(lib.join(file)).is_ok_and(|file| file.len() > 0), "{file}");
     }
+    for file in ["libannulus.a", "libannulus.so"] {
+        let sections = Command::new("readelf").arg("-SW").arg(lib.join(file)).output().unwrap().stdout;
+        let sections = String::from_utf8(sections).unwrap();
+        assert!(sections.contains(".text"), "{file}: {sections}");
+        assert!(!sections.contains(".debug_info"), "{file} has what only a debugger needs");
+    }
     let source = folder().join("examples/quick_start.c");
     if is_there("pkg-config") {
         for (way, program) in [(&[][..], "shared"), (&["--static"][..], "static")] {
@@ -278,7 +469,14 @@ fn an_installed_library_is_found() {
             compile.arg(&source).arg("-o").arg(&program).arg("-I").arg(folder().join("tests/c"));
             compile.args(answer.split_whitespace()).arg("-lpthread");
             assert!(run(&mut compile));
-            assert!(run(Command::new(&program).env("LD_LIBRARY_PATH", &lib)));
+            let mut program = Command::new(&program);
+            // The static one has no need of the library any more.
+            if way.is_empty() {
+                program.env("LD_LIBRARY_PATH", &lib)
+            } else {
+                program.env_remove("LD_LIBRARY_PATH")
+            };
+            assert!(run(&mut program), "{answer}");
         }
     } else {
         println!("skipped: there is no pkg-config");

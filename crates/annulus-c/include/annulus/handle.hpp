@@ -30,7 +30,7 @@ template <class Raw> class owned {
     // What it is of C.
     using raw = Raw;
 
-    ANNULUS_ALWAYS_ explicit owned(Raw *raw = nullptr) noexcept : raw_(raw) {}
+    ANNULUS_ALWAYS_ explicit owned(Raw *handle = nullptr) noexcept : raw_(handle) {}
     ANNULUS_ALWAYS_ owned(owned &&other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
     ANNULUS_ALWAYS_ owned &operator=(owned &&other) noexcept {
         if (this != &other) {
@@ -54,8 +54,8 @@ template <class Raw> class owned {
 // The handle that `make(Raw **)` makes.
 template <class Handle, class Make> result<Handle> made(Make make) noexcept {
     typename Handle::raw *handle = nullptr;
-    const status status = make(&handle);
-    if (status != ANNULUS_OK) return status;
+    const status code = make(&handle);
+    if (code != ANNULUS_OK) return code;
     return Handle(handle);
 }
 
@@ -63,8 +63,8 @@ template <class Handle, class Make> result<Handle> made(Make make) noexcept {
 template <class First, class Second, class Make> result<std::pair<First, Second>> made_both(Make make) noexcept {
     typename First::raw *first = nullptr;
     typename Second::raw *second = nullptr;
-    const status status = make(&first, &second);
-    if (status != ANNULUS_OK) return status;
+    const status code = make(&first, &second);
+    if (code != ANNULUS_OK) return code;
     return std::pair<First, Second>(First(first), Second(second));
 }
 
@@ -191,7 +191,7 @@ template <class T, class Byte> std::span<std::conditional_t<std::is_const_v<Byte
 // A handle and its view (annulus_inline.h), which ends first.
 template <class Raw, class View, status (*open)(View *, Raw *), status (*stop)(View *)> class viewed : protected end<Raw> {
   public:
-    ANNULUS_ALWAYS_ explicit viewed(Raw *raw) noexcept : end<Raw>(raw) { open(&view_, raw); }
+    ANNULUS_ALWAYS_ explicit viewed(Raw *handle) noexcept : end<Raw>(handle) { open(&view_, handle); }
     ANNULUS_ALWAYS_ viewed(viewed &&other) noexcept : end<Raw>(std::move(other)), view_(other.view_) { other.forget(); }
     ANNULUS_ALWAYS_ viewed &operator=(viewed &&other) noexcept {
         if (this != &other) {

@@ -64,8 +64,8 @@ class pool : public detail::owned<annulus_pool> {
     template <class Take> result<buffer> taken(Take take) const noexcept {
         std::uint32_t handle = 0;
         void *bytes = nullptr;
-        const status status = take(&handle, &bytes);
-        if (status != ANNULUS_OK) return status;
+        const status code = take(&handle, &bytes);
+        if (code != ANNULUS_OK) return code;
         return buffer(get(), handle, bytes);
     }
 };

@@ -82,9 +82,9 @@ class producer : public detail::end<annulus_producer> {
     result<blocks<std::byte>> reserved(std::size_t most, std::uint64_t ns, std::size_t size) noexcept {
         void *slots = nullptr;
         std::size_t count = 0;
-        const status status = ns == 0 ? annulus_producer_try_reserve(get(), most, &slots, &count)
-                                      : annulus_producer_reserve(get(), most, ns, &slots, &count);
-        if (status != ANNULUS_OK) return status;
+        const status code = ns == 0 ? annulus_producer_try_reserve(get(), most, &slots, &count)
+                                    : annulus_producer_reserve(get(), most, ns, &slots, &count);
+        if (code != ANNULUS_OK) return code;
         return blocks<std::byte>{static_cast<std::byte *>(slots), count, annulus_producer_stride(get()), size};
     }
 };
@@ -106,8 +106,8 @@ class consumer : public detail::receiving<annulus_consumer> {
     result<blocks<const std::byte>> readable(std::size_t size, timeout time = {}) noexcept {
         const void *messages = nullptr;
         std::size_t count = 0;
-        const status status = annulus_consumer_readable(get(), detail::ns(time), &messages, &count);
-        if (status != ANNULUS_OK) return status;
+        const status code = annulus_consumer_readable(get(), detail::ns(time), &messages, &count);
+        if (code != ANNULUS_OK) return code;
         return blocks<const std::byte>{static_cast<const std::byte *>(messages), count, annulus_consumer_stride(get()), size};
     }
     [[nodiscard]] status advance(std::size_t count) noexcept { return annulus_consumer_advance(get(), count); }

@@ -122,7 +122,7 @@ class [[nodiscard]] result<T> {
 template <> class [[nodiscard]] result<void> {
   public:
     result() noexcept : status_(ANNULUS_OK) {}
-    result(status status) noexcept : status_(status) {}
+    result(status code) noexcept : status_(code) {}
     [[nodiscard]] bool has_value() const noexcept { return status_ == ANNULUS_OK; }
     [[nodiscard]] explicit operator bool() const noexcept { return has_value(); }
     [[nodiscard]] status error() const noexcept { return status_; }
@@ -155,8 +155,8 @@ inline std::uint64_t ns(timeout time) noexcept {
 // What `ask(T *)` leaves there, if it returns ANNULUS_OK.
 template <class T, class Ask> result<T> asked(Ask ask) noexcept {
     T value{};
-    const status status = ask(&value);
-    return status == ANNULUS_OK ? result<T>(value) : result<T>(status);
+    const status code = ask(&value);
+    return code == ANNULUS_OK ? result<T>(value) : result<T>(code);
 }
 
 } // namespace detail

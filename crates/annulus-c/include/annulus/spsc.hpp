@@ -38,8 +38,8 @@ class sender : detail::message_type<T>,
     ANNULUS_ALWAYS_ result<std::span<T>> reserved(std::size_t most, std::uint64_t ns) noexcept {
         void *slots = nullptr;
         std::size_t count = 0;
-        const status status = annulus_spsc_reserve(&this->view_, most, ns, &slots, &count);
-        if (status != ANNULUS_OK) return status;
+        const status code = annulus_spsc_reserve(&this->view_, most, ns, &slots, &count);
+        if (code != ANNULUS_OK) return code;
         return detail::typed<T>(slots, count);
     }
 };
@@ -75,8 +75,8 @@ class receiver : detail::message_type<T>,
     ANNULUS_ALWAYS_ result<std::span<const T>> shown(std::uint64_t ns) noexcept {
         const void *messages = nullptr;
         std::size_t count = 0;
-        const status status = annulus_spsc_readable(&this->view_, ns, &messages, &count);
-        if (status != ANNULUS_OK) return status;
+        const status code = annulus_spsc_readable(&this->view_, ns, &messages, &count);
+        if (code != ANNULUS_OK) return code;
         return detail::typed<T>(messages, count);
     }
 };

@@ -29,6 +29,7 @@ use crate::publisher::Publisher;
 use crate::ring::{AskPeer, Ring};
 use crate::status::Done;
 use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_OCCUPIED, ANNULUS_WRONG_SIZE};
+use crate::tsan::Order;
 use crate::typed::{Counts, Get, Receiving, Sending, Words, alone};
 
 pub(crate) struct Invitation(shm::Invitation);
@@ -136,9 +137,22 @@ fn of_places(places: Places) -> AskPeer {
     })
 }
 
+/// A broadcast ring.
+fn across(options: &SharedOptions, closer: Closer, observer: Observer) -> Ring {
+    Ring { order: Order::across(), ..Ring::of(options.ring, closer, observer) }
+}
+
 /// A queue of messages of so many bytes, each of which takes as many slots.
 fn ring_of_blocks(slots: usize, size: usize, closer: Closer, observer: Observer, peer: AskPeer) -> Ring {
-    Ring { capacity: slots / size, message_size: size, unit: size as u64, closer, observer, peer: Some(peer) }
+    Ring {
+        capacity: slots / size,
+        message_size: size,
+        unit: size as u64,
+        closer,
+        observer,
+        peer: Some(peer),
+        order: Order::across(),
+    }
 }
 
 /// The end of a producer, of messages of so many bytes.
@@ -217,19 +231,19 @@ pub(crate) fn publisher(kind: u32, options: &SharedOptions) -> Shared<(Publisher
     match kind {
         crate::ANNULUS_LOSSY => classes!(of.bytes, WORDS, LARGE => {
             let (end, _, invitation) = blocks::lossy::<WORDS, LARGE>(builder, of)?;
-            let ring = Ring::of(options.ring, end.closer(), end.observer());
+            let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
         crate::ANNULUS_LOSSLESS => classes!(of.bytes, WORDS, LARGE => {
             let (end, invitation) = blocks::lossless::<WORDS, LARGE>(builder, of, options.places)?;
-            let ring = Ring::of(options.ring, end.closer(), end.observer());
+            let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
         crate::ANNULUS_MP_LOSSY => classes!(of.bytes, WORDS, LARGE => {
             let builder = shm::mp_broadcast::Builder::new(builder).publishers(options.places);
             let builder = builder.when_no_publisher(options.when_no_producer());
             let (end, _, invitation) = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
-            let ring = Ring::of(options.ring, end.closer(), end.observer());
+            let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
         _ => Err(ANNULUS_INVALID.into()),
@@ -245,7 +259,7 @@ pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> 
     let (of, strategy) = (invitation.wanted(options)?, options.ring.strategy);
     classes!(of.bytes, WORDS, LARGE => {
         let end = blocks::mp_lossy_publisher::<WORDS, LARGE>(&invitation.0, of, strategy)?;
-        let ring = Ring { capacity: end.capacity(), ..Ring::of(options.ring, end.closer(), end.observer()) };
+        let ring = Ring { capacity: end.capacity(), ..across(options, end.closer(), end.observer()) };
         Ok(publisher_of(end, ring))
     })
 }
@@ -278,7 +292,7 @@ fn ring_of<T: annulus::Message>(
     options: &SharedOptions,
     peer: AskPeer,
 ) -> Ring {
-    let ring = Ring::of(options.ring, of.closer(), of.observer());
+    let ring = across(options, of.closer(), of.observer());
     Ring { capacity: of.capacity(), peer: Some(peer), ..ring }
 }
 

@@ -22,8 +22,8 @@ __attribute__((constructor)) static void watch(void) {
 /* A status, which has to be this one. */
 #define RETURNS(expected, call)                                                             \
     do {                                                                                    \
-        int found_status = (int)(call);                                                     \
-        if (found_status != (int)(expected)) {                                              \
+        const int found_status = call, wanted_status = expected;                            \
+        if (found_status != wanted_status) {                                                \
             fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                   \
                     annulus_strerror(found_status));                                        \
             exit(1);                                                                        \

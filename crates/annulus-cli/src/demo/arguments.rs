@@ -60,7 +60,8 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 ///
 /// The publisher never waits for a subscriber. One that falls further behind than the ring is long loses the
 /// oldest quotes, and the ring says exactly how many. With --lossless the publisher waits for the slowest,
-/// and the orders are the same in each run, with any number of subscribers.
+/// and each run has the same orders, with any number of subscribers. Only how the orders of different
+/// strategies follow each other differs.
 ///
 /// With --shared each subscriber and the gateway is a process of its own instead of a thread, and the rings
 /// are in memory that the processes share (on Linux). The report and the check are the same.

@@ -66,7 +66,7 @@
 //! assert_eq!((one.recv().unwrap(), two.recv().unwrap()), ("to everybody".into(), "to everybody".into()));
 //! ```
 //!
-//! EventCount rings are always lossless; the [`event`](crate::event) module says why.
+//! Event rings are always lossless; the [`event`](crate::event) module says why.
 //!
 //! # Frames
 //!

@@ -23,6 +23,14 @@
 //! Another program makes small changes all over the source. With each change, a test must fail.
 //! Where none can, a comment says why.
 //!
+//! # Your program under `ThreadSanitizer`
+//!
+//! With `-Zsanitizer=thread -Zbuild-std` this library is compiled with it, too, and it understands queues and
+//! the pool: they order by `Acquire` and `Release` alone. `ThreadSanitizer` knows no fences, so it
+//! may report what hangs on one: the end of a pool, whose memory the last handle frees, and events of many
+//! publishers. `ci/tsan` has the suppression for the pool. Programs in C, C++ and Zig are told by the library
+//! of C what its rings order.
+//!
 //! # What the code promises to its reader
 //!
 //! - Every atomic access names the access that it pairs with. `docs/ORDERING.md` has a row for each, and

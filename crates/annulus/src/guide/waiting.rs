@@ -215,7 +215,7 @@
 //! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue. Take
 //!   its descriptor out of an `epoll` before you drop it: a `write` that was under way may still come.
 //!
-//! # EventCount loops
+//! # Event loops
 //!
 //! An `EventLoop` is a thread that receives from any ring and calls a handler. It waits like any other reader
 //! of its ring, so it costs the other side what a thread costs. While nothing comes, it sleeps without a

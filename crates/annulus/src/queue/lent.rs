@@ -26,6 +26,9 @@ pub struct Lent {
     pub wakes: NonNull<u32>,
     /// Has [`Lent::CLOSED`] from the close on.
     pub closes: NonNull<u32>,
+    /// Of a consumer: so many messages from the next one on will lie beside each other, as far as a look at
+    /// `other` (Acquire) tells that they are there. 0 where only the handle can tell.
+    pub beside: usize,
 }
 
 impl Lent {
@@ -45,7 +48,7 @@ impl<T: Send> spsc::Producer<T> {
         let published = self.end.state().published.word();
         let (own, other) = (NonNull::from(own).cast(), NonNull::from(other).cast());
         let published = NonNull::from(published).cast();
-        Lent { own, other, wakes: published, closes: published }
+        Lent { own, other, wakes: published, closes: published, beside: 0 }
     }
 
     /// Goes on behind the messages that were sent past this handle. It did all for them that there is to do.
@@ -83,14 +86,15 @@ impl<T: Send> spsc::Consumer<T> {
         let (released, published) = (end.node.released.word(), self.end.state().published.word());
         let (own, other) = (NonNull::from(own).cast(), NonNull::from(other).cast());
         let (wakes, closes) = (NonNull::from(released).cast(), NonNull::from(published).cast());
-        Lent { own, other, wakes, closes }
+        Lent { own, other, wakes, closes, beside: end.lent_beside() }
     }
 
     /// Goes on behind the messages that were taken past this handle. It did all for them that there is to do.
     ///
     /// # Safety
     ///
-    /// Whoever took them had seen them through this handle, and no longer looks at them.
+    /// Whoever took them had seen them through this handle, or as [`Lent::beside`] says, and no longer looks
+    /// at them.
     #[inline]
     pub unsafe fn take_back(&mut self) {
         self.end.end.take_back();
@@ -160,6 +164,26 @@ mod tests {
             }
             assert_eq!(producer.len(), 0);
         }
+    }
+
+    /// What came after the handle's last look is taken past it, too; what comes then is received.
+    #[test]
+    fn a_handle_goes_on_behind_what_it_has_not_seen() {
+        let (mut producer, mut consumer) = spsc::channel::<u64>(8);
+        producer.try_send_batch(&[1, 2]);
+        assert_eq!(consumer.peek_many(8), [1, 2]);
+        producer.try_send_batch(&[3, 4, 5]);
+        assert!(consumer.lend().beside >= 5);
+        add(consumer.lend().own, 5);
+        // SAFETY: they lie there, beside each other, and nobody looks at them any more.
+        unsafe { consumer.take_back() };
+        assert_eq!(consumer.lend().beside, 3);
+        assert!(consumer.peek_many(8).is_empty());
+        producer.try_send(6).unwrap();
+        assert_eq!(consumer.try_recv(), Ok(6));
+        consumer.close();
+        assert!(consumer.recv().is_err());
+        assert_eq!(consumer.lend().beside, 0, "the end is decided: only the handle knows it");
     }
 
     /// What was sent past a handle before the close is received; what came after it is not sent.

@@ -256,6 +256,18 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         let count = self.lane().head().since(self.head.number) as usize;
         self.head = self.head.forward(count, self.lane().cells());
         self.stop = self.head.number;
+        // Somebody else may have known of more.
+        if self.limit.is_before(self.head.number) {
+            self.limit = self.head.number;
+        }
+    }
+
+    /// How many messages from the next one on will lie beside each other, for somebody else who does
+    /// lane.take5 for this end. 0 where that is not all: where the end is decided, or latencies are sampled.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(super) fn lent_beside(&self) -> usize {
+        let is_all = self.end.is_none() && self.node.sampler.is_none();
+        if is_all { self.head.to_storage_end(self.lane().cells()) } else { 0 }
     }
 
     /// lane.take8, once more: wakes whoever waits for slots.

@@ -101,7 +101,7 @@ impl fmt::Display for RingKind {
         f.write_str(match self {
             Self::Spsc => "spsc",
             Self::Mpsc => "mpsc",
-            Self::Ordered => "shared",
+            Self::Ordered => "ordered",
             Self::InTurn => "spsc for each thread",
             Self::Lossless => "lossless broadcast",
             Self::Lossy => "lossy broadcast",

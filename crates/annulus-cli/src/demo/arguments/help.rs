@@ -7,7 +7,7 @@ EXAMPLES:
       a million quotes of a random walk to four strategies: the throughput at full speed, then
       the latency in a calm ring
   annulus demo --lossless --output orders.csv
-      and what they order, the same in each run
+      and what they order: each run writes the same lines, in another order
   annulus demo --rate 100000 --messages 500000
       at that pace only, for five seconds
   annulus demo --input eurusd.csv --input usdjpy.csv --repeat 100 --strategies 3/9,12/26

@@ -172,8 +172,8 @@ fn the_graph_is_drawn() {
          forward 1 -> then 2: lossless broadcast, 4 slots\n\
          forward 1 -> then 3: lossless broadcast, 4 slots\n\
          forward 4 -> forward 5: lossy broadcast, 4 slots\n\
-         forward 5 -> unordered 6 (2 threads): shared, 4 slots\n\
-         forward 5 -> unordered 6 (2 threads): shared, 4 slots\n\
+         forward 5 -> unordered 6 (2 threads): ordered, 4 slots\n\
+         forward 5 -> unordered 6 (2 threads): ordered, 4 slots\n\
          unordered 6 (2 threads) -> sink: mpsc, 4 slots\n\
          unordered 6 (2 threads) -> sink: mpsc, 4 slots\n\
          then 2 -> output: mpsc, 4 slots\n\
