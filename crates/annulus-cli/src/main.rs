@@ -55,6 +55,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use outcome::{Failure, Outcome};
+
 /// Shows the rings of the annulus library at work (a broadcast of quotes to strategies, and a queue for their
 /// orders), what this machine can do for low latency, and the rings between processes.
 #[derive(Parser)]
@@ -107,7 +109,25 @@ EXAMPLES:
   annulus man, completions     pages of the manual, and what shells complete";
 
 fn main() -> ExitCode {
-    let result = match Program::parse().command {
+    let result = match Program::try_parse() {
+        Ok(program) => run(program.command),
+        // The parser's own words go to standard error, with its exit code.
+        Err(error) if error.use_stderr() => error.exit(),
+        // A help or the version. The parser would print it and not say whether it could.
+        Err(text) => output::print(&text.render().ansi().to_string()).map(|()| Outcome::Passed),
+    };
+    match result {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => {
+            output::complain(&failure);
+            failure.into()
+        }
+    }
+}
+
+/// Runs this subcommand.
+fn run(command: Command) -> Result<Outcome, Failure> {
+    match command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         #[cfg(target_os = "linux")]
@@ -130,12 +150,5 @@ fn main() -> ExitCode {
         Command::Top(arguments) => top::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Program::command()),
         Command::Man(arguments) => manual::man(&arguments, Program::command()),
-    };
-    match result {
-        Ok(outcome) => outcome.into(),
-        Err(failure) => {
-            output::complain(&failure);
-            failure.into()
-        }
     }
 }

@@ -49,6 +49,24 @@ fn each_subcommand_says_its_exit_codes() {
     }
 }
 
+/// A help that a full disk swallows is no success, for whatever makes a page or a script of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_not_be_written_is_an_error() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut asked = vec![vec!["--help".into()], vec!["-h".into()], vec!["--version".into()], vec!["help".into()]];
+    asked.extend([vec!["man".into()], vec!["completions".into(), "bash".into()]]);
+    asked.extend(subcommands().into_iter().map(|name| vec![name, "--help".into()]));
+    asked.extend(subcommands().into_iter().map(|name| vec!["help".into(), name]));
+    for arguments in asked {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
+        let output = command.args(&arguments).stdout(full()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.starts_with("error: standard output cannot be written: "), "{arguments:?}: {said}");
+    }
+}
+
 #[test]
 fn each_subcommand_has_a_page() {
     let all = printed(&mut annulus("man"));
