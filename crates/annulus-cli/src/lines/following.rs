@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::arguments::{From, SubscribeArguments};
 use super::piece::{Lines, Piece};
-use super::printing::{SHOWN_EACH, ended, print};
+use super::printing::{SHOWN_EACH, ended, print, tell_count};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings;
 use crate::signals::first_signal;
-use crate::text::{counted, grouped, quoted};
+use crate::text::{counted, quoted};
 
 /// A change of publishers, as JSON.
 #[derive(Serialize)]
@@ -108,13 +108,19 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
                 change(&mut output, "began", process, arguments.json)
             }
             Received::Ended { process, state } => {
-                let at_the_end = if skipped.take().is_some() { 0 } else { lines.lost_at_the_end() };
+                if let Some((_, newest)) = skipped.take() {
+                    lines = Lines::after(newest.as_ref());
+                }
+                let at_the_end = lines.lost_at_the_end();
                 if at_the_end > 0 {
                     lost += at_the_end;
                     say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
                 }
-                let (how, what) =
-                    if state == PeerState::Dead { ("has died", "died") } else { ("has ended", "ended") };
+                let (how, what) = match state {
+                    _ if lines.has_failed() => ("has failed", "failed"),
+                    PeerState::Dead => ("has died", "died"),
+                    _ => ("has ended", "ended"),
+                };
                 say(format_args!("the publisher of {}, {process}, {how}", quoted(name)));
                 change(&mut output, what, process, arguments.json)
             }
@@ -126,9 +132,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     if let Err(error) = output.flush() {
         return ended(&error);
     }
-    if lost > 0 {
-        say(format_args!("printed {}, lost {}", counted(printed, "line"), grouped(lost)));
-    }
+    tell_count(printed, lost, stopped.get().is_some());
     Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
 }
 

@@ -25,7 +25,7 @@ pub(crate) use info::ReaderInfo;
 
 pub(crate) use arguments::{DirectoryOption, InfoArguments, ListArguments, RemoveArguments};
 
-pub(crate) use ring::{Ring, SEATS, wait_for_readers};
+pub(crate) use ring::{Ring, SEATS, is_read, wait_for_readers};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;

@@ -54,7 +54,8 @@ fn each_subcommand_says_its_exit_codes() {
 #[test]
 fn what_can_not_be_written_is_an_error() {
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let mut asked = vec![vec!["--help".into()], vec!["-h".into()], vec!["--version".into()], vec!["help".into()]];
+    let mut asked =
+        vec![vec!["--help".into()], vec!["-h".into()], vec!["--version".into()], vec!["help".into()]];
     asked.extend([vec!["man".into()], vec!["completions".into(), "bash".into()]]);
     asked.extend(subcommands().into_iter().map(|name| vec![name, "--help".into()]));
     asked.extend(subcommands().into_iter().map(|name| vec!["help".into(), name]));
