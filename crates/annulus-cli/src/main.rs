@@ -18,12 +18,14 @@
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
 //! manual    `annulus completions` and `annulus man`
+//! completion  what shells complete, and how they ask for the names of rings
 //! signals   Ctrl-C and other signals, for those who have something to put in order first
 //! stop      how they end a subscriber
 //! ```
 
 #[cfg(target_os = "linux")]
 mod bench;
+mod completion;
 mod demo;
 mod doctor;
 #[cfg(test)]

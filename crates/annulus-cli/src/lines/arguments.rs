@@ -200,8 +200,8 @@ EXAMPLES:
 
 EXIT CODES:
   0    the publisher has ended, or --count lines were printed, or nobody reads the output any more
-  1    the publisher has failed, or its process has died; what it had published is printed (not with
-       --follow)
+  1    the publisher has failed, or its process has died (with --follow it goes on); what it had published
+       is printed
   2    there is no such ring, or it carries something else
   130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP; what had come until then is printed,
        and how many lines that were is said";

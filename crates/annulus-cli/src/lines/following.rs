@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     let mut subscriber = subscriber.begin_with_oldest();
     let mut first = None;
     if !arguments.wait {
-        first = subscriber.try_recv().map_err(|error| unusable(name, error))?;
+        first = subscriber.try_recv().map_err(|error| unusable(&directory, name, error))?;
         if first.is_none() {
             return Err(missing(&directory, name));
         }
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         let is_stopped = stopped.get().is_some();
         left_to_print -= u32::from(is_stopped);
         let there = match first.take() {
-            None => subscriber.try_recv().map_err(|error| unusable(name, error))?,
+            None => subscriber.try_recv().map_err(|error| unusable(&directory, name, error))?,
             some => some,
         };
         let received = match there {
@@ -73,7 +73,9 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
                 }
                 _ = subscriber.show_position();
                 let waited = subscriber.recv_timeout(STOP_INTERVAL);
-                let Some(received) = waited.map_err(|error| unusable(name, error))? else { continue };
+                let Some(received) = waited.map_err(|error| unusable(&directory, name, error))? else {
+                    continue;
+                };
                 received
             }
         };
@@ -163,9 +165,12 @@ fn failed(error: &dyn Display) -> Failure {
     Failure::new(error.to_string())
 }
 
-fn unusable(name: &str, error: FindError) -> Failure {
+fn unusable(directory: &Directory, name: &str, error: FindError) -> Failure {
     match error {
-        FindError::Attach(error) => super::printing::no_lines(name, &error),
+        FindError::Attach(error) => {
+            let info = rings::observe(directory, name).ok().map(|(_, observer)| observer.info());
+            super::printing::no_lines(name, info, &error)
+        }
         error => failed(&error),
     }
 }

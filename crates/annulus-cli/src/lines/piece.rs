@@ -36,6 +36,10 @@ impl Piece {
 }
 
 impl Fields for Piece {
+    fn name() -> String {
+        "pieces of lines (`annulus pub`)".into()
+    }
+
     fn fields(&self) -> Vec<(String, Value)> {
         let text = &self.bytes[..BYTES.min(self.len as usize)];
         let text = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Mode, Subscriber};
 use annulus::shm::broadcast::Mark;
-use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, ShmKind};
+use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
@@ -56,7 +56,8 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     };
     let info = invitation.info().map_err(|error| failed(&error))?;
     let (end, publisher) = if info.kind() == ShmKind::Lossless {
-        let ring = invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, &error))?;
+        let ring =
+            invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.look();
         let (subscriber, lines) = match from {
             From::Oldest => (ring.subscribe_from_oldest(), Lines::all()),
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         let source = Source { subscriber, mark: None, interval: Some(STOP_INTERVAL) };
         (print_all(arguments, source, lines, &stop)?, ring.publisher())
     } else {
-        let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, &error))?;
+        let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.give(ring.subscribable().closer());
         let mut subscriber = ring.subscribable().subscribe_from_oldest();
         let lines = match from {
@@ -222,14 +223,18 @@ fn newest(subscriber: &mut Subscriber<Piece>) -> Option<Piece> {
 }
 
 /// What has the name is something else.
-pub(super) fn no_lines(name: &str, error: &AttachError) -> Failure {
+pub(super) fn no_lines(name: &str, info: Option<RingInfo>, error: &AttachError) -> Failure {
     if let AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::Lossy } = error {
         return Failure::new(format!(
             "{} is lossless, and can't be followed: leave out --follow",
             quoted(name)
         ));
     }
-    Failure::new(format!("{} carries no lines of `annulus pub`: {error}", quoted(name)))
+    let (bytes, why) = (size_of::<Piece>(), rings::mismatch(info, error));
+    Failure::new(format!(
+        "{} carries no lines of `annulus pub` (pieces of {bytes} bytes): {why}",
+        quoted(name)
+    ))
 }
 
 pub(super) fn print(output: &mut impl Write, line: &Line<'_>, as_json: bool) -> io::Result<()> {

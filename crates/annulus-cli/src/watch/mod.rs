@@ -21,7 +21,7 @@ use std::time::Duration;
 use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
-pub(crate) use fields::{Fields, Known, SentNs, Value, clock};
+pub(crate) use fields::{Fields, Known, SentNs, Value, clock, described, name};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;

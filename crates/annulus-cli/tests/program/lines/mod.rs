@@ -441,6 +441,28 @@ fn errors_say_what_is_wrong() {
     let builder = annulus::broadcast::Builder::new(8);
     let (_other, _, invitation) = annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
     let _name = invitation.publish(&directory, "numbers").unwrap();
-    let said = complaint(&mut names.command("sub", &["numbers"]));
-    assert!(said.contains("numbers") && said.contains("no lines"), "{said}");
+    let builder = annulus::broadcast::Builder::new(8);
+    let (_foreign, _, invitation) = annulus::shm::broadcast::lossy::<[[u64; 5]; 3]>(builder).unwrap();
+    let _foreign_name = invitation.publish(&directory, "foreign").unwrap();
+    // Of the size and the alignment of a line's pieces.
+    let builder = annulus::broadcast::Builder::new(8);
+    let (_alike, _, invitation) = annulus::shm::broadcast::lossy::<[u64; 15]>(builder).unwrap();
+    let _alike_name = invitation.publish(&directory, "alike").unwrap();
+    for (name, what) in [
+        ("numbers", "u64, of 8 bytes"),
+        ("alike", "[u64; 15], of 120 bytes"),
+        ("foreign", "of 120 bytes and of a type that this program does not know (fingerprint "),
+    ] {
+        for follow in [&[][..], &["--follow"]] {
+            let said = complaint(names.command("sub", &[name]).args(follow));
+            let expected = format!(
+                "`{name}` carries no lines of `annulus pub` (pieces of 120 bytes): its messages are {what}"
+            );
+            assert!(said.contains(&expected), "{said}");
+        }
+        let said = complaint(&mut names.command("bench", &["--subscribe", name]));
+        let expected =
+            format!("`{name}` carries no messages of `annulus bench` of this version: its messages");
+        assert!(said.contains(&expected) && said.contains(what), "{said}");
+    }
 }
