@@ -118,12 +118,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
                     lost += at_the_end;
                     say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
                 }
-                let (how, what) = match state {
-                    _ if lines.has_failed() => ("has failed", "failed"),
-                    PeerState::Dead => ("has died", "died"),
-                    _ => ("has ended", "ended"),
-                };
-                say(format_args!("the publisher of {}, {process}, {how}", quoted(name)));
+                let what = tell_end(name, process, state, lines.has_failed());
                 change(&mut output, what, process, arguments.json)
             }
         };
@@ -145,6 +140,17 @@ fn show_now_and_then(subscriber: &mut NamedSubscriber<Piece>, unshown: &mut u64)
         *unshown = 0;
         _ = subscriber.show_position();
     }
+}
+
+/// Says how a publisher has ended, and returns the word of it.
+fn tell_end(name: &str, process: ProcessId, state: PeerState, has_failed: bool) -> &'static str {
+    let (how, what) = match state {
+        _ if has_failed => ("has failed", "failed"),
+        PeerState::Dead => ("has died", "died"),
+        _ => ("has ended", "ended"),
+    };
+    say(format_args!("the publisher of {}, {process}, {how}", quoted(name)));
+    what
 }
 
 /// A line of its own, if the lines are JSON.

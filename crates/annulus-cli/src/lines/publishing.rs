@@ -17,7 +17,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings::{self, Ring};
 use crate::signals::Signals;
-use crate::text::{counted, grouped, printable, quoted};
+use crate::text::{counted, grouped, quoted, shell_word};
 
 /// A lossy ring is there for so long at least. A process that waits for the name comes a moment after it: if
 /// all lines were published by then, and the name gone, it would find nothing.
@@ -103,8 +103,11 @@ fn await_subscribers<M: Ring>(arguments: &PublishArguments, directory: &Director
         return Ok(());
     }
     let (name, count) = (&arguments.name, arguments.subscribers);
-    let option = arguments.directory.path().map(|path| format!(" --directory {}", path.display()));
-    let command = format!("`annulus sub {name}{}`", printable(&option.unwrap_or_default()));
+    let option = arguments.directory.path().map(|path| {
+        let path = shell_word(&path.to_string_lossy());
+        format!(" --directory {path}")
+    });
+    let command = format!("`annulus sub {}{}`", shell_word(name), option.unwrap_or_default());
     let each = if count == 1 { "it" } else { "each" };
     say(format_args!(
         "waiting for {} of {} before the first line: start {each} with {command}, or stop with Ctrl-C",

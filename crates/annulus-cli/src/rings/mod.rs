@@ -43,7 +43,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     let mut sampler = Sampler::new(&arguments.directory)?;
     if arguments.names {
         let names = sampler.names().map_err(Failure::new)?;
-        output::print(&names.iter().map(|name| format!("{name}\n")).collect::<String>())?;
+        output::print(&names.iter().flat_map(|name| [name, "\n"]).collect::<String>())?;
         return Ok(Outcome::Passed);
     }
     let sample = sampler.sample();
@@ -86,7 +86,7 @@ fn remove_dead(directory: &Directory) -> Result<Outcome, Failure> {
     let (mut removed, mut refused) = (String::new(), Vec::new());
     for Entry { name, .. } in entries.into_iter().filter(|entry| entry.state == PeerState::Dead) {
         match directory.remove(&name, false) {
-            Ok(()) => removed += &format!("{name}\n"),
+            Ok(()) => removed.extend([&name, "\n"]),
             // Since it was listed, another ring has taken the name, or somebody has removed it.
             Err(NameError::Taken { .. } | NameError::NotFound { .. }) => {}
             Err(error) => refused.push(error.to_string()),
