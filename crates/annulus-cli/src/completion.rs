@@ -1,5 +1,5 @@
-//! What shells complete: the subcommands and options, as the arguments say them, and the names of rings, which
-//! the shell asks `annulus ls --names` for.
+//! What shells complete: the subcommands and options, as the arguments say them, and the names of rings, for
+//! which the shell asks `annulus ls --names`.
 //!
 //! A name may have any character but a slash and control characters, and another user may have chosen it: no
 //! shell may expand it.

@@ -189,8 +189,8 @@ impl Stops {
     }
 }
 
-/// Whether the job of this process is an orphan: no shell that started it is there to make it go on. The kernel
-/// does not let a terminal stop such a job either.
+/// Whether the job of this process is an orphan: no shell that started it is there to make it go on. The
+/// kernel does not let a terminal stop such a job either.
 #[cfg(target_os = "linux")]
 fn is_orphaned() -> bool {
     let leader = getpgrp().as_raw_nonzero();

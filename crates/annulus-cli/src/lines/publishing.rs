@@ -23,7 +23,8 @@ use crate::text::{counted, grouped, quoted, shell_word};
 /// all lines were published by then, and the name gone, it would find nothing.
 const LEAST: Duration = Duration::from_millis(250);
 
-/// If no other process has joined the ring by then, it is there for so long: a program takes a while to begin.
+/// If no other process has joined the ring by then, it is there for so long, as a program takes a while to
+/// begin.
 const LEAST_UNREAD: Duration = Duration::from_secs(1);
 
 /// The time between two looks at who has joined.

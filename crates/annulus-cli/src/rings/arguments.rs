@@ -48,9 +48,10 @@ pub(crate) struct InfoArguments {
     /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `name`, `kind`, `state`
     /// (`alive` or `closed`), `pid`, `command`, `capacity`, `slot_bytes`, `payload_bytes`,
     /// `payload_alignment`, `fingerprint`, `type` (what this program calls such messages, if it knows them),
-    /// `published`, `pending`, and `readers`, a list of objects with the keys `seat` (null for a process that has the ring but no seat), `state`, `position`, `lag`,
-    /// `behind_ns` (how long ago the message was published that it takes next, where messages say that),
-    /// `pid` and `command`. What is not known is null.
+    /// `published`, `pending`, and `readers`, a list of objects with the keys `seat` (null for a process that
+    /// has the ring but no seat), `state`, `position`, `lag`, `behind_ns` (how long ago the message was
+    /// published that it takes next, where messages say that), `pid` and `command`. What is not known is
+    /// null.
     #[arg(long)]
     pub(super) json: bool,
 }

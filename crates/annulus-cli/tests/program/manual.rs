@@ -42,7 +42,7 @@ fn each_shell_is_told_all_subcommands() {
 #[cfg(target_os = "linux")]
 const RINGS: [&str; 4] = ["$(touch expanded)", "market-orders", "market-quotes", "with space"];
 
-/// What a shell says, which has the program in its path and the script in a file, and a directory of [`RINGS`].
+/// What a shell says that has the program in its path, the script in a file, and a directory of [`RINGS`].
 #[cfg(target_os = "linux")]
 fn completed(shell: &str, script: &str) -> Option<String> {
     use annulus::shm::{Directory, broadcast};

@@ -1,7 +1,7 @@
-//! `annulus pub --lossless`, and lines that are too long.
+//! `annulus pub --lossless`, lines that are too long, and what becomes of their subscribers.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use rustix::process::Signal;
@@ -123,6 +123,28 @@ fn a_line_that_is_too_long_is_named() {
     let number = 1 + lengths.take_while(|&length| length <= 100).count();
     let (said, code) = published(&text, &["--size", "100"]);
     assert!(code == 2 && said.contains(&format!("line {number} of")), "{said}");
+    names.assert_empty();
+}
+
+/// What had come before the failure is printed.
+#[test]
+fn a_publisher_that_fails_is_told_from_one_that_ends() {
+    let names = Names::new("fails");
+    for mode in [&[][..], &["--lossless"]] {
+        let mut command = names.command("pub", &["quotes", "--size", "9"]);
+        let mut publisher = Running(command.args(mode).stdin(Stdio::piped()).spawn().unwrap());
+        let mut input = publisher.0.stdin.take().unwrap();
+        publisher.says("publishing");
+        let subscriber = Running(names.command("sub", &["quotes", "--wait"]).spawn().unwrap());
+        while !mapped(&subscriber) {
+            std::thread::yield_now();
+        }
+        input.write_all(b"one\ntwo\nthis is too long\nfour\n").unwrap();
+        assert_eq!(publisher.0.wait().unwrap().code(), Some(2));
+        let (printed, said, code) = subscriber.end();
+        assert_eq!((printed.as_slice(), code), (&b"one\ntwo\n"[..], 1), "{said}");
+        assert!(said.contains("the publisher of `quotes` has failed"), "{said}");
+    }
     names.assert_empty();
 }
 

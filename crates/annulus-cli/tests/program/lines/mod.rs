@@ -120,28 +120,6 @@ fn who_waits_beside_a_publisher_misses_nothing() {
     assert_eq!(subscriber.end(), (Vec::new(), String::new(), 0));
 }
 
-/// What had come before the failure is printed.
-#[test]
-fn a_publisher_that_fails_is_told_from_one_that_ends() {
-    let names = Names::new("fails");
-    for mode in [&[][..], &["--lossless"]] {
-        let mut command = names.command("pub", &["quotes", "--size", "9"]);
-        let mut publisher = Running(command.args(mode).stdin(Stdio::piped()).spawn().unwrap());
-        let mut input = publisher.0.stdin.take().unwrap();
-        publisher.says("publishing");
-        let subscriber = Running(names.command("sub", &["quotes", "--wait"]).spawn().unwrap());
-        while !mapped(&subscriber) {
-            std::thread::yield_now();
-        }
-        input.write_all(b"one\ntwo\nthis is too long\nfour\n").unwrap();
-        assert_eq!(publisher.0.wait().unwrap().code(), Some(2));
-        let (printed, said, code) = subscriber.end();
-        assert_eq!((printed.as_slice(), code), (&b"one\ntwo\n"[..], 1), "{said}");
-        assert!(said.contains("the publisher of `quotes` has failed"), "{said}");
-    }
-    names.assert_empty();
-}
-
 #[test]
 fn a_publisher_that_is_killed_is_told_from_one_that_ends() {
     let names = Names::new("killed");
