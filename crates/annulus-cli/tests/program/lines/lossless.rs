@@ -84,7 +84,9 @@ fn signals_end_both_sides() {
              --directory {path}`, or stop with Ctrl-C\n"
         ));
         let subscriber = Running(names.command("sub", &["quotes"]).spawn().unwrap());
-        while !mapped(&subscriber) {
+        // (Before it has its seat, a signal ends it as it ends any process.)
+        let info = || names.command("info", &["quotes"]).output().unwrap().stdout;
+        while !String::from_utf8(info()).unwrap().contains("seat 0") {
             std::thread::yield_now();
         }
         subscriber.signal(signal);
