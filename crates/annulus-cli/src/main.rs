@@ -18,12 +18,14 @@
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
 //! manual    `annulus completions` and `annulus man`
+//! completion  what shells complete, and how they ask for the names of rings
 //! signals   Ctrl-C and other signals, for those who have something to put in order first
 //! stop      how they end a subscriber
 //! ```
 
 #[cfg(target_os = "linux")]
 mod bench;
+mod completion;
 mod demo;
 mod doctor;
 #[cfg(test)]
@@ -54,6 +56,8 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+
+use outcome::{Failure, Outcome};
 
 /// Shows the rings of the annulus library at work (a broadcast of quotes to strategies, and a queue for their
 /// orders), what this machine can do for low latency, and the rings between processes.
@@ -107,7 +111,25 @@ EXAMPLES:
   annulus man, completions     pages of the manual, and what shells complete";
 
 fn main() -> ExitCode {
-    let result = match Program::parse().command {
+    let result = match Program::try_parse() {
+        Ok(program) => run(program.command),
+        // The parser's own words go to standard error, with its exit code.
+        Err(error) if error.use_stderr() => error.exit(),
+        // A help or the version. The parser would print it and not say whether it could.
+        Err(text) => output::print(&text.render().ansi().to_string()).map(|()| Outcome::Passed),
+    };
+    match result {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => {
+            output::complain(&failure);
+            failure.into()
+        }
+    }
+}
+
+/// Runs this subcommand.
+fn run(command: Command) -> Result<Outcome, Failure> {
+    match command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         #[cfg(target_os = "linux")]
@@ -130,12 +152,5 @@ fn main() -> ExitCode {
         Command::Top(arguments) => top::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Program::command()),
         Command::Man(arguments) => manual::man(&arguments, Program::command()),
-    };
-    match result {
-        Ok(outcome) => outcome.into(),
-        Err(failure) => {
-            output::complain(&failure);
-            failure.into()
-        }
     }
 }

@@ -5,11 +5,14 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
+use crate::completion;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 use crate::text::quoted;
 
 /// Prints what a shell needs to complete the subcommands and options of this program.
+///
+/// In bash, zsh and fish it also completes the names of rings, by `annulus ls --names`.
 #[derive(Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArguments {
@@ -48,14 +51,8 @@ EXIT CODES:
   2    there is no such subcommand";
 
 /// `annulus completions`, of this `program`.
-pub(crate) fn completions(
-    arguments: &CompletionsArguments,
-    mut program: Command,
-) -> Result<Outcome, Failure> {
-    let name = program.get_name().to_owned();
-    let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut program, name, &mut script);
-    print(&script)
+pub(crate) fn completions(arguments: &CompletionsArguments, program: Command) -> Result<Outcome, Failure> {
+    output::print(&completion::script(arguments.shell, program)).map(|()| Outcome::Passed)
 }
 
 /// `annulus man`, of this `program`.
@@ -72,9 +69,5 @@ pub(crate) fn man(arguments: &ManArguments, mut program: Command) -> Result<Outc
     };
     let mut page = Vec::new();
     Man::new(described).render(&mut page).expect("there is memory for a page");
-    print(&page)
-}
-
-fn print(text: &[u8]) -> Result<Outcome, Failure> {
-    output::print(&String::from_utf8_lossy(text)).map(|()| Outcome::Passed)
+    output::print(&String::from_utf8_lossy(&page)).map(|()| Outcome::Passed)
 }

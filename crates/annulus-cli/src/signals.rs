@@ -12,6 +12,8 @@ use std::{
     time::Duration,
 };
 
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
 #[cfg(unix)]
 use signal_hook::{consts, iterator};
 
@@ -20,6 +22,12 @@ use crate::outcome::{Failure, Outcome};
 /// How long a subcommand may take to end by itself; `ANNULUS_PATIENCE_SECONDS` says otherwise.
 #[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a process that has stopped looks for the SIGCONT that ended the stop, and the time between.
+#[cfg(target_os = "linux")]
+const CONTINUE_LOOKS: u32 = 1_000;
+#[cfg(target_os = "linux")]
+const CONTINUE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP, which no longer end the process.
 ///
@@ -41,7 +49,7 @@ impl Signals {
     #[cfg(unix)]
     pub(crate) fn watch() -> Result<Self, Failure> {
         let mut signals = vec![consts::SIGINT, consts::SIGTERM, consts::SIGXFSZ];
-        if !hangups_are_ignored() {
+        if !is_ignored(consts::SIGHUP) {
             signals.push(consts::SIGHUP);
         }
         iterator::Signals::new(signals).map(Self).map_err(|error| refused(&error))
@@ -124,15 +132,86 @@ pub(crate) fn first_signal() -> Result<Arc<OnceLock<Outcome>>, Failure> {
     Ok(first)
 }
 
-/// Whether the process began with SIGHUP ignored. (Where the system does not tell, SIGHUP is left as it is.)
+/// SIGTSTP and SIGCONT, for a subcommand that has changed its terminal: it puts the terminal in order before
+/// the process stops, and changes it again when the process goes on.
+#[cfg(target_os = "linux")]
+pub(crate) struct Stops(iterator::Signals);
+
+/// What has come.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StopOrGo {
+    /// The process is to [stop](Stops::stop).
+    Stop,
+    /// It had stopped, and goes on.
+    Go,
+}
+
+#[cfg(target_os = "linux")]
+impl Stops {
+    /// From now on SIGTSTP stops the process no more. (Where it is ignored, it stays so.)
+    ///
+    /// # Errors
+    ///
+    /// The system refuses it.
+    pub(crate) fn watch() -> Result<Self, Failure> {
+        let stop = Some(consts::SIGTSTP).filter(|&signal| !is_ignored(signal));
+        let signals = iterator::Signals::new(stop.into_iter().chain([consts::SIGCONT]));
+        signals.map(Self).map_err(|error| refused(&error))
+    }
+
+    /// What has come since this was asked before, if anything. A process that was to stop, and was told to go
+    /// on since, goes on.
+    pub(crate) fn come(&mut self) -> Option<StopOrGo> {
+        let signals = self.0.pending();
+        signals.map(|signal| if signal == consts::SIGTSTP { StopOrGo::Stop } else { StopOrGo::Go }).max()
+    }
+
+    /// Sends SIGTSTP to all processes of the job, as the terminal does with Ctrl-Z.
+    pub(crate) fn ask_all() {
+        // Where it is refused, the job goes on.
+        let _ = kill_current_process_group(Signal::TSTP);
+    }
+
+    /// Stops the process, and returns when it goes on; at once where nobody would make it go on.
+    pub(crate) fn stop(&mut self) {
+        if is_orphaned() || kill_process(getpid(), Signal::STOP).is_err() {
+            return;
+        }
+        // Another thread may be about to receive the SIGCONT that has ended the stop. (A debugger can keep
+        // both from the process.)
+        for _ in 0..CONTINUE_LOOKS {
+            if self.come() == Some(StopOrGo::Go) {
+                return;
+            }
+            thread::sleep(CONTINUE_INTERVAL);
+        }
+    }
+}
+
+/// Whether the job of this process is an orphan: no shell that started it is there to make it go on. The
+/// kernel does not let a terminal stop such a job either.
+#[cfg(target_os = "linux")]
+fn is_orphaned() -> bool {
+    let leader = getpgrp().as_raw_nonzero();
+    let Ok(stat) = std::fs::read(format!("/proc/{leader}/stat")) else { return false };
+    let stat = String::from_utf8_lossy(&stat);
+    // Behind the name, which may have any character: the state and the parent.
+    let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+    let parent = parent.and_then(Pid::from_raw);
+    parent.is_none_or(|parent| getsid(Some(parent)).ok() != getsid(None).ok())
+}
+
+/// Whether the process began with this signal ignored. (Where the system does not tell, the signal is left as
+/// it is.)
 #[cfg(unix)]
-fn hangups_are_ignored() -> bool {
+fn is_ignored(signal: i32) -> bool {
     // (The name of the process is in it, which may be no text.)
     let status = std::fs::read("/proc/self/status").unwrap_or_default();
     let mask = String::from_utf8_lossy(&status);
     let mask = mask.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_none_or(|mask| mask >> (consts::SIGHUP - 1) & 1 == 1)
+        .is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 fn refused(error: &dyn std::error::Error) -> Failure {

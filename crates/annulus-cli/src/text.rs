@@ -25,6 +25,14 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
+/// `text` as a word for a shell.
+#[cfg(target_os = "linux")]
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%,".contains(character);
+    let text = printable(text);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 /// `number` with its digits in groups of three: `1,048,576`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -65,6 +73,13 @@ mod tests {
         assert_eq!(quoted("20200101,1.1"), "`20200101,1.1`");
         assert_eq!(quoted("\u{1b}[31m\r"), "`\\u{1b}[31m\\r`");
         assert_eq!(quoted(&"é".repeat(100)), format!("`{}…`", "é".repeat(48)));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_shell_would_change_is_between_quotes() {
+        let shown = ["/run/a-b", "a b", "it's", "$(x)"].map(shell_word);
+        assert_eq!(shown, ["/run/a-b", "'a b'", r"'it'\''s'", "'$(x)'"]);
     }
 
     #[test]

@@ -69,6 +69,10 @@ where
 {
     const IS_TIMED: bool = true;
 
+    fn name() -> String {
+        "loads (`annulus bench`)".into()
+    }
+
     fn sent_ns(&self) -> Option<u64> {
         self.checked().filter(|(.., mark)| mark.is_timed).map(|(_, sent_ns, _)| sent_ns)
     }

@@ -20,6 +20,7 @@ use crate::rings;
 use crate::signals::Signals;
 use crate::stop::Stop;
 use crate::text::quoted;
+use crate::watch::described;
 
 /// What a child of [`publishing`](super::publishing) says when it has joined.
 pub(super) const JOINED: &str = "joined";
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(Option<Report>, Option<Outco
         with_words_of!(bytes, receive(arguments, &invitation, &stop))
     };
     let Received { receipt, is_dead } = received
-        .unwrap_or_else(|| Err(foreign(arguments, &format_args!("its messages have {bytes} bytes"))))?;
+        .unwrap_or_else(|| Err(foreign(arguments, &format!("its messages are {}", described(info)))))?;
     if arguments.child {
         let line = serde_json::to_string(&receipt).expect("numbers and words have a form in JSON");
         output::print(&format!("{line}\n"))?;
@@ -82,7 +83,7 @@ fn failed(error: &dyn fmt::Display) -> Failure {
     Failure::new(error.to_string())
 }
 
-fn foreign(arguments: &Arguments, why: &dyn fmt::Display) -> Failure {
+fn foreign(arguments: &Arguments, why: &str) -> Failure {
     let name = quoted(&arguments.name);
     Failure::new(format!("{name} carries no messages of `annulus bench` of this version: {why}"))
 }
@@ -101,7 +102,7 @@ fn receive<const WORDS: usize>(
 ) -> Result<Received, Failure> {
     let ring = invitation
         .accept_by::<Load<WORDS>>(strategy(arguments))
-        .map_err(|error| foreign(arguments, &error))?;
+        .map_err(|error| foreign(arguments, &rings::mismatch(invitation.info().ok(), &error)))?;
     stop.give(ring.subscribable().closer());
     let subscriber = ring.subscribable().subscribe();
     joined(arguments)?;
@@ -117,7 +118,7 @@ fn receive_lossless<const WORDS: usize>(
 ) -> Result<Received, Failure> {
     let ring = invitation
         .accept_lossless_by::<Load<WORDS>>(strategy(arguments))
-        .map_err(|error| foreign(arguments, &error))?;
+        .map_err(|error| foreign(arguments, &rings::mismatch(invitation.info().ok(), &error)))?;
     let subscriber = ring.subscribe().map_err(|error| failed(&error))?;
     joined(arguments)?;
     let receipt = follow(subscriber);

@@ -94,6 +94,10 @@ impl Quote {
 impl crate::watch::Fields for Quote {
     const IS_TIMED: bool = true;
 
+    fn name() -> String {
+        "quotes (`annulus demo`)".into()
+    }
+
     fn sent_ns(&self) -> Option<u64> {
         self.is_intact().then_some(self.sent_ns)
     }

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
+use unicode_width::UnicodeWidthStr;
+
 use super::cpu_list::show;
 use super::distances::{Distances, Pair};
+use crate::page::Page;
 use crate::text::counted;
 
 /// From near to far.
@@ -12,51 +15,56 @@ const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
 /// Between figures that are nearer than that to each other, no shade makes a difference.
 const ALIKE: f64 = 1.25;
 
-/// The map, its legend, and what is odd.
-pub(super) fn render(distances: &Distances) -> String {
-    let mut text = String::from("Core to core: ");
+/// The map, its legend, and what is odd, in lines that are no wider than `room`.
+pub(super) fn render(distances: &Distances, room: usize) -> String {
+    let mut page = Page::new(room);
     if let Some(why) = &distances.not_measured {
-        let _ = writeln!(text, "not measured: {why}.");
-        return text;
+        page.say(format!("Core to core: not measured: {why}."));
+        return page.into_text();
     }
+    page.say("Core to core: nanoseconds for a cache line to another CPU and one back (a round trip).");
     let rounds = counted(distances.rounds as u64, "round");
     let trips = counted(distances.round_trips, "round trip");
-    let _ = writeln!(
-        text,
-        "nanoseconds for a cache line to another CPU and one back (a round trip).\n\
-         Each is the median of {rounds} of {trips}.\n"
-    );
+    page.say(format!("Each is the median of {rounds} of {trips}."));
     let scale = Scale::of(&distances.pairs);
-    text += &matrix(distances, &scale);
-    text.push('\n');
-    text += &scale.legend();
-    text += &extremes(&distances.pairs);
+    let columns = room.saturating_sub(ROW_WIDTH) / CELL_WIDTH;
+    for cpus in distances.cpus.chunks(columns.max(1)) {
+        page.gap();
+        page.lines(&matrix(distances, cpus, &scale));
+    }
+    page.gap();
+    page.lines(&scale.legend(room));
+    for line in extremes(&distances.pairs).lines() {
+        page.say(line);
+    }
     if distances.of > distances.cpus.len() {
-        let _ = writeln!(
-            text,
-            "These are CPUs {} of {}: --cores names others.",
-            show(&distances.cpus),
-            counted(distances.of as u64, "CPU")
-        );
+        let (cpus, all) = (show(&distances.cpus), counted(distances.of as u64, "CPU"));
+        page.say(format!("These are CPUs {cpus} of {all}: --cores names others."));
     }
     let mut errors: Vec<_> = distances.pairs.iter().filter_map(|pair| pair.error.as_deref()).collect();
     errors.dedup();
     for error in errors {
-        let _ = writeln!(text, "Not measured: {error}");
+        page.say(format!("Not measured: {error}"));
     }
-    text
+    page.into_text()
 }
 
-/// CPUs on both axes.
-fn matrix(distances: &Distances, scale: &Scale) -> String {
+/// How wide a line of the map begins, with the number of a CPU.
+const ROW_WIDTH: usize = 5;
+
+/// How wide each figure of it is, with a space before.
+const CELL_WIDTH: usize = 7;
+
+/// All CPUs from top to bottom, and these from left to right.
+fn matrix(distances: &Distances, columns: &[usize], scale: &Scale) -> String {
     let mut text = format!("{:>5}", "CPU");
-    for cpu in &distances.cpus {
+    for cpu in columns {
         let _ = write!(text, " {cpu:>6}");
     }
     text.push('\n');
     for row in &distances.cpus {
         let _ = write!(text, "{row:>5}");
-        for column in &distances.cpus {
+        for column in columns {
             let is_it = |pair: &&Pair| pair.a == *row.min(column) && pair.b == *row.max(column);
             let cell = match distances.pairs.iter().find(is_it).map(|pair| pair.median_ns) {
                 None => "–".into(),
@@ -95,8 +103,8 @@ impl Scale {
         SHADES[self.limits.iter().filter(|&&limit| ns >= limit).count()]
     }
 
-    /// One line, if there is more than one shade.
-    fn legend(&self) -> String {
+    /// One line, if there is more than one shade and room for it.
+    fn legend(&self, room: usize) -> String {
         let [first, .., last] = &self.limits[..] else {
             return String::new();
         };
@@ -104,7 +112,8 @@ impl Scale {
         let mut parts = vec![format!("{} below {first:.0}", SHADES[0])];
         parts.extend(between.map(|(limits, shade)| format!("{shade} {:.0} to {:.0}", limits[0], limits[1])));
         parts.push(format!("{} from {last:.0} on", SHADES[self.limits.len()]));
-        parts.join("   ") + "\n"
+        let line = parts.join("   ");
+        if line.width() <= room { line + "\n" } else { parts.join("\n") + "\n" }
     }
 }
 
@@ -165,12 +174,49 @@ Each is the median of 9 rounds of 10,000 round trips.
 Nearest: CPUs 0 and 1, 100 ns. Farthest: CPUs 1 and 16, 1600 ns.
 Least steady: CPUs 0 and 1, from 99 to 109 ns around 100.
 ";
-        assert_eq!(render(&map), expected);
+        assert_eq!(render(&map, usize::MAX), expected);
+    }
+
+    #[test]
+    fn with_little_room_columns_go_below_each_other() {
+        let map = distances(vec![0, 1, 16], vec![pair(0, 1, 100.0), pair(0, 16, 200.0), pair(1, 16, 1600.0)]);
+        let expected = "\
+Core to core:
+nanoseconds for a cache
+line to another CPU and
+one back (a round
+trip).
+Each is the median of 9
+rounds of 10,000 round
+trips.
+
+  CPU      0      1
+    0      – ░  100
+    1 ░  100      –
+   16 ▒  200 █ 1600
+
+  CPU     16
+    0 ▒  200
+    1 █ 1600
+   16      –
+
+░ below 200
+▒ 200 to 400
+▓ 400 to 800
+█ from 800 on
+Nearest: CPUs 0 and 1,
+100 ns. Farthest: CPUs
+1 and 16, 1600 ns.
+Least steady: CPUs 0
+and 1, from 99 to 109
+ns around 100.
+";
+        assert_eq!(render(&map, 23), expected);
     }
 
     #[test]
     fn one_pair_has_no_legend() {
-        let shown = render(&distances(vec![0, 1], vec![pair(0, 1, 100.0)]));
+        let shown = render(&distances(vec![0, 1], vec![pair(0, 1, 100.0)]), usize::MAX);
         assert!(
             shown.contains("    0      – ░  100\n    1 ░  100      –\n\nIts rounds: CPUs 0 and 1, "),
             "{shown}"
@@ -180,12 +226,14 @@ Least steady: CPUs 0 and 1, from 99 to 109 ns around 100.
     #[test]
     fn what_was_not_measured_says_why() {
         let failed = Pair { a: 0, b: 1, error: Some("no".into()), ..Pair::default() };
-        let shown = render(&distances(vec![0, 1], vec![failed]));
+        let shown = render(&distances(vec![0, 1], vec![failed]), usize::MAX);
         assert!(shown.contains("    0      –      ?\n"), "{shown}");
         assert!(shown.ends_with("\nNot measured: no\n"), "{shown}");
         let none = Distances { not_measured: Some("one CPU".into()), ..distances(vec![], vec![]) };
-        assert_eq!(render(&none), "Core to core: not measured: one CPU.\n");
+        assert_eq!(render(&none, usize::MAX), "Core to core: not measured: one CPU.\n");
         let some = Distances { of: 64, ..distances(vec![0, 1], vec![pair(0, 1, 1.0)]) };
-        assert!(render(&some).ends_with("These are CPUs 0-1 of 64 CPUs: --cores names others.\n"));
+        assert!(
+            render(&some, usize::MAX).ends_with("These are CPUs 0-1 of 64 CPUs: --cores names others.\n")
+        );
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn render(report: &Report, room: usize) -> String {
     page.say(summary(&report.findings));
     if let Some(core_to_core) = &report.core_to_core {
         page.gap();
-        page.lines(&heat_map::render(core_to_core));
+        page.lines(&heat_map::render(core_to_core, room));
     }
     page.into_text()
 }

@@ -5,15 +5,26 @@ use std::path::PathBuf;
 use annulus::shm::Directory;
 use clap::{Args, ValueEnum};
 
+use super::piece::BYTES;
 use crate::numbers::{count, size, whole_in};
+use crate::outcome::Failure;
 use crate::rings::{DirectoryOption, SEATS};
+use crate::text::grouped;
+
+/// How long a line may be if nobody says.
+const USUAL_SIZE: usize = 1024;
+
+/// How long a line may be at most: each side keeps it in memory as a whole.
+const SIZE_MAX: usize = 1 << 30;
 
 /// Publishes lines of text to a ring between processes, from which `annulus sub` prints them.
 ///
 /// The ring is a lossy one: the publisher waits for nobody, and a subscriber that falls behind by more than
-/// the ring holds loses lines, and says so. It is there for a quarter of a second at least, so that those who
-/// wait for it (`annulus sub --wait`) find it, however short the input is. With --lossless the publisher
-/// waits for the slowest subscriber, and nothing is lost.
+/// the ring holds loses lines, and says so. However short the input is, the ring is there until a subscriber
+/// has come, or for a second: so `annulus sub --wait` finds it that begins beside it. With --lossless the
+/// publisher waits for its subscribers, and then for the slowest of them, and nothing is lost.
+///
+/// If it fails, as by a line that is too long, its subscribers are told so and end with 1.
 #[derive(Args)]
 #[command(after_help = PUBLISH_EXAMPLES)]
 pub(crate) struct PublishArguments {
@@ -33,9 +44,10 @@ pub(crate) struct PublishArguments {
 
     /// How long a line may be, without its line feed
     ///
-    /// A longer one is an error, which has its number. The lines before it are published.
-    #[arg(long, value_name = "BYTES", default_value = "1024", value_parser = size)]
-    pub(super) size: usize,
+    /// A longer one is an error, which has its number. The lines before it are published. The ring must hold
+    /// such a line as a whole, unless it is a lossless one. [default: 1024, or as long as the ring holds]
+    #[arg(long, value_name = "BYTES", value_parser = line_size)]
+    size: Option<usize>,
 
     /// Publish no more lines in a second than this
     #[arg(long, value_name = "LINES", value_parser = count)]
@@ -43,6 +55,7 @@ pub(crate) struct PublishArguments {
 
     /// Lose no line: begin when a subscriber has come, and wait for the slowest
     ///
+    /// Until then it publishes nothing, and says on standard error for whom it waits.
     /// The ring has seats for 64 subscribers. One that comes later has the lines from then on. If all have
     /// gone, the rest is published for nobody.
     #[arg(long)]
@@ -57,6 +70,30 @@ pub(crate) struct PublishArguments {
     /// SIGTERM
     #[arg(long)]
     pub(super) stay: bool,
+}
+
+impl PublishArguments {
+    /// How long a line may be, without its line feed.
+    ///
+    /// # Errors
+    ///
+    /// The ring is asked for lines that it can't hold.
+    pub(super) fn size(&self) -> Result<usize, Failure> {
+        // (Subscribers of a lossless ring take the first pieces while the last ones are still to come.)
+        let longest = if self.lossless { SIZE_MAX } else { self.capacity.saturating_mul(BYTES) - 1 };
+        match self.size {
+            None => Ok(USUAL_SIZE.min(longest)),
+            Some(size) if size <= longest => Ok(size),
+            Some(size) => {
+                let (needed, capacity) = ((size + 1).div_ceil(BYTES), self.capacity);
+                let pieces = grouped(needed as u64);
+                Err(Failure::new(format!(
+                    "--size {size}: such a line takes {pieces} pieces, and a ring of --capacity {capacity} never \
+                     holds it: give it --capacity {needed} or more, or a --size up to {longest}"
+                )))
+            }
+        }
+    }
 }
 
 /// Prints the lines that `annulus pub` publishes.
@@ -74,15 +111,18 @@ pub(crate) struct SubscribeArguments {
     #[command(flatten)]
     pub(super) directory: DirectoryOption,
 
-    /// Where to begin
-    #[arg(long, value_enum, default_value = "newest")]
-    pub(super) from: From,
+    /// Where to begin [default: newest, or oldest with --wait]
+    #[arg(long, value_enum)]
+    from: Option<From>,
 
     /// End after so many lines
     #[arg(long, value_name = "LINES", value_parser = lines)]
     pub(super) count: Option<u64>,
 
-    /// If there is no such ring, wait for it, and begin with its first line
+    /// If there is no such ring, wait for it; begin with the oldest line that is there
+    ///
+    /// So no line is missed beside `annulus pub` that begins at the same time. With `--from newest` it begins
+    /// with the first line of a ring that it has waited for, and with the next line of one that is there.
     #[arg(long)]
     pub(super) wait: bool,
 
@@ -100,7 +140,7 @@ pub(crate) struct SubscribeArguments {
     /// replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and this one. For
     /// the first one, `lost` is how many were lost before it. (What is lost after the last one is said on
     /// standard error only.) With --follow, each end and each beginning of a publisher is a line of its own,
-    /// with `process`, its number, and `change`: `began`, `ended`, or `died`.
+    /// with `process`, its number, and `change`: `began`, `ended`, `failed`, or `died`.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -108,8 +148,14 @@ pub(crate) struct SubscribeArguments {
 impl SubscribeArguments {
     /// Where to begin. For a subscriber that comes before the ring, the next line is the first one.
     pub(super) fn begin(&self, directory: &Directory) -> From {
-        if self.wait && directory.find(&self.name).is_err() { From::Oldest } else { self.from }
+        let from = self.from.unwrap_or(if self.wait { From::Oldest } else { From::Newest });
+        if self.wait && directory.find(&self.name).is_err() { From::Oldest } else { from }
     }
+}
+
+/// How long a line may be.
+fn line_size(text: &str) -> Result<usize, String> {
+    whole_in(text, 1..=SIZE_MAX as u64).map(|size| size as usize)
 }
 
 /// How many lines: there may be none.
@@ -138,12 +184,15 @@ EXAMPLES:
 EXIT CODES:
   0    all of the input is published
   2    another ring has the name, the input can't be read, or a line is longer than --size
-  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: the ring is closed, and its name is gone";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: the ring is closed, its name is gone,
+       and how many lines were published is said";
 
 const SUBSCRIBE_EXAMPLES: &str = "\
 EXAMPLES:
+  annulus sub log
+      from the next line on
   annulus sub log --wait
-      from the next line on; from the first one, if the publisher comes later
+      from the oldest line on; from the first one, if the publisher comes later
   annulus sub quotes --from oldest --count 10
       the ten oldest lines that are there
   annulus sub log --wait --follow
@@ -151,6 +200,8 @@ EXAMPLES:
 
 EXIT CODES:
   0    the publisher has ended, or --count lines were printed, or nobody reads the output any more
-  1    the publisher's process has died; what it had published is printed (not with --follow)
+  1    the publisher has failed, or its process has died (with --follow it goes on); what it had published
+       is printed
   2    there is no such ring, or it carries something else
-  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP; what had come until then is printed";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP; what had come until then is printed,
+       and how many lines that were is said";

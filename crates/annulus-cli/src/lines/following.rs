@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::arguments::{From, SubscribeArguments};
 use super::piece::{Lines, Piece};
-use super::printing::{SHOWN_EACH, ended, print};
+use super::printing::{SHOWN_EACH, ended, print, tell_count};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings;
 use crate::signals::first_signal;
-use crate::text::{counted, grouped, quoted};
+use crate::text::{counted, quoted};
 
 /// A change of publishers, as JSON.
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     let mut subscriber = subscriber.begin_with_oldest();
     let mut first = None;
     if !arguments.wait {
-        first = subscriber.try_recv().map_err(|error| unusable(name, error))?;
+        first = subscriber.try_recv().map_err(|error| unusable(&directory, name, error))?;
         if first.is_none() {
             return Err(missing(&directory, name));
         }
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         let is_stopped = stopped.get().is_some();
         left_to_print -= u32::from(is_stopped);
         let there = match first.take() {
-            None => subscriber.try_recv().map_err(|error| unusable(name, error))?,
+            None => subscriber.try_recv().map_err(|error| unusable(&directory, name, error))?,
             some => some,
         };
         let received = match there {
@@ -73,7 +73,9 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
                 }
                 _ = subscriber.show_position();
                 let waited = subscriber.recv_timeout(STOP_INTERVAL);
-                let Some(received) = waited.map_err(|error| unusable(name, error))? else { continue };
+                let Some(received) = waited.map_err(|error| unusable(&directory, name, error))? else {
+                    continue;
+                };
                 received
             }
         };
@@ -108,14 +110,15 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
                 change(&mut output, "began", process, arguments.json)
             }
             Received::Ended { process, state } => {
-                let at_the_end = if skipped.take().is_some() { 0 } else { lines.lost_at_the_end() };
+                if let Some((_, newest)) = skipped.take() {
+                    lines = Lines::after(newest.as_ref());
+                }
+                let at_the_end = lines.lost_at_the_end();
                 if at_the_end > 0 {
                     lost += at_the_end;
                     say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
                 }
-                let (how, what) =
-                    if state == PeerState::Dead { ("has died", "died") } else { ("has ended", "ended") };
-                say(format_args!("the publisher of {}, {process}, {how}", quoted(name)));
+                let what = tell_end(name, process, state, lines.has_failed());
                 change(&mut output, what, process, arguments.json)
             }
         };
@@ -126,9 +129,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     if let Err(error) = output.flush() {
         return ended(&error);
     }
-    if lost > 0 {
-        say(format_args!("printed {}, lost {}", counted(printed, "line"), grouped(lost)));
-    }
+    tell_count(printed, lost, stopped.get().is_some());
     Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
 }
 
@@ -139,6 +140,17 @@ fn show_now_and_then(subscriber: &mut NamedSubscriber<Piece>, unshown: &mut u64)
         *unshown = 0;
         _ = subscriber.show_position();
     }
+}
+
+/// Says how a publisher has ended, and returns the word of it.
+fn tell_end(name: &str, process: ProcessId, state: PeerState, has_failed: bool) -> &'static str {
+    let (how, what) = match state {
+        _ if has_failed => ("has failed", "failed"),
+        PeerState::Dead => ("has died", "died"),
+        _ => ("has ended", "ended"),
+    };
+    say(format_args!("the publisher of {}, {process}, {how}", quoted(name)));
+    what
 }
 
 /// A line of its own, if the lines are JSON.
@@ -159,9 +171,12 @@ fn failed(error: &dyn Display) -> Failure {
     Failure::new(error.to_string())
 }
 
-fn unusable(name: &str, error: FindError) -> Failure {
+fn unusable(directory: &Directory, name: &str, error: FindError) -> Failure {
     match error {
-        FindError::Attach(error) => super::printing::no_lines(name, &error),
+        FindError::Attach(error) => {
+            let info = rings::observe(directory, name).ok().map(|(_, observer)| observer.info());
+            super::printing::no_lines(name, info, &error)
+        }
         error => failed(&error),
     }
 }

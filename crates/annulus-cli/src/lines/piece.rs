@@ -9,6 +9,8 @@ pub(super) const BYTES: usize = 104;
 
 const IS_FIRST: u32 = 1;
 const IS_LAST: u32 = 2;
+/// Of no line: the publisher has failed after that many lines, and the ring ends.
+const HAS_FAILED: u32 = 4;
 
 /// A piece of a line, with its line feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -22,12 +24,28 @@ pub(crate) struct Piece {
     bytes: [u8; BYTES],
 }
 
+impl Piece {
+    /// What a publisher says last that has failed after so many lines.
+    pub(super) fn failed(lines: u64) -> Self {
+        Self { line: lines, flags: HAS_FAILED, len: 0, bytes: [0; BYTES] }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.flags & HAS_FAILED != 0
+    }
+}
+
 impl Fields for Piece {
+    fn name() -> String {
+        "pieces of lines (`annulus pub`)".into()
+    }
+
     fn fields(&self) -> Vec<(String, Value)> {
         let text = &self.bytes[..BYTES.min(self.len as usize)];
         let text = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
         let is = |flag| self.flags & flag != 0;
         let part = match (is(IS_FIRST), is(IS_LAST)) {
+            _ if self.has_failed() => "failed",
             (true, true) => "whole",
             (true, false) => "first",
             (false, true) => "last",
@@ -73,17 +91,20 @@ pub(super) struct Lines {
     next: u64,
     /// The lines before this one are published as a whole, as far as the pieces tell.
     published: u64,
+    /// The publisher has said that it failed.
+    has_failed: bool,
 }
 
 impl Lines {
     /// All lines from the first one on.
     pub(super) fn all() -> Self {
-        Self { number: 0, text: Vec::new(), is_whole: false, next: 0, published: 0 }
+        Self { number: 0, text: Vec::new(), is_whole: false, next: 0, published: 0, has_failed: false }
     }
 
     /// The lines that begin after `newest`, the newest piece that is published (`None` if none is).
     pub(super) fn after(newest: Option<&Piece>) -> Self {
-        Self { next: newest.map_or(0, |piece| piece.line.saturating_add(1)), ..Self::all() }
+        let next = newest.map_or(0, |piece| piece.line.saturating_add(1));
+        Self { next, has_failed: newest.is_some_and(Piece::has_failed), ..Self::all() }
     }
 
     /// The lines that begin from now on, wherever that is.
@@ -99,6 +120,7 @@ impl Lines {
     /// Takes the next piece, and returns the line that it completes. (Another program may have written
     /// anything into a piece.)
     pub(super) fn take(&mut self, piece: &Piece) -> Option<Line<'_>> {
+        self.has_failed |= piece.has_failed();
         let is_last = piece.flags & IS_LAST != 0;
         self.published = self.published.max(piece.line.saturating_add(u64::from(is_last)));
         if piece.flags & IS_FIRST != 0 {
@@ -122,6 +144,11 @@ impl Lines {
     /// How many lines were lost after the last one that was returned: those that were published as a whole.
     pub(super) fn lost_at_the_end(&self) -> u64 {
         self.published.saturating_sub(self.next)
+    }
+
+    /// Whether the publisher has said that it failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed
     }
 }
 
@@ -200,6 +227,21 @@ mod tests {
         lines.lose();
         assert_eq!(lines.take(&eleven[0]), None);
         assert_eq!(lines.take(&eleven[1]).map(|line| (line.number, line.lost)), Some((11, 2)));
+    }
+
+    /// The lines before the failure are counted, and a subscriber that comes after it knows, too.
+    #[test]
+    fn a_failure_is_no_line() {
+        let failed = Piece::failed(3);
+        for mut lines in [Lines::all(), Lines::after(None), Lines::from_now()] {
+            assert!(!lines.has_failed());
+            assert_eq!(lines.take(&failed), None);
+            assert!(lines.has_failed());
+        }
+        assert!(Lines::after(Some(&failed)).has_failed());
+        let mut lines = Lines::all();
+        lines.take(&failed);
+        assert_eq!(lines.lost_at_the_end(), 3);
     }
 
     /// Whoever comes between two pieces begins with the next line, and has lost none.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Mode, Subscriber};
 use annulus::shm::broadcast::Mark;
-use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, ShmKind};
+use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
@@ -55,8 +55,9 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         }
     };
     let info = invitation.info().map_err(|error| failed(&error))?;
-    let (is_over, publisher) = if info.kind() == ShmKind::Lossless {
-        let ring = invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, &error))?;
+    let (end, publisher) = if info.kind() == ShmKind::Lossless {
+        let ring =
+            invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.look();
         let (subscriber, lines) = match from {
             From::Oldest => (ring.subscribe_from_oldest(), Lines::all()),
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         let source = Source { subscriber, mark: None, interval: Some(STOP_INTERVAL) };
         (print_all(arguments, source, lines, &stop)?, ring.publisher())
     } else {
-        let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, &error))?;
+        let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.give(ring.subscribable().closer());
         let mut subscriber = ring.subscribable().subscribe_from_oldest();
         let lines = match from {
@@ -80,11 +81,23 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     if let Some(outcome) = stop.outcome() {
         return Ok(outcome);
     }
-    if is_over && publisher == PeerState::Dead {
-        say(format_args!("the publisher of {} has died", quoted(name)));
-        return Ok(Outcome::Failed);
-    }
-    Ok(Outcome::Passed)
+    let how = match end {
+        End::Failed => "has failed: not all of its input was published",
+        End::Closed if publisher == PeerState::Dead => "has died",
+        End::Closed | End::Enough => return Ok(Outcome::Passed),
+    };
+    say(format_args!("the publisher of {} {how}", quoted(name)));
+    Ok(Outcome::Failed)
+}
+
+/// Why nothing more is printed.
+enum End {
+    /// `--count` lines were printed, a signal came, or nobody reads the output any more.
+    Enough,
+    /// The ring has come to its end.
+    Closed,
+    /// As [`Closed`](Self::Closed), and the publisher has said that it failed.
+    Failed,
 }
 
 /// Where the pieces come from.
@@ -117,13 +130,13 @@ impl<M: Mode> Source<M> {
     }
 }
 
-/// Prints each line, and returns whether that was all of them.
+/// Prints each line, and returns why it has stopped.
 fn print_all<M: Mode<TryRecvError = LossyTryRecvError>>(
     arguments: &SubscribeArguments,
     mut source: Source<M>,
     mut lines: Lines,
     stop: &Stop,
-) -> Result<bool, Failure> {
+) -> Result<End, Failure> {
     source.show();
     let mut output = BufWriter::new(io::stdout().lock());
     let (mut printed, mut lost, mut lagged) = (0, 0, source.subscriber.total_lagged());
@@ -149,7 +162,7 @@ fn print_all<M: Mode<TryRecvError = LossyTryRecvError>>(
             // Nothing more is there now: what was printed is to be seen.
             Err(LossyTryRecvError::Empty | LossyTryRecvError::Closed) => {
                 if let Err(error) = output.flush() {
-                    return ended(&error).map(|_| false);
+                    return ended(&error).map(|_| End::Enough);
                 }
                 source.show();
                 let Some(piece) = source.wait(stop) else {
@@ -169,22 +182,33 @@ fn print_all<M: Mode<TryRecvError = LossyTryRecvError>>(
             say(format_args!("lost {} before line {}", counted(line.lost, "line"), line.number));
         }
         if let Err(error) = print(&mut output, &line, arguments.json) {
-            return ended(&error).map(|_| false);
+            return ended(&error).map(|_| End::Enough);
         }
         printed += 1;
     }
     if let Err(error) = output.flush() {
-        return ended(&error).map(|_| false);
+        return ended(&error).map(|_| End::Enough);
     }
     let at_the_end = lines.lost_at_the_end();
     if is_over && at_the_end > 0 {
         lost += at_the_end;
         say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
     }
+    tell_count(printed, lost, stop.outcome().is_some());
+    Ok(match (is_over, lines.has_failed()) {
+        (false, _) => End::Enough,
+        (true, false) => End::Closed,
+        (true, true) => End::Failed,
+    })
+}
+
+/// Says how many lines were printed, if some were lost, or a signal ended it.
+pub(super) fn tell_count(printed: u64, lost: u64, is_stopped: bool) {
     if lost > 0 {
         say(format_args!("printed {}, lost {}", counted(printed, "line"), grouped(lost)));
+    } else if is_stopped {
+        say(format_args!("printed {}", counted(printed, "line")));
     }
-    Ok(is_over)
 }
 
 /// The newest piece that is published. Those before it are skipped.
@@ -199,14 +223,18 @@ fn newest(subscriber: &mut Subscriber<Piece>) -> Option<Piece> {
 }
 
 /// What has the name is something else.
-pub(super) fn no_lines(name: &str, error: &AttachError) -> Failure {
+pub(super) fn no_lines(name: &str, info: Option<RingInfo>, error: &AttachError) -> Failure {
     if let AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::Lossy } = error {
         return Failure::new(format!(
             "{} is lossless, and can't be followed: leave out --follow",
             quoted(name)
         ));
     }
-    Failure::new(format!("{} carries no lines of `annulus pub`: {error}", quoted(name)))
+    let (bytes, why) = (size_of::<Piece>(), rings::mismatch(info, error));
+    Failure::new(format!(
+        "{} carries no lines of `annulus pub` (pieces of {bytes} bytes): {why}",
+        quoted(name)
+    ))
 }
 
 pub(super) fn print(output: &mut impl Write, line: &Line<'_>, as_json: bool) -> io::Result<()> {

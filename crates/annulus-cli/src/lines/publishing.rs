@@ -3,23 +3,32 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::exit;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Lossless, Lossy, Publisher};
+use annulus::shm::Directory;
 
 use super::arguments::PublishArguments;
 use super::piece::{Piece, pieces};
+use crate::measure::Gauge;
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings::{self, Ring};
 use crate::signals::Signals;
-use crate::text::{counted, grouped, quoted};
+use crate::text::{counted, grouped, quoted, shell_word};
 
 /// A lossy ring is there for so long at least. A process that waits for the name comes a moment after it: if
 /// all lines were published by then, and the name gone, it would find nothing.
 const LEAST: Duration = Duration::from_millis(250);
+
+/// If no other process has joined the ring by then, it is there for so long, as a program takes a while to
+/// begin.
+const LEAST_UNREAD: Duration = Duration::from_secs(1);
+
+/// The time between two looks at who has joined.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Publishes all lines of the input.
 pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
@@ -29,6 +38,7 @@ pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
 /// As [`run`], in a ring of this mode.
 fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
+    let size = arguments.size()?;
     // Before the name: an input that is not there publishes nothing.
     let input: Box<dyn BufRead> = match &arguments.file {
         Some(path) => {
@@ -40,61 +50,103 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     // (From here on, so that none ends the process between the name and what takes it back.)
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
-    let (mut publisher, invitation) = M::make::<Piece>(arguments.capacity).map_err(|error| failed(&error))?;
+    let (mut publisher, invitation) = M::make::<Piece>(arguments.capacity)
+        .map_err(|error| Failure::new(format!("--capacity {}: {error}", arguments.capacity)))?;
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
     let begun = Instant::now();
     // A signal ends the ring and takes the name back, so that subscribers see a close and no death.
     let name = Arc::new(Mutex::new(Some(name)));
     let (closer, to_be_dropped) = (publisher.closer(), Arc::clone(&name));
+    let count = Arc::new(Count { lines: Gauge::default(), told: Once::new() });
+    let told = Arc::clone(&count);
     signals.then(move |outcome| {
         closer.close();
         drop(to_be_dropped.lock().unwrap_or_else(PoisonError::into_inner).take());
+        told.tell();
         exit(outcome.code().into());
     })?;
     let path = directory.path().to_string_lossy().into_owned();
     say(format_args!("publishing lines to {} in {}", quoted(&arguments.name), quoted(&path)));
-    if M::LOSSLESS {
-        let count = usize::from(arguments.subscribers);
-        rings::wait_for_readers(&directory, &arguments.name, count).map_err(|error| failed(&error))?;
-    }
-
-    let published = publish_all(arguments, input, &mut publisher);
-    if let Ok(count) = published {
-        say(format_args!("published {}", counted(count, "line")));
-        if arguments.stay {
-            say(format_args!("staying until Ctrl-C or SIGTERM"));
-            loop {
-                thread::park();
-            }
+    let published = await_subscribers::<M>(arguments, &directory)
+        .and_then(|()| publish_all(arguments, size, input, &mut publisher, &count));
+    count.tell();
+    if published.is_err() {
+        M::publish(&mut publisher, Piece::failed(count.lines.get()));
+    } else if arguments.stay {
+        say(format_args!("staying until Ctrl-C or SIGTERM"));
+        loop {
+            thread::park();
         }
     }
     if !M::LOSSLESS {
-        thread::sleep(LEAST.saturating_sub(begun.elapsed()));
+        stay_a_moment(&directory, &arguments.name, begun);
     }
     publisher.close();
     drop(name.lock().unwrap_or_else(PoisonError::into_inner).take());
-    published.map(|_| Outcome::Passed)
+    published.map(|()| Outcome::Passed)
 }
 
-/// Publishes each line, and returns how many they were.
+/// How many lines are published, for the one of two threads that says it first.
+struct Count {
+    lines: Gauge,
+    told: Once,
+}
+
+impl Count {
+    fn tell(&self) {
+        self.told.call_once(|| say(format_args!("published {}", counted(self.lines.get(), "line"))));
+    }
+}
+
+/// Waits until the subscribers of a lossless ring have come, and says so.
+fn await_subscribers<M: Ring>(arguments: &PublishArguments, directory: &Directory) -> Result<(), Failure> {
+    if !M::LOSSLESS {
+        return Ok(());
+    }
+    let (name, count) = (&arguments.name, arguments.subscribers);
+    let option = arguments.directory.path().map(|path| {
+        let path = shell_word(&path.to_string_lossy());
+        format!(" --directory {path}")
+    });
+    let command = format!("`annulus sub {}{}`", shell_word(name), option.unwrap_or_default());
+    let each = if count == 1 { "it" } else { "each" };
+    say(format_args!(
+        "waiting for {} of {} before the first line: start {each} with {command}, or stop with Ctrl-C",
+        counted(count.into(), "subscriber"),
+        quoted(name),
+    ));
+    let came = rings::wait_for_readers(directory, name, count.into());
+    came.map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Keeps the ring for those who wait for its name and have not come yet.
+fn stay_a_moment(directory: &Directory, name: &str, begun: Instant) {
+    thread::sleep(LEAST.saturating_sub(begun.elapsed()));
+    while begun.elapsed() < LEAST_UNREAD && !rings::is_read(directory, name) {
+        thread::sleep(LOOK_INTERVAL);
+    }
+}
+
+/// Publishes each line, and counts them.
 fn publish_all<M: Ring>(
     arguments: &PublishArguments,
+    size: usize,
     mut input: impl BufRead,
     publisher: &mut Publisher<Piece, M>,
-) -> Result<u64, Failure> {
+    count: &Count,
+) -> Result<(), Failure> {
     let begun = Instant::now();
     let mut line = Vec::new();
     for number in 0.. {
         line.clear();
         // (With its line feed. A file of something else may have none at all.)
-        let most = (arguments.size as u64).saturating_add(1);
+        let most = size as u64 + 1;
         let mut start = (&mut input).take(most);
         if start.read_until(b'\n', &mut line).map_err(|error| unreadable(arguments, &error))? == 0 {
-            return Ok(number);
+            return Ok(());
         }
-        if line.len() > arguments.size && line.last() != Some(&b'\n') {
-            say(format_args!("published {}", counted(number, "line")));
-            return Err(too_long(arguments, number + 1));
+        if line.len() > size && line.last() != Some(&b'\n') {
+            return Err(too_long(arguments, size, number + 1));
         }
         if let Some(rate) = arguments.rate {
             let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate);
@@ -105,13 +157,16 @@ fn publish_all<M: Ring>(
             // (Nobody but a signal closes it, which also ends the process.)
             M::publish(publisher, piece);
         }
+        if !M::is_closed(publisher) {
+            count.lines.set(number + 1);
+        }
     }
     unreachable!("nobody has so many lines")
 }
 
 /// Line `number`, counted from 1, as editors do.
-fn too_long(arguments: &PublishArguments, number: u64) -> Failure {
-    let (from, size) = (source(arguments), grouped(arguments.size as u64));
+fn too_long(arguments: &PublishArguments, size: usize, number: u64) -> Failure {
+    let (from, size) = (source(arguments), grouped(size as u64));
     Failure::new(format!(
         "line {} of {from} is longer than {size} bytes: say with --size how long a line may be",
         grouped(number)

@@ -25,6 +25,10 @@ pub(crate) struct ListArguments {
     /// What is not known is null; `error` says why a ring can't be looked at.
     #[arg(long)]
     pub(super) json: bool,
+
+    /// Print the names alone, each on a line
+    #[arg(long, conflicts_with = "json")]
+    pub(super) names: bool,
 }
 
 /// Says what one ring is: its header in words, how far it is, and who reads it.
@@ -43,10 +47,11 @@ pub(crate) struct InfoArguments {
     ///
     /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `name`, `kind`, `state`
     /// (`alive` or `closed`), `pid`, `command`, `capacity`, `slot_bytes`, `payload_bytes`,
-    /// `payload_alignment`, `fingerprint`, `published`, `pending`, and `readers`, a list of objects with the
-    /// keys `seat` (null for a process that has the ring but no seat), `state`, `position`, `lag`,
-    /// `behind_ns` (how long ago the message was published that it takes next, where messages say that),
-    /// `pid` and `command`. What is not known is null.
+    /// `payload_alignment`, `fingerprint`, `type` (what this program calls such messages, if it knows them),
+    /// `published`, `pending`, and `readers`, a list of objects with the keys `seat` (null for a process that
+    /// has the ring but no seat), `state`, `position`, `lag`, `behind_ns` (how long ago the message was
+    /// published that it takes next, where messages say that), `pid` and `command`. What is not known is
+    /// null.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -60,7 +65,7 @@ pub(crate) struct InfoArguments {
 #[command(after_help = REMOVE_EXAMPLES)]
 pub(crate) struct RemoveArguments {
     /// The names, as `annulus ls` shows them
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required_unless_present = "dead", value_name = "NAME")]
     pub(super) names: Vec<String>,
 
     #[command(flatten)]
@@ -69,6 +74,10 @@ pub(crate) struct RemoveArguments {
     /// Also if the ring's process is alive
     #[arg(long)]
     pub(super) force: bool,
+
+    /// All names whose processes are dead, and no other; each that is removed is printed
+    #[arg(long, conflicts_with_all = ["names", "force"])]
+    pub(super) dead: bool,
 }
 
 /// Where the names are.
@@ -127,6 +136,8 @@ const LIST_EXAMPLES: &str = "\
 EXAMPLES:
   annulus ls
       all rings of this user
+  annulus ls --names
+      their names alone, for scripts
   annulus ls --json | jq -r '.rings[] | select(.state == \"dead\") | .name'
       the names that dead processes left
 
@@ -148,9 +159,11 @@ const REMOVE_EXAMPLES: &str = "\
 EXAMPLES:
   annulus rm quotes
       if the process that published it is dead
+  annulus rm --dead
+      all that dead processes left
   annulus rm --force quotes
       in any case
 
 EXIT CODES:
-  0    all of them are removed
+  0    all of them are removed; with --dead, also if there is none
   2    one of them is not: there is no such name, or its process is alive";

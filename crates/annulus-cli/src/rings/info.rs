@@ -10,7 +10,7 @@ use super::sampler;
 use crate::outcome::Failure;
 use crate::page::Page;
 use crate::text::{counted, duration, grouped, printable};
-use crate::watch::clock;
+use crate::watch::{clock, name as type_name};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -30,6 +30,9 @@ pub(super) struct Info {
     payload_bytes: u64,
     payload_alignment: u64,
     fingerprint: String,
+    /// What this program calls such messages, if it knows them.
+    #[serde(rename = "type")]
+    type_name: Option<String>,
     published: Option<u64>,
     /// How many messages wait, if that is known.
     pending: Option<u64>,
@@ -105,6 +108,7 @@ impl Info {
             payload_bytes: info.payload_bytes() as u64,
             payload_alignment: info.payload_alignment() as u64,
             fingerprint: info.fingerprint().to_string(),
+            type_name: type_name(info),
             published: numbers.as_ref().map(|numbers| numbers.published),
             pending: numbers.and_then(|numbers| numbers.pending),
             readers: readers.iter().map(ReaderInfo::of).collect(),
@@ -114,6 +118,14 @@ impl Info {
     /// One object on one line.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("numbers, names and lists have a form in JSON") + "\n"
+    }
+
+    fn type_to_text(&self) -> String {
+        let fingerprint = &self.fingerprint;
+        match &self.type_name {
+            Some(name) => format!("{name}, fingerprint {fingerprint}"),
+            None => format!("not known to this program, fingerprint {fingerprint}"),
+        }
     }
 
     /// In words, in lines that are no wider than `room`.
@@ -130,7 +142,7 @@ impl Info {
             ("Process", process),
             ("Slots", format!("{} of {} each", grouped(self.capacity), bytes(self.slot_bytes))),
             ("Message", format!("{}, aligned to {}", bytes(self.payload_bytes), self.payload_alignment)),
-            ("Type", format!("{} (its fingerprint)", self.fingerprint)),
+            ("Type", self.type_to_text()),
         ];
         if let Some(published) = self.published {
             lines.push(("Published", grouped(published)));

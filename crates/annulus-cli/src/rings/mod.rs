@@ -19,24 +19,34 @@ pub(crate) mod sampler;
 
 use std::path::Path;
 
-use annulus::shm::{Directory, DirectoryError, FindError, NameError, NamedRing, RingObserver};
+use annulus::shm::{
+    AttachError, Directory, DirectoryError, Entry, FindError, NameError, NamedRing, PeerState, RingInfo,
+    RingObserver,
+};
 
 pub(crate) use info::ReaderInfo;
 
 pub(crate) use arguments::{DirectoryOption, InfoArguments, ListArguments, RemoveArguments};
 
-pub(crate) use ring::{Ring, SEATS, wait_for_readers};
+pub(crate) use ring::{Ring, SEATS, is_read, wait_for_readers};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 use crate::text::quoted;
+use crate::watch::described;
 use info::Info;
 use listing::Listing;
 use sampler::Sampler;
 
 /// `annulus ls`.
 pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
-    let sample = Sampler::new(&arguments.directory)?.sample();
+    let mut sampler = Sampler::new(&arguments.directory)?;
+    if arguments.names {
+        let names = sampler.names().map_err(Failure::new)?;
+        output::print(&names.iter().flat_map(|name| [name, "\n"]).collect::<String>())?;
+        return Ok(Outcome::Passed);
+    }
+    let sample = sampler.sample();
     if let Some(trouble) = sample.trouble {
         return Err(Failure::new(trouble));
     }
@@ -55,6 +65,9 @@ pub(crate) fn info(arguments: &InfoArguments) -> Result<Outcome, Failure> {
 /// `annulus rm`. Every name is tried.
 pub(crate) fn remove(arguments: &RemoveArguments) -> Result<Outcome, Failure> {
     let directory = open(&arguments.directory)?;
+    if arguments.dead {
+        return remove_dead(&directory);
+    }
     let mut refused = Vec::new();
     for name in &arguments.names {
         if let Err(error) = directory.remove(name, arguments.force) {
@@ -64,6 +77,27 @@ pub(crate) fn remove(arguments: &RemoveArguments) -> Result<Outcome, Failure> {
             });
         }
     }
+    all_but(&refused)
+}
+
+/// `annulus rm --dead`. Every name is tried.
+fn remove_dead(directory: &Directory) -> Result<Outcome, Failure> {
+    let entries = directory.list().map_err(|error| Failure::new(error.to_string()))?;
+    let (mut removed, mut refused) = (String::new(), Vec::new());
+    for Entry { name, .. } in entries.into_iter().filter(|entry| entry.state == PeerState::Dead) {
+        match directory.remove(&name, false) {
+            Ok(()) => removed.extend([&name, "\n"]),
+            // Since it was listed, another ring has taken the name, or somebody has removed it.
+            Err(NameError::Taken { .. } | NameError::NotFound { .. }) => {}
+            Err(error) => refused.push(error.to_string()),
+        }
+    }
+    output::print(&removed)?;
+    all_but(&refused)
+}
+
+/// What could not be removed, each on a line.
+fn all_but(refused: &[String]) -> Result<Outcome, Failure> {
     if refused.is_empty() { Ok(Outcome::Passed) } else { Err(Failure::new(refused.join("\nerror: "))) }
 }
 
@@ -85,6 +119,17 @@ pub(crate) fn unusable(name: &str, error: &FindError) -> Failure {
         // It has the name in it.
         error => error.to_string(),
     })
+}
+
+/// Why a ring carries something else: what its messages are, where the error has numbers of types.
+pub(crate) fn mismatch(info: Option<RingInfo>, error: &AttachError) -> String {
+    use AttachError::{PayloadAlignment, PayloadSize, Type};
+    match (error, info) {
+        (PayloadSize { .. } | PayloadAlignment { .. } | Type { .. }, Some(info)) => {
+            format!("its messages are {}", described(info))
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// The directory of the names, which must be there if it is named.

@@ -7,6 +7,10 @@ use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher};
 use annulus::shm::{Directory, FindError, Invitation, PeerState, RingObserver, ShareError, broadcast};
 use bytemuck::Pod;
 
+use super::processes::Processes;
+use super::sample::Process;
+use super::sampler::readers;
+
 /// How many subscribers of a lossless ring the publisher waits for, at most.
 pub(crate) const SEATS: u16 = 64;
 
@@ -27,6 +31,9 @@ pub(crate) trait Ring: Mode + Sized {
 
     /// Publishes `message`, and says whether it could.
     fn publish<T: Pod + Send>(publisher: &mut Publisher<T, Self>, message: T) -> bool;
+
+    /// Whether it was closed.
+    fn is_closed<T: Pod + Send>(publisher: &Publisher<T, Self>) -> bool;
 }
 
 impl Ring for Lossy {
@@ -42,6 +49,10 @@ impl Ring for Lossy {
         publisher.publish(message);
         true
     }
+
+    fn is_closed<T: Pod + Send>(publisher: &Publisher<T>) -> bool {
+        publisher.is_closed()
+    }
 }
 
 impl Ring for Lossless {
@@ -54,6 +65,10 @@ impl Ring for Lossless {
     #[inline]
     fn publish<T: Pod + Send>(publisher: &mut Publisher<T, Self>, message: T) -> bool {
         publisher.publish(message).is_ok()
+    }
+
+    fn is_closed<T: Pod + Send>(publisher: &Publisher<T, Self>) -> bool {
+        publisher.is_closed()
     }
 }
 
@@ -71,4 +86,16 @@ pub(crate) fn wait_for_readers(directory: &Directory, name: &str, count: usize) 
         thread::sleep(LOOK_INTERVAL);
     }
     Ok(())
+}
+
+/// Whether a process other than this one has joined the ring of this name. (Those of other users are not
+/// seen.)
+pub(crate) fn is_read(directory: &Directory, name: &str) -> bool {
+    let Ok(observer) =
+        directory.find(name).map_err(FindError::from).and_then(|named| RingObserver::of(&named))
+    else {
+        return false;
+    };
+    let this = Process { pid: std::process::id(), command: None };
+    !readers(&observer, None, Some(&this), &Processes::now(), None).is_empty()
 }

@@ -72,14 +72,28 @@ impl Sampler {
         alive.filter_map(|reader| behind_ns(observer, clock, reader.position, reader.lag)).collect()
     }
 
-    fn rings(&mut self) -> Result<Vec<Ring>, String> {
+    /// All names that are there now. No ring is looked at.
+    pub(crate) fn names(&self) -> Result<Vec<String>, String> {
+        let entries = self.entries()?.map(|(_, entries)| entries).unwrap_or_default();
+        Ok(entries.into_iter().map(|entry| entry.name).collect())
+    }
+
+    /// The directory, and what is in it; `None` if it is not there.
+    fn entries(&self) -> Result<Option<(Directory, Vec<Entry>)>, String> {
         // It would be made.
         if !self.path.exists() {
-            self.watched.clear();
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let directory = Directory::with_mode(&self.path, 0o777).map_err(|error| error.to_string())?;
         let entries = directory.list().map_err(|error| error.to_string())?;
+        Ok(Some((directory, entries)))
+    }
+
+    fn rings(&mut self) -> Result<Vec<Ring>, String> {
+        let Some((directory, entries)) = self.entries()? else {
+            self.watched.clear();
+            return Ok(Vec::new());
+        };
         self.watched.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
         let troubles: Vec<_> = entries.iter().map(|entry| self.watch(&directory, entry).err()).collect();
         let processes = Processes::now();

@@ -57,6 +57,7 @@ fn interval(text: &str) -> Result<Duration, String> {
 const EXAMPLES: &str = "\
 KEYS:
   q, Ctrl-C            quit
+  Ctrl-Z               stop, and give the terminal back until the shell's `fg`
   arrows, Page Up...   choose a ring
   Enter, Esc           the page of that ring, and back
   /                    show only the rings with this in their name, kind, state or process: type it;

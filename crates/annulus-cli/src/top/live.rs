@@ -4,8 +4,13 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use ratatui::DefaultTerminal;
+use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::{DefaultTerminal, Terminal};
 
 use super::LOOK_INTERVAL;
 use super::arguments::Arguments;
@@ -16,7 +21,7 @@ use super::view::{View, Wish};
 use crate::outcome::{Failure, Outcome};
 use crate::rings::sample::Sample;
 use crate::rings::sampler::Sampler;
-use crate::signals::first_signal;
+use crate::signals::{StopOrGo, Stops, first_signal};
 
 /// A signal is noticed after this at the latest.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -26,10 +31,11 @@ const FIRST_INTERVAL: Duration = Duration::from_millis(250);
 /// Shows the rings in the terminal.
 pub(super) fn run(sampler: Sampler, first: Sample, arguments: &Arguments) -> Result<Outcome, Failure> {
     let stopped = first_signal()?;
+    let stops = Stops::watch()?;
     // (Before the terminal is changed, which may fail half-way. A panic restores it by ratatui's hook.)
     let restored = Restored;
-    let ended =
-        ratatui::try_init().and_then(|mut terminal| show(&mut terminal, sampler, first, arguments, &stopped));
+    let ended = ratatui::try_init()
+        .and_then(|mut terminal| show(&mut terminal, sampler, first, arguments, &stopped, stops));
     drop(restored);
     ended.map_err(|error| Failure::new(format!("the terminal can't be used: {error}")))
 }
@@ -44,12 +50,24 @@ impl Drop for Restored {
     }
 }
 
+/// The terminal, which others have had meanwhile.
+fn take_again(terminal: &mut DefaultTerminal) -> io::Result<()> {
+    // (What was changed counts as changed until it is taken back.)
+    disable_raw_mode()?;
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
+    // It knows of nothing on the screen.
+    *terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    Ok(())
+}
+
 fn show(
     terminal: &mut DefaultTerminal,
     mut sampler: Sampler,
     first: Sample,
     arguments: &Arguments,
     stopped: &OnceLock<Outcome>,
+    mut stops: Stops,
 ) -> io::Result<Outcome> {
     let interval = arguments.interval;
     let mut view = View::of(arguments.name.clone());
@@ -61,6 +79,15 @@ fn show(
     loop {
         if let Some(&outcome) = stopped.get() {
             return Ok(outcome);
+        }
+        if let Some(come) = stops.come() {
+            if come == StopOrGo::Stop {
+                terminal.show_cursor()?;
+                ratatui::try_restore()?;
+                stops.stop();
+            }
+            take_again(terminal)?;
+            is_new = true;
         }
         if is_new {
             let scene = Scene { sample: &sample, history: &history, view: &view, interval };
@@ -87,6 +114,7 @@ fn show(
                         Wish::Show => {}
                         Wish::Quit => return Ok(Outcome::Passed),
                         Wish::Interrupt => return Ok(Outcome::Interrupted),
+                        Wish::Stop => Stops::ask_all(),
                     }
                 }
                 // A new size: it is drawn anew.

@@ -60,6 +60,8 @@ pub(super) enum Wish {
     Quit,
     /// To end as by SIGINT.
     Interrupt,
+    /// To stop as by SIGTSTP, until it is told to go on.
+    Stop,
 }
 
 /// How many rings Page Up and Page Down pass.
@@ -81,6 +83,7 @@ impl View {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Char('c') if is_control => return Wish::Interrupt,
+            KeyCode::Char('z') if is_control => return Wish::Stop,
             KeyCode::Char(_) if is_control || key.modifiers.contains(KeyModifiers::ALT) => {}
             _ if self.is_typing => self.type_key(key.code),
             KeyCode::Char('q') => return Wish::Quit,

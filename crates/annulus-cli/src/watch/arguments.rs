@@ -70,4 +70,4 @@ EXIT CODES:
   0    the ring was closed, --count messages were printed, or nobody reads the output any more
   1    the publisher's process has died
   2    there is no such ring, or it is no lossy or lossless broadcast ring
-  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: how many were printed is said";

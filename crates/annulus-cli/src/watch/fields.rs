@@ -8,6 +8,7 @@ use bytemuck::Pod;
 use crate::bench::fields_of_loads;
 use crate::demo::Quote;
 use crate::lines::Piece;
+use crate::text::counted;
 
 /// What a field holds.
 pub(crate) type Value = serde_json::Value;
@@ -16,6 +17,11 @@ pub(crate) type Value = serde_json::Value;
 pub(crate) trait Fields: Pod {
     /// Whether such a message may carry the time when it was published.
     const IS_TIMED: bool = false;
+
+    /// What people call such messages.
+    fn name() -> String {
+        std::any::type_name::<Self>().into()
+    }
 
     /// Their names, in order, and what they hold.
     fn fields(&self) -> Vec<(String, Value)>;
@@ -37,6 +43,7 @@ pub(crate) type SentNs = fn(&[u8]) -> Option<u64>;
 pub(crate) struct Known {
     fingerprint: Fingerprint,
     bytes: usize,
+    name: String,
     decode: Decode,
     sent_ns: Option<SentNs>,
 }
@@ -48,8 +55,28 @@ impl Known {
         Self {
             fingerprint: Fingerprint::of::<T>(),
             bytes: size_of::<T>(),
+            name: T::name(),
             decode,
             sent_ns: T::IS_TIMED.then_some(sent_ns),
+        }
+    }
+}
+
+/// The name of their type, if it is known.
+pub(crate) fn name(info: RingInfo) -> Option<String> {
+    known(info).map(|known| known.name)
+}
+
+/// What the messages of a ring are, and how long.
+pub(crate) fn described(info: RingInfo) -> String {
+    let bytes = counted(info.payload_bytes() as u64, "byte");
+    match name(info) {
+        Some(name) => format!("{name}, of {bytes}"),
+        None => {
+            format!(
+                "of {bytes} and of a type that this program does not know (fingerprint {})",
+                info.fingerprint()
+            )
         }
     }
 }

@@ -21,13 +21,13 @@ use std::time::Duration;
 use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
-pub(crate) use fields::{Fields, Known, SentNs, Value, clock};
+pub(crate) use fields::{Fields, Known, SentNs, Value, clock, described, name};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings;
 use crate::signals::first_signal;
-use crate::text::quoted;
+use crate::text::{counted, grouped, quoted};
 use follower::{Follower, Next};
 use shown::Shown;
 
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let published = || observer.numbers().map_or(0, |numbers| numbers.published);
     let mut follower = Follower::begin(published(), info.capacity() as u64, arguments.begins_with_oldest());
     let mut output = anstream::AutoStream::auto(io::stdout().lock());
-    let (mut bytes, mut printed) = (Vec::new(), 0);
+    let (mut bytes, mut printed, mut all_missed) = (Vec::new(), 0, 0);
     let mut state = PeerState::Alive;
     while printed < arguments.count && stopped.get().is_none() {
         // (Before the count: what was published before the end is seen.)
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
                     if let Err(error) = output.write_all(text.as_bytes()) {
                         return crate::lines::ended(&error);
                     }
-                    printed += 1;
+                    (printed, all_missed) = (printed + 1, all_missed + missed);
                 }
             }
         }
@@ -91,5 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         }
         thread::sleep(LOOK_INTERVAL);
     }
-    Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
+    let Some(&outcome) = stopped.get() else { return Ok(Outcome::Passed) };
+    say(format_args!("printed {}, missed {}", counted(printed, "message"), grouped(all_missed)));
+    Ok(outcome)
 }

@@ -38,6 +38,105 @@ fn each_shell_is_told_all_subcommands() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// Names of rings, one of which would be a command if the shell expanded it.
+#[cfg(target_os = "linux")]
+const RINGS: [&str; 4] = ["$(touch expanded)", "market-orders", "market-quotes", "with space"];
+
+/// What a shell says that has the program in its path, the script in a file, and a directory of [`RINGS`].
+#[cfg(target_os = "linux")]
+fn completed(shell: &str, script: &str) -> Option<String> {
+    use annulus::shm::{Directory, broadcast};
+
+    let folder = crate::support::Folder::new("complete");
+    folder.file("script", printed(annulus("completions").arg(shell)));
+    let directory = Directory::open(folder.0.join("names")).unwrap();
+    let rings: Vec<_> = RINGS
+        .map(|name| {
+            let builder = annulus::broadcast::Builder::new(2);
+            let (publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+            (invitation.publish(&directory, name).unwrap(), publisher)
+        })
+        .into();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_annulus")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(shell);
+    command.args(["-c", script]).current_dir(&folder.0).env("PATH", path).env("HOME", &folder.0);
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("there is no {shell} here ({error}): not tested");
+            return None;
+        }
+    };
+    drop(rings);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert!(!folder.0.join("expanded").exists(), "a name was run");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn bash_completes_names_of_rings() {
+    let script = r#"source ./script
+        ask() { COMP_WORDS=(annulus "$@"); COMP_CWORD=$#; _annulus_rings annulus "${!#}" "${COMP_WORDS[$# - 1]}"
+            echo "$*: ${COMPREPLY[*]}"; }
+        for name in info rm sub watch hz top bench pub; do ask $name --directory names market; done
+        ask rm --directory = names market-orders ''
+        ask info --directory "~/names" w
+        ask sub --directory names --from ol
+        ask sub --directory names --fol
+        ask inf"#;
+    let said = completed("bash", script).unwrap();
+    let said: Vec<_> = said.lines().collect();
+    for (line, name) in said.iter().zip(["info", "rm", "sub", "watch", "hz", "top", "bench", "pub"]) {
+        assert_eq!(*line, format!("{name} --directory names market: market-orders market-quotes"));
+    }
+    let expected = [
+        r"rm --directory = names market-orders : \$\(touch\ expanded\) market-orders market-quotes with\ space",
+        r"info --directory ~/names w: with\ space",
+        "sub --directory names --from ol: oldest",
+        "sub --directory names --fol: --follow",
+        "inf: info",
+    ];
+    assert_eq!(said[8..], expected);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn fish_completes_names_of_rings() {
+    let script = "source ./script
+        for line in 'sub --directory names ' 'rm --directory=names market-o' 'info --directory ~/names w'
+            echo $line (complete -C \"annulus $line\" | string match -v -- '-*')
+        end";
+    let Some(said) = completed("fish", script) else { return };
+    let said: Vec<_> = said.lines().collect();
+    let all = RINGS.join(" ");
+    assert_eq!(said[0], format!("sub --directory names  {all}"));
+    assert_eq!(
+        said[1..],
+        ["rm --directory=names market-o market-orders", "info --directory ~/names w with space"]
+    );
+}
+
+/// In a terminal of its own, as zsh completes nowhere else.
+#[cfg(target_os = "linux")]
+#[test]
+fn zsh_completes_names_of_rings() {
+    let script = r#"zmodload zsh/zpty
+        zpty -b shell zsh -f -i
+        zpty -w shell 'PS1=; unset zle_bracketed_paste; autoload -Uz compinit; compinit -u -D; source ./script'
+        zpty -w shell 'zstyle ":completion:*" insert-tab false; echo re""ady'
+        zpty -r -m shell seen '*ready*'
+        zpty -w shell 'annulus() { print -r -- "$*" >said }'
+        zpty -w -n shell $'annulus info --directory names w\t\n'
+        zpty -w shell 'echo do""ne'
+        zpty -r -m shell seen '*done*'
+        cat said"#;
+    if let Some(said) = completed("zsh", script) {
+        assert_eq!(said, "info --directory names with space\n");
+    }
+}
+
 /// Scripts rely on them.
 #[test]
 fn each_subcommand_says_its_exit_codes() {
@@ -46,6 +145,25 @@ fn each_subcommand_says_its_exit_codes() {
         let (_, codes) =
             help.split_once("EXIT CODES:\n").unwrap_or_else(|| panic!("{name} has none:\n{help}"));
         assert!(codes.starts_with("  0    ") && codes.contains("\n  2    "), "{name}:\n{codes}");
+    }
+}
+
+/// A help that a full disk swallows is no success, for whatever makes a page or a script of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_not_be_written_is_an_error() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut asked =
+        vec![vec!["--help".into()], vec!["-h".into()], vec!["--version".into()], vec!["help".into()]];
+    asked.extend([vec!["man".into()], vec!["completions".into(), "bash".into()]]);
+    asked.extend(subcommands().into_iter().map(|name| vec![name, "--help".into()]));
+    asked.extend(subcommands().into_iter().map(|name| vec!["help".into(), name]));
+    for arguments in asked {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
+        let output = command.args(&arguments).stdout(full()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.starts_with("error: standard output cannot be written: "), "{arguments:?}: {said}");
     }
 }
 

@@ -31,7 +31,7 @@ fn no_line_is_wider_than_the_terminal() {
         commands[0].args(short).current_dir(&folder.0).args(["--output", "orders.csv"]);
         commands[1].args(lossy);
         commands[2].args(short).args(["--rate", "1e6", "--lossless"]);
-        commands[3].arg("--no-measure");
+        commands[3].arg("--quick");
         #[cfg(target_os = "linux")]
         for subcommand in ["bench", "ls", "top"] {
             let mut command = annulus(subcommand);

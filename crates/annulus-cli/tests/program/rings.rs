@@ -117,6 +117,33 @@ fn a_killed_publisher_is_listed_as_dead_and_removed() {
     }
 }
 
+/// And nothing else.
+#[test]
+fn all_that_dead_processes_left_is_removed_at_once() {
+    let names = Names::new("all-dead");
+    let input = names.folder.file("input", "one\n");
+    let publisher = |name: &str| {
+        let mut child =
+            Running(names.command("pub", &[name, "--stay", "--file"]).arg(&input).spawn().unwrap());
+        child.says("staying");
+        child
+    };
+    let _alive = publisher("alive");
+    for name in ["first", "second one"] {
+        publisher(name).kill();
+    }
+    let listed = || run(&mut names.command("ls", &["--names"]));
+    assert_eq!(listed(), ("alive\nfirst\nsecond one\n".into(), String::new(), 0));
+    let remove = || run(&mut names.command("rm", &["--dead"]));
+    assert_eq!(remove(), ("first\nsecond one\n".into(), String::new(), 0));
+    assert_eq!(remove(), (String::new(), String::new(), 0));
+    assert_eq!(listed(), ("alive\n".into(), String::new(), 0));
+    for arguments in [&[][..], &["--dead", "alive"], &["--dead", "--force"], &["--force"]] {
+        assert_eq!(run(&mut names.command("rm", arguments)).2, 2, "{arguments:?}");
+    }
+    assert_eq!(listed().0, "alive\n");
+}
+
 #[test]
 fn one_ring_is_told_in_words() {
     let folder = Folder::new("info");
@@ -141,6 +168,7 @@ fn one_ring_is_told_in_words() {
         format!("Process:   {pid} ("),
         "Slots:     8 of 16 bytes each\n".into(),
         "Message:   8 bytes, aligned to 8\n".into(),
+        "Type:      u64, fingerprint ".into(),
         "Published: 3\n".into(),
         "Waiting:   3\n".into(),
         format!("Reader:    seat 0, alive, at 0, 3 behind, process {pid} ("),
@@ -151,7 +179,9 @@ fn one_ring_is_told_in_words() {
     let (said, _, code) = run(command.arg("--directory").arg(&path).args(["orders", "--json"]));
     let told: Value = serde_json::from_str(&said).unwrap();
     assert_eq!((&told["schema"], code), (&Value::from(1), 0));
-    for (key, value) in [("name", "orders"), ("kind", "lossless broadcast ring"), ("state", "alive")] {
+    for (key, value) in
+        [("name", "orders"), ("kind", "lossless broadcast ring"), ("state", "alive"), ("type", "u64")]
+    {
         assert_eq!(told[key], value);
     }
     for (key, value) in [

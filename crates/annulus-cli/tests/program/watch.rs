@@ -1,9 +1,10 @@
 //! `annulus watch` as its users see it.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 
 use annulus::broadcast::Builder;
 use annulus::shm::{Directory, WhenConsumerDies, broadcast, spsc};
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::names::Names;
@@ -70,4 +71,21 @@ fn a_queue_is_refused() {
     let (printed, said, code) = watched(&names, &["queue"]);
     assert_eq!((printed.as_str(), code), ("", 2));
     assert!(said.contains("`queue` is a queue of one producer: only lossy and lossless"), "{said}");
+}
+
+#[test]
+fn a_signal_has_its_count() {
+    let names = Names::new("watch-count");
+    let directory = Directory::open(&names.path).unwrap();
+    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let _name = invitation.publish(&directory, "numbers").unwrap();
+    publisher.publish(7);
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut watch = Running(names.command("watch", &["numbers"]).spawn().unwrap());
+        let mut printed = String::new();
+        BufReader::new(watch.0.stdout.as_mut().unwrap()).read_line(&mut printed).unwrap();
+        watch.signal(signal);
+        let (_, said, ended) = watch.end();
+        assert_eq!((said.as_str(), ended), ("annulus: printed 1 message, missed 0\n", code));
+    }
 }

@@ -1,11 +1,12 @@
 //! `annulus sub --follow`: one publisher after the other.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::names::Names;
-use crate::running::Running;
+use crate::running::{Running, watches_folder};
 
 /// One publisher after the other: one is killed, one ends by itself, and the next ones are printed, too. Each
 /// change is said, in JSON as a line of its own.
@@ -80,6 +81,33 @@ fn it_goes_on_with_the_next_publisher() {
     ];
     assert_eq!((objects.as_slice(), code), (&expected[..], 0));
     drop(last);
+}
+
+/// It says which publisher did not come to the end of its input.
+#[test]
+fn a_failure_is_a_change_of_its_own() {
+    let names = Names::new("follow-failure");
+    let subscriber =
+        Running(names.command("sub", &["quotes", "--wait", "--follow", "--json"]).spawn().unwrap());
+    while !watches_folder(&subscriber) {
+        std::thread::yield_now();
+    }
+    let mut publisher =
+        Running(names.command("pub", &["quotes", "--size", "9"]).stdin(Stdio::piped()).spawn().unwrap());
+    let mut input = publisher.0.stdin.take().unwrap();
+    publisher.says("publishing");
+    while !maps_that_of(&subscriber, &publisher) {
+        std::thread::yield_now();
+    }
+    input.write_all(b"one\nthis is too long\n").unwrap();
+    assert_eq!(publisher.0.wait().unwrap().code(), Some(2));
+    let mut subscriber = subscriber;
+    let mut lines = BufReader::new(subscriber.0.stdout.take().unwrap()).lines();
+    let mut last = || lines.next().unwrap().unwrap();
+    assert_eq!([last(), last()].map(|line| line.contains("failed")), [false; 2]);
+    assert!(last().contains("failed"));
+    subscriber.says("has failed");
+    assert_eq!(subscriber.interrupt(), 130);
 }
 
 /// Whether the one has mapped the ring of the other, and the page beside it: both have the same files.

@@ -1,7 +1,7 @@
-//! `annulus pub --lossless`, and lines that are too long.
+//! `annulus pub --lossless`, lines that are too long, and what becomes of their subscribers.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use rustix::process::Signal;
@@ -78,14 +78,23 @@ fn signals_end_both_sides() {
         // It waits for a second subscriber, which does not come.
         let mut command = names.command("pub", &["quotes", "--lossless", "--subscribers", "2"]);
         let mut publisher = Running(command.spawn().unwrap());
-        publisher.says("publishing");
+        let path = names.path.to_str().unwrap();
+        publisher.says(&format!(
+            "waiting for 2 subscribers of `quotes` before the first line: start each with `annulus sub quotes \
+             --directory {path}`, or stop with Ctrl-C\n"
+        ));
         let subscriber = Running(names.command("sub", &["quotes"]).spawn().unwrap());
-        while !mapped(&subscriber) {
+        // (Before it has its seat, a signal ends it as it ends any process.)
+        let info = || names.command("info", &["quotes"]).output().unwrap().stdout;
+        while !String::from_utf8(info()).unwrap().contains("seat 0") {
             std::thread::yield_now();
         }
         subscriber.signal(signal);
         let (printed, said, code) = subscriber.end();
-        assert_eq!((printed.as_slice(), said.as_str(), code), (&b""[..], "", expected));
+        assert_eq!(
+            (printed.as_slice(), said.as_str(), code),
+            (&b""[..], "annulus: printed 0 lines\n", expected)
+        );
         publisher.signal(signal);
         assert_eq!(publisher.0.wait().unwrap().code(), Some(expected));
         names.assert_empty();
@@ -117,6 +126,60 @@ fn a_line_that_is_too_long_is_named() {
     let (said, code) = published(&text, &["--size", "100"]);
     assert!(code == 2 && said.contains(&format!("line {number} of")), "{said}");
     names.assert_empty();
+}
+
+/// What had come before the failure is printed.
+#[test]
+fn a_publisher_that_fails_is_told_from_one_that_ends() {
+    let names = Names::new("fails");
+    for mode in [&[][..], &["--lossless"]] {
+        let mut command = names.command("pub", &["quotes", "--size", "9"]);
+        let mut publisher = Running(command.args(mode).stdin(Stdio::piped()).spawn().unwrap());
+        let mut input = publisher.0.stdin.take().unwrap();
+        publisher.says("publishing");
+        let subscriber = Running(names.command("sub", &["quotes", "--wait"]).spawn().unwrap());
+        while !mapped(&subscriber) {
+            std::thread::yield_now();
+        }
+        input.write_all(b"one\ntwo\nthis is too long\nfour\n").unwrap();
+        assert_eq!(publisher.0.wait().unwrap().code(), Some(2));
+        let (printed, said, code) = subscriber.end();
+        assert_eq!((printed.as_slice(), code), (&b"one\ntwo\n"[..], 1), "{said}");
+        assert!(said.contains("the publisher of `quotes` has failed"), "{said}");
+    }
+    names.assert_empty();
+}
+
+/// Also if none is that long.
+#[test]
+fn a_size_that_the_ring_never_holds_is_refused() {
+    let names = Names::new("size");
+    let complaint = |arguments: &[&str]| {
+        let output = names.command("pub", &["quotes"]).args(arguments).output().unwrap();
+        (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
+    };
+    for (arguments, words) in [
+        (&["--size", "1e18"][..], &["'1e18'", "from 1 to 1073741824"][..]),
+        (&["--size", "1e18", "--lossless"], &["'1e18'", "from 1 to 1073741824"]),
+        (&["--size", "2_000_000"], &["--size 2000000: ", "--capacity 19231 or more", "up to 1703935"]),
+        (&["--size", "208", "--capacity", "2"], &["--size 208: ", "--capacity 3 or more", "up to 207"]),
+        (&["--capacity", "1"], &["--capacity 1: ", "at least 2"]),
+        (&["--capacity", "1e18"], &["--capacity 1000000000000000000: ", "too large"]),
+    ] {
+        let (said, code) = complaint(arguments);
+        assert!(code == 2 && words.iter().all(|words| said.contains(words)), "{arguments:?}: {said}");
+    }
+    // Nobody has asked for the usual size, and the longest that the ring holds comes through it.
+    for (length, arguments) in [(207, &["--capacity", "2"][..]), (207, &["--capacity", "2", "--size", "207"])]
+    {
+        let mut publisher = names.publisher(&vec![b'x'; length], arguments);
+        let output = names.command("sub", &["quotes", "--from", "oldest", "--count", "1"]).output().unwrap();
+        assert_eq!((output.stdout.len(), output.status.code()), (length, Some(0)));
+        publisher.interrupt();
+    }
+    let input = names.folder.file("long", [b'x'; 208]);
+    let (said, code) = complaint(&["--capacity", "2", "--file", input.to_str().unwrap()]);
+    assert!(code == 2 && said.contains("longer than 207 bytes"), "{said}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -50,7 +51,8 @@ impl Terminal {
         let mut command = names.command("top", arguments);
         let end = || Stdio::from(device.try_clone().unwrap());
         command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm-256color");
-        let program = Running(command.spawn().unwrap());
+        // A job of its own, as a shell makes it: a signal for the job is none for the test.
+        let program = Running(command.process_group(0).spawn().unwrap());
         let (sender, screen) = channel();
         let mut reads = keys.try_clone().unwrap();
         thread::spawn(move || {
@@ -79,6 +81,14 @@ impl Terminal {
 
     fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until the program has stopped.
+    fn stops(&self) {
+        let stat = format!("/proc/{}/stat", self.program.0.id());
+        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+            thread::yield_now();
+        }
     }
 
     /// Whether lines are put together and echoed, as usual.
@@ -161,4 +171,32 @@ fn signals_leave_it_as_it_was_too() {
         }
         assert_eq!(terminal.ends(), code);
     }
+}
+
+/// A shell has the terminal in between. Of a stop that can't be seen it learns when it goes on.
+#[test]
+fn a_stop_gives_the_terminal_back() {
+    let names = Names::new("stop");
+    drop(Directory::open(&names.path).unwrap());
+    let mut terminal = Terminal::new(&names, 40, 10);
+    terminal.shows("There");
+    for key in [true, false] {
+        if key {
+            terminal.press("\x1a");
+        } else {
+            terminal.program.signal(Signal::TSTP);
+        }
+        assert!(terminal.shows(LEAVE).contains(SHOW_CURSOR));
+        terminal.stops();
+        assert!(terminal.is_as_usual());
+        terminal.program.signal(Signal::CONT);
+        assert!(terminal.shows("There").contains(ENTER));
+        assert!(!terminal.is_as_usual());
+    }
+    terminal.program.signal(Signal::STOP);
+    terminal.stops();
+    terminal.program.signal(Signal::CONT);
+    assert!(terminal.shows("There").contains(ENTER));
+    terminal.press("q");
+    assert_eq!(terminal.ends(), 0);
 }
