@@ -65,8 +65,8 @@ impl<T: Message> FellowPublisher<T> {
     /// is gone, it asks the kernel, which takes a system call. If that process lives and does not go on with
     /// its write, this passes over the slot: subscribers count one message more as lagged.
     ///
-    /// Once somebody has [closed](Self::close) the ring, this drops the message. So it does if each slot of
-    /// the ring belongs to a process that is stopped.
+    /// Once somebody has [closed](Self::close) the ring, this drops the message. If each slot of the ring
+    /// belongs to a process that is stopped, the message is lost: subscribers count it as lagged.
     ///
     /// ```
     /// use annulus::broadcast::Builder;
@@ -105,7 +105,7 @@ impl<T: Message> FellowPublisher<T> {
 
     /// Publishes all of `messages`, in order. This is the same as publishing them one by one, but cheaper: it
     /// claims up to 64 messages at once (an eighth of a smaller ring), and looks for sleepers once for them.
-    /// Messages of other publishers may come between.
+    /// Messages of other publishers may come between. A batch may be larger than the ring.
     ///
     /// If this process ends or is stopped inside the call, up to as many messages are lost, or waited for.
     ///
@@ -212,10 +212,10 @@ impl<T: Message> FellowPublisher<T> {
         Ok(())
     }
 
-    /// Publishes all of `messages`, and wakes nobody.
+    /// Publishes all of `messages`, and wakes nobody. Each gets a number at least, also one that is lost.
     #[inline(never)]
     fn write_all(&mut self, messages: &[T]) -> Result<(), Refusal> {
-        let (mut messages, mut passes) = (messages.iter(), 0);
+        let (mut messages, mut passes_in_a_row) = (messages.iter(), 0);
         let mut next = messages.next();
         while let Some(message) = next {
             // (This one, and those behind it.)
@@ -223,16 +223,19 @@ impl<T: Message> FellowPublisher<T> {
             let (mut sequence, mut message) = (range.first(), message);
             while sequence < range.end() {
                 if self.write(sequence, message) {
+                    passes_in_a_row = if mutated!("fellow_passes_summed") { passes_in_a_row } else { 0 };
+                } else {
+                    self.claimant.pass(range, sequence);
+                    passes_in_a_row += 1;
+                }
+                // Otherwise the message comes in the next slot. One that is given up counts as lagged: its
+                // number is the one that was passed over last.
+                let is_given_up = passes_in_a_row > self.claimant.claims().most_passes();
+                if passes_in_a_row == 0 || is_given_up {
                     next = messages.next();
                     // Behind the last one the range ends, too.
                     let Some(after) = next else { break };
                     message = after;
-                } else {
-                    self.claimant.pass(range, sequence);
-                    passes += 1;
-                    if passes > self.claimant.claims().most_passes() {
-                        return Err(Refusal::Closed);
-                    }
                 }
                 sequence = sequence.next();
             }

@@ -32,8 +32,9 @@
 //! anything, so that nothing in it is taken for one of its own.
 //!
 //! *Who is stopped and lives holds up nobody for long.* Nobody takes a slot from it. Who has claimed the
-//! message of a lap later looks a while, and then passes over that slot (fellow.pass8): that message will not
-//! be, and is counted as lagged. A subscriber waits for a message of whoever is stopped until the others have
+//! message of a lap later looks a while, and then passes over that slot (fellow.pass8): that number will not
+//! be, and is counted as lagged. Its message comes in the next slot. (If all slots are held, it is lost with
+//! the last number that was passed over for it.) A subscriber waits for a message of whoever is stopped until the others have
 //! gone round once.
 //!
 //! *Who is slower than another one* has an intent of messages that it has not claimed, between fellow.claim2
@@ -126,6 +127,9 @@ const CLOSED: u64 = 1 << 63;
 /// How often a publisher looks at a slot whose message of the lap before is being written, before it passes
 /// over it. A writer that runs is done by then.
 const LOOKS: usize = if cfg!(annulus_loom) { 1 } else { 200 };
+
+/// Where others have few slots, a publisher gives a message up after so many that it passed over.
+const LEAST_PASSES: u64 = if cfg!(annulus_loom) { 0 } else { 256 };
 
 impl Claims {
     /// `is_over`: whether no publisher is left, as the kernel says.
@@ -263,10 +267,12 @@ impl Claims {
         is_gone
     }
 
-    /// A publisher that has passed over more messages than this, one after the other, has been to each slot
-    /// that the others can have.
+    /// A publisher that has passed over more slots than this, without one between them that it could write,
+    /// gives its message up. It has been to each slot that the others can have. (In a small ring several
+    /// times: where others publish, too, its next number may have the slot of the last one.)
     pub(crate) fn most_passes(&self) -> u64 {
-        2 * self.known.len() as u64 * self.most
+        let held = self.known.len() as u64 * self.most;
+        (2 * held).max(LEAST_PASSES)
     }
 
     /// Nothing is claimed any more.

@@ -46,7 +46,8 @@
 //! middle of a publish, subscribers wait for its messages until the others have published a whole ring. Then
 //! they lose these messages, and go on: when the next message is there, or within 10 ms. Publishers pass over
 //! its slots each time they come to them, the first time after a short wait. Such a number counts as lagged,
-//! although there was never a message. (If it was about to claim messages, and another publisher was faster
+//! although there was never a message. The message comes in the next slot. Only if every slot of the ring
+//! belongs to stopped processes, the message is lost, and subscribers count it as lagged. (If it was about to claim messages, and another publisher was faster
 //! and has died then, it is waited for in the same way.)
 //!
 //! # Close

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use annulus::broadcast::Subscriber;
 use annulus::shm::Invitation;
 use annulus::shm::mp_broadcast::Publisher;
-use annulus::{LossyTryRecvError, WaitStrategy};
+use annulus::{LossyTryRecvError, Transmit, WaitStrategy};
 
 use crate::mp_broadcast::{Memory, joined, ring};
 
@@ -249,6 +249,73 @@ fn a_batch_of_the_stopped() {
         assert_eq!((here.try_iter().collect::<Vec<_>>(), here.total_lagged()), (batch.to_vec(), 7));
         publisher.publish_batch(&batch);
         assert_eq!(publisher.published(), 37 + 56, "{step:?}: nothing is passed over");
+    }
+}
+
+/// A publisher that is stopped holds a part of a small ring. A batch that goes round the ring many times is
+/// published to its last message, and nothing is passed over but what is held.
+#[test]
+fn batch_beside_the_stopped_is_published_whole() {
+    for (capacity, held, messages) in [(2, 1, 64), (3, 1, 200), (8, 1, 64), (8, 1, 1000), (16, 2, 1000)] {
+        let (mut publisher, _, invitation) = ring(capacity as usize, 2).build::<u64>().unwrap();
+        let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
+        let stopped = Hand::in_batch(0, held, Step::Claimed, &invitation);
+        publisher.publish_batch(&(0..messages).collect::<Vec<u64>>());
+        // The number of the last message: of each lap some slots are free, and the first lap has them last.
+        let (laps, rest) = ((messages - 1) / (capacity - held), (messages - 1) % (capacity - held));
+        let last = laps * capacity + held + rest;
+        assert_eq!(publisher.published(), last + 1, "{messages} in {capacity}");
+        let mut late = subscribable.subscribe_from_oldest();
+        let left = std::iter::from_fn(|| {
+            loop {
+                match late.try_recv() {
+                    Ok(message) => break Some(message),
+                    Err(LossyTryRecvError::Lagged { .. }) => {}
+                    Err(_) => break None,
+                }
+            }
+        });
+        let newest = (messages - (capacity - held)..messages).collect::<Vec<u64>>();
+        assert!(left.collect::<Vec<_>>().ends_with(&newest), "{messages} in {capacity}");
+        drop(stopped);
+    }
+}
+
+/// Processes that are stopped have all slots. A message is lost then, and has a number: no loss is in no
+/// count. The ring is open, and goes on with them.
+#[test]
+fn message_without_a_slot_counts_as_lagged() {
+    for (capacity, held) in [(2, 1), (3, 1), (8, 1), (16, 2)] {
+        let hands = capacity / held;
+        let builder = ring(capacity as usize, hands as usize + 1);
+        let (mut publisher, _, invitation) = builder.build::<u64>().unwrap();
+        let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
+        let at = |_| Hand::in_batch(0, held, Step::Claimed, &invitation);
+        let stopped: Vec<_> = (0..hands).map(at).collect();
+        for batch in [1, 2, capacity + 1, 10_000] {
+            let begun = publisher.published();
+            publisher.publish_batch(&vec![7; batch as usize]);
+            assert!(publisher.published() - begun >= batch, "{capacity}: {batch}");
+        }
+        let begun = publisher.published();
+        publisher.publish(7);
+        assert!(publisher.try_send(7).is_ok() && !publisher.is_closed());
+        assert!(publisher.published() - begun >= 2, "{capacity}");
+        // Nothing that was claimed is waited for.
+        let place = publisher.place() as u64;
+        assert_eq!(stopped[0].memory.intent(place).1, 0, "{capacity}");
+        for hand in stopped {
+            hand.goes_on(9);
+        }
+        publisher.publish(100);
+        let mut received = Vec::new();
+        while subscriber.cursor() < publisher.published() {
+            received.extend(next(&mut subscriber));
+        }
+        assert_eq!(received.last(), Some(&100), "{capacity}");
+        assert!(!received.contains(&7), "{received:?}");
+        let counted = subscriber.total_lagged() + subscriber.total_received();
+        assert_eq!(counted, publisher.published(), "{capacity}");
     }
 }
 
