@@ -1,4 +1,5 @@
-/* Many publishers: claim and wrap, lossy (ring/head.rs, ring/slot.rs, broadcast/slot_access.rs).
+/* Many publishers of a lossless ring that only taps read, so that nobody holds them up at the gate: claim and wrap (ring/head.rs, ring/slot.rs,
+ * broadcast/slot_access.rs). A publisher claims what is next when its slot is left. (Those of a lossy ring: ranges.pml.)
  *
  * Two writers, four slots, three laps and one reader, or two laps and two readers (READERS; a reader writes nothing that another one
  * reads). A writer may stop for as long as it likes between any two steps, which is what a
@@ -15,8 +16,8 @@
  *
  * Spin is sequentially consistent: this checks interleavings, not orderings; those are loom's.
  *
- * Twins: NO_WAIT (claim_does_not_wait), NO_WRITING_STAMP (slot_no_writing_stamp), NO_SECOND_LOOK (slot_no_second_look),
- * CLAIM_NOT_ATOMIC (claim_not_atomic), UNCOUNTED (lag_uncounted), SURVEY_BY_CLAIMS (survey_by_claims), LATEST_BY_CLAIMS (latest_by_claims).
+ * Twins: NO_WAIT (claim_looks_at_no_slot), NO_WRITING_STAMP (slot_no_writing_stamp), NO_SECOND_LOOK (slot_no_second_look),
+ * CLAIM_NOT_ATOMIC (claim_whoever_was_faster), UNCOUNTED (lag_uncounted), SURVEY_BY_CLAIMS (survey_by_claims), LATEST_BY_CLAIMS (latest_by_claims).
  */
 #define SLOTS 4
 #ifndef READERS
@@ -80,21 +81,38 @@ active [2] proctype writer() {
 #if CLAIMS > 1
     byte end;
 #endif
+    byte wanted;
     do
     :: claimed < LAST ->
-#ifdef CLAIM_NOT_ATOMIC
-        s = claimed;
-        claimed = s + 1;
-#else
-        atomic { if :: claimed < LAST -> s = claimed; claimed = s + CLAIMS :: else -> break fi };
+        wanted = claimed;
+        if :: wanted >= LAST -> break :: else fi;
+#ifndef NO_WAIT
+        if                                                      /* claim.wait2 */
+        :: stamp[SLOT(wanted)] == BEFORE(wanted)
+        :: claimed != wanted -> wanted = 0; goto again
+        fi;
+#if CLAIMS > 1
+        if
+        :: stamp[SLOT(wanted + 1)] == BEFORE(wanted + 1)
+        :: claimed != wanted -> wanted = 0; goto again
+        fi;
 #endif
+#endif
+#ifdef CLAIM_NOT_ATOMIC
+        claimed = wanted + CLAIMS;
+#else
+        atomic {                                                /* claim.take1 */
+            if
+            :: claimed == wanted -> claimed = wanted + CLAIMS
+            :: else -> wanted = 0; goto again
+            fi
+        };
+#endif
+        d_step { s = wanted; wanted = 0 };
 #if CLAIMS > 1
         end = s + CLAIMS;
         do
         :: s < end ->
-#endif
-#ifndef NO_WAIT
-        stamp[SLOT(s)] == BEFORE(s);                            /* claim.wait2 */
 #endif
         d_step { writers[SLOT(s)]++; assert(writers[SLOT(s)] == 1) };  /* OneWriter */
 #ifndef NO_WRITING_STAMP
@@ -108,7 +126,8 @@ active [2] proctype writer() {
         od;
         end = 0;
 #endif
-        s = 0
+        s = 0;
+again:  skip
     :: else -> break
     od
 }

@@ -91,9 +91,10 @@
 //!
 //! # What does not hold
 //!
-//! - **A thread that stops in the middle of a write** holds up everyone who needs that message. (A debugger
-//!   can stop it, or a priority that starves it.) With many publishers it also holds up the publisher that
-//!   claims the same slot one lap later, and so on, one publisher more each lap, until the thread goes on.
+//! - **A thread that stops in the middle of a write** holds up the receivers of that message. (A debugger can
+//!   stop it, or a priority that starves it.) On a lossy ring they wait until the others have published a
+//!   whole ring, and then lose the message; publishers wait for nobody. On a lossless ring with many
+//!   publishers these wait, too, if they come to the same slot one lap later.
 //! - **Seqlocks are not wait-free**: a reader of a lossy ring makes no progress as long as publishers
 //!   overwrite the *whole ring* during each copy of one message.
 //! - **A subscriber that joins a lossless ring at the oldest message** finds at least half of those that are

@@ -136,13 +136,13 @@ fn two_publishers_beside_a_close() {
     });
 }
 
-/// The same on a lossy ring, whose claims do not look before.
+/// The same on a lossy ring.
 #[test]
 fn two_lossy_publishers_beside_a_close() {
     check_up_to(2, || {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
+        let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();
-        let other = publisher.clone();
+        let mut other = publisher.clone();
         let writer = thread::spawn(move || {
             other.publish(Checked::of(10));
             other

@@ -1,10 +1,10 @@
-//! Many publishers: each claims its own sequences, waits for the writer a lap before, and all messages have
-//! one order.
+//! Many publishers of a lossy ring: each claims its own sequences, and passes over one whose slot the writer a
+//! lap before has not left. All messages have one order.
 #![cfg(annulus_loom)]
 
 use annulus::LossyTryRecvError;
 use annulus::broadcast::MpPublisher;
-use annulus_loom::{Checked, SPIN, check, check_up_to, receive};
+use annulus_loom::{Checked, check, check_up_to, receive};
 use loom::thread::{self, JoinHandle};
 
 /// A thread that publishes the messages of `numbers`, one by one, and gives the publisher back.
@@ -12,10 +12,10 @@ fn publishing<T: Checked, const N: usize>(
     publisher: &MpPublisher<T>,
     numbers: [u64; N],
 ) -> JoinHandle<MpPublisher<T>> {
-    let publisher = publisher.clone();
+    let mut publisher = publisher.clone();
     thread::spawn(move || {
         for number in numbers {
-            publisher.publish_by(T::of(number), SPIN);
+            publisher.publish(T::of(number));
         }
         publisher
     })
@@ -31,8 +31,8 @@ fn in_order(received: &[(u64, u64)]) {
     }
 }
 
-/// The first publisher claims twice and the other once, so one of them may have to wait for a slot of the lap
-/// before. The reader, from the beginning, looks twice meanwhile and then for what is left.
+/// The first publisher publishes twice and the other once, so one of them may find the slot of the lap before
+/// in use, and pass over it. The reader, from the beginning, looks twice meanwhile and then for what is left.
 fn two_publishers_lap_a_reader<T: Checked>() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<T>(2);
@@ -41,11 +41,13 @@ fn two_publishers_lap_a_reader<T: Checked>() {
         let second = publishing(&publisher, [20]);
         let mut received = receive(&mut subscriber, 2);
         drop((first.join().unwrap(), second.join().unwrap()));
-        received.extend(receive(&mut subscriber, 3));
+        received.extend(receive(&mut subscriber, 4));
         in_order(&received);
-        assert_eq!((publisher.published(), subscriber.cursor()), (3, 3));
-        let standing = receive(&mut subscribable.subscribe_from_oldest(), 3);
-        assert_eq!(standing.len(), 2, "{standing:?}");
+        // What was passed over has a number, too.
+        let end = publisher.published();
+        assert!(end >= 3 && subscriber.cursor() == end);
+        let standing = receive(&mut subscribable.subscribe_from_oldest(), 4);
+        assert!(standing.len() == 2 || end > 3, "{standing:?}");
         in_order(&standing);
     });
 }
@@ -60,48 +62,21 @@ fn two_word_payload() {
     two_publishers_lap_a_reader::<[u64; 2]>();
 }
 
-/// After somebody had to wait for a slot publishers look at the slot before they claim it, and a claim is a
-/// compare-exchange. A batch claims as before, and may have to wait for the slot. Here one of the three
-/// messages is a lap behind another. (Nobody reads meanwhile: that is the model above.)
-fn one_looks_first(other: fn(&MpPublisher<[u64; 2]>)) {
-    check(move || {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 2]>(2);
-        publisher.look_first_for_models();
-        let first = publishing(&publisher, [10, 11]);
-        other(&publisher);
-        drop(first.join().unwrap());
-        assert_eq!(publisher.published(), 3);
-        let standing = receive(&mut subscribable.subscribe_from_oldest(), 3);
-        assert_eq!(standing.len(), 2, "{standing:?}");
-        in_order(&standing);
-    });
-}
-
-#[test]
-fn one_looks_first_and_so_does_the_other() {
-    one_looks_first(|publisher| publisher.publish_by(Checked::of(20), SPIN));
-}
-
-#[test]
-fn one_looks_first_and_the_other_claims_a_batch() {
-    one_looks_first(|publisher| publisher.publish_batch_by(&[Checked::of(20)], SPIN));
-}
-
 /// Three publishers and two slots.
 #[test]
 fn three_publishers() {
     check(|| {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 2]>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 2]>(2);
         let mut subscriber = subscribable.subscribe();
         let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
-        publisher.publish_by(Checked::of(30), SPIN);
+        publisher.publish(Checked::of(30));
         let mut received = receive(&mut subscriber, 2);
         for publisher in publishers {
             drop(publisher.join().unwrap());
         }
-        received.extend(receive(&mut subscriber, 3));
+        received.extend(receive(&mut subscriber, 4));
         in_order(&received);
-        assert_eq!((publisher.published(), subscriber.cursor()), (3, 3));
+        assert!(publisher.published() >= 3 && subscriber.cursor() == publisher.published());
     });
 }
 
@@ -129,19 +104,20 @@ fn all_see_one_order() {
 #[test]
 fn joining_under_publishers() {
     check(|| {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
-        publisher.publish_by(Checked::of(0), SPIN);
+        let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
+        publisher.publish(Checked::of(0));
         let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
         let mut subscriber = subscribable.subscribe();
         let start = subscriber.cursor();
-        assert!((1..=3).contains(&start), "message 0 happens before");
+        assert!(start >= 1, "message 0 happens before");
         let mut received = receive(&mut subscriber, 1);
         for publisher in publishers {
             drop(publisher.join().unwrap());
         }
-        received.extend(receive(&mut subscriber, 3));
+        received.extend(receive(&mut subscriber, 4));
         in_order(&received);
-        assert_eq!(received.len() as u64, 3 - start);
+        let passed = publisher.published() - 3;
+        assert!(received.len() as u64 + passed >= publisher.published() - start, "{received:?} from {start}");
     });
 }
 
@@ -166,7 +142,7 @@ fn latest_moves_forward() {
         drop((first.join().unwrap(), second.join().unwrap()));
         received.extend(subscriber.latest().map(|message| (subscriber.cursor() - 1, message.number())));
         in_order(&received);
-        assert_eq!(subscriber.total_received() + subscriber.total_lagged(), 3);
+        assert_eq!(subscriber.total_received() + subscriber.total_lagged(), publisher.published());
     });
 }
 
@@ -177,7 +153,7 @@ fn a_joiner_begins_before_what_is_yet_to_be_written() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let mut early = subscribable.subscribe();
-        let other = publisher.clone();
+        let mut other = publisher.clone();
         let writer = thread::spawn(move || other.publish_batch(&[10, 11].map(Checked::of)));
         let joiner = subscribable.subscribe();
         while early.try_recv().is_ok() {}
@@ -192,11 +168,11 @@ fn a_joiner_begins_before_what_is_yet_to_be_written() {
 #[test]
 fn latest_finds_what_stands() {
     check_up_to(2, || {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(6);
+        let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(6);
         let mut subscriber = subscribable.subscribe();
         publisher.publish_batch(&[0, 1, 2].map(Checked::of));
         let writers = [[10, 11, 12], [20, 21, 22]].map(|batch| {
-            let publisher = publisher.clone();
+            let mut publisher = publisher.clone();
             thread::spawn(move || publisher.publish_batch(&batch.map(Checked::of)))
         });
         assert!(subscriber.latest().is_some(), "the first three stand until others do");
@@ -210,43 +186,13 @@ fn latest_finds_what_stands() {
 #[test]
 fn a_batch_stays_together() {
     check(|| {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
+        let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();
         let other = publishing(&publisher, [20]);
         publisher.publish_batch(&[10, 11].map(Checked::of));
         drop(other.join().unwrap());
         let received = receive(&mut subscriber, 3).into_iter().map(|(_, number)| number).collect::<Vec<_>>();
         assert!(received == [10, 11, 20] || received == [20, 10, 11], "{received:?}");
-    });
-}
-
-/// `try_publish` says "full" while a writer of the lap before is at work, and what it publishes is published
-/// once.
-#[test]
-fn trying_waits_for_nobody() {
-    check(|| {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
-        let mut subscriber = subscribable.subscribe();
-        let other = publishing(&publisher, [20]);
-        let tried = [10, 11].map(|number| publisher.try_publish(Checked::of(number)).is_ok());
-        drop(other.join().unwrap());
-        let published = tried.iter().filter(|&&published| published).count() as u64 + 1;
-        assert_eq!(publisher.published(), published);
-        in_order(&receive(&mut subscriber, 4));
-        assert_eq!(subscriber.cursor(), published);
-    });
-}
-
-/// `try_publish` says "full" only where the ring is: a publisher that was faster is no reason.
-#[test]
-fn trying_succeeds_where_there_is_room() {
-    check(|| {
-        let (publisher, _subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
-        let other = publisher.clone();
-        let first = thread::spawn(move || (other.try_publish(Checked::of(10)), other));
-        assert_eq!(publisher.try_publish(Checked::of(20)), Ok(()));
-        let (tried, _other) = first.join().unwrap();
-        assert_eq!(tried, Ok(()));
     });
 }
 
@@ -257,9 +203,8 @@ fn the_last_one_out_closes() {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
-        let publishers = [(10, publisher), (20, other)].map(|(number, publisher)| {
-            thread::spawn(move || publisher.publish_by(Checked::of(number), SPIN))
-        });
+        let publishers = [(10, publisher), (20, other)]
+            .map(|(number, mut publisher)| thread::spawn(move || publisher.publish(Checked::of(number))));
         let mut received = Vec::new();
         loop {
             match subscriber.try_recv() {

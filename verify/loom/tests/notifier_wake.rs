@@ -66,10 +66,10 @@ fn each_of_two_messages_makes_the_descriptor_readable() {
 #[test]
 fn an_arming_is_worth_one_write() {
     check_up_to(2, || {
-        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut notifier = EventNotifier::new(subscribable.subscribe()).unwrap();
         assert_eq!(notifier.arm(), Readiness::Armed);
-        let other = publisher.clone();
+        let mut other = publisher.clone();
         let writer = thread::spawn(move || {
             other.publish(Checked::of(0));
             other

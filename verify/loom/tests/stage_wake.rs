@@ -194,8 +194,8 @@ fn who_follows_one_that_joined_later_waits_for_the_publisher() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let downstream = subscribable.subscribe();
-        let writing = publisher.clone();
-        let writer = thread::spawn(move || writing.publish_by(Checked::of(0), BLOCK));
+        let mut writing = publisher.clone();
+        let writer = thread::spawn(move || writing.publish(Checked::of(0)));
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = downstream.after(&[&upstream]);
         if upstream.cursor() == 0 {

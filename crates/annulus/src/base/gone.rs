@@ -2,7 +2,6 @@
 //! says when.
 
 use alloc::boxed::Box;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::sync::{AtomicBool, AtomicU64, Ordering, mutated};
 
@@ -17,6 +16,7 @@ pub(crate) struct Gone {
 
 impl Gone {
     /// `is_gone` asks the kernel.
+    #[cfg(feature = "shm")]
     pub(crate) fn new(is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { ask: Box::new(is_gone), seen: AtomicBool::new(false), when: NowAndThen::new() }
     }
@@ -39,24 +39,36 @@ impl Gone {
 
 /// When to ask the kernel again.
 pub(crate) struct NowAndThen {
-    /// In milliseconds, by [`now`].
+    /// In milliseconds, by [`now`]; or [`NEVER`].
     ask_at: AtomicU64,
 }
+
+const NEVER: u64 = u64::MAX;
 
 /// How long a process may be gone before anybody asks.
 const ASK_EVERY: u64 = 10;
 
 impl NowAndThen {
+    #[cfg(feature = "shm")]
     pub(crate) fn new() -> Self {
         Self { ask_at: AtomicU64::new(0) }
+    }
+
+    /// Where all is of this process, and the kernel has nothing to say.
+    pub(crate) fn never() -> Self {
+        Self { ask_at: AtomicU64::new(NEVER) }
     }
 
     /// Whether nobody has asked for a while. Then the caller does.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
-        let now = now();
         // Relaxed, here and below: who asks when is up to luck.
-        if now < self.ask_at.load(Ordering::Relaxed) && !cfg!(annulus_loom) {
+        let ask_at = self.ask_at.load(Ordering::Relaxed);
+        if ask_at == NEVER {
+            return false;
+        }
+        let now = now();
+        if now < ask_at && !cfg!(annulus_loom) {
             return false;
         }
         self.ask_at.store(now + ASK_EVERY, Ordering::Relaxed);
@@ -66,9 +78,18 @@ impl NowAndThen {
 
 /// The time in milliseconds, as of the last tick of the kernel, which was 10 milliseconds ago at most.
 // Decision 0104: each poll that finds nothing looks, and the exact clock takes longer than the poll.
+#[cfg(feature = "shm")]
 #[inline]
 fn now() -> u64 {
+    use rustix::time::{ClockId, clock_gettime};
+
     let now = clock_gettime(ClockId::MonotonicCoarse);
     // (The clock begins at 0.)
     now.tv_sec.unsigned_abs() * 1000 + now.tv_nsec.unsigned_abs() / 1_000_000
+}
+
+/// Without other processes nobody asks.
+#[cfg(not(feature = "shm"))]
+fn now() -> u64 {
+    0
 }

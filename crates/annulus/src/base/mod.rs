@@ -4,7 +4,6 @@ pub(crate) mod aligned;
 pub(crate) mod common;
 pub(crate) mod drop_all;
 pub(crate) mod free_list;
-#[cfg(feature = "shm")]
 pub(crate) mod gone;
 pub(crate) mod handle_count;
 pub(crate) mod hint;

@@ -101,7 +101,6 @@ impl Stamp {
 
     /// The same, or that of a message that is never asked for, if it says one that is too late to count on
     /// from.
-    #[cfg(feature = "shm")]
     pub(crate) fn believed(self) -> Self {
         self.min(Self::done(Sequence::LAST_BELIEVED))
     }

@@ -104,7 +104,7 @@ impl Builder {
         let [shared] = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
             // SAFETY: the caller's promise.
             let store = unsafe { Copied::over(slots) };
-            Ok(RingParts::new(capacity, first, (Writers::Processes, stride), store).mirrored(mirror))
+            Ok(RingParts::new(capacity, first, (Writers::Fellows, stride), store).mirrored(mirror))
         })?;
         Ok(fellow.publisher(shared))
     }
@@ -215,6 +215,7 @@ mod model {
     use core::ptr::NonNull;
 
     use super::{Across, Awaiting, Fellow, SharedSlots, fellow_of_another, of_another};
+    use crate::base::gone::NowAndThen;
     use crate::base::room::Before;
     use crate::base::sequence::Sequence;
     use crate::broadcast::{
@@ -223,7 +224,8 @@ mod model {
     use crate::memory::{Block, Memory};
     use crate::message::Message;
     use crate::ring::{
-        Claims, Copied, Fellows, Mirror, Scanned, SeatCell, SeatLocks, Seats, Shown, Store, Strided, Writers,
+        Claims, Copied, Fellows, Known, Mirror, Scanned, SeatCell, SeatLocks, Seats, Shown, Store, Strided,
+        Writers,
     };
     use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
     use crate::wait::Remote;
@@ -314,15 +316,12 @@ mod model {
         shown: Shown,
         word: AtomicU32,
         intents: Vec<AtomicU64>,
+        known: Vec<Known>,
         /// True while somebody has the lock of that place.
         locks: Vec<AtomicBool>,
     }
 
     impl<T: Message> Fellows for Arc<FellowMapping<T>> {
-        fn count(&self) -> usize {
-            self.locks.len()
-        }
-
         fn is_gone(&self, place: usize) -> bool {
             // An exchange, because loom would let a later one miss a store.
             !self.locks[place].fetch_or(false, Ordering::AcqRel)
@@ -330,6 +329,10 @@ mod model {
 
         fn used(&self) -> usize {
             self.locks.len()
+        }
+
+        fn known(&self, place: usize) -> &Known {
+            &self.known[place]
         }
 
         fn intent(&self, place: usize) -> &AtomicU64 {
@@ -355,7 +358,7 @@ mod model {
             let (capacity, strategy) = (self.slots(), self.strategy());
             let slots = Copied::<T>::new(
                 capacity,
-                Copied::<T>::stride(Writers::Processes),
+                Copied::<T>::stride(Writers::Fellows),
                 &Memory::default(),
                 Before::NOTHING,
             );
@@ -364,6 +367,7 @@ mod model {
                 shown: Shown::zeroed(),
                 word: AtomicU32::new(0),
                 intents: (0..places).map(|_| AtomicU64::new(0)).collect(),
+                known: (0..places).map(|_| Known::nothing(NowAndThen::new())).collect(),
                 locks: (0..places).map(|_| AtomicBool::new(false)).collect(),
             };
             let mapping = Arc::new(mapping);
@@ -377,7 +381,7 @@ mod model {
     impl<T: Message> FellowRing<T> {
         fn parts(&self, is_writable: bool) -> (Arc<Claims>, SharedSlots, Remote) {
             let mapping = &self.mapping;
-            let slots = (mapping.slots.start(), Copied::<T>::stride(Writers::Processes), self.capacity);
+            let slots = (mapping.slots.start(), Copied::<T>::stride(Writers::Fellows), self.capacity);
             let shown = NonNull::from(&mapping.shown);
             // SAFETY: they keep the mapping, in which all of it is.
             let claims = unsafe { Claims::new(shown, slots, is_writable, Arc::clone(mapping), || false) };

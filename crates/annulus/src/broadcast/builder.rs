@@ -15,7 +15,7 @@ use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Memory;
 use crate::message::Message;
-use crate::ring::{Copied, MIN_CAPACITY, Owned, RingParts, Strided, Writers};
+use crate::ring::{Copied, MIN_CAPACITY, Mirror, OwnPlace, Owned, RingParts, Strided, Writers};
 use crate::stats::{Counters, Name};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -347,8 +347,9 @@ impl Builder {
         self,
         name: Name,
     ) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.made_of(self.lossy_parts(Writers::Many)?, name);
-        Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
+        let (parts, claims) = self.fellow_parts()?;
+        let (publisher, subscribable) = self.made_of(parts, name);
+        Ok((MpPublisher::new(publisher, claims), Subscribable::new(subscribable)))
     }
 
     /// As [`mp_lossless`](Self::mp_lossless), by this name.
@@ -358,7 +359,7 @@ impl Builder {
         name: Name,
     ) -> Result<(MpPublisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
         let (publisher, subscribable) = self.made_of(self.parts(Writers::Many)?, name);
-        Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
+        Ok((MpPublisher::new(publisher, ()), Subscribable::new(subscribable)))
     }
 
     /// How many slots there are to be.
@@ -439,6 +440,16 @@ impl Builder {
     ) -> Result<RingParts<Copied<T>>, CapacityError> {
         self.without_headroom()?;
         self.parts(writers)
+    }
+
+    /// The parts of a lossy ring of copied messages for many publishers, and the place of the first of them.
+    #[allow(clippy::type_complexity, reason = "the parts of a ring, and a place")]
+    pub(super) fn fellow_parts<T: Message>(&self) -> Result<(RingParts<Copied<T>>, OwnPlace), CapacityError> {
+        let parts = self.lossy_parts(Writers::Fellows)?;
+        // SAFETY: the slots are those of the ring, and only its handles use the claims.
+        let first = unsafe { OwnPlace::first_of(parts.words(), parts.first()) };
+        let claims = first.shared_claims();
+        Ok((parts.mirrored(Mirror::Shares(claims)), first))
     }
 
     /// The parts of a ring of copied messages.

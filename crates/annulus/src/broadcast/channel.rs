@@ -105,9 +105,11 @@ pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscri
 
 /// Makes a lossy broadcast ring of `capacity` slots for any number of publishers.
 ///
-/// Like [`lossy`](fn@lossy), but the publisher is `Clone + Send + Sync`, and all subscribers see all messages
-/// in one order. Each message takes one atomic addition more. A publisher that stops in the middle of a write
-/// can hold up others: see [`MpPublisher`].
+/// Like [`lossy`](fn@lossy), but the publisher is `Clone`, and all subscribers see all messages in one order.
+/// Each message takes one compare-exchange more. No publisher waits for another one, also not for one that is
+/// stopped in the middle of a write: see [`MpPublisher`].
+///
+/// A publisher has a place, in 128 bytes, which is allocated when there are more publishers than ever before.
 ///
 /// # Panics
 ///
@@ -118,9 +120,9 @@ pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscri
 /// ```
 /// use annulus::broadcast;
 ///
-/// let (publisher, subscribable) = broadcast::mp_lossy::<u64>(64);
+/// let (mut publisher, subscribable) = broadcast::mp_lossy::<u64>(64);
 /// let mut subscriber = subscribable.subscribe();
-/// let other = publisher.clone();
+/// let mut other = publisher.clone();
 /// std::thread::spawn(move || other.publish(1)).join().unwrap();
 /// publisher.publish(2);
 /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
@@ -130,9 +132,9 @@ pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscri
 #[track_caller]
 pub fn mp_lossy<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>) {
     let builder = Builder::new(capacity);
-    let parts = ends_of("broadcast::mp_lossy", builder.lossy_parts(Writers::Many));
+    let (parts, claims) = ends_of("broadcast::mp_lossy", builder.fellow_parts());
     let (publisher, subscribable) = builder.made_of(parts, None);
-    (MpPublisher::new(publisher), Subscribable::new(subscribable))
+    (MpPublisher::new(publisher, claims), Subscribable::new(subscribable))
 }
 
 /// Makes a lossless broadcast ring of `capacity` slots for any number of publishers.
@@ -164,5 +166,5 @@ pub fn mp_lossless<T: Message>(capacity: usize) -> (MpPublisher<T, Lossless>, Su
     let builder = Builder::new(capacity);
     let parts = ends_of("broadcast::mp_lossless", builder.parts(Writers::Many));
     let (publisher, subscribable) = builder.made_of(parts, None);
-    (MpPublisher::new(publisher), Subscribable::new(subscribable))
+    (MpPublisher::new(publisher, ()), Subscribable::new(subscribable))
 }

@@ -15,7 +15,7 @@ pub(super) struct Claiming<'p, P, S> {
 
 impl<'p, P, S: Strided> Claiming<'p, P, S> {
     pub(super) fn by(publisher: &'p P, shared: &'p RingState<S>) -> Self {
-        Self { publisher, claim: claim_of_one(shared, true) }
+        Self { publisher, claim: claim_of_one(shared) }
     }
 
     pub(super) fn strategy(&self) -> WaitStrategy {

@@ -4,17 +4,17 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::any::Any;
-use core::{fmt, slice};
+use core::fmt;
 
 use super::handle::{Handle, Publishing, publisher_of_others};
+use super::put::Put;
 use super::ring_state::RingState;
 use crate::Closer;
 use crate::base::common::Common;
-use crate::base::sequence::Sequence;
 use crate::error::Refusal;
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Claimant, Claims, Copied, Range, Writers};
+use crate::ring::{Claimant, Claims, Copied};
 use crate::sync::mutated;
 
 /// One of several publishers of a lossy ring between processes.
@@ -37,9 +37,6 @@ pub struct FellowPublisher<T: Message> {
 
 /// Leaves the place, and says whether the ring ends with it.
 type Leave = Box<dyn Fn() -> bool + Send + Sync>;
-
-/// So many messages of a batch are published before sleepers are woken.
-const NOTIFY_EVERY: usize = 64;
 
 impl<T: Message> FellowPublisher<T> {
     /// Of a ring with these claims, by whoever has just got the lock of `place`.
@@ -121,13 +118,7 @@ impl<T: Message> FellowPublisher<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn publish_batch(&mut self, messages: &[T]) {
-        for part in messages.chunks(NOTIFY_EVERY) {
-            let is_published = self.write_all(part).is_ok();
-            self.shared.published.notify();
-            if !is_published {
-                break;
-            }
-        }
+        self.to_ring().batch(messages);
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -201,66 +192,16 @@ impl<T: Message> FellowPublisher<T> {
     /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
-        let range = self.claim(1)?;
-        if !self.write(range.first(), message) {
-            self.claimant.pass(range, range.first());
-            self.write_all(slice::from_ref(message))?;
-        }
+        self.to_ring().one(message)?;
         if !mutated!("fellow_wakes_nobody") {
             self.shared.published.notify_across();
         }
         Ok(())
     }
 
-    /// Publishes all of `messages`, and wakes nobody. Each gets a number at least, also one that is lost.
-    #[inline(never)]
-    fn write_all(&mut self, messages: &[T]) -> Result<(), Refusal> {
-        let (mut messages, mut passes_in_a_row) = (messages.iter(), 0);
-        let mut next = messages.next();
-        while let Some(message) = next {
-            // (This one, and those behind it.)
-            let range = self.claim(1 + messages.len() as u64)?;
-            let (mut sequence, mut message) = (range.first(), message);
-            while sequence < range.end() {
-                if self.write(sequence, message) {
-                    passes_in_a_row = if mutated!("fellow_passes_summed") { passes_in_a_row } else { 0 };
-                } else {
-                    self.claimant.pass(range, sequence);
-                    passes_in_a_row += 1;
-                }
-                // Otherwise the message comes in the next slot. One that is given up counts as lagged: its
-                // number is the one that was passed over last.
-                let is_given_up = passes_in_a_row > self.claimant.claims().most_passes();
-                if passes_in_a_row == 0 || is_given_up {
-                    next = messages.next();
-                    // Behind the last one the range ends, too.
-                    let Some(after) = next else { break };
-                    message = after;
-                }
-                sequence = sequence.next();
-            }
-        }
-        Ok(())
-    }
-
     #[inline(always)]
-    fn claim(&mut self, most: u64) -> Result<Range, Refusal> {
-        self.claimant.claim(most).ok_or(Refusal::Closed)
-    }
-
-    /// Writes `message`, as number `sequence`, which this publisher has claimed, unless the slot belongs to
-    /// somebody else. Whether it has.
-    #[inline(always)]
-    fn write(&self, sequence: Sequence, message: &T) -> bool {
-        let is_left = self.shared.is_left(Writers::Processes, sequence);
-        let is_free = is_left || self.claimant.take(sequence);
-        if is_free {
-            // SAFETY: the ring is for publishers of several processes, and this one has claimed the message
-            // and taken its slot. So nobody else writes there: see `Claims`. (A process that writes what it
-            // must not can mix up the words of a message, of which any bytes are one: `Copied::over`.)
-            unsafe { self.shared.write(Writers::Processes, sequence, message) }.publish();
-        }
-        is_free
+    fn to_ring(&mut self) -> Put<'_, T> {
+        Put { shared: &self.shared, claimant: &mut self.claimant }
     }
 }
 
@@ -270,19 +211,15 @@ impl<T: Message> FellowPublisher<T> {
     /// After it has claimed messages.
     #[doc(hidden)]
     pub fn dies_with_a_claim(mut self, count: u64) {
-        self.claim(count).unwrap();
+        self.to_ring().claim(count).unwrap();
         self.dies();
     }
 
     /// After it has written a message, and before it says that this is there.
     #[doc(hidden)]
     pub fn dies_with_a_half(mut self, message: &T) {
-        let range = self.claim(1).unwrap();
-        let is_left = self.shared.is_left(Writers::Processes, range.first());
-        if is_left || self.claimant.take(range.first()) {
-            // SAFETY: as in `write`.
-            let _ = unsafe { self.shared.write(Writers::Processes, range.first(), message) };
-        }
+        let range = self.to_ring().claim(1).unwrap();
+        let _ = self.to_ring().half(range.first(), message);
         self.dies();
     }
 

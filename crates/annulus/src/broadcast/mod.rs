@@ -54,6 +54,7 @@ mod process_by;
 mod progress;
 #[cfg(feature = "async")]
 mod publish_async;
+mod put;
 mod receivers;
 mod recovery;
 #[cfg(feature = "async")]

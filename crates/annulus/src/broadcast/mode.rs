@@ -7,7 +7,7 @@ use super::handle::{Gating, Receiving, Role};
 use super::ring_state::RingState;
 use crate::base::sequence::Sequence;
 use crate::error::{LossyTryRecvError, TryRecvError};
-use crate::ring::Store;
+use crate::ring::{OwnPlace, Store};
 use crate::sync::mutated;
 
 /// Who waits for whom: [`Lossy`], [`Lossless`], or [`Staged`](crate::broadcast::Staged) over one of these.
@@ -82,6 +82,10 @@ pub(crate) trait Hooks: Sized + 'static {
     /// What a subscriber's handle is to the ring.
     type Role: Role + Send + Sync;
 
+    /// What one of many publishers has beside the ring: a place, by which it claims, where it waits for
+    /// nobody.
+    type Claims: Clone + Send + Sync;
+
     /// Whether publishers wait for it, so that nothing is overwritten before it is received.
     const LOSSLESS: bool;
 
@@ -101,6 +105,7 @@ pub(crate) trait UnstagedFork: Hooks {
 
 impl Hooks for Lossy {
     type Role = Receiving;
+    type Claims = OwnPlace;
     const LOSSLESS: bool = false;
 }
 
@@ -113,6 +118,7 @@ impl UnstagedFork for Lossy {
 
 impl Hooks for Lossless {
     type Role = Gating;
+    type Claims = ();
     const LOSSLESS: bool = true;
 
     #[inline(always)]
@@ -139,6 +145,7 @@ impl Mode for Awaited {
 #[cfg(feature = "shm")]
 impl Hooks for Awaited {
     type Role = Gating;
+    type Claims = ();
     const LOSSLESS: bool = false;
     const IN_RUNS: bool = true;
 

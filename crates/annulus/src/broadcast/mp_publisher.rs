@@ -1,10 +1,9 @@
 //! [`MpPublisher`]: one of many handles that write.
 //!
-//! Each publisher claims its sequences from one counter, waits until the writer of the lap before has left
-//! the slot, and writes as a single publisher does. There is no second counter that must advance in order,
-//! because readers look at the stamps. So a publisher that is slow, or not scheduled, holds up only the
-//! readers of its message and the publisher that writes the same slot a lap later. That publisher has claimed
-//! its message by then and can't give it back, so its readers wait, too.
+//! On a lossless ring each publisher claims sequences whose slots are free, from one counter, and writes as a
+//! single publisher does. There is no second counter that must advance in order, because readers look at the
+//! stamps. On a lossy ring a publisher waits for nobody: it claims first, and passes over a slot that another
+//! one has not left (`put.rs`).
 
 use core::fmt;
 #[cfg(feature = "std")]
@@ -12,14 +11,12 @@ use std::time::{Duration, Instant};
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
-use super::ring_state::RingState;
-use super::slot_access::{
-    ClaimedRun, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
-};
+use super::mode::Hooks;
+use super::put::Put;
+use super::slot_access::{ClaimedRun, claim, claim_by, claim_now};
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
-use crate::base::hint::unlikely;
 use crate::base::sequence::Sequence;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
@@ -34,115 +31,89 @@ use crate::wait::{Deadline, WaitStrategy};
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)
 /// (lossy) or [`mp_lossless`](crate::broadcast::mp_lossless) (lossless).
 ///
-/// It is `Clone`, `Send` and `Sync`: clone it for each thread, or share it. All subscribers see all messages
-/// in one order. Messages of one publisher are in the order in which it published them.
+/// It is `Clone`: make a clone for each thread. All subscribers see all messages in one order. Messages of one
+/// publisher are in the order in which it published them.
 ///
-/// On a [`Lossy`] ring it waits only for a publisher that claimed the same slot one lap before and has not
-/// finished. That happens only if others publish a whole ring of messages during one write. On a [`Lossless`]
-/// ring it also waits for the slowest subscriber.
+/// On a [`Lossy`] ring it waits for nobody. A thread that stops in the middle of a write (because of a
+/// debugger, or because the system gives its core to another one) keeps its slots. Subscribers wait for its
+/// messages until the others have published a whole ring, and lose them then. Publishers that come to such a
+/// slot look for a moment, and then pass over its number, which subscribers count as lagged. Their message
+/// comes in the next slot. (Only if stopped threads have all slots of the ring, the message is lost, too, and
+/// is counted.)
 ///
-/// A thread that stops in the middle of a write (because of a debugger, or of a priority that starves it)
-/// holds up readers at that message. One lap later it also holds up the publisher that claims the same slot,
-/// and so the readers of that publisher's message. Each lap holds up one publisher more, until the thread
-/// goes on. `try_publish` returns [`Full`](TryPublishError::Full) in that case, and claims nothing.
+/// On a [`Lossless`] ring its verbs take `&self`, so it can also be shared. It waits for the slowest
+/// subscriber, and for a publisher that claimed the same slot one lap before and has not finished. That
+/// happens only if others publish a whole ring of messages during one write. It claims nothing meanwhile.
 ///
 /// Dropping the last publisher closes the ring. Subscribers receive what is left, then `Closed`.
 #[doc(alias = "Sender")]
 pub struct MpPublisher<T, M: Mode = Lossy> {
+    // In this order: the place is given up before the ring.
+    claims: <M as Hooks>::Claims,
     pub(super) shared: Handle<Copied<T>, Publishing>,
-    mode: core::marker::PhantomData<fn() -> M>,
 }
 
-/// The most messages that are claimed at once. Messages of other publishers lie behind them and wait until
+/// The most messages that are claimed at once on a lossless ring. Messages of other publishers lie behind them and wait until
 /// they are written, so fewer are better. With this many, the cost of the claim is already small.
 // Decision 0028: not the whole batch at once.
 const PART: usize = 64;
 
 impl<T: Message> MpPublisher<T> {
-    /// For models: as if somebody had had to wait for a slot.
-    #[cfg(annulus_loom)]
-    #[doc(hidden)]
-    pub fn look_first_for_models(&self) {
-        self.shared.look_first(Sequence::FIRST);
-    }
-
-    /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates
-    /// nothing.
+    /// Publishes `message` to every subscriber. Waits for nobody; O(`size_of::<T>()`), allocates nothing. It
+    /// repeats a step only if another publisher is faster.
     ///
     /// It overwrites the message that came `capacity` messages before. If the publisher of that message is
-    /// still writing it, this waits with the [`WaitStrategy`] of the ring. Once somebody has
-    /// [closed](Self::close) the ring, this drops the message. [`is_closed`](Self::is_closed) says whether
-    /// the ring is closed.
+    /// stopped while it writes it, this passes over the slot: subscribers count one message more as lagged.
+    /// Once somebody has [closed](Self::close) the ring, this drops the message. [`is_closed`](Self::is_closed)
+    /// says whether the ring is closed.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(16);
     /// let mut subscriber = subscribable.subscribe();
     /// std::thread::scope(|scope| {
     ///     for number in 1..=4 {
-    ///         let publisher = publisher.clone();
+    ///         let mut publisher = publisher.clone();
     ///         scope.spawn(move || publisher.publish(number));
     ///     }
     /// });
     /// assert_eq!(subscriber.try_iter().sum::<u64>(), 10);
     /// ```
     #[inline]
-    pub fn publish(&self, message: T) {
-        if unlikely(self.shared.looks_first()) {
-            return self.publish_after_a_look(&message, None);
-        }
-        if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_when_left(sequence, &message, wait_for_slot);
-        }
-    }
-
-    /// As [`publish`](Self::publish), waiting by `strategy` if necessary.
-    #[inline]
-    pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
-        if unlikely(self.shared.looks_first()) {
-            return self.publish_after_a_look(&message, Some(strategy));
-        }
-        if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_when_left(sequence, &message, |shared, claimed| {
-                wait_for_slot_by(shared, claimed, strategy);
-            });
-        }
+    pub fn publish(&mut self, message: T) {
+        let _ = self.put(&message);
     }
 
     /// Publishes the message that `make` returns. `make` runs before a sequence number is claimed. So nobody
     /// waits for it if it panics or is slow.
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
+    /// let (mut publisher, subscribable) = annulus::broadcast::mp_lossy(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_with(|| 6 * 7);
     /// assert_eq!(subscriber.try_recv(), Ok(42));
     /// ```
     #[inline]
-    pub fn publish_with(&self, make: impl FnOnce() -> T) {
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) {
         self.publish(make());
     }
 
-    /// Publishes all of `messages`, in order, in parts of 64 messages (or of half a ring, if that is less).
-    /// Subscribers see no messages of other publishers within a part. So the messages of another publisher
-    /// wait for one part, not for the whole batch. A batch that is larger than the ring overwrites its own
+    /// Publishes all of `messages`, in order. This is the same as publishing them one by one, but cheaper: it
+    /// claims up to 64 messages at once (an eighth of a smaller ring), and looks for sleepers once for them.
+    /// Messages of other publishers may come between. A batch that is larger than the ring overwrites its own
     /// beginning.
     ///
+    /// If this thread is stopped inside the call, up to as many messages are waited for, as
+    /// [above](MpPublisher).
+    ///
     /// ```
-    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
+    /// let (mut publisher, subscribable) = annulus::broadcast::mp_lossy(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[inline]
-    pub fn publish_batch(&self, messages: &[T]) {
-        self.put_in_parts(messages, wait_for_slot);
-    }
-
-    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` if necessary. (There is no form with
-    /// a timeout, because messages that are claimed must be published.)
-    #[inline]
-    pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
-        self.put_in_parts(messages, |shared, claimed| wait_for_slot_by(shared, claimed, strategy));
+    pub fn publish_batch(&mut self, messages: &[T]) {
+        self.to_ring().batch(messages);
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -153,43 +124,19 @@ impl<T: Message> MpPublisher<T> {
         self.shared.is_ending()
     }
 
-    /// [`publish`](Self::publish) on a ring where publishers wait for each other: claims a sequence when its
-    /// slot is left, and not before.
-    #[cold]
-    #[inline(never)]
-    fn publish_after_a_look(&self, message: &T, strategy: Option<WaitStrategy>) {
-        if let Some(sequence) = claim_after_a_look(&self.shared, strategy) {
-            self.put(sequence, message);
+    /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.
+    #[inline(always)]
+    pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
+        self.to_ring().one(message)?;
+        if !mutated!("many_wake_nobody") {
+            self.shared.published.notify();
         }
+        Ok(())
     }
 
-    /// [Puts](Self::put_when_left) all of `messages`, in parts that are claimed at once.
     #[inline(always)]
-    fn put_in_parts(&self, messages: &[T], wait: impl Fn(&RingState<Copied<T>>, Sequence)) {
-        for part in messages.chunks(self.part()) {
-            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
-            for message in part {
-                self.put_when_left(sequence, message, &wait);
-                sequence = sequence.next();
-            }
-        }
-    }
-
-    /// [Puts](Self::put) message `sequence`, which this publisher claimed, as soon as its slot is left.
-    /// `wait` waits for that where it is not. (A function, so that one without a strategy gets none: decision
-    /// 0035.)
-    #[inline(always)]
-    // Decision 0039: no prefetch of the slot.
-    fn put_when_left(
-        &self,
-        sequence: Sequence,
-        message: &T,
-        wait: impl FnOnce(&RingState<Copied<T>>, Sequence),
-    ) {
-        if !self.shared.is_left(Writers::Many, sequence) {
-            wait(&self.shared, sequence);
-        }
-        self.put(sequence, message);
+    fn to_ring(&mut self) -> Put<'_, T> {
+        Put { shared: &self.shared, claimant: &mut self.claims }
     }
 }
 
@@ -218,7 +165,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
-        self.put_admitted(claim(&self.shared, 1, true), message)
+        self.put_admitted(claim(&self.shared, 1), message)
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -228,7 +175,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        self.put_admitted(claim_by(&self.shared, 1, true, strategy, None), message)
+        self.put_admitted(claim_by(&self.shared, 1, strategy, None), message)
     }
 
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs before a
@@ -240,6 +187,74 @@ impl<T: Message> MpPublisher<T, Lossless> {
     #[inline]
     pub fn publish_with(&self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
         self.publish(make())
+    }
+
+    /// Publishes `message` if this takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − headroom` messages behind, or
+    /// another publisher has not finished with the slot one lap before.
+    /// [`Closed`](TryPublishError::Closed): somebody closed the ring, or nobody is left to receive. Both give
+    /// the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert!(publisher.try_publish(1).is_ok());
+    /// assert!(publisher.clone().try_publish(2).is_ok());
+    /// assert!(publisher.try_publish(3).unwrap_err().is_full());
+    /// assert_eq!(subscriber.try_recv(), Ok(1));
+    /// assert!(publisher.try_publish(3).is_ok());
+    /// ```
+    #[inline]
+    pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
+        self.put_admitted(claim_now(&self.shared), message)
+    }
+
+    /// Publishes `message`. Waits with the [`WaitStrategy`] of the ring, but no longer than `timeout` on the
+    /// monotonic clock. A timeout that is too long for the clock means no timeout. A timeout of zero still
+    /// publishes if this takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time.
+    /// [`Closed`](PublishTimeoutError::Closed): somebody closed the ring, or nobody is left to receive. Both
+    /// give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (publisher, subscribable) =
+    /// annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap(); let _subscriber =
+    /// subscribable.subscribe(); let timeout = Duration::from_millis(1);
+    /// assert!(publisher.publish_timeout('a', timeout).is_ok()); assert_eq!(publisher.publish_timeout('b',
+    /// timeout).unwrap_err().into_inner(), 'b');
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish_timeout`](Self::publish_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+        self.put_admitted(claim_by(&self.shared, 1, self.shared.strategy, deadline), message)
     }
 
     /// Publishes all of `messages`, in order. Waits for room as often as necessary. It publishes parts of 64
@@ -326,6 +341,36 @@ impl<T: Message> MpPublisher<T, Lossless> {
         self.shared.refuses()
     }
 
+    /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits
+    /// for itself, and others find room.
+    #[inline]
+    fn part(&self) -> usize {
+        if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
+    }
+
+    /// [Puts](Self::put_claimed) `message` if a sequence was claimed for it. Gives it back where none was.
+    #[inline(always)]
+    pub(super) fn put_admitted<E: GiveBack<T>>(
+        &self,
+        claimed: Result<ClaimedRun, Refusal>,
+        message: T,
+    ) -> Result<(), E> {
+        if_admitted(claimed, message, |ClaimedRun { first, .. }, message| self.put_claimed(first, &message))
+    }
+
+    /// Writes message `sequence`, which this publisher claimed, and whose slot was left. Wakes the threads
+    /// that wait for it.
+    #[inline(always)]
+    fn put_claimed(&self, sequence: Sequence, message: &T) {
+        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap
+        // before has left the slot, and who claims the next lap waits for the stamp that this write ends
+        // with.
+        unsafe { self.shared.write(Writers::Many, sequence, message) }.publish();
+        if !mutated!("many_wake_nobody") {
+            self.shared.published.notify();
+        }
+    }
+
     /// Writes all of `messages`, or returns what is left and why.
     fn put_in_free_slots<'m>(
         &self,
@@ -336,12 +381,12 @@ impl<T: Message> MpPublisher<T, Lossless> {
         in_parts(messages, |rest| {
             let most = rest.len().min(self.part()) as u64;
             // Decision 0030: what fits, not the whole part.
-            let ClaimedRun { first, end } = claim_by(&self.shared, most, true, strategy, deadline)?;
+            let ClaimedRun { first, end } = claim_by(&self.shared, most, strategy, deadline)?;
             // At most as many as were asked for.
             let count = end.since(first) as usize;
             let mut sequence = first;
             for message in &rest[..count] {
-                self.put(sequence, message);
+                self.put_claimed(sequence, message);
                 sequence = sequence.next();
             }
             Ok(count)
@@ -366,76 +411,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
 }
 
 impl<T: Message, M: Mode> MpPublisher<T, M> {
-    pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
-        Self { shared, mode: core::marker::PhantomData }
-    }
-
-    /// Publishes `message` if this takes no waiting.
-    ///
-    /// # Errors
-    ///
-    /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot one lap before or,
-    /// on a lossless ring, the slowest subscriber is `capacity − headroom` messages behind.
-    /// [`Closed`](TryPublishError::Closed): somebody closed the ring, or, on a lossless ring, nobody is left
-    /// to receive. Both give the message back.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
-    /// let mut subscriber = subscribable.subscribe();
-    /// assert!(publisher.try_publish(1).is_ok());
-    /// assert!(publisher.clone().try_publish(2).is_ok());
-    /// assert!(publisher.try_publish(3).unwrap_err().is_full());
-    /// assert_eq!(subscriber.try_recv(), Ok(1));
-    /// assert!(publisher.try_publish(3).is_ok());
-    /// ```
-    #[inline]
-    pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
-        self.put_admitted(claim_now(&self.shared, M::LOSSLESS), message)
-    }
-
-    /// Publishes `message`. Waits with the [`WaitStrategy`] of the ring, but no longer than `timeout` on the
-    /// monotonic clock. A timeout that is too long for the clock means no timeout. A timeout of zero still
-    /// publishes if this takes no waiting.
-    ///
-    /// # Errors
-    ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time.
-    /// [`Closed`](PublishTimeoutError::Closed): somebody closed the ring, or, on a lossless ring, nobody is
-    /// left to receive. Both give the message back.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// let (publisher, subscribable) =
-    /// annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap(); let _subscriber =
-    /// subscribable.subscribe(); let timeout = Duration::from_millis(1);
-    /// assert!(publisher.publish_timeout('a', timeout).is_ok()); assert_eq!(publisher.publish_timeout('b',
-    /// timeout).unwrap_err().into_inner(), 'b');
-    /// ```
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
-        self.publish_until(message, Instant::now().checked_add(timeout))
-    }
-
-    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`publish_timeout`](Self::publish_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
-        self.publish_until(message, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        self.put_admitted(claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline), message)
+    pub(super) fn new(shared: Handle<Copied<T>, Publishing>, claims: <M as Hooks>::Claims) -> Self {
+        Self { claims, shared }
     }
 
     /// How many messages all publishers of the ring have published, or are publishing.
@@ -504,41 +481,11 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         |handle| stats: handle.shared.stats(),
         observer: handle.shared.observer()
     }
-
-    /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits
-    /// for itself, and others find room.
-    #[inline]
-    fn part(&self) -> usize {
-        if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
-    }
-
-    /// [Puts](Self::put) `message` if a sequence was claimed for it. Gives it back where none was.
-    #[inline(always)]
-    pub(super) fn put_admitted<E: GiveBack<T>>(
-        &self,
-        claimed: Result<ClaimedRun, Refusal>,
-        message: T,
-    ) -> Result<(), E> {
-        if_admitted(claimed, message, |ClaimedRun { first, .. }, message| self.put(first, &message))
-    }
-
-    /// Writes message `sequence`, which this publisher claimed, and whose slot was left. Wakes the threads
-    /// that wait for it.
-    #[inline(always)]
-    pub(super) fn put(&self, sequence: Sequence, message: &T) {
-        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap
-        // before has left the slot, and who claims the next lap waits for the stamp that this write ends
-        // with.
-        unsafe { self.shared.write(Writers::Many, sequence, message) }.publish();
-        if !mutated!("many_wake_nobody") {
-            self.shared.published.notify();
-        }
-    }
 }
 
 impl<T: Message, M: Mode> Clone for MpPublisher<T, M> {
     fn clone(&self) -> Self {
-        Self::new(self.shared.publisher())
+        Self::new(self.shared.publisher(), self.claims.clone())
     }
 }
 
@@ -553,118 +500,97 @@ impl<T: Message, M: Mode> fmt::Debug for MpPublisher<T, M> {
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
-    use super::super::slot_access::CLAIMS_WITH_A_LOOK;
+    use alloc::vec::Vec;
+
     use super::*;
+    use crate::LossyTryRecvError;
 
-    #[test]
-    fn a_batch_claims_half_a_ring_at_most() {
-        let part = |capacity| crate::broadcast::mp_lossy::<u8>(capacity).0.part();
-        assert_eq!([2, 8, 9, 127, 128, 1000].map(part), [1, 4, 4, 63, 64, 64]);
-    }
-
-    /// While one writes a part of its batch, another claims the message behind that part.
-    #[test]
-    #[cfg(feature = "std")]
-    fn a_batch_lets_others_in_behind_each_part() {
-        let (publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(2 * PART);
-        let head = publisher.shared.ring.head();
-        // The second part of the batch ends in the slot of a message that somebody is still writing.
-        let stopped = head.claim(1).unwrap();
-        let two_parts = 1 + 2 * PART as u64;
-        let another = std::thread::scope(|scope| {
-            scope.spawn(|| publisher.publish_batch(&[7; 3 * PART]));
-            while head.claimed().since(stopped) < two_parts {
-                std::thread::yield_now();
-            }
-            let another = head.claim(1).unwrap();
-            publisher.put(stopped, &1);
-            publisher.put_when_left(another, &2, wait_for_slot);
-            another
-        });
-        assert_eq!(another, stopped.plus(two_parts));
-        assert_eq!(head.claimed(), another.plus(1 + PART as u64));
-    }
-
-    /// What another publisher has claimed, and not yet written, is not overwritten a lap later.
-    #[test]
-    #[cfg(feature = "std")]
-    fn who_has_claimed_leaves_the_lap_before_alone() {
-        let (publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(2);
-        for verb in [
-            (|publisher, message| publisher.publish(message)) as fn(&MpPublisher<u64>, u64),
-            |publisher, message| publisher.publish_by(message, WaitStrategy::YieldSpin),
-            |publisher, message| publisher.publish_batch(&[message]),
-            |publisher, message| publisher.publish_batch_by(&[message], WaitStrategy::YieldSpin),
-        ] {
-            let stopped = publisher.shared.ring.head().claim(2).unwrap();
-            let next = stopped.plus(2);
-            let before = publisher.shared.ring.stamp(next);
-            std::thread::scope(|scope| {
-                let other = scope.spawn(|| verb(&publisher, 7));
-                // Until it says that it waits. (One that does not wait is done.)
-                while !publisher.shared.looks_first() && !other.is_finished() {
-                    std::thread::yield_now();
-                }
-                std::thread::sleep(std::time::Duration::from_millis(5));
-                let waits = publisher.shared.ring.stamp(next) == before && !other.is_finished();
-                publisher.put(stopped, &1);
-                publisher.put(stopped.next(), &2);
-                assert!(waits, "it has overwritten what another had yet to write");
-            });
-            assert!(publisher.shared.ring.newest(next) == Some(next));
-            assert!(publisher.shared.looks_first(), "somebody had to wait");
-            publisher.shared.look_no_more(next, 0);
-        }
-    }
-
-    /// After somebody has waited for a slot that it had claimed, nobody claims one that is not left.
-    #[test]
-    #[cfg(feature = "std")]
-    fn who_looks_first_waits_without_a_claim() {
-        let (publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(2);
-        let head = publisher.shared.ring.head();
-        for verb in [
-            (|publisher, message| publisher.publish(message)) as fn(&MpPublisher<u64>, u64),
-            |publisher, message| publisher.publish_by(message, WaitStrategy::YieldSpin),
-        ] {
-            let stopped = head.claim(2).unwrap();
-            publisher.shared.look_first(stopped);
-            std::thread::scope(|scope| {
-                let others = [3, 4].map(|message| {
-                    let publisher = &publisher;
-                    scope.spawn(move || verb(publisher, message))
-                });
-                std::thread::sleep(std::time::Duration::from_millis(5));
-                let claimed = head.claimed();
-                let is_over = others.iter().any(std::thread::ScopedJoinHandle::is_finished);
-                publisher.put(stopped, &1);
-                publisher.put(stopped.next(), &2);
-                assert!(claimed == stopped.plus(2) && !is_over, "{claimed:?}");
-            });
-            assert!(head.claimed() == stopped.plus(4));
-        }
-    }
-
-    /// It is the exception, and comes to an end, also where batches are claimed between.
-    #[test]
-    fn nobody_looks_first_for_ever() {
-        let cases = [(0, 3), (0, 0), (5, 0), ((1 << 20) - 5, 0), (5, 7)];
-        for (start, batch) in cases.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
-            let (publisher, _subscribable) =
-                crate::broadcast::Builder::new(2).first(start).mp_lossy::<u64>().unwrap();
-            let shared = &publisher.shared;
-            assert!(!shared.looks_first());
-            for message in 0..2 {
-                let begun = publisher.published();
-                shared.look_first(Sequence::new(start + begun));
-                while shared.looks_first() {
-                    let published = publisher.published() - begun;
-                    assert!(published <= CLAIMS_WITH_A_LOOK + batch + 2, "{batch} in a batch from {start}");
-                    publisher.publish_batch(&[message; 7][..batch as usize]);
-                    publisher.publish(message);
-                }
-                assert!(publisher.published() - begun > CLAIMS_WITH_A_LOOK);
+    /// All that is there: what was received, and how many were lost.
+    fn drain(subscriber: &mut Subscriber<u64>) -> (Vec<u64>, u64) {
+        let (mut received, mut lost) = (Vec::new(), 0);
+        loop {
+            match subscriber.try_recv() {
+                Ok(message) => received.push(message),
+                Err(LossyTryRecvError::Lagged { skipped }) => lost += skipped,
+                Err(_) => return (received, lost),
             }
         }
+    }
+
+    /// A publisher stands still after its claim, or in the middle of a message. The other one publishes,
+    /// alone on its thread: if it waited, this would not end. Subscribers get the newest messages, and count
+    /// all others. When the first one goes on, nothing is torn, and nothing comes twice.
+    #[test]
+    fn publisher_that_stands_still_holds_up_nobody() {
+        for (capacity, half, batch) in [2, 3, 8, 16]
+            .into_iter()
+            .flat_map(|capacity| [(capacity, false, 1), (capacity, true, 1), (capacity, true, 100)])
+        {
+            let case = (capacity, half, batch);
+            let (publisher, subscribable) = crate::broadcast::mp_lossy::<u64>(capacity);
+            let mut stopped = publisher.clone();
+            let mut publisher = publisher;
+            let mut subscriber = subscribable.subscribe();
+            publisher.publish(0);
+            let mut to_ring = stopped.to_ring();
+            let sequence = to_ring.claim(1).unwrap().first();
+            let written = if half { to_ring.half(sequence, &1) } else { None };
+            assert_eq!(written.is_some(), half);
+
+            let messages: Vec<u64> = (2..2 + 5 * capacity as u64).collect();
+            messages.chunks(batch).for_each(|part| publisher.publish_batch(part));
+            let (received, lost) = drain(&mut subscriber);
+            assert_eq!((received.len() as u64 + lost), publisher.published(), "{case:?}");
+            let newest = &messages[messages.len() - (capacity - 1)..];
+            assert!(received.ends_with(newest), "{received:?} in {case:?}");
+
+            // It goes on: too late for its message.
+            match written {
+                Some(written) => written.publish(),
+                None => assert!(to_ring.write(sequence, &1)),
+            }
+            for message in 1000..1000 + 3 * capacity as u64 {
+                let publisher = if message % 2 == 0 { &mut publisher } else { &mut stopped };
+                let before = publisher.published();
+                publisher.publish(message);
+                assert_eq!(drain(&mut subscriber), ([message].into(), 0), "{case:?}");
+                assert_eq!(publisher.published(), before + 1, "nothing is passed over any more");
+            }
+            drop((publisher, stopped));
+            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+        }
+    }
+
+    /// Each slot belongs to a publisher that stands still. A message is lost then, and counted.
+    #[test]
+    fn message_without_a_slot_is_counted() {
+        let (mut publisher, subscribable) = crate::broadcast::mp_lossy::<u64>(4);
+        let mut subscriber = subscribable.subscribe();
+        let mut stopped = [(); 4].map(|()| publisher.clone());
+        let ranges = stopped.each_mut().map(|publisher| publisher.to_ring().claim(1).unwrap());
+        publisher.publish(7);
+        let (received, lost) = drain(&mut subscriber);
+        assert_eq!((received, lost), (Vec::new(), publisher.published()));
+        for (publisher, range) in stopped.iter_mut().zip(ranges) {
+            assert!(publisher.to_ring().write(range.first(), &1));
+        }
+        publisher.publish(8);
+        assert_eq!(drain(&mut subscriber), ([8].into(), 0));
+    }
+
+    /// The last publisher leaves while another's message is missing for ever: the ring ends all the same.
+    #[test]
+    fn ring_ends_behind_what_was_passed_over() {
+        let (mut publisher, subscribable) = crate::broadcast::mp_lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let mut stopped = publisher.clone();
+        let range = stopped.to_ring().claim(1).unwrap();
+        publisher.publish_batch(&[1, 2, 3]);
+        drop(publisher);
+        assert_eq!(drain(&mut subscriber).0, [3]);
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty), "one publisher is left");
+        assert!(stopped.to_ring().write(range.first(), &0));
+        drop(stopped);
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
     }
 }

@@ -4,7 +4,7 @@ use super::handle::{Handle, Publishing};
 use super::ring_state::RingState;
 use super::single::Single;
 use super::slot_access::{ClaimedRun, claim_of_one};
-use super::{Lossless, Lossy, Mode, MpPublisher, Publisher};
+use super::{Lossless, MpPublisher, Publisher};
 use crate::error::{PublishError, Refusal};
 use crate::message::Message;
 use crate::ring::Strided;
@@ -18,16 +18,12 @@ pub(super) async fn admitted<S: Strided>(single: &mut Single<S>) -> Result<(), R
     unsafe { Waiting::new(AwaitRoom(single)) }.await
 }
 
-/// Claims a sequence for one of many publishers, whose slot is free; on a `lossless` ring it is asked for at
-/// the gate. Whoever awaits this writes the message before it waits for anything else. Never
-/// [`Refusal::Full`].
-pub(super) async fn claimed<S: Strided>(
-    shared: &Handle<S, Publishing>,
-    lossless: bool,
-) -> Result<ClaimedRun, Refusal> {
+/// Claims a sequence for one of many publishers of a lossless ring, whose slot is free. The caller writes the
+/// message before it waits for anything else. Never [`Refusal::Full`].
+pub(super) async fn claimed<S: Strided>(shared: &Handle<S, Publishing>) -> Result<ClaimedRun, Refusal> {
     let shared: &RingState<S> = shared;
     // SAFETY: the events are in the ring's shared state, which `shared` borrows.
-    unsafe { Waiting::new(claim_of_one(shared, lossless)) }.await
+    unsafe { Waiting::new(claim_of_one(shared)) }.await
 }
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
@@ -66,39 +62,6 @@ impl<T: Message> Publisher<T, Lossless> {
 }
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Message> MpPublisher<T, Lossy> {
-    /// Publishes `message` to every subscriber, like [`publish`](Self::publish), and waits for none of them.
-    /// If the publisher of the message that came `capacity` messages before is still writing it, the task
-    /// waits, not its thread. On a closed ring it drops the message.
-    ///
-    /// In contrast to [`publish`](Self::publish), it claims no sequence before its slot is free, so a task
-    /// that is not polled holds up nobody.
-    ///
-    /// *Cancel safety*: a future that is dropped before it has returned has published nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
-    /// let mut subscriber = subscribable.subscribe();
-    /// pollster::block_on(publisher.publish_async(7));
-    /// assert_eq!(subscriber.try_recv(), Ok(7));
-    /// ```
-    pub async fn publish_async(&self, message: T) {
-        // A message that comes after a close is dropped.
-        let _ = self.put_in_turn(message).await;
-    }
-}
-
-impl<T: Message, M: Mode> MpPublisher<T, M> {
-    /// Claims a sequence, in a task, and publishes `message`.
-    pub(super) async fn put_in_turn(&self, message: T) -> Result<(), PublishError<T>> {
-        let claimed = claimed(&self.shared, M::LOSSLESS).await;
-        self.put_admitted(claimed, message)
-    }
-}
-
-#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Message> MpPublisher<T, Lossless> {
     /// Publishes `message` like [`publish`](Self::publish), in a task: the task waits for the slowest
     /// subscriber, not its thread. It claims no sequence before its slot is free, so a task that is not
@@ -121,6 +84,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// assert_eq!(subscriber.try_recv(), Ok(7));
     /// ```
     pub async fn publish_async(&self, message: T) -> Result<(), PublishError<T>> {
-        self.put_in_turn(message).await
+        let claimed = claimed(&self.shared).await;
+        self.put_admitted(claimed, message)
     }
 }

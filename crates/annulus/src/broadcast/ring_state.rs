@@ -13,7 +13,7 @@ use crate::close::Close;
 use crate::observer::Listing;
 use crate::ring::{Gate, Ring, RingParts, Seats, Store, WithoutSlot, Writers};
 use crate::stats::{Counting, Handles, Name};
-use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, mutated};
+use crate::sync::{AtomicBool, Ordering, fence, mutated};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 use crate::wait::{EventCount, NewWord, WaitStrategy};
@@ -26,11 +26,6 @@ pub(crate) struct RingState<S> {
     pub(super) gate: Gate,
     /// Where those sleep who wait for a message.
     pub(super) published: EventCount,
-    /// Whether publishers of a lossy ring for many look at the slot before they claim it: a hint.
-    // Decision 0069: when, and why not always.
-    look_first: AtomicBool,
-    /// The sequence for which somebody had to wait when that was last set: a hint, too.
-    look_first_since: AtomicU64,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
     // Decision 0020: one event for all cursors.
     pub(super) released: EventCount,
@@ -44,7 +39,8 @@ pub(crate) struct RingState<S> {
     /// In the list of those that have a name.
     listing: Listing,
     pub(super) publishers: HandleCount,
-    /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring.
+    /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring. Of a ring
+    /// of fellows, a hint that it may be so, or that a message was passed over.
     over: AtomicBool,
     /// Subscribers, and what can make new ones.
     receivers: Receivers,
@@ -120,10 +116,8 @@ impl<S: Store> RingState<S> {
             Ring::write_at(&raw mut (*place).ring, ManuallyDrop::into_inner(ring));
             Gate::write_at(&raw mut (*place).gate, capacity, headroom, first, counters.clone(), seats);
             // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
-            let is_seen = (*place).ring.head().is_seen();
+            let is_seen = (*place).ring.is_of_others();
             (&raw mut (*place).published).write(published(counters.clone()));
-            (&raw mut (*place).look_first).write(AtomicBool::new(false));
-            (&raw mut (*place).look_first_since).write(AtomicU64::new(0));
             (&raw mut (*place).released).write(released(counters.clone()));
             (&raw mut (*place).strategy).write(strategy);
             (&raw mut (*place).identity).write(Link::empty());
@@ -149,33 +143,12 @@ impl<S: Store> RingState<S> {
             .unwrap_or_else(|| self.identity.put(Identity(Arc::new(0))).unwrap_or_else(|theirs| theirs))
     }
 
-    /// Whether a publisher of a lossy ring for many is to look at the slot before it claims it.
-    #[inline(always)]
-    pub(super) fn looks_first(&self) -> bool {
-        // Relaxed, here and below: it is a hint.
-        self.look_first.load(Ordering::Relaxed) && !mutated!("claims_unseen")
-    }
-
-    /// Somebody has to wait for the slot of `claimed`, so from now on publishers [look
-    /// first](Self::looks_first).
-    pub(super) fn look_first(&self, claimed: Sequence) {
-        if !self.look_first.load(Ordering::Relaxed) {
-            self.look_first_since.store(claimed.get(), Ordering::Relaxed);
-            self.look_first.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// They do so no more, if `claimed`, which somebody claimed after a look, comes `claims` or more after
-    /// that sequence.
-    pub(super) fn look_no_more(&self, claimed: Sequence, claims: u64) {
-        let since = self.look_first_since.load(Ordering::Relaxed);
-        let is_over = if mutated!("looks_end_by_number") {
-            claimed.get() % claims == 0
-        } else {
-            claimed.get().saturating_sub(since) >= claims
-        };
-        if is_over {
-            self.look_first.store(false, Ordering::Relaxed);
+    /// A publisher of a ring of fellows has passed over a message: whoever finds nothing asks why.
+    #[cold]
+    pub(super) fn note_missed(&self) {
+        if !mutated!("fellow_passes_in_silence") {
+            // Relaxed: a hint. Who sees the caller's next message sees it, too.
+            self.over.store(true, Ordering::Relaxed);
         }
     }
 
@@ -205,6 +178,7 @@ impl<S: Store> RingState<S> {
     pub(super) fn publisher_goes(&self) {
         if self.publishers.remove() {
             self.listing.side_goes();
+            self.ring.end_with_last_fellow();
             self.end_here();
         }
     }
@@ -440,7 +414,7 @@ impl<S: Store> RingState<S> {
         self.ring.head().end().is_some_and(|end| cursor >= end || mutated!("end_overtakes"))
             || (self.publishers.is_zero() || self.ring.head().publisher_is_gone())
                 && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < there)
-                && !self.ring.is_claimed_by_a_process(cursor)
+                && !self.ring.is_claimed_by_a_fellow(cursor)
     }
 }
 

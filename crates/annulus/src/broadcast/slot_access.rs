@@ -1,9 +1,8 @@
-//! How a publisher gets at a slot: room at the gate, a claim among many, and the writer of the lap before.
+//! How a publisher of a lossless ring gets at a slot: room at the gate, and, of many, a claim.
 //!
 //! ```text
-//! one publisher, lossless     AtLimit: the limit of the gate
-//! many, lossy                 claim, then AwaitLeft: the writer a lap before has left the slot
-//! many, lossless; many, try   Claim: room, the slot left, then the claim, if nobody was faster
+//! one publisher   AtLimit: the limit of the gate
+//! many            AwaitClaim: room, the slot left, then the claim, if nobody was faster
 //! ```
 
 use super::ring_state::RingState;
@@ -129,29 +128,25 @@ pub(super) struct ClaimedRun {
 }
 
 /// Claims up to `most` sequences for one of many publishers, as many as have free slots now.
-///
-/// `lossless`: the gate is asked too.
-fn try_claim<S: Strided>(shared: &RingState<S>, most: u64, lossless: bool) -> Result<ClaimedRun, Obstacle> {
+fn try_claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Obstacle> {
     let head = shared.ring.head();
     loop {
         let Some(first) = head.claimable() else { return Err(Obstacle::Closed) };
+        if shared.is_abandoned() {
+            return Err(Obstacle::Closed);
+        }
         let mut end = first.plus(most);
-        if lossless {
-            if shared.is_abandoned() {
-                return Err(Obstacle::Closed);
+        let limit = shared.gate.limit();
+        // Mutants: `> with >=`: one more look.
+        let limit = if end > limit { shared.gate.look(first).max(limit) } else { limit };
+        end = end.min(limit);
+        if end <= first {
+            // Others may have claimed meanwhile, and subscribers moved on for them: then there is another
+            // answer.
+            if head.claimable() == Some(first) {
+                return Err(Obstacle::Gate);
             }
-            let limit = shared.gate.limit();
-            // Mutants: `> with >=`: one more look.
-            let limit = if end > limit { shared.gate.look(first).max(limit) } else { limit };
-            end = end.min(limit);
-            if end <= first {
-                // Others may have claimed meanwhile, and subscribers moved on for them: then there is another
-                // answer.
-                if head.claimable() == Some(first) {
-                    return Err(Obstacle::Gate);
-                }
-                continue;
-            }
+            continue;
         }
         let not_left = if mutated!("claim_looks_at_no_slot") {
             (end, SlotState::Free)
@@ -209,74 +204,47 @@ fn first_not_left<S: Strided>(
 }
 
 /// Claims up to `most` sequences for one of many publishers, as many as there are free slots, but at least
-/// one: waits for the gate if the ring is `lossless`, and for the slot, by the strategy of the ring. Never
-/// [`Refusal::Full`].
+/// one: waits for the gate, and for the slot, by the strategy of the ring. Never [`Refusal::Full`].
 #[inline]
-pub(super) fn claim<S: Strided>(
-    shared: &RingState<S>,
-    most: u64,
-    lossless: bool,
-) -> Result<ClaimedRun, Refusal> {
-    match try_claim(shared, most, lossless) {
+pub(super) fn claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Refusal> {
+    match try_claim(shared, most) {
         Ok(claimed) => Ok(claimed),
-        Err(_) => wait_for_claim(shared, most, lossless),
+        Err(_) => wait_for_claim(shared, most),
     }
 }
 
 /// As for [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]
-fn wait_for_claim<S: Strided>(
-    shared: &RingState<S>,
-    most: u64,
-    lossless: bool,
-) -> Result<ClaimedRun, Refusal> {
-    claim_by(shared, most, lossless, shared.strategy, None)
+fn wait_for_claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Refusal> {
+    claim_by(shared, most, shared.strategy, None)
 }
 
 /// As [`claim`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
 pub(super) fn claim_by<S: Strided>(
     shared: &RingState<S>,
     most: u64,
-    lossless: bool,
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<ClaimedRun, Refusal> {
-    let mut claim = AwaitClaim { shared, most, lossless, obstacle: Obstacle::Gate };
+    let mut claim = AwaitClaim { shared, most, obstacle: Obstacle::Gate };
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
-}
-
-/// So many claims later a publisher of a lossy ring no longer [looks first](RingState::looks_first).
-pub(super) const CLAIMS_WITH_A_LOOK: u64 = 1 << 13;
-
-/// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](RingState::looks_first).
-/// `None` where the ring is closed.
-#[cold]
-#[inline(never)]
-pub(super) fn claim_after_a_look<S: Strided>(
-    shared: &RingState<S>,
-    strategy: Option<WaitStrategy>,
-) -> Option<Sequence> {
-    let strategy = strategy.unwrap_or(shared.strategy);
-    let first = claim_by(shared, 1, false, strategy, None).ok()?.first;
-    shared.look_no_more(first, CLAIMS_WITH_A_LOOK);
-    Some(first)
 }
 
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
-pub(super) fn claim_now<S: Strided>(shared: &RingState<S>, lossless: bool) -> Result<ClaimedRun, Refusal> {
-    try_claim(shared, 1, lossless).map_err(Obstacle::refusal)
+pub(super) fn claim_now<S: Strided>(shared: &RingState<S>) -> Result<ClaimedRun, Refusal> {
+    try_claim(shared, 1).map_err(Obstacle::refusal)
 }
 
-/// A claim of one sequence, for a task or a select: it waits for the gate if the ring is `lossless`, and for
-/// the slot. Never [`Refusal::Full`].
+/// A claim of one sequence, for a task or a select: it waits for the gate, and for the slot. Never
+/// [`Refusal::Full`].
 #[cfg(any(feature = "std", feature = "async"))]
-pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>, lossless: bool) -> AwaitClaim<'_, S> {
-    AwaitClaim { shared, most: 1, lossless, obstacle: Obstacle::Gate }
+pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>) -> AwaitClaim<'_, S> {
+    AwaitClaim { shared, most: 1, obstacle: Obstacle::Gate }
 }
 
-/// Whether a claim on a lossless ring would find a free slot now; nothing is claimed.
+/// Whether a claim would find a free slot now; nothing is claimed.
 pub(super) fn has_free_slot<S: Strided>(shared: &RingState<S>) -> Result<(), Refusal> {
     look_for_claim(shared).map_err(Obstacle::refusal)
 }
@@ -333,7 +301,6 @@ impl<S: Strided> Wait for Claimable<'_, S> {
 pub(super) struct AwaitClaim<'a, S> {
     shared: &'a RingState<S>,
     most: u64,
-    lossless: bool,
     /// What was in the way at the last look.
     obstacle: Obstacle,
 }
@@ -357,7 +324,7 @@ impl<S: Strided> Wait for AwaitClaim<'_, S> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        match try_claim(self.shared, self.most, self.lossless) {
+        match try_claim(self.shared, self.most) {
             Ok(claimed) => Look::Found(Ok(claimed)),
             Err(Obstacle::Closed) => Look::Found(Err(Refusal::Closed)),
             Err(obstacle) => {
@@ -365,47 +332,6 @@ impl<S: Strided> Wait for AwaitClaim<'_, S> {
                 Look::Nothing
             }
         }
-    }
-}
-
-/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `claimed`.
-/// Without a strategy for an argument for the same reason as [`wait_for_free_slot`].
-#[cold]
-#[inline(never)]
-pub(super) fn wait_for_slot<S: Strided>(shared: &RingState<S>, claimed: Sequence) {
-    wait_for_slot_by(shared, claimed, shared.strategy);
-}
-
-/// As [`wait_for_slot`], by `strategy`.
-#[cold]
-#[inline(never)]
-pub(super) fn wait_for_slot_by<S: Strided>(shared: &RingState<S>, claimed: Sequence, strategy: WaitStrategy) {
-    // Decision 0069: the next publishers look before they claim.
-    shared.look_first(claimed);
-    if !mutated!("claim_does_not_wait") {
-        let left = wait_until(&mut AwaitLeft { shared, claimed }, strategy, None);
-        debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");
-    }
-}
-
-struct AwaitLeft<'a, S> {
-    shared: &'a RingState<S>,
-    claimed: Sequence,
-}
-
-impl<S: Strided> Wait for AwaitLeft<'_, S> {
-    type Found = ();
-
-    fn event(&self) -> &EventCount {
-        &self.shared.published
-    }
-
-    fn watched(&self) -> Option<&AtomicU64> {
-        Some(self.shared.ring.stamp_word(self.claimed))
-    }
-
-    fn poll(&mut self) -> Look<()> {
-        if self.shared.ring.is_left(self.claimed) { Look::Found(()) } else { Look::Nothing }
     }
 }
 
@@ -433,67 +359,39 @@ mod tests {
         unsafe { shared.ring.slots().write(Writers::Many, at(number), &number) }.publish();
     }
 
+    fn claimed(shared: &RingState<Copied<u64>>, most: u64) -> Result<(u64, u64), Obstacle> {
+        try_claim(shared, most).map(|claimed| (claimed.first.get(), claimed.end.get()))
+    }
+
     #[test]
-    fn a_claim_goes_as_far_as_slots_are_left() {
+    fn claim_goes_as_far_as_slots_are_left() {
         let shared = shared();
-        let claim =
-            |most| try_claim(&shared, most, false).map(|claimed| (claimed.first.get(), claimed.end.get()));
-        assert!(matches!(claim(10), Ok((0, 4))), "the slot of 4 waits for 0");
-        assert!(matches!(claim(1), Err(Obstacle::Slot)));
+        let claim = |most| claimed(&shared, most);
+        assert_eq!([claim(10), claim(10)], [Ok((0, 2)), Ok((2, 4))], "half a ring before the gate is asked");
+        assert_eq!(claim(1), Err(Obstacle::Slot), "the slot of 4 waits for 0");
         write(&shared, 1);
-        assert!(matches!(claim(10), Err(Obstacle::Slot)), "it is 0 that is to be written");
+        assert_eq!(claim(10), Err(Obstacle::Slot), "it is 0 that is to be written");
         write(&shared, 0);
-        assert!(matches!(claim(1), Ok((4, 5))));
-        assert!(matches!(claim(10), Ok((5, 6))), "2 is to be written");
-    }
-
-    #[test]
-    fn a_claim_of_a_lossless_ring_goes_as_far_as_the_gate() {
-        let shared = shared();
-        assert!(
-            matches!(try_claim(&shared, 10, true), Ok(ClaimedRun { first, end }) if (first, end) == (at(0), at(2)))
-        );
+        assert_eq!(claim(1), Ok((4, 5)));
+        assert_eq!(claim(10), Ok((5, 6)), "2 is to be written");
         shared.receiver_goes();
-        assert!(matches!(try_claim(&shared, 10, true), Err(Obstacle::Closed)));
-    }
-
-    #[test]
-    #[cfg(feature = "std")]
-    fn who_has_claimed_waits_for_the_lap_before() {
-        for strategy in [None, Some(WaitStrategy::YieldSpin)] {
-            let shared = shared();
-            shared.ring.head().claim(5);
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    std::thread::sleep(std::time::Duration::from_millis(5));
-                    write(&shared, 0);
-                    shared.published.notify();
-                });
-                match strategy {
-                    None => wait_for_slot(&shared, at(4)),
-                    Some(strategy) => wait_for_slot_by(&shared, at(4), strategy),
-                }
-                assert!(shared.ring.is_left(at(4)));
-            });
-        }
+        assert_eq!(claim(10), Err(Obstacle::Closed));
     }
 
     /// A publisher that waits for the writer of the lap before watches the stamp that this one stores last.
     #[test]
-    fn who_waits_for_a_slot_watches_its_stamp() {
+    fn claim_that_waits_for_a_slot_watches_its_stamp() {
         let shared = shared();
-        shared.ring.head().claim(4);
-        let mut claim = AwaitClaim { shared: &shared, most: 1, lossless: false, obstacle: Obstacle::Gate };
+        assert!(claimed(&shared, 2).and(claimed(&shared, 2)).is_ok());
+        let mut claim = AwaitClaim { shared: &shared, most: 1, obstacle: Obstacle::Gate };
         assert!(claim.watched().is_none(), "what is in the way is not known");
         assert!(matches!(claim.poll(), Look::Nothing));
-        let mut left = AwaitLeft { shared: &shared, claimed: at(4) };
-        let words = [claim.watched(), left.watched()].map(Option::unwrap);
-        let before = words.map(|word| word.load(crate::sync::Ordering::Relaxed));
+        let word = claim.watched().unwrap();
+        let before = word.load(crate::sync::Ordering::Relaxed);
         write(&shared, 1);
-        assert_eq!(words.map(|word| word.load(crate::sync::Ordering::Relaxed)), before, "another slot");
+        assert_eq!(word.load(crate::sync::Ordering::Relaxed), before, "another slot");
         write(&shared, 0);
-        assert_ne!(words.map(|word| word.load(crate::sync::Ordering::Relaxed)), before);
-        assert!(matches!(left.poll(), Look::Found(())));
+        assert_ne!(word.load(crate::sync::Ordering::Relaxed), before);
         assert!(matches!(claim.poll(), Look::Found(Ok(_))));
     }
 }

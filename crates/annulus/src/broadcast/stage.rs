@@ -58,6 +58,7 @@ impl<M: Unstaged> Mode for Staged<M> {
 
 impl<M: Unstaged> Hooks for Staged<M> {
     type Role = StageRole<M::Role>;
+    type Claims = M::Claims;
     const LOSSLESS: bool = M::LOSSLESS;
 
     #[inline]

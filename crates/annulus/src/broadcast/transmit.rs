@@ -27,6 +27,13 @@ transmits! {
     |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
     closed: publisher.is_closed(),
     task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
+
+    // Nor does this.
+    [T: Message] MpPublisher<T, Lossy>: T;
+    |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    closed: publisher.is_closed(),
+    task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }
 
 #[cfg(feature = "shm")]
@@ -39,29 +46,27 @@ transmits! {
     task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }
 
-/// For both modes, each for a publisher, and for a reference to one, because its verbs take `&self`.
+/// For a publisher, and for a reference to one, because its verbs take `&self`.
 macro_rules! publishers {
-    ($([$($borrowed:tt)*] $Mode:ty, lossless: $lossless:literal;)*) => {$(
+    ($([$($borrowed:tt)*])*) => {$(
         transmits! {
-            [T: Message] $($borrowed)* MpPublisher<T, $Mode>: T;
+            [T: Message] $($borrowed)* MpPublisher<T, Lossless>: T;
             |publisher, message| now: {
-                let claimed = claim_now(&publisher.shared, $lossless);
+                let claimed = claim_now(&publisher.shared);
                 publisher.put_admitted(claimed, message)
             },
             |strategy, deadline| late: {
                 let strategy = strategy.unwrap_or(publisher.shared.strategy);
-                let claimed = claim_by(&publisher.shared, 1, $lossless, strategy, deadline);
+                let claimed = claim_by(&publisher.shared, 1, strategy, deadline);
                 publisher.put_admitted(claimed, message)
             },
-            closed: MpPublisher::<T, $Mode>::is_closed(publisher),
-            task: publisher.put_in_turn(message),
+            closed: MpPublisher::<T, Lossless>::is_closed(publisher),
+            task: publisher.publish_async(message),
         }
     )*};
 }
 
 publishers! {
-    [] Lossless, lossless: true;
-    [&] Lossless, lossless: true;
-    [] Lossy, lossless: false;
-    [&] Lossy, lossless: false;
+    []
+    [&]
 }

@@ -157,6 +157,6 @@
 //!
 //! No verb of the table waits for a thread that was stopped in the middle of one, with these exceptions. With
 //! many publishers (`broadcast::mp_lossy`) or senders (`queue::ordered`), one that is stopped between its
-//! claim and its write holds up the readers of that message. They find the ring empty until it runs again. A
-//! publisher of `mp_lossy` waits for it if it comes to the same slot a lap later. With one writer for each
-//! ring, there is no such case.
+//! claim and its write holds up the readers of that message. They find the ring empty until it runs again; on
+//! a lossy ring, until the others have published a whole ring. Publishers of `mp_lossy` wait for nobody. With
+//! one writer for each ring, there is no such case.

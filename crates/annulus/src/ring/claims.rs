@@ -1,5 +1,7 @@
-//! [`Claims`]: how publishers of several processes share the slots of a lossy ring, and what becomes of a
-//! message whose publisher dies before it has written it.
+//! [`Claims`]: how several publishers share the slots of a lossy ring, and wait for none of each other.
+//!
+//! They are of one process, or of several. Then a publisher may also die before it has written a message that
+//! it has claimed.
 //!
 //! A publisher claims a [range](Range) of messages by one step of the head. Before that it stores the range
 //! in the intent of its place. So each message before the head has an owner, whose intent names it until it
@@ -51,16 +53,20 @@
 
 mod claimant;
 mod missing;
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod own_place;
+#[cfg(all(test, feature = "shm", not(annulus_loom)))]
 mod tests;
 
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
 pub(crate) use claimant::Claimant;
+pub(crate) use own_place::OwnPlace;
 
 use super::range::Range;
-use super::shown::{Seen, Shown};
+use super::shown::Seen;
+#[cfg(feature = "shm")]
+use super::shown::Shown;
 use crate::base::gone::NowAndThen;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
@@ -68,11 +74,11 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause};
 
 /// The places of the publishers, as a process has them.
 pub(crate) trait Fellows: Send + Sync {
-    /// How many there are.
-    fn count(&self) -> usize;
-
-    /// So many of them were ever used, the first ones. Any number may lie there.
+    /// So many of them were ever used, the first ones.
     fn used(&self) -> usize;
+
+    /// What this process knows of the publisher of this place.
+    fn known(&self, place: usize) -> &Known;
 
     /// Whether nobody has the lock of this place: asks the kernel. (Not to be asked by whoever has it.)
     fn is_gone(&self, place: usize) -> bool;
@@ -93,8 +99,6 @@ pub(crate) struct Claims {
     most: u64,
     /// They keep the memory.
     fellows: Box<dyn Fellows>,
-    /// What is known of each of them.
-    known: Box<[Fellow]>,
     /// When to look again why a message is not there.
     looked: NowAndThen,
     /// Whose message was not there. A hint: its intent is looked at first.
@@ -111,14 +115,21 @@ unsafe impl Send for Claims {}
 // SAFETY: as above.
 unsafe impl Sync for Claims {}
 
-/// What a process knows of who has a place.
-struct Fellow {
+/// What a process knows of the publisher of a place.
+pub(crate) struct Known {
     /// When to ask the kernel again.
     asked: NowAndThen,
     /// An intent whose owner is gone, or 0. (None comes again: the head is past it.)
     gone: AtomicU64,
     /// An intent in which a message was waited for in vain, or 0.
     stopped: AtomicU64,
+}
+
+impl Known {
+    /// Nothing yet; when the kernel is `asked` whether it is gone.
+    pub(crate) fn nothing(asked: NowAndThen) -> Self {
+        Self { asked, gone: AtomicU64::new(0), stopped: AtomicU64::new(0) }
+    }
 }
 
 /// In the head: nothing can be claimed any more. (Sequences have one bit less.)
@@ -138,28 +149,40 @@ impl Claims {
     ///
     /// `shown` and the slots live as long as this: the fellows keep them, for example. There are `capacity`
     /// slots of `stride` words. All of it can be written to if `is_writable`.
+    #[cfg(feature = "shm")]
     pub(crate) unsafe fn new(
         shown: NonNull<Shown>,
-        (slots, stride, capacity): (NonNull<AtomicU64>, usize, usize),
+        slots: (NonNull<AtomicU64>, usize, usize),
         is_writable: bool,
         fellows: impl Fellows + 'static,
         is_over: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
-        let zero = || AtomicU64::new(0);
-        let known = || Fellow { asked: NowAndThen::new(), gone: zero(), stopped: zero() };
+        Self { is_writable, ..Self::of(Seen::new(shown, is_over), slots, fellows, NowAndThen::new()) }
+    }
+
+    fn of(
+        seen: Seen,
+        (slots, stride, capacity): (NonNull<AtomicU64>, usize, usize),
+        fellows: impl Fellows + 'static,
+        looked: NowAndThen,
+    ) -> Self {
         Self {
-            seen: Seen::new(shown, is_over),
+            seen,
             slots,
             stride,
             index: Index::new(capacity),
             most: Range::most_of(capacity),
-            known: (0..fellows.count()).map(|_| known()).collect(),
             fellows: Box::new(fellows),
-            looked: NowAndThen::new(),
+            looked,
             awaited: AtomicUsize::new(0),
-            lost: zero(),
-            is_writable,
+            lost: AtomicU64::new(0),
+            is_writable: true,
         }
+    }
+
+    /// Whether all publishers are of this process.
+    pub(crate) fn is_here(&self) -> bool {
+        self.seen.is_here()
     }
 
     pub(super) fn is_writable(&self) -> bool {
@@ -195,7 +218,7 @@ impl Claims {
 
     /// The places that somebody may have.
     fn places(&self) -> core::ops::Range<usize> {
-        0..self.fellows.used().min(self.known.len())
+        0..self.fellows.used()
     }
 
     /// fellow.take5, fellow.look11: the intent of a place.
@@ -229,7 +252,7 @@ impl Claims {
 
     /// The same of the publisher of one place.
     fn has_left(&self, place: usize, sequence: Sequence) -> bool {
-        let known = &self.known[place];
+        let known = self.fellows.known(place);
         let mut bits = 0;
         for _ in 0..LOOKS {
             // fellow.take5.
@@ -254,7 +277,7 @@ impl Claims {
     /// fellow.take7, fellow.look12: whether the owner of this intent of a place is gone. Asks the kernel, if
     /// that `is_due`, and now and then.
     fn is_gone_now(&self, place: usize, intent: u64, is_due: bool) -> bool {
-        let known = &self.known[place];
+        let known = self.fellows.known(place);
         // Acquire: pairs with the Release below. The answer comes after all that the process did.
         if known.gone.load(Ordering::Acquire) == intent {
             return true;
@@ -271,7 +294,7 @@ impl Claims {
     /// gives its message up. It has been to each slot that the others can have. (In a small ring several
     /// times: where others publish, too, its next number may have the slot of the last one.)
     pub(crate) fn most_passes(&self) -> u64 {
-        let held = self.known.len() as u64 * self.most;
+        let held = self.fellows.used() as u64 * self.most;
         (2 * held).max(LEAST_PASSES)
     }
 
@@ -292,6 +315,7 @@ impl Claims {
     }
 
     /// Whether a message in the intent of this place was claimed, and is not there.
+    #[cfg(feature = "shm")]
     fn is_open(&self, place: usize) -> bool {
         let claimed = self.claimed();
         let range = Range::of_bits(self.intent(place), claimed);

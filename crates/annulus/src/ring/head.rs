@@ -11,6 +11,7 @@
 
 use alloc::boxed::Box;
 
+use super::claims::Claims;
 use super::end::RingEnd;
 use super::mirror::{Mirror, Seen};
 use crate::base::hint::unlikely;
@@ -23,11 +24,11 @@ use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause};
 pub(crate) enum Writers {
     /// One, which knows its sequence by itself.
     One,
-    /// Any number, which claim theirs.
+    /// Any number, of a lossless ring: each claims a sequence whose slot is left.
     Many,
-    /// Any number, of several processes, which claim [ranges](super::Claims).
-    #[cfg(feature = "shm")]
-    Processes,
+    /// Any number, which wait for nobody: each claims a [range](super::Claims), and passes over a slot that
+    /// another one has not left.
+    Fellows,
 }
 
 /// The publishers' progress. Of one publisher: never more than the truth, and less by `interval` messages at
@@ -141,43 +142,17 @@ impl Head {
         self.writers
     }
 
-    /// claim.take1: takes the next `count` sequences, and returns the first; `None` where somebody has closed
-    /// the ring. They must be published, or the ring stands still at them.
-    #[inline]
-    pub(crate) fn claim(&self, count: u64) -> Option<Sequence> {
-        debug_assert_eq!(self.writers, Writers::Many);
-        if mutated!("claim_not_atomic") {
-            let first = self.claimed();
-            self.bound.store(first.plus(count).get(), Ordering::Relaxed);
-            return Some(first);
-        }
-        // Relaxed: the counter is all that is shared here. Whoever writes a slot waits for its stamp
-        // (`Ring::is_left`).
-        let bound = self.bound.fetch_add(count, Ordering::Relaxed);
-        if unlikely(bound & CLOSED != 0) && !mutated!("claims_behind_the_end") {
-            return self.refuse(count);
-        }
-        Some(Sequence::new(bound & !CLOSED))
-    }
-
-    /// Takes a claim back that came after the close.
-    #[cold]
-    fn refuse(&self, count: u64) -> Option<Sequence> {
-        // Relaxed: the number means nothing any more; it shall not grow for ever.
-        self.bound.fetch_sub(count, Ordering::Relaxed);
-        // Acquire: pairs with end.many7; what came before the close is seen by whoever is refused.
-        fence(Ordering::Acquire);
-        None
-    }
-
-    /// claim.take1, if nobody else has claimed since [`claimed`](Self::claimed) returned `first`.
+    /// claim.take1: takes `count` sequences from `first` on, if nobody else has claimed since
+    /// [`claimable`](Self::claimable) returned `first`. They must be published, or the ring stands still at
+    /// them.
     #[inline]
     pub(crate) fn claim_at(&self, first: Sequence, count: u64) -> bool {
         if mutated!("claim_whoever_was_faster") {
             self.bound.store(first.plus(count).get(), Ordering::Relaxed);
             return true;
         }
-        // Relaxed: as in `claim`.
+        // Relaxed: the counter is all that is shared here. A slot is written only by the publisher that has
+        // seen the stamp of the lap before (`Ring::is_left`).
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         self.bound.compare_exchange_weak(first.get(), first.plus(count).get(), success, failure).is_ok()
     }
@@ -185,10 +160,10 @@ impl Head {
     /// The next sequence that can be claimed; `None` where somebody has closed the ring.
     #[inline]
     pub(crate) fn claimable(&self) -> Option<Sequence> {
-        // Relaxed: as in `claim`.
+        // Relaxed: as in `claim_at`.
         let bound = self.bound.load(Ordering::Relaxed);
         if unlikely(bound & CLOSED != 0) {
-            // Acquire: as in `refuse`.
+            // Acquire: pairs with end.many7; what came before the close is seen by whoever is refused.
             fence(Ordering::Acquire);
             return None;
         }
@@ -199,7 +174,7 @@ impl Head {
     /// one.)
     #[inline]
     pub(crate) fn claimed(&self) -> Sequence {
-        // Relaxed: as in `claim`.
+        // Relaxed: as in `claim_at`.
         let bound = self.bound.load(Ordering::Relaxed);
         let end = if unlikely(bound & CLOSED != 0) { self.claimed_elsewhere_or_end() } else { None };
         end.unwrap_or(Sequence::new(bound & !CLOSED))
@@ -207,22 +182,17 @@ impl Head {
 
     #[cold]
     fn claimed_elsewhere_or_end(&self) -> Option<Sequence> {
-        #[cfg(feature = "shm")]
-        if let Some(claims) = self.claims() {
-            return Some(claims.claimed());
-        }
-        self.end.decided()
+        self.claims().map(Claims::claimed).or_else(|| self.end.decided())
     }
 
-    /// Of a ring that several processes publish to.
-    #[cfg(feature = "shm")]
-    pub(crate) fn claims(&self) -> Option<&super::Claims> {
+    /// Of [fellows](Writers::Fellows).
+    pub(crate) fn claims(&self) -> Option<&Claims> {
         self.mirror.as_ref()?.claims()
     }
 
     /// end.many7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
     pub(super) fn end_claims(&self) {
-        // Release: pairs with the Acquire in `refuse`.
+        // Release: pairs with the Acquire in `claimable`.
         let bound = self.bound.fetch_or(CLOSED, Ordering::Release);
         if bound & CLOSED == 0 {
             self.end.begin();
@@ -230,10 +200,8 @@ impl Head {
         }
     }
 
-    /// Closes a ring that several processes publish to: for all of them, if this process can write there;
-    /// otherwise for this one.
-    #[cfg(feature = "shm")]
-    pub(super) fn end_of_processes(&self) {
+    /// Closes a ring of fellows: for all of them, if this process can write there; otherwise for this one.
+    pub(super) fn end_of_fellows(&self) {
         let Some(claims) = self.claims() else { return };
         if claims.is_writable() {
             claims.close();
@@ -277,8 +245,7 @@ impl Head {
         match self.writers {
             Writers::One => !self.end.is_open(),
             Writers::Many => self.claimable().is_none(),
-            #[cfg(feature = "shm")]
-            Writers::Processes => !self.end.is_open() || self.claims().is_some_and(super::Claims::is_closed),
+            Writers::Fellows => !self.end.is_open() || self.claims().is_some_and(Claims::is_closed),
         }
     }
 
@@ -562,7 +529,7 @@ mod tests {
     /// Of eight slots from message 0 on, `claimed` claimed, with these stamps.
     fn many(claimed: u64) -> Head {
         let head = head(8, Sequence::FIRST, Writers::Many);
-        head.claim(claimed);
+        assert!(head.claim_at(at(0), claimed));
         head
     }
 
@@ -599,7 +566,7 @@ mod tests {
         assert_eq!(many(1_000_003).newest(at(0), 8, none), None);
         // The ring's first message is number 3.
         let head = head(8, at(3), Writers::Many);
-        head.claim(100);
+        assert!(head.claim_at(at(3), 100));
         assert_eq!(head.survey(at(0), at(3), 8, none).head, at(3));
     }
 

@@ -8,20 +8,26 @@
 // Decision 0086: a ring of each process, over the same slots.
 
 use alloc::sync::Arc;
+#[cfg(feature = "shm")]
 use core::ptr::NonNull;
 
 use super::claims::Claims;
-pub(crate) use super::shown::{Seen, Shown};
+pub(crate) use super::shown::Seen;
+#[cfg(feature = "shm")]
+pub(crate) use super::shown::Shown;
 use crate::base::sequence::Sequence;
+#[cfg(feature = "shm")]
 use crate::sync::Ordering;
 
 /// A ring, and the other processes that have its slots.
 pub(crate) enum Mirror {
     /// The publisher is of this process.
+    #[cfg(feature = "shm")]
     Shows(NonNull<Shown>),
     /// The publisher is of another process.
+    #[cfg(feature = "shm")]
     Sees(Seen),
-    /// Several processes publish.
+    /// Several publishers claim what they publish, of this process or of several.
     Shares(Arc<Claims>),
 }
 
@@ -36,6 +42,7 @@ impl Mirror {
     /// # Safety
     ///
     /// `shown` is a [`Shown`] that lives, and can be written to, as long as the ring.
+    #[cfg(feature = "shm")]
     pub(crate) unsafe fn shows(shown: NonNull<Shown>) -> Self {
         Self::Shows(shown)
     }
@@ -45,6 +52,7 @@ impl Mirror {
     /// # Safety
     ///
     /// `shown` is a [`Shown`] that lives as long as the ring.
+    #[cfg(feature = "shm")]
     pub(crate) unsafe fn sees(
         shown: NonNull<Shown>,
         is_gone: impl Fn() -> bool + Send + Sync + 'static,
@@ -56,16 +64,19 @@ impl Mirror {
     #[inline]
     pub(super) fn seen(&self) -> Option<&Seen> {
         match self {
+            #[cfg(feature = "shm")]
             Self::Shows(_) => None,
+            #[cfg(feature = "shm")]
             Self::Sees(seen) => Some(seen),
             Self::Shares(claims) => Some(claims.seen()),
         }
     }
 
-    /// Who has claimed what, where several processes publish.
+    /// Who has claimed what, where publishers claim.
     #[inline]
     pub(super) fn claims(&self) -> Option<&Claims> {
         match self {
+            #[cfg(feature = "shm")]
             Self::Shows(_) | Self::Sees(_) => None,
             Self::Shares(claims) => Some(claims),
         }
@@ -74,19 +85,27 @@ impl Mirror {
     /// head.pass1, for the other processes.
     #[cold]
     pub(crate) fn show_bound(&self, bound: Sequence) {
-        if let Self::Shows(shown) = self {
-            // SAFETY: it lives as long as the ring. Release: pairs with the Acquire in `Seen::bound`.
-            unsafe { shown.as_ref() }.bound.store(bound.get(), Ordering::Release);
+        match self {
+            #[cfg(feature = "shm")]
+            Self::Shows(shown) => {
+                // SAFETY: it lives as long as the ring. Release: pairs with the Acquire in `Seen::bound`.
+                unsafe { shown.as_ref() }.bound.store(bound.get(), Ordering::Release);
+            }
+            _ => _ = bound,
         }
     }
 
     /// The ring has ended, before `end`.
     pub(super) fn show_end(&self, end: Sequence) {
-        if let Self::Shows(shown) = self {
-            // SAFETY: it lives as long as the ring.
-            let shown = unsafe { shown.as_ref() };
-            // Release: pairs with the Acquire in `Seen::end`, so the messages before it are seen.
-            shown.end.word.store(end.next().get(), Ordering::Release);
+        match self {
+            #[cfg(feature = "shm")]
+            Self::Shows(shown) => {
+                // SAFETY: it lives as long as the ring.
+                let shown = unsafe { shown.as_ref() };
+                // Release: pairs with the Acquire in `Seen::end`, so the messages before it are seen.
+                shown.end.word.store(end.next().get(), Ordering::Release);
+            }
+            _ => _ = end,
         }
     }
 }

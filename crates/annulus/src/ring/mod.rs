@@ -4,7 +4,6 @@
 mod area;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) mod block;
-#[cfg(feature = "shm")]
 mod claims;
 mod copied;
 mod copy;
@@ -13,14 +12,9 @@ mod gate;
 mod head;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 mod lent;
-#[cfg(feature = "shm")]
-mod mirror;
-#[cfg(not(feature = "shm"))]
-#[path = "no_mirror.rs"]
 mod mirror;
 mod owned;
 mod passed;
-#[cfg(feature = "shm")]
 mod range;
 mod registry;
 #[expect(clippy::module_inception, reason = "it is the ring")]
@@ -30,7 +24,6 @@ mod seats;
 #[cfg(not(feature = "shm"))]
 #[path = "no_seats.rs"]
 mod seats;
-#[cfg(feature = "shm")]
 mod shown;
 mod slot;
 mod slots;
@@ -40,8 +33,9 @@ mod store;
 pub(crate) use area::{Area, Extent, Pen};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use claims::behind_claims;
+pub(crate) use claims::{Claimant, OwnPlace};
 #[cfg(feature = "shm")]
-pub(crate) use claims::{Claimant, Claims, Fellows};
+pub(crate) use claims::{Claims, Fellows, Known};
 pub(crate) use copied::Copied;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use copied::slots_layout;
@@ -50,12 +44,12 @@ pub(crate) use gate::Gate;
 pub(crate) use head::{Frontier, Writers};
 #[cfg(all(feature = "std", not(annulus_loom)))]
 pub(crate) use lent::{LentHead, LentSlots};
+pub(crate) use mirror::Mirror;
 #[cfg(feature = "shm")]
-pub(crate) use mirror::{Mirror, Shown};
+pub(crate) use mirror::Shown;
 pub(crate) use owned::Owned;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use range::MOST_PLACES;
-#[cfg(feature = "shm")]
 pub(crate) use range::Range;
 pub(crate) use registry::Pass;
 pub(crate) use ring::{MIN_CAPACITY, Ring, RingParts};

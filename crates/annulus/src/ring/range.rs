@@ -19,7 +19,7 @@ pub(crate) struct Range {
 }
 
 /// How many places there can be.
-#[cfg(not(annulus_loom))]
+#[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) const MOST_PLACES: usize = 1024;
 
 const COUNT_BITS: u32 = 7;

@@ -2,7 +2,9 @@
 
 use alloc::boxed::Box;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
+use super::claims::Claims;
 use super::head::{Frontier, Head, Writers};
 use super::mirror::Mirror;
 use super::{Copied, Read, Slots, Store, Strided, WithoutSlot, Written};
@@ -37,7 +39,7 @@ pub(crate) struct RingParts<S> {
     first: Sequence,
     writers: Writers,
     stride: usize,
-    /// Of a ring whose slots other processes have.
+    /// Of a ring of fellows, or one whose slots other processes have.
     mirror: Option<Box<Mirror>>,
 }
 
@@ -64,8 +66,7 @@ impl<S: Store> RingParts<S> {
         Self { store, capacity, first, writers, stride, mirror: None }
     }
 
-    /// Those of the same ring, whose slots other processes have.
-    #[cfg(feature = "shm")]
+    /// Those of the same ring, with what its publishers share.
     pub(crate) fn mirrored(self, mirror: Mirror) -> Self {
         Self { mirror: Some(Box::new(mirror)), ..self }
     }
@@ -78,7 +79,7 @@ impl<S: Store> RingParts<S> {
         first: Sequence,
         mirror: Mirror,
     ) -> Self {
-        let writers = if mirror.claims().is_some() { Writers::Processes } else { Writers::One };
+        let writers = if mirror.claims().is_some() { Writers::Fellows } else { Writers::One };
         Self { store, capacity, first, writers, stride, mirror: None }.mirrored(mirror)
     }
 
@@ -88,6 +89,11 @@ impl<S: Store> RingParts<S> {
 
     pub(crate) fn first(&self) -> Sequence {
         self.first
+    }
+
+    /// The words of its slots, the stride and the capacity.
+    pub(crate) fn words(&self) -> (NonNull<S::Unit>, usize, usize) {
+        (self.store.start(), self.stride, self.capacity)
     }
 
     /// Where the slots lie.
@@ -197,8 +203,7 @@ impl<S: Store> Ring<S> {
         let frontier = match self.head.writers() {
             Writers::One => self.head.believed(self.head.walk(known, capacity, stamp)),
             Writers::Many => self.head.survey(known, self.first, capacity, stamp),
-            #[cfg(feature = "shm")]
-            Writers::Processes => {
+            Writers::Fellows => {
                 let first_open = |from, claimed| {
                     self.head.claims().map_or(claimed, |claims| claims.first_open(from, claimed))
                 };
@@ -220,8 +225,7 @@ impl<S: Store> Ring<S> {
         match self.head.writers() {
             Writers::One => self.head.begin_to_end(),
             Writers::Many => self.head.end_claims(),
-            #[cfg(feature = "shm")]
-            Writers::Processes => self.head.end_of_processes(),
+            Writers::Fellows => self.head.end_of_fellows(),
         }
     }
 
@@ -244,37 +248,41 @@ impl<S: Store> Ring<S> {
             }
             Writers::Many => self.head.newest(from, self.capacity(), |sequence| self.stamp(sequence)),
             // Another process may have written any stamp.
-            #[cfg(feature = "shm")]
-            Writers::Processes => {
+            Writers::Fellows => {
                 let stamp = |sequence| self.stamp(sequence).believed();
                 self.head.newest(from, self.capacity(), stamp)
             }
         }
     }
 
-    /// Whether message `sequence` was claimed in a ring that several processes publish to. Where all of them
-    /// are gone, it is there now or never.
-    pub(crate) fn is_claimed_by_a_process(&self, sequence: Sequence) -> bool {
-        self.head.writers() != Writers::One && self.head.is_seen() && self.head.claimed() > sequence
+    /// Whether message `sequence` was claimed in a ring of fellows. Where all of them are gone, it is there
+    /// now or never.
+    pub(crate) fn is_claimed_by_a_fellow(&self, sequence: Sequence) -> bool {
+        self.head.claims().is_some_and(|claims| claims.claimed() > sequence)
     }
 
     /// Whether message `sequence`, which is not there, will never be, or is no longer waited for: its
-    /// publisher's process is gone, or was passed over. Asks the kernel now and then.
-    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
+    /// publisher has passed over it, stands still while the others have gone round, or is of a process that
+    /// is gone. Asks the kernel now and then, where there are other processes.
     #[inline]
     pub(crate) fn never_comes(&self, sequence: Sequence) -> bool {
-        #[cfg(feature = "shm")]
-        if let Some(claims) = self.head.claims() {
-            return claims.never_comes(sequence);
+        self.head.claims().is_some_and(|claims| claims.never_comes(sequence))
+    }
+
+    /// Whether publishers are of other processes.
+    pub(crate) fn is_of_others(&self) -> bool {
+        self.head.is_seen() && !self.head.claims().is_some_and(Claims::is_here)
+    }
+
+    /// Of a ring of fellows of this process, of which the last one is gone: closes it.
+    pub(crate) fn end_with_last_fellow(&self) {
+        if let Some(claims) = self.head.claims().filter(|claims| claims.is_here()) {
+            claims.close();
         }
-        let _ = sequence;
-        false
     }
 
     /// Whether message `sequence`, which no subscriber waits for any more, was never there.
     pub(crate) fn was_never_there(&self, sequence: Sequence) -> bool {
-        self.head.writers() != Writers::One
-            && self.head.is_seen()
-            && self.stamp(sequence) < Stamp::done(sequence)
+        self.head.writers() == Writers::Fellows && self.stamp(sequence) < Stamp::done(sequence)
     }
 }

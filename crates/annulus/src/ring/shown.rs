@@ -1,7 +1,7 @@
 //! [`Shown`]: the numbers of a broadcast ring that lie in memory of several processes; and [`Seen`]: what a
 //! process sees of them.
 
-#[cfg(not(annulus_loom))]
+#[cfg(all(feature = "shm", not(annulus_loom)))]
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
@@ -28,13 +28,13 @@ pub(crate) struct Shown {
 pub(super) struct ShownEnd {
     /// 0 while the ring is open. Then one more than the first sequence that will never be.
     pub(super) word: AtomicU64,
-    /// Of a ring that several processes publish to: behind the last message that was passed over, or that
-    /// whoever is gone had claimed. A hint.
+    /// Of a ring with claims: behind the last message that was passed over, or that a publisher that is gone
+    /// had claimed. A hint.
     missed: AtomicU64,
 }
 
 /// Where they are, in bytes from the beginning: bound, headroom, seats, end, missed.
-#[cfg(not(annulus_loom))]
+#[cfg(all(feature = "shm", not(annulus_loom)))]
 impl Shown {
     pub(crate) const OFFSETS: [usize; 5] = [
         offset_of!(Self, bound),
@@ -47,7 +47,6 @@ impl Shown {
 
 impl Shown {
     /// As memory that is all zero.
-    #[cfg(any(annulus_loom, all(test, not(miri))))]
     pub(crate) fn zeroed() -> Self {
         let zero = || AtomicU64::new(0);
         Self {
@@ -58,8 +57,7 @@ impl Shown {
         }
     }
 
-    /// Of a ring that several processes publish to: where it begins. Nobody else has the memory yet.
-    #[cfg(not(annulus_loom))]
+    /// Of a ring with claims: where it begins. Nobody else has the memory yet.
     pub(crate) fn begin_at(&self, first: Sequence) {
         // Relaxed: as below.
         self.bound.store(first.get(), Ordering::Relaxed);
@@ -67,7 +65,7 @@ impl Shown {
 
     /// Of a lossless ring: how many slots stay free, and how many seats there are. Nobody else has the memory
     /// yet.
-    #[cfg(not(annulus_loom))]
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) fn begin_lossless(&self, headroom: usize, seats: usize) {
         // Relaxed, here and below: what hands the memory over to another process orders it.
         self.headroom.store(headroom as u64, Ordering::Relaxed);
@@ -107,13 +105,13 @@ impl Shown {
     }
 
     /// What the creator said with that.
-    #[cfg(not(annulus_loom))]
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) fn headroom_and_seats(&self) -> (u64, u64) {
         (self.headroom.load(Ordering::Relaxed), self.seats.load(Ordering::Relaxed))
     }
 
     /// Whether the publisher has said that the ring ends.
-    #[cfg(not(annulus_loom))]
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) fn is_over(&self) -> bool {
         // Acquire: pairs with the Release in `show_end`.
         self.end.word.load(Ordering::Acquire) != 0
@@ -123,8 +121,8 @@ impl Shown {
 /// What another process shows, and whether it is still there.
 pub(crate) struct Seen {
     shown: NonNull<Shown>,
-    /// Whether the publisher's process is gone.
-    gone: Gone,
+    /// Whether the publisher's process is gone; `None` where that is this one.
+    gone: Option<Gone>,
 }
 
 // SAFETY: the pointer stands for a shared borrow of atomics, which live as long as this (see `new`).
@@ -134,8 +132,19 @@ unsafe impl Sync for Seen {}
 
 impl Seen {
     /// `shown` lives as long as this. `is_gone` asks the kernel.
+    #[cfg(feature = "shm")]
     pub(super) fn new(shown: NonNull<Shown>, is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self { shown, gone: Gone::new(is_gone) }
+        Self { shown, gone: Some(Gone::new(is_gone)) }
+    }
+
+    /// Of this process alone. `shown` lives as long as this.
+    pub(super) fn here(shown: NonNull<Shown>) -> Self {
+        Self { shown, gone: None }
+    }
+
+    /// Whether it is of this process alone.
+    pub(super) fn is_here(&self) -> bool {
+        self.gone.is_none()
     }
 
     #[inline]
@@ -161,6 +170,6 @@ impl Seen {
     /// Whether the publisher's process is gone. Asks the kernel now and then.
     #[inline]
     pub(super) fn publisher_is_gone(&self) -> bool {
-        self.gone.look()
+        self.gone.as_ref().is_some_and(Gone::look)
     }
 }

@@ -19,6 +19,7 @@ use super::process::ProcessId;
 use super::queue::{PlaceLock, damaged, numbers};
 use super::share_error::ShareError;
 use super::sleepers;
+use crate::base::gone::NowAndThen;
 use crate::broadcast::{Across, Builder, Fellow, FellowPublisher, fellow_of_another};
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
@@ -26,7 +27,7 @@ use crate::memory::{Block, PlacedMemory};
 use crate::message::Message;
 use crate::os::lock;
 use crate::os::shared_memory::Access;
-use crate::ring::{Claims, Fellows, MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
+use crate::ring::{Claims, Fellows, Known, MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
 use crate::sync::AtomicU64;
 use crate::wait::WaitStrategy;
 
@@ -48,7 +49,7 @@ pub(super) fn share<T: Message>(
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
     }
     let first = builder.first_sequence()?;
-    let stride = stride_for(payload.bytes, Writers::Processes);
+    let stride = stride_for(payload.bytes, Writers::Fellows);
     let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
     let identity = Identity::new()?;
@@ -106,7 +107,7 @@ pub(super) fn join<T: Message>(
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(ShmKind::MpLossy, &payload)?;
-    let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Processes, &memory)?;
+    let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Fellows, &memory)?;
     if layout.capacity < MIN_CAPACITY {
         return Err(damaged("the capacity", layout.capacity as u64));
     }
@@ -181,7 +182,7 @@ fn claims(
     let is_writable = memory.is_writable();
     let slots = (start, stride, layout.capacity);
     // SAFETY: what is shown and the slots are in the memory, which the table keeps.
-    unsafe { Claims::new(shown(memory), slots, is_writable, FellowTable(Arc::clone(table)), is_over) }
+    unsafe { Claims::new(shown(memory), slots, is_writable, FellowTable::new(table), is_over) }
 }
 
 impl Table {
@@ -207,23 +208,34 @@ impl Table {
 }
 
 /// The places, as those who claim see them.
-struct FellowTable(Arc<Table>);
+struct FellowTable {
+    table: Arc<Table>,
+    known: Box<[Known]>,
+}
+
+impl FellowTable {
+    fn new(table: &Arc<Table>) -> Self {
+        let known = (0..table.count).map(|_| Known::nothing(NowAndThen::new())).collect();
+        Self { table: Arc::clone(table), known }
+    }
+}
 
 impl Fellows for FellowTable {
-    fn count(&self) -> usize {
-        self.0.count
+    fn known(&self, place: usize) -> &Known {
+        &self.known[place]
     }
 
     fn is_gone(&self, place: usize) -> bool {
-        !self.0.is_held(place)
+        !self.table.is_held(place)
     }
 
     fn used(&self) -> usize {
-        self.0.queue().used()
+        // (Any number may lie there.)
+        self.table.queue().used().min(self.known.len())
     }
 
     #[inline]
     fn intent(&self, place: usize) -> &AtomicU64 {
-        self.0.numbers(place).word()
+        self.table.numbers(place).word()
     }
 }

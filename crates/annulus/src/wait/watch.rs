@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn subscribers_watch_the_stamp_of_their_next_message() {
         let (mut publisher, subscribable) = broadcast::lossy(2);
-        let (many, many_subscribable) = broadcast::mp_lossy(2);
+        let (mut many, many_subscribable) = broadcast::mp_lossy(2);
         let (mut events, event_subscribable) = event::channel(2, String::new);
         let (mut subscriber, mut stage) = (subscribable.subscribe(), subscribable.subscribe_tracked());
         let mut group = subscribable.subscribe_group::<2>();

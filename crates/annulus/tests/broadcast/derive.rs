@@ -207,8 +207,8 @@ fn through_every_ring<T: Message + Sync + PartialEq + Debug>(make: impl Fn(u8) -
         stage.done();
     }
 
-    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<T>(8);
-    let (mut one, other) = (subscribable.subscribe(), publisher.clone());
+    let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<T>(8);
+    let (mut one, mut other) = (subscribable.subscribe(), publisher.clone());
     for pair in messages.chunks_exact(2) {
         publisher.publish(pair[0]);
         other.publish_with(|| pair[1]);

@@ -154,14 +154,6 @@ fn a_lossy_ring_says_how_far_it_is() {
 }
 
 #[test]
-fn many_publishers_send_batches_by_any_strategy() {
-    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u32>(4);
-    let mut subscriber = subscribable.subscribe();
-    publisher.publish_batch_by(&[1, 2, 3], WaitStrategy::BusySpin);
-    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
-}
-
-#[test]
 fn events_are_published_by_any_strategy() {
     let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
     let mut subscriber = subscribable.subscribe();

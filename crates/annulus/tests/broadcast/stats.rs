@@ -116,7 +116,7 @@ fn a_producer_looks_now_and_then() {
 fn what_lossy_subscribers_lose_adds_up() {
     for many in [false, true] {
         let builder = Builder::new(4).statistics(true);
-        let (mut one, several, subscribable) = if many {
+        let (mut one, mut several, subscribable) = if many {
             let (publisher, subscribable) = builder.mp_lossy().unwrap();
             (None, Some(publisher), subscribable)
         } else {
@@ -129,7 +129,7 @@ fn what_lossy_subscribers_lose_adds_up() {
             if let Some(publisher) = &mut one {
                 publisher.publish(number);
             }
-            if let Some(publisher) = &several {
+            if let Some(publisher) = &mut several {
                 publisher.publish(number);
             }
             if number % 9 == 0 {

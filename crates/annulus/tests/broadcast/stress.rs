@@ -153,7 +153,7 @@ fn right_behind_the_writer() {
 /// before each stamp, and no bug in the order of the two shows.)
 #[test]
 fn right_behind_a_writer() {
-    let (publisher, subscribable) = annulus::broadcast::mp_lossy(2);
+    let (mut publisher, subscribable) = annulus::broadcast::mp_lossy(2);
     right_behind(subscribable.subscribe(), move |message| publisher.publish(message));
 }
 

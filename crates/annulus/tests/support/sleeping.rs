@@ -61,22 +61,23 @@ impl Sleeper {
     }
 }
 
-/// Waits until all of them lie down and stay so for a moment. Whoever spins never does; nor does one that
-/// gets up time and again, if more often than every twenty milliseconds.
+/// Waits until each of them has slept for a moment without waking up. A thread that spins never does; nor does one
+/// that wakes up more often than every twenty milliseconds. They need not sleep at the same moment: where
+/// many wake up now and then, on a busy machine some of them always run.
 #[track_caller]
 pub(crate) fn await_all(sleepers: &[Sleeper]) {
     let moment = Duration::from_millis(if cfg!(miri) { 1 } else { 20 });
     let begun = Instant::now();
-    let look = || sleepers.iter().map(Sleeper::look).collect::<Vec<_>>();
-    let mut before = look();
-    loop {
+    let mut awake: Vec<_> = sleepers.iter().collect();
+    while !awake.is_empty() {
+        assert!(begun.elapsed() < LONG, "{} of {} never sleep", awake.len(), sleepers.len());
+        let before: Vec<_> = awake.iter().map(|sleeper| sleeper.look()).collect();
         thread::sleep(moment);
-        let now = look();
-        if now == before && now.iter().all(|state| state.is_none_or(|(sleeps, _)| sleeps)) {
-            return;
-        }
-        assert!(begun.elapsed() < LONG, "they never sleep at once");
-        before = now;
+        let mut before = before.into_iter();
+        awake.retain(|sleeper| {
+            let now = sleeper.look();
+            before.next() != Some(now) || now.is_some_and(|(sleeps, _)| !sleeps)
+        });
     }
 }
 

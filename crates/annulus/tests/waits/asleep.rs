@@ -80,7 +80,7 @@ fn many_publishers_at_the_gate() {
     join(threads);
 }
 
-/// The others are in each one's way, a lap before.
+/// The others are in each one's way, a lap before, and nobody waits for them.
 #[test]
 fn many_publishers_at_each_others_slots() {
     /// So large that a writer is often found in the middle.
@@ -89,10 +89,11 @@ fn many_publishers_at_each_others_slots() {
     let mut subscriber = subscribable.subscribe();
     let stop = Shutdown::new();
     let threads = [1, 2, 3].map(|seed| {
-        let publisher = publisher.clone();
+        let mut publisher = publisher.clone();
         publish(seed, &stop, move |number, pauses| {
             let message = [number; size_of::<Large>() / 8];
-            publisher.publish_by(message, pauses.strategy());
+            publisher.publish(message);
+            pauses.rest();
             true
         })
     });

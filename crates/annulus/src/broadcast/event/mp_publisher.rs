@@ -74,7 +74,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     #[inline]
     pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
         self.change(change);
-        self.publish_spare(claim(&self.shared, 1, true))
+        self.publish_spare(claim(&self.shared, 1))
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -89,7 +89,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<()>> {
         self.change(change);
-        self.publish_spare(claim_by(&self.shared, 1, true, strategy, None))
+        self.publish_spare(claim_by(&self.shared, 1, strategy, None))
     }
 
     /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. The closure has
@@ -131,7 +131,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<()>> {
         self.change(change);
-        self.publish_spare(claim_by(&self.shared, 1, true, self.shared.strategy, deadline))
+        self.publish_spare(claim_by(&self.shared, 1, self.shared.strategy, deadline))
     }
 
     /// Changes an event by `change` and publishes it, if there is room. Never waits.
@@ -155,7 +155,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TryPublishError<()>> {
         let claimed = has_free_slot(&self.shared).and_then(|()| {
             self.change(change);
-            claim_now(&self.shared, true)
+            claim_now(&self.shared)
         });
         self.publish_spare(claimed)
     }

@@ -143,7 +143,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn send(&self, value: T) -> Result<(), PublishError<T>> {
-        self.put_admitted(claim(self.shared(), 1, true), value)
+        self.put_admitted(claim(self.shared(), 1), value)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -153,7 +153,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// Those of [`send`](Self::send).
     #[inline]
     pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        self.put_admitted(claim_by(self.shared(), 1, true, strategy, None), value)
+        self.put_admitted(claim_by(self.shared(), 1, strategy, None), value)
     }
 
     /// As [`send`](Self::send), but never waits.
@@ -165,7 +165,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// before; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TryPublishError<T>> {
-        self.put_admitted(claim_now(self.shared(), true), value)
+        self.put_admitted(claim_now(self.shared()), value)
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -193,7 +193,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     #[cfg(feature = "std")]
     fn send_until(&self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        self.put_admitted(claim_by(self.shared(), 1, true, self.shared().strategy, deadline), value)
+        self.put_admitted(claim_by(self.shared(), 1, self.shared().strategy, deadline), value)
     }
 
     /// Publishes `value` in the slot that was claimed for it, if one was. Drops what was there afterwards.

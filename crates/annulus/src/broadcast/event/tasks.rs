@@ -267,7 +267,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// ```
     pub async fn publish_async(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
         self.change(change);
-        let claimed = claimed(self.shared(), true).await;
+        let claimed = claimed(self.shared()).await;
         self.publish_spare(claimed)
     }
 
@@ -291,7 +291,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
     /// ```
     pub async fn send_async(&self, value: T) -> Result<(), PublishError<T>> {
-        let claimed = claimed(self.shared(), true).await;
+        let claimed = claimed(self.shared()).await;
         self.put_admitted(claimed, value)
     }
 }

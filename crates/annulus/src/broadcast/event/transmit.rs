@@ -20,10 +20,10 @@ transmits! {
     task: publisher.send_async(value),
 
     [T: Send + Sync, R: Reset<T>] MpEventPublisher<T, R>: T;
-    |publisher, value| now: publisher.put_admitted(claim_now(publisher.shared(), true), value),
+    |publisher, value| now: publisher.put_admitted(claim_now(publisher.shared()), value),
     |strategy, deadline| late: {
         let strategy = strategy.unwrap_or(publisher.shared().strategy);
-        publisher.put_admitted(claim_by(publisher.shared(), 1, true, strategy, deadline), value)
+        publisher.put_admitted(claim_by(publisher.shared(), 1, strategy, deadline), value)
     },
     closed: publisher.is_closed(),
     task: MpEventPublisher::send_async(publisher, value),

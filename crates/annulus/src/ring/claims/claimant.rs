@@ -25,7 +25,7 @@ unsafe impl Send for Claimant {}
 // SAFETY: as above.
 unsafe impl Sync for Claimant {}
 
-/// So many others in a row may be faster than a publisher. More are a fault of the memory.
+/// So many others in a row may be faster than a publisher of another process. More are a fault of the memory.
 const MOST_TURNS: usize = 1 << 16;
 
 /// Whether nothing is claimed where this is the head: the ring is closed, or it can't be.
@@ -36,14 +36,19 @@ fn is_too_far(head: u64) -> bool {
 }
 
 impl Claimant {
-    /// Of a place that nobody else has, in a ring whose messages begin with `first`.
-    pub(crate) fn new(claims: Arc<Claims>, place: usize, first: Sequence) -> Self {
+    /// Of a place that nobody else has. Its first message comes at `next` at the earliest: where the ring
+    /// begins, or later.
+    pub(crate) fn new(claims: Arc<Claims>, place: usize, next: Sequence) -> Self {
         let intent = NonNull::from(claims.fellows.intent(place));
-        Self { intent, next: first, claims, place }
+        Self { intent, next, claims, place }
     }
 
     pub(crate) fn claims(&self) -> &Claims {
         &self.claims
+    }
+
+    pub(crate) fn shared_claims(&self) -> Arc<Claims> {
+        Arc::clone(&self.claims)
     }
 
     pub(crate) fn place(&self) -> usize {
@@ -76,7 +81,9 @@ impl Claimant {
     #[cold]
     #[inline(never)]
     fn claim_beside_others(&self, mut head: u64, most: u64) -> Option<Range> {
-        for _ in 0..MOST_TURNS {
+        let mut turns = 0;
+        while turns < MOST_TURNS || self.claims.is_here() {
+            turns += 1;
             if is_too_far(head.max(self.next.get())) {
                 break;
             }
@@ -131,6 +138,7 @@ impl Claimant {
 
     /// fellow.next9: who has just taken this place empties its intent. Whether its last publisher had claimed
     /// a message there that is not there.
+    #[cfg(feature = "shm")]
     pub(crate) fn begin(&self) -> bool {
         let is_open = self.claims.is_open(self.place);
         if !mutated!("fellow_lost_unsaid") {

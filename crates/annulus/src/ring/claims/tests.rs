@@ -9,7 +9,8 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::sync::Mutex;
 
-use super::{CLOSED, Claimant, Claims, Fellows};
+use super::{CLOSED, Claimant, Claims, Fellows, Known};
+use crate::base::gone::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::ring::range::Range;
 use crate::ring::shown::Shown;
@@ -48,7 +49,8 @@ impl Memory {
     fn seen(self: &Arc<Self>) -> Claims {
         let (shown, slots) = (NonNull::from(&*self.shown), NonNull::from(&self.slots[0]));
         // SAFETY: the process keeps the memory; so many slots are in it. They are atomics.
-        unsafe { Claims::new(shown, (slots, STRIDE, CAPACITY), true, Process(Arc::clone(self)), || false) }
+        let process = Process(Arc::clone(self), core::array::from_fn(|_| Known::nothing(NowAndThen::new())));
+        unsafe { Claims::new(shown, (slots, STRIDE, CAPACITY), true, process, || false) }
     }
 
     /// Who has a place. It takes the first message for the next one.
@@ -77,11 +79,11 @@ impl Memory {
 }
 
 /// One of them.
-struct Process(Arc<Memory>);
+struct Process(Arc<Memory>, [Known; PLACES]);
 
 impl Fellows for Process {
-    fn count(&self) -> usize {
-        PLACES
+    fn known(&self, place: usize) -> &Known {
+        &self.1[place]
     }
 
     fn is_gone(&self, place: usize) -> bool {
@@ -89,7 +91,7 @@ impl Fellows for Process {
     }
 
     fn used(&self) -> usize {
-        usize::MAX
+        PLACES
     }
 
     fn intent(&self, place: usize) -> &AtomicU64 {

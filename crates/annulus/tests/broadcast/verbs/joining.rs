@@ -13,7 +13,7 @@ fn a_publisher_makes_subscribers() {
     assert_eq!((subscriber.try_recv(), oldest.try_recv(), oldest.try_recv()), (Ok(2), Ok(1), Ok(2)));
     assert_eq!(publisher.subscriber_count(), 2);
 
-    let (publisher, _) = broadcast::mp_lossy(4);
+    let (mut publisher, _) = broadcast::mp_lossy(4);
     let mut subscriber = publisher.clone().subscribe();
     publisher.publish(3);
     assert_eq!(subscriber.try_recv(), Ok(3));

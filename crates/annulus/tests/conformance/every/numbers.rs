@@ -106,7 +106,7 @@ pub(crate) fn hold_together_beside_threads<R: Ring>() {
                     }
                     assert!(stats.closed || !earlier.closed);
                 }
-                assert!(stats.published <= total);
+                assert!(stats.published <= total || R::PASSES_OVER);
                 earlier = Some(stats);
                 thread::yield_now();
             }
@@ -136,14 +136,15 @@ pub(crate) fn hold_together_beside_threads<R: Ring>() {
         // All of them stay until the last message is there.
         let publishers = join(writers);
         let observer = publishers[0].observer();
-        assert_eq!(look(&observer).unwrap().published, total);
+        let published = look(&observer).unwrap().published;
+        assert!(published == total || R::PASSES_OVER && published > total, "{published} of {total}");
         drop(publishers);
         let readers = join(readers);
         let stats = look(&observer).unwrap();
-        assert_eq!((stats.published, stats.closed), (total, true));
+        assert_eq!((stats.published, stats.closed), (published, true));
         assert_eq!(stats.received, R::LOSSLESS.then_some(total));
         drop((readers, source));
         let last = join([watcher]).remove(0);
-        assert!(observer.is_gone() && last.is_none_or(|stats| stats.published <= total));
+        assert!(observer.is_gone() && last.is_none_or(|stats| stats.published <= published));
     }
 }

@@ -59,7 +59,8 @@ ring!(Lossless, lossless: true, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
     |builder| builder.lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Mpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Subscriber<u64>,
-    |builder| builder.mp_lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| builder.mp_lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()),
+    passes_over: true);
 ring!(MpmcLossless, lossless: true, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
     |builder| builder.mp_lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
@@ -189,9 +190,9 @@ publisher!(Publisher<u64>, try_publish: |publisher, number| Publish::publish(pub
 publisher!(Publisher<u64, Bound>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
     is_abandoned: |publisher| publisher.is_closed(), another: |_none| None,
     in_a_task: |publisher, number| (*publisher).publish_async(number).await);
-publisher!(MpPublisher<u64>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
+publisher!(MpPublisher<u64>, try_publish: |publisher, number| Publish::publish(publisher, number).map_err(Into::into),
     is_abandoned: |_none| false, another: |publisher| Some(publisher.clone()),
-    in_a_task: |publisher, number| (*publisher).publish_async(number).await);
+    in_a_task: |publisher, number| (*publisher).publish(number));
 publisher!(MpPublisher<u64, Bound>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
     is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()),
     in_a_task: |publisher, number| (*publisher).publish_async(number).await);

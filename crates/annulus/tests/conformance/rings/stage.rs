@@ -39,7 +39,7 @@ ring!(BehindLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
     |builder| builder.lossless(), |source| pair!(source), oldest: |_none| None);
 ring!(BehindMpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
-    |builder| builder.mp_lossy(), |source| pair!(source), oldest: |_none| None);
+    |builder| builder.mp_lossy(), |source| pair!(source), oldest: |_none| None, passes_over: true);
 ring!(BehindMpmcLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
     |builder| builder.mp_lossless(), |source| pair!(source), oldest: |_none| None);

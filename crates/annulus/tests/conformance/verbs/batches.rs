@@ -47,7 +47,8 @@ macro_rules! together {
             let (publisher, subscribable) = $channel;
             let mut subscriber = subscribable.subscribe();
             let writers = [0, 1, 2].map(|id| {
-                let publisher = publisher.clone();
+                #[allow(unused_mut, reason = "a lossy one needs it")]
+                let mut publisher = publisher.clone();
                 thread::spawn(move || {
                     for count in 0..BATCHES {
                         let _ = publisher.publish_batch(&batch(id, count));
@@ -100,9 +101,11 @@ macro_rules! in_parts {
 
             pub(super) fn parts_of_a_batch(long: usize) -> usize {
                 let $capacity = 2 * long;
-                let (publisher, subscribable) = $channel;
+                #[allow(unused_mut, reason = "a lossy one needs it")]
+                let (mut publisher, subscribable) = $channel;
                 let mut subscriber = subscribable.subscribe();
-                let other = publisher.clone();
+                #[allow(unused_mut, reason = "as above")]
+                let mut other = publisher.clone();
                 let batch = vec![1; long];
                 let writer = thread::spawn(move || {
                     let _ = publisher.publish_batch(&batch);

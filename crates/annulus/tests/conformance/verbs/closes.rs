@@ -8,8 +8,8 @@ use std::time::Duration;
 use annulus::broadcast::Builder;
 use annulus::queue::ordered;
 use annulus::{
-    LossyTryRecvError, PublishTimeoutError, RecvError, Shutdown, TryPublishError, TryRecvError, WaitStrategy,
-    mpmc, mpsc, spmc, spsc,
+    LossyTryRecvError, PublishTimeoutError, RecvError, Shutdown, Transmit, TryPublishError, TryRecvError,
+    TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
 };
 
 use crate::support::{join, spawn, without_standing_still};
@@ -131,13 +131,12 @@ fn every_verb_gives_back_what_comes_too_late() {
     assert_eq!(many.publish_batch(&[7, 8]).unwrap_err().0, [7, 8]);
     assert_eq!((one.published(), many.published()), (2, 0));
 
-    let (lossy, _subscribable) = annulus::broadcast::mp_lossy(4);
+    let (mut lossy, _subscribable) = annulus::broadcast::mp_lossy(4);
     lossy.publish(1);
     lossy.close();
-    lossy.publish_by(7, spin);
+    lossy.publish(7);
     lossy.publish_batch(&[7; 9]);
-    lossy.publish_batch_by(&[7; 9], spin);
-    assert!(lossy.try_publish(7) == Err(TryPublishError::Closed(7)));
+    assert!(lossy.try_send(7) == Err(TrySendError::Closed(7)));
     assert!(lossy.is_closed() && lossy.published() == 1);
 
     let (mut events, _subscribable) = annulus::event::mp_channel(4, || 0);

@@ -109,7 +109,7 @@ fn debug_output_says_how_far_each_end_is() {
     drop(stage);
     assert_eq!(format!("{barrier:?}"), "DependencyBarrier { upstreams: 1, processed: None }");
 
-    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     group.pause(0);
     publisher.publish(1);

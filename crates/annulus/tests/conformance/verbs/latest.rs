@@ -57,7 +57,7 @@ fn something_is_there<P: Send + 'static>(
 
 #[test]
 fn beside_two_publishers() {
-    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(CAPACITY);
+    let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(CAPACITY);
     publisher.publish(7);
     let publishers = vec![publisher.clone(), publisher];
     let publish_batch: fn(&mut MpPublisher<u64>, &[u64]) = |publisher, batch| publisher.publish_batch(batch);

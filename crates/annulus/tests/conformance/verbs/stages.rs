@@ -340,7 +340,7 @@ fn a_stage_is_woken_by_what_came_before_its_upstream() {
         let mut in_the_middle = 0;
         for round in 0..ROUNDS {
             let waiting = subscribable.subscribe();
-            let publisher = publisher.clone();
+            let mut publisher = publisher.clone();
             let (start, started) = std::sync::mpsc::channel();
             let writer = with_a_large_stack(move || {
                 start.send(()).unwrap();

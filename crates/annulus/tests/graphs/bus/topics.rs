@@ -129,10 +129,10 @@ fn each_topic_has_the_kind_that_it_was_made_with() {
     assert_eq!(slow.try_iter().sum::<u64>(), 6);
     assert_eq!(slow.try_recv(), Err(TryRecvError::Empty));
 
-    let many =
+    let mut many =
         [bus.topic("b").mp_lossy().publisher().unwrap(), bus.topic("b").mp_lossy().publisher().unwrap()];
     let mut all = bus.topic("b").mp_lossy().subscribe().unwrap();
-    for publisher in &many {
+    for publisher in &mut many {
         publisher.publish(1);
     }
     assert_eq!(all.try_iter().count(), 2);

@@ -84,7 +84,7 @@ fn the_most_subscribers_at_one_time_decide() {
 
 #[test]
 fn many_publishers_allocate_nothing() {
-    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 40]>(16);
+    let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 40]>(16);
     let (other, other_subscribable) = annulus::broadcast::mp_lossless::<[u64; 40]>(16);
     let mut subscriber = subscribable.subscribe();
     let mut other_subscriber = other_subscribable.subscribe();

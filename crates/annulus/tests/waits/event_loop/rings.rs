@@ -88,7 +88,7 @@ pub(crate) fn rings(capacity: usize) -> Vec<Ring> {
         ring("lossy", Box::new(send), by_value(subscribable.subscribe()), false);
     }
     {
-        let (publisher, subscribable) = broadcast::mp_lossy(capacity);
+        let (mut publisher, subscribable) = broadcast::mp_lossy(capacity);
         let send = move |number| {
             publisher.publish(number);
             publisher.subscriber_count() > 0

@@ -175,7 +175,7 @@ fn nobody_writes_to_a_descriptor_that_is_gone() {
         let is_over = AtomicBool::new(false);
         let reused = thread::scope(|scope| {
             for _ in 0..2 {
-                let publisher = publisher.clone();
+                let mut publisher = publisher.clone();
                 let is_over = &is_over;
                 scope.spawn(move || {
                     while !is_over.load(Ordering::Relaxed) {

@@ -139,7 +139,7 @@ pub(crate) fn all() -> Vec<(Box<dyn AtLoop>, Publishing)> {
     let publish = publishing(1, move |number| publisher.publish(number));
     all.push((entry("lossy", source.subscribe(), |reader| reader.try_recv().into()), publish));
 
-    let (publisher, source) = broadcast::mp_lossy(CAPACITY);
+    let (mut publisher, source) = broadcast::mp_lossy(CAPACITY);
     let publish = publishing(2, move |number| publisher.publish(number));
     all.push((entry("mp_lossy", source.subscribe(), |reader| reader.try_recv().into()), publish));
 
