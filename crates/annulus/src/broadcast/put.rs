@@ -97,7 +97,7 @@ impl<T: Message> Put<'_, T> {
     /// Writes `message`, as number `sequence`, which this publisher has claimed, unless the slot belongs to
     /// somebody else. Whether it has.
     #[inline(always)]
-    fn write(&self, sequence: Sequence, message: &T) -> bool {
+    pub(super) fn write(&self, sequence: Sequence, message: &T) -> bool {
         let is_left = self.shared.is_left(Writers::Fellows, sequence);
         let is_free = is_left || self.claimant.take(sequence);
         if is_free {

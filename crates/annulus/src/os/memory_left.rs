@@ -172,7 +172,7 @@ mod tests {
                 ),
             ],
         );
-        let left = |groups| left_in_groups(&root, groups).unwrap() / MEBI;
+        let left = |groups: &str| left_in_groups(&root, groups.as_bytes()).unwrap() / MEBI;
         assert_eq!([left("0::/\n"), left("4:memory:/\n")], [216; 2]);
         let dirty = [two("file_dirty", 40), two("file_writeback", 10)].concat();
         folder("files", &[("memory.stat", &(stat.clone() + &dirty))]);
