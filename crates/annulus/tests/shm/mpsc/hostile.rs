@@ -222,9 +222,9 @@ fn second_look_takes_nothing_back() {
     for number in [u64::MAX, 1 << 63, u64::MAX - 2, 100, 0] {
         let mut open = open_queue();
         assert_eq!(open.producers[0].try_send_batch(&[1, 2, 3]), 3);
-        assert_eq!(open.consumer.wait_readable().unwrap(), [1, 2, 3]);
+        assert_eq!(open.consumer.wait_readable_shared().unwrap().to_vec(), [1, 2, 3]);
         open.files[0].write_all_at(&number.to_ne_bytes(), words()[4]).unwrap();
-        assert_eq!(open.consumer.peek(), Some(&1), "{number}");
+        assert_eq!(open.consumer.peek_many_shared(1).get(0), Some(1), "{number}");
         open.consumer.advance(3);
         // Nor does it take back slots.
         open.files[0].write_all_at(&number.to_ne_bytes(), words()[7]).unwrap();
