@@ -1,4 +1,4 @@
-//! [`Order`]: what a ring orders between threads, as ThreadSanitizer is told it.
+//! [`Order`]: what a ring orders between threads, as `ThreadSanitizer` is told it.
 //!
 //! A program that is built with `-fsanitize=thread` sees none of the accesses to atomics here, because the
 //! library is not built with it, and it knows no fences. So it would take the messages of correct programs
@@ -6,15 +6,15 @@
 //! and `__tsan_acquire` after one came. What the library itself reads and writes is not looked at meanwhile:
 //! the runtime sees its calls of `memcpy` and `free`, and nothing of what orders them.
 //!
-//! The four functions are weak: without ThreadSanitizer their addresses are 0, and this is one look at one of
-//! them.
+//! The four functions are weak: without `ThreadSanitizer` their addresses are 0, and this is one look at one
+//! of them.
 
 use core::ffi::{c_char, c_int};
 use std::sync::Arc;
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
 mod hooks {
-    use super::*;
+    use super::{c_char, c_int};
 
     #[repr(C)]
     pub(super) struct Hooks {
@@ -56,7 +56,7 @@ mod hooks {
 /// Where nobody has it, or we can't ask.
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64", not(miri))))]
 mod hooks {
-    use super::*;
+    use super::{c_char, c_int};
 
     pub(super) struct Hooks {
         pub(super) acquire: Option<unsafe extern "C" fn(usize)>,
