@@ -118,7 +118,7 @@ impl<T: Message> FellowPublisher<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn publish_batch(&mut self, messages: &[T]) {
-        self.to_ring().batch(messages);
+        self.puts().batch(messages);
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -192,7 +192,7 @@ impl<T: Message> FellowPublisher<T> {
     /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
-        self.to_ring().one(message)?;
+        self.puts().one(message)?;
         if !mutated!("fellow_wakes_nobody") {
             self.shared.published.notify_across();
         }
@@ -200,7 +200,7 @@ impl<T: Message> FellowPublisher<T> {
     }
 
     #[inline(always)]
-    fn to_ring(&mut self) -> Put<'_, T> {
+    fn puts(&mut self) -> Put<'_, T> {
         Put { shared: &self.shared, claimant: &mut self.claimant }
     }
 }
@@ -211,15 +211,15 @@ impl<T: Message> FellowPublisher<T> {
     /// After it has claimed messages.
     #[doc(hidden)]
     pub fn dies_with_a_claim(mut self, count: u64) {
-        self.to_ring().claim(count).unwrap();
+        self.puts().claim(count).unwrap();
         self.dies();
     }
 
     /// After it has written a message, and before it says that this is there.
     #[doc(hidden)]
     pub fn dies_with_a_half(mut self, message: &T) {
-        let range = self.to_ring().claim(1).unwrap();
-        let _ = self.to_ring().half(range.first(), message);
+        let range = self.puts().claim(1).unwrap();
+        let _ = self.puts().half(range.first(), message);
         self.dies();
     }
 

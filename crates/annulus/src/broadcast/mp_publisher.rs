@@ -113,7 +113,7 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish_batch(&mut self, messages: &[T]) {
-        self.to_ring().batch(messages);
+        self.puts().batch(messages);
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -127,7 +127,7 @@ impl<T: Message> MpPublisher<T> {
     /// Publishes `message`; [`Refusal::Closed`] if somebody has closed the ring.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
-        self.to_ring().one(message)?;
+        self.puts().one(message)?;
         if !mutated!("many_wake_nobody") {
             self.shared.published.notify();
         }
@@ -135,7 +135,7 @@ impl<T: Message> MpPublisher<T> {
     }
 
     #[inline(always)]
-    fn to_ring(&mut self) -> Put<'_, T> {
+    fn puts(&mut self) -> Put<'_, T> {
         Put { shared: &self.shared, claimant: &mut self.claims }
     }
 }
@@ -532,9 +532,9 @@ mod tests {
             let mut publisher = publisher;
             let mut subscriber = subscribable.subscribe();
             publisher.publish(0);
-            let mut to_ring = stopped.to_ring();
-            let sequence = to_ring.claim(1).unwrap().first();
-            let written = if half { to_ring.half(sequence, &1) } else { None };
+            let mut puts = stopped.puts();
+            let sequence = puts.claim(1).unwrap().first();
+            let written = if half { puts.half(sequence, &1) } else { None };
             assert_eq!(written.is_some(), half);
 
             let messages: Vec<u64> = (2..2 + 5 * capacity as u64).collect();
@@ -547,7 +547,7 @@ mod tests {
             // It goes on: too late for its message.
             match written {
                 Some(written) => written.publish(),
-                None => assert!(to_ring.write(sequence, &1)),
+                None => assert!(puts.write(sequence, &1)),
             }
             for message in 1000..1000 + 3 * capacity as u64 {
                 let publisher = if message % 2 == 0 { &mut publisher } else { &mut stopped };
@@ -567,12 +567,12 @@ mod tests {
         let (mut publisher, subscribable) = crate::broadcast::mp_lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();
         let mut stopped = [(); 4].map(|()| publisher.clone());
-        let ranges = stopped.each_mut().map(|publisher| publisher.to_ring().claim(1).unwrap());
+        let ranges = stopped.each_mut().map(|publisher| publisher.puts().claim(1).unwrap());
         publisher.publish(7);
         let (received, lost) = drain(&mut subscriber);
         assert_eq!((received, lost), (Vec::new(), publisher.published()));
         for (publisher, range) in stopped.iter_mut().zip(ranges) {
-            assert!(publisher.to_ring().write(range.first(), &1));
+            assert!(publisher.puts().write(range.first(), &1));
         }
         publisher.publish(8);
         assert_eq!(drain(&mut subscriber), ([8].into(), 0));
@@ -584,12 +584,12 @@ mod tests {
         let (mut publisher, subscribable) = crate::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let mut stopped = publisher.clone();
-        let range = stopped.to_ring().claim(1).unwrap();
+        let range = stopped.puts().claim(1).unwrap();
         publisher.publish_batch(&[1, 2, 3]);
         drop(publisher);
         assert_eq!(drain(&mut subscriber).0, [3]);
         assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty), "one publisher is left");
-        assert!(stopped.to_ring().write(range.first(), &0));
+        assert!(stopped.puts().write(range.first(), &0));
         drop(stopped);
         assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
     }
