@@ -1,5 +1,5 @@
-//! Many publishers of a lossy ring: each claims its own sequences, and passes over one whose slot the writer a
-//! lap before has not left. All messages have one order.
+//! Many publishers of a lossy ring: each claims its own sequences, and passes over one whose slot the writer
+//! a lap before has not left. All messages have one order.
 #![cfg(annulus_loom)]
 
 use annulus::LossyTryRecvError;

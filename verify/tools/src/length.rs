@@ -3,7 +3,7 @@
 use crate::Report;
 use crate::tree::Tree;
 
-const LIMIT: usize = 400;
+const LIMIT: usize = 700;
 
 pub(crate) fn check(tree: &Tree, report: &mut Report) {
     for (path, lines) in tree.rust() {

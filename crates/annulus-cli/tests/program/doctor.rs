@@ -52,7 +52,7 @@ fn sorted_keys(value: &Value) -> Vec<&str> {
 }
 
 /// All that programs know findings by.
-const IDS: [&str; 36] = [
+const IDS: [&str; 37] = [
     "cpus",
     "smt",
     "shared_cache",

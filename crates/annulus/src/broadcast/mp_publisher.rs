@@ -31,8 +31,8 @@ use crate::wait::{Deadline, WaitStrategy};
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)
 /// (lossy) or [`mp_lossless`](crate::broadcast::mp_lossless) (lossless).
 ///
-/// It is `Clone`: make a clone for each thread. All subscribers see all messages in one order. Messages of one
-/// publisher are in the order in which it published them.
+/// It is `Clone`: make a clone for each thread. All subscribers see all messages in one order. Messages of
+/// one publisher are in the order in which it published them.
 ///
 /// On a [`Lossy`] ring it waits for nobody. A thread that stops in the middle of a write (because of a
 /// debugger, or because the system gives its core to another one) keeps its slots. Subscribers wait for its
@@ -53,8 +53,9 @@ pub struct MpPublisher<T, M: Mode = Lossy> {
     pub(super) shared: Handle<Copied<T>, Publishing>,
 }
 
-/// The most messages that are claimed at once on a lossless ring. Messages of other publishers lie behind them and wait until
-/// they are written, so fewer are better. With this many, the cost of the claim is already small.
+/// The most messages that are claimed at once on a lossless ring. Messages of other publishers lie behind
+/// them and wait until they are written, so fewer are better. With this many, the cost of the claim is
+/// already small.
 // Decision 0028: not the whole batch at once.
 const PART: usize = 64;
 
@@ -64,8 +65,8 @@ impl<T: Message> MpPublisher<T> {
     ///
     /// It overwrites the message that came `capacity` messages before. If the publisher of that message is
     /// stopped while it writes it, this passes over the slot: subscribers count one message more as lagged.
-    /// Once somebody has [closed](Self::close) the ring, this drops the message. [`is_closed`](Self::is_closed)
-    /// says whether the ring is closed.
+    /// Once somebody has [closed](Self::close) the ring, this drops the message.
+    /// [`is_closed`](Self::is_closed) says whether the ring is closed.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(16);

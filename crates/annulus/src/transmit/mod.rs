@@ -33,8 +33,8 @@ pub(crate) type PutInTask<'p, T> = Pin<Box<dyn Future<Output = Result<(), SendEr
 /// [senders](crate::queue::ordered::Sender) of ordered queues, the publishers of broadcast rings
 /// ([one](crate::broadcast::Publisher), [many](crate::broadcast::MpPublisher)), those of topics and those of
 /// events ([one](crate::event::EventPublisher), [many](crate::event::MpEventPublisher)); `&mut` references to
-/// all of these, and boxes. Of senders and of lossless `MpPublisher`s, whose verbs take `&self`, a reference is one,
-/// too. There are no others: the trait can't be implemented outside this crate. (The
+/// all of these, and boxes. Of senders and of lossless `MpPublisher`s, whose verbs take `&self`, a reference
+/// is one, too. There are no others: the trait can't be implemented outside this crate. (The
 /// [sender](crate::oneshot::Sender) of one value is used up by its `send`. What writes bytes into a ring
 /// borrows them.)
 ///

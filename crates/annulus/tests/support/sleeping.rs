@@ -61,9 +61,9 @@ impl Sleeper {
     }
 }
 
-/// Waits until each of them has slept for a moment without waking up. A thread that spins never does; nor does one
-/// that wakes up more often than every twenty milliseconds. They need not sleep at the same moment: where
-/// many wake up now and then, on a busy machine some of them always run.
+/// Waits until each of them has slept for a moment without waking up. A thread that spins never does; nor
+/// does one that wakes up more often than every twenty milliseconds. They need not sleep at the same moment:
+/// where many wake up now and then, on a busy machine some of them always run.
 #[track_caller]
 pub(crate) fn await_all(sleepers: &[Sleeper]) {
     let moment = Duration::from_millis(if cfg!(miri) { 1 } else { 20 });

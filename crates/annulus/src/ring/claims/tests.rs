@@ -48,8 +48,8 @@ impl Memory {
     /// The claims, as a process has them.
     fn seen(self: &Arc<Self>) -> Claims {
         let (shown, slots) = (NonNull::from(&*self.shown), NonNull::from(&self.slots[0]));
-        // SAFETY: the process keeps the memory; so many slots are in it. They are atomics.
         let process = Process(Arc::clone(self), core::array::from_fn(|_| Known::nothing(NowAndThen::new())));
+        // SAFETY: the process keeps the memory; so many slots are in it. They are atomics.
         unsafe { Claims::new(shown, (slots, STRIDE, CAPACITY), true, process, || false) }
     }
 
