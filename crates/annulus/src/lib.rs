@@ -80,7 +80,8 @@
 //!
 //! | what joins | what it allocates |
 //! | --- | --- |
-//! | lossy subscribers and taps; clones of publishers, of consumers, of [`queue::ordered`] handles, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | nothing |
+//! | lossy subscribers and taps; clones of other publishers, of consumers, of [`queue::ordered`] handles, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | nothing |
+//! | clones of a publisher of [`broadcast::mp_lossy`] | a place for what it claims, unless one is free |
 //! | lossless subscribers, subscribers of events, their clones, and members of a group that [pause](broadcast::SubscriberGroup::pause) on a lossless ring | a place for the cursor, unless one is free |
 //! | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked), [`DependencyBarrier`](broadcast::DependencyBarrier) | their progress |
 //! | a [`SubscriberGroup`](broadcast::SubscriberGroup) | its members |

@@ -41,6 +41,7 @@ whole! { RINGS:
     queue::Consumer<C, spsc::Spsc>, queue::Consumer<C, mpsc::Mpsc>, queue::Consumer<C, spmc::Spmc>,
     queue::Consumer<C, mpmc::Mpmc>,
     queue::Reservation<'static, C, spsc::Spsc>, queue::Reservation<'static, C, mpmc::Mpmc>,
+    queue::SharedSlice<'static, u64>,
     queue::Iter<'static, C, spsc::Spsc>, queue::TryIter<'static, C, mpsc::Mpsc>,
     queue::IntoIter<C, mpmc::Mpmc>,
     queue::bytes::Builder, queue::bytes::Producer, queue::bytes::Consumer,
