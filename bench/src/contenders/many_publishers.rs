@@ -1,7 +1,5 @@
 //! Many publishers that wait for nobody. What they publish is received by the subscribers of `lossy`.
 
-use annulus::WaitStrategy;
-
 use super::{Annulus, Contender, Named, Payload, PhotonRing, Publisher, ours};
 
 macro_rules! many {
@@ -33,30 +31,3 @@ macro_rules! many {
 
 many!(AnnulusPublishers, Annulus, ours);
 many!(PhotonRingPublishers, PhotonRing, photon_ring);
-
-/// Whose publishers wait by `BackoffSpin`, or by `YieldSpin`, for the one that had a slot a lap before.
-pub struct AnnulusPublishersBy<const BACKOFF: bool>;
-
-#[derive(Clone)]
-pub struct PublisherBy<T: Payload, const BACKOFF: bool>(annulus::broadcast::MpPublisher<T>);
-
-impl<const BACKOFF: bool> Named for AnnulusPublishersBy<BACKOFF> {
-    const NAME: &'static str = Annulus::NAME;
-}
-
-impl<const BACKOFF: bool> Contender for AnnulusPublishersBy<BACKOFF> {
-    type Publisher<T: Payload> = PublisherBy<T, BACKOFF>;
-    type Subscriber<T: Payload> = <Annulus as Contender>::Subscriber<T>;
-
-    fn channel<T: Payload>(capacity: usize) -> (Self::Publisher<T>, Self::Subscriber<T>) {
-        let (publisher, subscriber) = AnnulusPublishers::channel(capacity);
-        (PublisherBy(publisher), subscriber)
-    }
-}
-
-impl<T: Payload, const BACKOFF: bool> Publisher<T> for PublisherBy<T, BACKOFF> {
-    #[inline(always)]
-    fn publish(&mut self, message: T) {
-        self.0.publish_by(message, if BACKOFF { WaitStrategy::BackoffSpin } else { WaitStrategy::YieldSpin });
-    }
-}

@@ -66,7 +66,7 @@ pub use interface::{
 };
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};
-pub use many_publishers::{AnnulusPublishers, AnnulusPublishersBy, PhotonRingPublishers};
+pub use many_publishers::{AnnulusPublishers, PhotonRingPublishers};
 pub use queues::{
     AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusOneOrder, AnnulusQueue,
     AnnulusTried, AsyncChannel, BatchReceiver, BatchSender, Crossbeam, CrossbeamTried, Crossfire,
@@ -136,8 +136,6 @@ mod tests {
         }
         works::<Annulus>();
         works::<AnnulusPublishers>();
-        works::<AnnulusPublishersBy<true>>();
-        works::<AnnulusPublishersBy<false>>();
         works::<AnnulusGroup<10>>();
         works::<Tokio>();
         works::<PhotonRing>();

@@ -66,7 +66,7 @@ pub fn streams() -> Vec<Row> {
         limits: Some(TIMES),
         ..row(&mpsc_by_looks(producers), Placement::OneBeside, "", "")
     }));
-    let lossy = vec![lossy_of_four::<false>(), lossy_of_four::<true>()];
+    let lossy = vec![lossy_of_four()];
     rows.extend(in_placements(lossy, |shape, placement| Row {
         capacity: 8,
         limits: Some(TIMES),

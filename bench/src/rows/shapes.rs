@@ -5,11 +5,11 @@
 use crate::contenders::ends::{Broadcast, Polling, Queued, Resting, lossy_ends};
 use crate::contenders::{
     Annulus, AnnulusEventsWaiting, AnnulusLosslessWaiting, AnnulusLossyWaiting, AnnulusMany,
-    AnnulusManyToMany, AnnulusOneOrder, AnnulusPublishers, AnnulusPublishersBy, AnnulusQueue, AnnulusTried,
-    AsyncBroadcastWaiting, AsyncChannel, BusWaiting, Contender, Crossbeam, CrossbeamTried, Crossfire,
-    CrossfireMany, CrossfireOne, Disruptor, DisruptorOfMany, FanOut, Flume, Gated, Kanal, KanalTried,
-    Looking, Named, PhotonRing, PhotonRingBoundedWaiting, PhotonRingEvents, PhotonRingPublishers, Queue,
-    Receiver, Rtrb, Sender, StdSync, Subscriber, TokioWaiting,
+    AnnulusManyToMany, AnnulusOneOrder, AnnulusPublishers, AnnulusQueue, AnnulusTried, AsyncBroadcastWaiting,
+    AsyncChannel, BusWaiting, Contender, Crossbeam, CrossbeamTried, Crossfire, CrossfireMany, CrossfireOne,
+    Disruptor, DisruptorOfMany, FanOut, Flume, Gated, Kanal, KanalTried, Looking, Named, PhotonRing,
+    PhotonRingBoundedWaiting, PhotonRingEvents, PhotonRingPublishers, Queue, Receiver, Rtrb, Sender, StdSync,
+    Subscriber, TokioWaiting,
 };
 use crate::exchange::{Pace, Reach, Stream, ToSleepers, copies, exchange};
 use crate::row::{Entry, Kind, Plan, Sample};
@@ -186,20 +186,17 @@ pub fn events<A: Pace>() -> Shape {
     }
 }
 
-/// Four publishers that wait for nobody but the one that claimed the slot a lap before. In so small a ring
-/// that is another of the four, which may have no core just then.
-pub fn lossy_of_four<const BACKOFF: bool>() -> Shape {
-    let strategy = if BACKOFF { "BackoffSpin" } else { "YieldSpin" };
+/// Four publishers that wait for nobody. In so small a ring one of them often comes to the slot of another,
+/// which may have no core just then.
+pub fn lossy_of_four() -> Shape {
     Shape {
-        name: format!("lossy ring of 8, four publishers by {strategy}"),
-        about: format!(
-            "u64, from four publishers to a subscriber that spins, which checks their order and counts what it lost; the publishers of \
-             annulus wait for the one a lap before by {strategy}; the time of a publish"
-        ),
+        name: "lossy ring of 8, four publishers".into(),
+        about: "u64, from four publishers to a subscriber that spins, which checks their order and counts what it lost; the time of a publish"
+            .into(),
         producers: 4,
         threads: 5,
         verbs: WAITING,
-        entries: entries!(crowd [4]: AnnulusPublishersBy<BACKOFF>, PhotonRingPublishers),
+        entries: entries!(crowd [4]: AnnulusPublishers, PhotonRingPublishers),
     }
 }
 

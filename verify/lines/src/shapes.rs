@@ -145,7 +145,7 @@ fn work_of(shape: Shape, many: usize, all: usize) -> Vec<Work> {
         Shape::Publishers => {
             let (publisher, ring) = broadcast::mp_lossy::<u64>(CAPACITY);
             let publish = |_| {
-                let publisher = publisher.clone();
+                let mut publisher = publisher.clone();
                 move |i| publisher.publish(i)
             };
             iter::once(spinning(ring.subscribe(), true)).chain(each(many, all, publish)).collect()

@@ -62,6 +62,10 @@ impl Mirror {
 
     /// What another process shows.
     #[inline]
+    #[cfg_attr(
+        not(feature = "shm"),
+        allow(clippy::unnecessary_wraps, reason = "with other processes there may be none")
+    )]
     pub(super) fn seen(&self) -> Option<&Seen> {
         match self {
             #[cfg(feature = "shm")]
@@ -74,6 +78,10 @@ impl Mirror {
 
     /// Who has claimed what, where publishers claim.
     #[inline]
+    #[cfg_attr(
+        not(feature = "shm"),
+        allow(clippy::unnecessary_wraps, reason = "with other processes there may be none")
+    )]
     pub(super) fn claims(&self) -> Option<&Claims> {
         match self {
             #[cfg(feature = "shm")]
