@@ -74,7 +74,7 @@ fn three_publishers() {
         for publisher in publishers {
             drop(publisher.join().unwrap());
         }
-        received.extend(receive(&mut subscriber, 4));
+        received.extend(receive(&mut subscriber, 8));
         in_order(&received);
         assert!(publisher.published() >= 3 && subscriber.cursor() == publisher.published());
     });

@@ -34,6 +34,7 @@ pub(crate) struct InTask<H>(H);
 impl<R: Ring> Ring for InTasks<R> {
     const LOSSLESS: bool = R::LOSSLESS;
     const MANY: bool = R::MANY;
+    const PASSES_OVER: bool = R::PASSES_OVER;
     type Publisher = InTask<R::Publisher>;
     type Source = R::Source;
     type Subscriber = InTask<R::Subscriber>;
