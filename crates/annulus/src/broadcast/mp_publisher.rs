@@ -484,6 +484,16 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     }
 }
 
+/// For models: a publisher that goes no further for now.
+#[cfg(annulus_loom)]
+impl<T: Message> MpPublisher<T> {
+    /// After it has claimed a message.
+    #[doc(hidden)]
+    pub fn stands_still_with_a_claim(&mut self) {
+        self.puts().claim(1).unwrap();
+    }
+}
+
 impl<T: Message, M: Mode> Clone for MpPublisher<T, M> {
     fn clone(&self) -> Self {
         Self::new(self.shared.publisher(), self.claims.clone())
@@ -593,5 +603,34 @@ mod tests {
         assert!(stopped.puts().write(range.first(), &0));
         drop(stopped);
         assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+    }
+
+    /// A publisher has announced a message that another one claims and passes over, and is refused. Until
+    /// then a subscriber waits for that message.
+    #[cfg(feature = "async")]
+    #[test]
+    fn publisher_that_is_refused_wakes_those_it_held_up() {
+        use alloc::sync::Arc;
+        use core::pin::Pin;
+        use core::task::{Context, Poll};
+
+        use crate::RecvError;
+        use crate::wait::Woken;
+
+        let (publisher, subscribable) = crate::broadcast::mp_lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let [mut owner, mut slower] = [(); 2].map(|()| publisher.clone());
+        let range = owner.puts().claim(1).unwrap();
+        slower.claims.announce(range);
+        publisher.close();
+        owner.puts().pass(range, range.first());
+
+        let woken = Arc::new(Woken::default());
+        let mut received = subscriber.recv_async();
+        let mut poll = || Pin::new(&mut received).poll(&mut Context::from_waker(&woken.waker()));
+        assert_eq!(poll(), Poll::Pending, "the slower one may be about to write it");
+        slower.publish(7);
+        assert_eq!(woken.count(), 1);
+        assert_eq!(poll(), Poll::Ready(Err(RecvError)));
     }
 }

@@ -82,13 +82,23 @@ impl<T: Message> Put<'_, T> {
 
     #[inline(always)]
     pub(super) fn claim(&mut self, most: u64) -> Result<Range, Refusal> {
-        self.claimant.claim(most).ok_or(Refusal::Closed)
+        self.claimant.claim(most).ok_or_else(|| self.refused())
+    }
+
+    /// Nothing can be claimed. Until now a subscriber may have waited for a message that another publisher
+    /// passed over, because the intent of this one named it, too: wakes it.
+    #[cold]
+    fn refused(&self) -> Refusal {
+        if !mutated!("fellow_refused_in_silence") {
+            self.shared.published.notify();
+        }
+        Refusal::Closed
     }
 
     /// Of `range`, message `sequence` will not be. Wakes those who wait for it, because no other message may
     /// come: somebody closes the ring, or this thread stands still.
     #[cold]
-    fn pass(&self, range: Range, sequence: Sequence) {
+    pub(super) fn pass(&self, range: Range, sequence: Sequence) {
         self.shared.note_missed();
         self.claimant.pass(range, sequence);
         self.shared.published.notify();

@@ -117,4 +117,6 @@ pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 pub(crate) use task::{Streaming, Waiting};
 pub(crate) use until::{look_now, wait_until};
 pub(crate) use waiter::Wait;
+#[cfg(all(test, feature = "async", not(annulus_loom)))]
+pub(crate) use woken::Woken;
 pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};

@@ -6,7 +6,7 @@ use std::task::{Wake, Waker};
 
 /// How often its waker was woken.
 #[derive(Default)]
-pub(super) struct Woken(Mutex<u32>);
+pub(crate) struct Woken(Mutex<u32>);
 
 impl Wake for Woken {
     fn wake(self: Arc<Self>) {
@@ -15,11 +15,11 @@ impl Wake for Woken {
 }
 
 impl Woken {
-    pub(super) fn waker(self: &Arc<Self>) -> Waker {
+    pub(crate) fn waker(self: &Arc<Self>) -> Waker {
         Arc::clone(self).into()
     }
 
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         *self.0.lock().unwrap()
     }
 }

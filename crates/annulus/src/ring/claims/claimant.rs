@@ -119,6 +119,12 @@ impl Claimant {
         claimed.map(|_| range)
     }
 
+    /// For tests: between fellow.claim2 and fellow.claim3, where another publisher claims `range`.
+    #[cfg(all(test, feature = "async", not(annulus_loom)))]
+    pub(crate) fn announce(&self, range: Range) {
+        self.intend(range.bits());
+    }
+
     /// Whether it may write `sequence`, which it has claimed, now, though its slot does not have the stamp of
     /// the lap before (fellow.take4). If not, it is to [pass](Self::pass) over it.
     #[inline]
