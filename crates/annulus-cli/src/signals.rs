@@ -13,7 +13,7 @@ use std::{
 };
 
 #[cfg(target_os = "linux")]
-use rustix::process::{Pid, Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
+use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
 #[cfg(unix)]
 use signal_hook::{consts, iterator};
 
@@ -190,16 +190,43 @@ impl Stops {
 }
 
 /// Whether the job of this process is an orphan: no shell that started it is there to make it go on. The
-/// kernel does not let a terminal stop such a job either.
+/// kernel does not let a terminal stop such a job either. (Where the system does not tell, it is none.)
 #[cfg(target_os = "linux")]
 fn is_orphaned() -> bool {
-    let leader = getpgrp().as_raw_nonzero();
-    let Ok(stat) = std::fs::read(format!("/proc/{leader}/stat")) else { return false };
-    let stat = String::from_utf8_lossy(&stat);
-    // Behind the name, which may have any character: the state and the parent.
-    let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
-    let parent = parent.and_then(Pid::from_raw);
-    parent.is_none_or(|parent| getsid(Some(parent)).ok() != getsid(None).ok())
+    let job = |process: &str| {
+        Job::of(&String::from_utf8_lossy(&std::fs::read(format!("/proc/{process}/stat")).ok()?))
+    };
+    let is_orphaned = || {
+        let own = job("self")?;
+        let leader = job(&own.group.to_string())?;
+        let shell = if leader.parent == OUTSIDE { OUTSIDE } else { job(&leader.parent.to_string())?.session };
+        Some(shell != own.session)
+    };
+    is_orphaned().unwrap_or(false)
+}
+
+/// The number of a process, group or session that is outside of this process's PID namespace. (`rustix` has a
+/// panic for it.)
+#[cfg(target_os = "linux")]
+const OUTSIDE: u32 = 0;
+
+/// What a shell makes of a process that it starts, by `proc_pid_stat(5)`.
+#[cfg(target_os = "linux")]
+#[derive(Debug, PartialEq)]
+struct Job {
+    parent: u32,
+    group: u32,
+    session: u32,
+}
+
+#[cfg(target_os = "linux")]
+impl Job {
+    fn of(stat: &str) -> Option<Self> {
+        // The name of the process may have any character. Behind it: the state, and then these.
+        let mut words = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
+        let mut next = || words.next()?.parse().ok();
+        Some(Self { parent: next()?, group: next()?, session: next()? })
+    }
 }
 
 /// Whether the process began with this signal ignored. (Where the system does not tell, the signal is left as
@@ -216,4 +243,16 @@ fn is_ignored(signal: i32) -> bool {
 
 fn refused(error: &dyn std::error::Error) -> Failure {
     Failure::new(format!("Ctrl-C and other signals cannot be watched for: {error}"))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_read() {
+        let job = Job { parent: 7, group: 9, session: 0 };
+        assert_eq!(Job::of("9 (a name) 1 (2) S 7 9 0 34816 9 4194304"), Some(job));
+        assert_eq!(Job::of("9 (cut) S 7 9"), None);
+    }
 }

@@ -1,10 +1,11 @@
 //! In a terminal: what is on it, what keys do, and that it is left as it was.
 
+use std::env::current_exe;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -84,10 +85,17 @@ impl Terminal {
     }
 
     /// Waits until the program has stopped.
+    #[track_caller]
     fn stops(&self) {
-        let stat = format!("/proc/{}/stat", self.program.0.id());
-        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
-            thread::yield_now();
+        let path = format!("/proc/{}/stat", self.program.0.id());
+        let begun = Instant::now();
+        loop {
+            let stat = std::fs::read_to_string(&path).unwrap();
+            if stat.contains(") T ") {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "it does not stop: {stat}");
+            thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -199,4 +207,26 @@ fn a_stop_gives_the_terminal_back() {
     assert!(terminal.shows("There").contains(ENTER));
     terminal.press("q");
     assert_eq!(terminal.ends(), 0);
+}
+
+/// In a container the shell's session may have no number: it began outside.
+#[test]
+fn a_stop_in_a_container_gives_the_terminal_back() {
+    let unshared = || {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
+        command
+    };
+    if !unshared().arg("true").status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: only root gives processes numbers of their own (unshare)");
+        return;
+    }
+    let test = "top::terminal::a_stop_gives_the_terminal_back";
+    let output = unshared().arg(current_exe().unwrap()).args(["--exact", test]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
