@@ -1,30 +1,29 @@
 //! The project's files, in memory.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use crate::source::{self, Line};
 
 /// A file, read as Rust at most once.
 struct File {
     text: String,
-    lines: OnceCell<Vec<Line>>,
+    lines: OnceLock<Vec<Line>>,
 }
 
 impl File {
-    fn new(text: String) -> Rc<Self> {
-        Rc::new(Self { text, lines: OnceCell::new() })
+    fn new(text: String) -> Arc<Self> {
+        Arc::new(Self { text, lines: OnceLock::new() })
     }
 }
 
 /// Each file, by its path from the project's root. Copies of a tree share their files.
 #[derive(Clone, Default)]
 pub(crate) struct Tree {
-    files: BTreeMap<String, Rc<File>>,
+    files: BTreeMap<String, Arc<File>>,
 }
 
 /// Folders that hold no text of ours.
