@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use bytemuck::NoUninit;
+use annulus::Message;
 use photon_ring::DerivePod;
 
 use super::entries::contenders;
@@ -37,7 +37,7 @@ pub fn market_data() -> Row {
     .entries(contenders!(publish_to_topics: Annulus, PhotonRing, Tokio))
 }
 
-#[derive(Clone, Copy, NoUninit, DerivePod)]
+#[derive(Clone, Copy, Message, DerivePod)]
 #[repr(C)]
 struct Quote {
     sequence: u64,

@@ -18,7 +18,7 @@ use bytemuck::{Pod, Zeroable};
 mod hang;
 
 /// As the program in C has it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, annulus::Message)]
 #[repr(C)]
 struct Quote {
     symbol: u32,

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! attributes   what `#[message(…)]` and `#[repr(…)]` say
+//! described    the schema
 //! own          names in generated code: the type's, and the macro's
 //! plain        types without padding: they lie in the ring as they are
 //! packed       all others: they are taken apart, and their fields lie beside each other
@@ -10,6 +11,7 @@
 //! ```
 
 mod attributes;
+mod described;
 mod own;
 mod packed;
 mod plain;
@@ -33,14 +35,14 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new_spanned(lifetime, message));
     }
     match &input.data {
-        Data::Struct(data) if attributes.packed => Ok(packed::of_struct(input, &attributes, data)),
+        Data::Struct(data) if attributes.packed => packed::of_struct(input, &attributes, data),
         Data::Struct(data) => plain::of_struct(input, &attributes, data),
         Data::Enum(data) if data.variants.is_empty() => {
             Err(Error::new_spanned(&input.ident, "an enum without variants has no value that could be sent"))
         }
         Data::Enum(data) => match &attributes.integer {
             Some(integer) if data.variants.iter().all(|it| it.fields.is_empty()) => {
-                Ok(plain::of_enum(input, &attributes, data, integer))
+                plain::of_enum(input, &attributes, data, integer)
             }
             _ => packed::of_enum(input, &attributes, data),
         },

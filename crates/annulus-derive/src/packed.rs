@@ -6,18 +6,23 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{DataEnum, DataStruct, DeriveInput, Error, Fields, Result, Type, parse_quote_spanned};
 
-use crate::attributes::Attributes;
-use crate::own;
+use crate::attributes::{self, Attributes, OfField};
 use crate::shape::{Shape, balanced};
+use crate::{described, own};
 
-pub(crate) fn of_struct(input: &DeriveInput, attributes: &Attributes, data: &DataStruct) -> TokenStream {
+pub(crate) fn of_struct(
+    input: &DeriveInput,
+    attributes: &Attributes,
+    data: &DataStruct,
+) -> Result<TokenStream> {
     let (private, wire) = (attributes.private(), own::local("wire"));
     let row = Shape::row(data.fields.iter().map(|field| &field.ty));
     let names = own::parts(data.fields.len());
     let whole = pattern(&quote!(Self), &data.fields, &names);
     let fields = row.encode_row(&private, &names);
     let values = row.decode_row(&private, &quote!(#wire), &names);
-    implementation(
+    let described = described::row(&private, &packed_fields(&data.fields)?, &row);
+    Ok(implementation(
         input,
         attributes,
         &Wire {
@@ -25,8 +30,9 @@ pub(crate) fn of_struct(input: &DeriveInput, attributes: &Attributes, data: &Dat
             ty: row.wire(&private),
             encode: quote!(match *self { #whole => #fields }),
             decode: quote!({ #values #whole }),
+            kind: quote!(#private::Kind::Struct { 0: #private::Cow::Borrowed { 0: &[#(#described),*] } }),
         },
-    )
+    ))
 }
 
 pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataEnum) -> Result<TokenStream> {
@@ -34,22 +40,33 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
     let (wire, number, payload) = (own::local("wire"), own::local("number"), own::local("payload"));
     let count = data.variants.len();
     let integer = match count {
-        0..=0x100 => quote!(::core::primitive::u8),
-        0x101..=0x1_0000 => quote!(::core::primitive::u16),
+        0..=0x100 => "u8",
+        0x101..=0x1_0000 => "u16",
         _ => return Err(Error::new_spanned(&input.ident, "more than 65,536 variants")),
     };
+    let (scalar, integer) = (described::scalar(&private, integer), Ident::new(integer, Span::mixed_site()));
     let rows: Vec<_> = data
         .variants
         .iter()
         .map(|variant| Shape::row(variant.fields.iter().map(|field| &field.ty)))
         .collect();
-    let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
+    let names_of_variants: Vec<_> =
+        data.variants.iter().map(attributes::name_of_variant).collect::<Result<_>>()?;
+    attributes::refuse_twins(data.variants.iter().zip(names_of_variants.iter().map(String::as_str)))?;
+    let (mut encoded, mut decoded, mut described) = (Vec::new(), Vec::new(), Vec::new());
     for (at, (variant, row)) in data.variants.iter().zip(&rows).enumerate() {
         let (name, names) = (own::derived(&variant.ident), own::parts(variant.fields.len()));
         // Not `Self`, which has an associated type `Wire` beside a variant of that name.
         let whole = pattern(&quote!(#ty::#name), &variant.fields, &names);
         let (fields, row_wire) = (row.encode_row(&private, &names), row.wire(&private));
         let literal = Literal::usize_unsuffixed(at);
+        let fields_described = described::row(&private, &packed_fields(&variant.fields)?, row);
+        described.push(described::variant(
+            &private,
+            &names_of_variants[at],
+            &quote!(#literal),
+            &fields_described,
+        ));
         encoded.push(quote! {
             #whole => #private::Both(#literal, #private::Either::of::<#row_wire>(#fields)),
         });
@@ -68,12 +85,15 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
         attributes,
         &Wire {
             messages: rows.iter().flat_map(Shape::messages).collect(),
-            ty: quote!(#private::Both<#integer, #payloads>),
+            ty: quote!(#private::Both<::core::primitive::#integer, #payloads>),
             encode: quote!(match *self { #(#encoded)* }),
             decode: quote!({
                 let #private::Both(#number, #payload) = #wire;
                 match #number { #(#decoded)* }
             }),
+            kind: quote! {
+                #private::Kind::Enum { 0: #scalar, 1: #private::Cow::Borrowed { 0: &[#(#described),*] } }
+            },
         },
     ))
 }
@@ -87,6 +107,20 @@ struct Wire<'a> {
     encode: TokenStream,
     /// An expression of `wire`, inside `unsafe`.
     decode: TokenStream,
+    /// What it is, a `Kind`.
+    kind: TokenStream,
+}
+
+/// What a schema says of fields, which are all messages.
+fn packed_fields(fields: &Fields) -> Result<Vec<OfField>> {
+    let found = attributes::of_fields(fields)?;
+    match fields.iter().zip(&found).find(|(_, of)| of.bytes) {
+        Some((field, _)) => Err(Error::new_spanned(
+            field,
+            "`bytes` is for a field that lies in the ring as it is: put it into a struct of its own, without `packed`",
+        )),
+        None => Ok(found),
+    }
 }
 
 fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>) -> TokenStream {
@@ -104,7 +138,8 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
     let (name, (params, arguments, bounds)) = (own::derived(&input.ident), generics.split_for_impl());
     let marker = format_ident!("__AnnulusWire");
     let (value, space, wire_name) = (own::local("value"), own::local("space"), own::local("wire"));
-    let Wire { ty, encode, decode, .. } = wire;
+    let Wire { ty, encode, decode, kind, .. } = wire;
+    let schema = described::schema(attributes, kind);
     let outer = attributes.of_generated();
     quote! {
         #outer
@@ -121,18 +156,20 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
             }
             // SAFETY: it is what it holds, which makes the same promise: `encode` below asks the compiler.
             #[automatically_derived]
-            unsafe impl #params #private::NoUninit for #marker #arguments #bounds {}
+            unsafe impl #params #private::Filled for #marker #arguments #bounds {}
 
             #[automatically_derived]
             impl #params #private::Message for #name #arguments #bounds {
                 type Wire = #marker #arguments;
+
+                const SCHEMA: &'static #private::Schema = #schema;
 
                 #[inline]
                 fn encode<'__annulus>(
                     &'__annulus self,
                     #space: &'__annulus mut ::core::mem::MaybeUninit<#marker #arguments>,
                 ) -> &'__annulus #marker #arguments {
-                    const fn __annulus_promises<__AnnulusStruct, __AnnulusField: #private::NoUninit>(
+                    const fn __annulus_promises<__AnnulusStruct, __AnnulusField: #private::Filled>(
                         _: fn(__AnnulusStruct) -> __AnnulusField,
                     ) {
                     }

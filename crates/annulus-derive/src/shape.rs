@@ -152,7 +152,7 @@ impl<'a> Shape<'a> {
         matches!(self, Self::Row(parts) if parts.is_empty())
     }
 
-    fn parts(&self) -> &[Self] {
+    pub(crate) fn parts(&self) -> &[Self] {
         match self {
             Self::Row(parts) => parts,
             one => core::slice::from_ref(one),

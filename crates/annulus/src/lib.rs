@@ -213,7 +213,7 @@ pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use event_loop::EventLoop;
-pub use message::{Message, Text, TextTooLong};
+pub use message::{Message, Text, TextTooLong, schema};
 #[cfg(all(target_os = "linux", feature = "std"))]
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
 pub use notifier::{EventNotifier, Readiness};
@@ -278,8 +278,11 @@ pub use event::mp_channel as build_multi_producer; // `event::mp_channel`
 #[doc(hidden)]
 pub mod __private {
     pub use crate::message::Message;
-    pub use crate::message::padding::{Plain, no_other_padding, no_padding_after};
+    pub use crate::message::padding::{no_other_padding, no_padding_after};
+    pub use crate::message::plain::{Filled, Plain};
+    pub use crate::message::schema::{Field, Kind, KindRef, Scalar, Schema, Variant};
     pub use crate::message::wire::{Both, Either, Several, decode, decode_all, encode, encode_all};
+    pub use alloc::borrow::Cow;
     pub use bytemuck::NoUninit;
 }
 

@@ -1,5 +1,5 @@
 // errors: 1
-// says: expected `packed` or `crate = "path"`
+// says: expected `packed`, `name = "quote"`, `version = 1` or `crate = "path"`
 // at: #[message(tight)]
 
 #[derive(Clone, Copy, annulus::Message)]

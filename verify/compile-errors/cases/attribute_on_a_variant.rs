@@ -1,5 +1,5 @@
 // errors: 1
-// says: `#[message(…)]` is for the whole struct or enum: a field and a variant have none
+// says: expected `name = "buy"`: that is all that a variant can be given
 // at: #[message(packed)]
 
 #[derive(Clone, Copy, annulus::Message)]

@@ -1,13 +1,13 @@
 // errors: 1
-// says: NoUninit` is not satisfied
+// says: Filled` is not satisfied
 // at: #[derive(Clone, Copy, annulus::Message)]
-// may speak of bytemuck: where the library is said to be, there is nothing but its trait
 
 #![forbid(unsafe_code)]
 
 mod rings {
     pub mod __private {
-        pub use annulus::__private::{Message, NoUninit, decode, encode};
+        pub use annulus::__private::{Cow, Field, Kind, KindRef, Schema};
+        pub use annulus::__private::{Filled, Message, decode, encode};
 
         // There is padding between the two.
         #[derive(Clone, Copy)]

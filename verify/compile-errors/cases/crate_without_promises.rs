@@ -1,15 +1,22 @@
 // errors: 1
-// says: `__AnnulusField: annulus::__private::NoUninit` is not satisfied
+// says: implementing the trait `Plain` is not unsafe
 // at: #[derive(Clone, Copy, annulus::Message)]
-// may speak of bytemuck: where the library is said to be, there is nothing but its trait
 
 #![forbid(unsafe_code)]
 
 mod rings {
     pub mod __private {
-        pub use annulus::__private::{NoUninit, no_other_padding, no_padding_after};
-        pub trait Plain {}
-        impl<T> Plain for T {}
+        pub use annulus::__private::{Cow, Field, Kind, KindRef, Message, Schema};
+        pub use annulus::__private::{no_other_padding, no_padding_after};
+        pub trait Plain {
+            const SCHEMA: &'static Schema;
+        }
+        impl Plain for core::mem::MaybeUninit<f64> {
+            const SCHEMA: &'static Schema = <f64 as Message>::SCHEMA;
+        }
+        impl Plain for () {
+            const SCHEMA: &'static Schema = <() as Message>::SCHEMA;
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`Load`]: a message of the benchmark, which says by itself whether it is whole.
 
+use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 
 use crate::watch::{Fields, Known, Value};
@@ -11,7 +12,7 @@ const HEAD: usize = 4;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A message of so many words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message, Pod, Zeroable)]
 #[repr(transparent)]
 pub(super) struct Load<const WORDS: usize>([u64; WORDS]);
 

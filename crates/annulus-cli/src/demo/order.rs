@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 use chrono::{DateTime, SecondsFormat};
 
@@ -13,7 +14,7 @@ pub(super) const UNITS_PER_ONE: u32 = 100_000_000;
 
 /// An order for one lot, at the price of the quote that it answers. It may come from another process, so any
 /// bytes are one.
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Message, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Order {
     /// The number of the quote.
@@ -35,7 +36,7 @@ pub(super) struct Order {
 }
 
 /// Moving averages of the price between bid and ask, in [units](UNITS_PER_ONE), rounded down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Averages {
     /// Of the short window.
@@ -45,7 +46,7 @@ pub(super) struct Averages {
 }
 
 /// Which way an order goes: [`BUY`](Self::BUY) or [`SELL`](Self::SELL).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message, Pod, Zeroable)]
 #[repr(transparent)]
 pub(super) struct Side(u16);
 

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 
 /// The prices that a quote can have: averages are computed of all these without an overflow, and none is 0
@@ -25,7 +26,7 @@ pub(super) struct Tick {
 
 /// A published quote: 56 bytes, which with the ring's stamp fill one cache line. It may come from another
 /// process, so any bytes are one.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Message, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Quote {
     /// How many were published before it.

@@ -1,5 +1,6 @@
 //! [`Piece`]: a message of the ring, which is a piece of a line; and [`Lines`], which puts lines together.
 
+use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 
 use crate::watch::{Fields, Value};
@@ -13,7 +14,7 @@ const IS_LAST: u32 = 2;
 const HAS_FAILED: u32 = 4;
 
 /// A piece of a line, with its line feed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Piece {
     /// The number of its line, from 0 on.

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use annulus::Message;
 use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher};
 use annulus::shm::{Directory, FindError, Invitation, PeerState, RingObserver, ShareError, broadcast};
 use bytemuck::Pod;
@@ -27,30 +28,30 @@ pub(crate) trait Ring: Mode + Sized {
     /// # Errors
     ///
     /// There can be none.
-    fn make<T: Pod + Send>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError>;
+    fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError>;
 
     /// Publishes `message`, and says whether it could.
-    fn publish<T: Pod + Send>(publisher: &mut Publisher<T, Self>, message: T) -> bool;
+    fn publish<T: Message + Pod>(publisher: &mut Publisher<T, Self>, message: T) -> bool;
 
     /// Whether it was closed.
-    fn is_closed<T: Pod + Send>(publisher: &Publisher<T, Self>) -> bool;
+    fn is_closed<T: Message + Pod>(publisher: &Publisher<T, Self>) -> bool;
 }
 
 impl Ring for Lossy {
     const LOSSLESS: bool = false;
 
-    fn make<T: Pod + Send>(capacity: usize) -> Result<(Publisher<T>, Invitation), ShareError> {
+    fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T>, Invitation), ShareError> {
         let (publisher, _, invitation) = broadcast::lossy(Builder::new(capacity))?;
         Ok((publisher, invitation))
     }
 
     #[inline]
-    fn publish<T: Pod + Send>(publisher: &mut Publisher<T>, message: T) -> bool {
+    fn publish<T: Message + Pod>(publisher: &mut Publisher<T>, message: T) -> bool {
         publisher.publish(message);
         true
     }
 
-    fn is_closed<T: Pod + Send>(publisher: &Publisher<T>) -> bool {
+    fn is_closed<T: Message + Pod>(publisher: &Publisher<T>) -> bool {
         publisher.is_closed()
     }
 }
@@ -58,16 +59,16 @@ impl Ring for Lossy {
 impl Ring for Lossless {
     const LOSSLESS: bool = true;
 
-    fn make<T: Pod + Send>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
+    fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
         broadcast::lossless(Builder::new(capacity), SEATS.into())
     }
 
     #[inline]
-    fn publish<T: Pod + Send>(publisher: &mut Publisher<T, Self>, message: T) -> bool {
+    fn publish<T: Message + Pod>(publisher: &mut Publisher<T, Self>, message: T) -> bool {
         publisher.publish(message).is_ok()
     }
 
-    fn is_closed<T: Pod + Send>(publisher: &Publisher<T, Self>) -> bool {
+    fn is_closed<T: Message + Pod>(publisher: &Publisher<T, Self>) -> bool {
         publisher.is_closed()
     }
 }

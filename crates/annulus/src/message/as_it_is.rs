@@ -1,16 +1,20 @@
 //! Types that lie in the ring as they are.
 //!
-//! They are those of bytemuck's `NoUninit`. [`Message`](super::Message) asks for them by a trait of our own,
+//! They are [`Plain`]. [`Message`](super::Message) asks for them by a trait of our own,
 //! because the compiler names the condition at which a type fails, which nobody should have to look up in
 //! another library. It would follow a single implementation to the conditions of that one; where there are
 //! two that might apply, it stops at the trait. So there is a second implementation, which never applies.
 
-use bytemuck::NoUninit;
+use super::plain::{Filled, Plain, unnamed};
+use super::schema::{Kind, Schema};
 
 /// A type that is its own wire form.
 pub trait AsItIs: Copy {
     /// The type itself.
-    type Wire: NoUninit;
+    type Wire: Filled;
+
+    /// What it is made of.
+    const SCHEMA: &'static Schema;
 
     /// The value itself.
     fn wire(&self) -> &Self::Wire;
@@ -23,8 +27,10 @@ pub trait AsItIs: Copy {
     unsafe fn from_wire(wire: *const Self::Wire) -> Self;
 }
 
-impl<T: NoUninit> AsItIs for T {
+impl<T: Plain> AsItIs for T {
     type Wire = T;
+
+    const SCHEMA: &'static Schema = <T as Plain>::SCHEMA;
 
     #[inline(always)]
     fn wire(&self) -> &T {
@@ -46,6 +52,8 @@ where
     Never: Possible<T>,
 {
     type Wire = ();
+
+    const SCHEMA: &'static Schema = unnamed!(Kind::Text(0));
 
     // Unreached: as it says, here and below
     fn wire(&self) -> &() {

@@ -3,23 +3,24 @@
 mod as_it_is;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
+pub(crate) mod plain;
+pub mod schema;
 mod text;
 #[cfg(feature = "derive")]
 pub(crate) mod wire;
 
 use core::mem::MaybeUninit;
 
-use bytemuck::NoUninit;
-
 use as_it_is::AsItIs;
+use plain::Filled;
+use schema::Schema;
 
 pub use text::{Text, TextTooLong};
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///
 /// Do not implement this trait by hand. Derive it, with the feature `derive`:
-/// `#[derive(Clone, Copy, annulus::Message)]`. Every type that implements [`bytemuck::NoUninit`] is a message
-/// too.
+/// `#[derive(Clone, Copy, annulus::Message)]`.
 ///
 /// # What to write
 ///
@@ -30,6 +31,7 @@ pub use text::{Text, TextTooLong};
 /// | an enum, with data or without | the derive |
 /// | an `Option`, a tuple, an array of anything else | make it a field of an enum with the derive, or of a struct with the derive and `#[message(packed)]` |
 /// | text of limited length | [`Text<N>`](crate::Text), by itself or as a field |
+/// | a type of another library that implements [`bytemuck::NoUninit`] | a field of a struct with the derive, and `#[message(bytes)]` before it |
 /// | `String`, `Vec`, `Box`: types that own memory | owned [events](crate::event), if many readers see each value; a [queue](crate::queue), if one reader receives it |
 /// | references | send the value itself, or an index, or an `Arc` through a queue |
 /// | large blocks of bytes | if one reader receives each: a buffer of a [pool](crate::pool), whose handle goes through a [queue](crate::queue). If many read it: owned [events](crate::event) |
@@ -95,11 +97,57 @@ pub use text::{Text, TextTooLong};
 /// its largest variant. An `Option` takes one byte more than its value.
 ///
 /// The macro recognizes `Option`s, tuples and arrays by how they are written, so an alias of one is not a
-/// message. (An array of numbers is one by itself.) Only packed types and fieldless enums may be generic.
+/// message. (An array of numbers is one by itself.) Only packed types, fieldless enums and structs with
+/// `#[repr(transparent)]` may be generic.
 ///
 /// *The cost*, for small messages: a packed struct takes about as many instructions as a copy of the same
 /// fields with their padding. An enum of three variants with data takes a sixth more. A large array inside a
 /// packed message is copied once more on each side. A packed message may take fewer words in the ring.
+///
+/// # What a message is made of
+///
+/// [`SCHEMA`](Self::SCHEMA) describes the bytes of a message in a ring: the names of its fields, where each
+/// lies, and what it is. It is a constant, which costs a program nothing that does not use it. The derive
+/// writes it, and these attributes say what the code does not:
+///
+/// | attribute | of | what it says |
+/// | --- | --- | --- |
+/// | `#[message(name = "quote")]` | a type, a field, a variant | what it is called, if not as in the code |
+/// | `#[message(version = 2)]` | a type | which version of it this is |
+/// | `#[message(unit = "ns")]` | a field | what its numbers count |
+/// | `#[message(bytes)]` | a field of a struct that is not packed | only its bytes are known: its type is of another library |
+/// | a documentation comment | a field | what it means |
+///
+/// ```
+/// # #[cfg(feature = "derive")] {
+/// use annulus::Message;
+///
+/// #[derive(Clone, Copy, Message)]
+/// #[message(name = "quote", version = 2)]
+/// #[repr(C)]
+/// struct Quote {
+///     /// Of the best bid.
+///     #[message(unit = "EUR")]
+///     bid: f64,
+///     ask: f64,
+///     side: Side,
+///     _padding: [u8; 7],
+/// }
+///
+/// #[derive(Clone, Copy, Message)]
+/// #[repr(u8)]
+/// enum Side {
+///     Buy,
+///     Sell,
+/// }
+///
+/// assert_eq!(
+///     Quote::SCHEMA.to_string(),
+///     r#"quote@2{bid:f64(EUR)"Of the best bid.",ask:f64,side:enum u8{Buy=0,Sell=1},_padding:[u8;7]}"#,
+/// );
+/// # let _ = (Side::Buy, Side::Sell, |quote: Quote| (quote.bid, quote.ask, quote.side, quote._padding));
+/// # }
+/// ```
 ///
 /// # Another name for the library
 ///
@@ -122,8 +170,7 @@ pub use text::{Text, TextTooLong};
 /// # Pointers
 ///
 /// Messages are copied as plain words, so a pointer inside a message loses its provenance on the way. No
-/// macro derives such a type. If you implement `NoUninit` by hand for a type with a pointer, do not read
-/// through the pointer that comes out of a ring.
+/// macro derives such a type.
 ///
 /// # Why a torn value is never a `T`
 ///
@@ -145,7 +192,10 @@ pub use text::{Text, TextTooLong};
 pub trait Message: Copy + Send + 'static {
     /// What lies in the ring.
     #[doc(hidden)]
-    type Wire: NoUninit;
+    type Wire: Filled;
+
+    /// What it is made of in a ring: names, kinds and places.
+    const SCHEMA: &'static Schema;
 
     /// Of a block (`ring/block.rs`), where it begins in a slot, in words: a slot then has as much of it as
     /// fits in. 0 of all other messages, of which a slot has all.
@@ -169,6 +219,8 @@ pub trait Message: Copy + Send + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: AsItIs + Send + 'static> Message for T {
     type Wire = T::Wire;
+
+    const SCHEMA: &'static Schema = T::SCHEMA;
 
     #[inline(always)]
     fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T::Wire>) -> &'a T::Wire {

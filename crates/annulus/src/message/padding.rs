@@ -1,22 +1,5 @@
 //! Whether a struct has padding, and where: asked by what `annulus_derive` generates, while it is compiled.
 
-use bytemuck::NoUninit;
-
-/// A type without a byte that has no value.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a field of a message that is copied as it is: it may have bytes without a value",
-    label = "not without padding, or not to be copied",
-    note = "an enum without data: add `#[repr(u8)]` to it",
-    note = "an `Option`, a tuple, an enum with data, a struct with padding: add `#[message(packed)]` to the struct that has this field. Then all of its fields may be such, and no padding has to be named",
-    note = "a struct or an enum of your own that is no message yet: add `#[derive(Clone, Copy, annulus::Message)]` to it",
-    note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)",
-    note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; for one reader a queue, for many a ring of owned events (example `video_frames`)"
-)]
-pub trait Plain: NoUninit {}
-
-#[diagnostic::do_not_recommend]
-impl<T: NoUninit> Plain for T {}
-
 /// Refuses to compile where padding follows field `at` of `fields`, which have an offset and a size each, and
 /// follows none before it: the error at the first such field tells of all.
 ///

@@ -6,8 +6,6 @@ use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 use core::str::FromStr;
 
-use bytemuck::NoUninit;
-
 use crate::sync::mutated;
 
 /// Text of up to `N` bytes of UTF-8, stored in place. It is [`Copy`] and has no padding, so it is a
@@ -39,9 +37,6 @@ pub struct Text<const N: usize> {
     /// `length` bytes of UTF-8, then zeros.
     bytes: [u8; N],
 }
-
-// SAFETY: arrays of bytes, beside each other.
-unsafe impl<const N: usize> NoUninit for Text<N> {}
 
 /// The error for a text that is longer than the [`Text`] it was meant for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

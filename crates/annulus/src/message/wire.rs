@@ -4,9 +4,8 @@
 use core::any::TypeId;
 use core::mem::{self, MaybeUninit};
 
-use bytemuck::NoUninit;
-
 use super::Message;
+use super::plain::Filled;
 use crate::sync::mutated;
 
 /// One behind the other, without padding.
@@ -16,7 +15,7 @@ use crate::sync::mutated;
 pub struct Both<A, B>(pub A, pub B);
 
 // SAFETY: both have no uninitialised byte, and packed there is nothing between them or behind them.
-unsafe impl<A: NoUninit, B: NoUninit> NoUninit for Both<A, B> {}
+unsafe impl<A: Filled, B: Filled> Filled for Both<A, B> {}
 
 /// As many beside each other.
 #[derive(Clone, Copy)]
@@ -24,7 +23,7 @@ unsafe impl<A: NoUninit, B: NoUninit> NoUninit for Both<A, B> {}
 pub struct Several<T, const N: usize>(pub [T; N]);
 
 // SAFETY: an array has no byte that is not one of its elements'.
-unsafe impl<T: NoUninit, const N: usize> NoUninit for Several<T, N> {}
+unsafe impl<T: Filled, const N: usize> Filled for Several<T, N> {}
 
 /// One or the other, or what one of them is made of if it is of this kind again; who has it knows which. What
 /// a shorter one leaves is zero.
@@ -37,13 +36,13 @@ pub union Either<A: Copy, B: Copy> {
 
 // SAFETY: `of` writes every byte of it, and nobody else makes one. No byte is padding, which a move could
 // lose: packed, it is as long as the longer of the two, and that one has none.
-unsafe impl<A: NoUninit, B: NoUninit> NoUninit for Either<A, B> {}
+unsafe impl<A: Filled, B: Filled> Filled for Either<A, B> {}
 
-impl<A: NoUninit, B: NoUninit> Either<A, B> {
+impl<A: Filled, B: Filled> Either<A, B> {
     /// `value`, and zeros.
     #[inline(always)]
     #[must_use]
-    pub fn of<V: NoUninit>(value: V) -> Self {
+    pub fn of<V: Filled>(value: V) -> Self {
         const { assert!(size_of::<V>() <= size_of::<Self>()) }
         let mut filled = MaybeUninit::<Self>::zeroed();
         if mutated!("wire_leaves_bytes") {
@@ -63,7 +62,7 @@ impl<A: NoUninit, B: NoUninit> Either<A, B> {
     /// It was made by [`of`](Self::of) with a value of the same type.
     #[inline(always)]
     #[must_use]
-    pub unsafe fn get<V: NoUninit>(self) -> V {
+    pub unsafe fn get<V: Filled>(self) -> V {
         const { assert!(size_of::<V>() <= size_of::<Self>()) }
         // SAFETY: the caller's promise: there is a `V` at its beginning.
         unsafe { (&raw const self).cast::<V>().read_unaligned() }
@@ -115,7 +114,7 @@ pub unsafe fn decode_all<T: Message, const N: usize>(wire: Several<T::Wire, N>) 
 }
 
 /// Whether a `T` lies in the ring as it is, so that an array is copied at once. A `T` that is its own wire is
-/// `NoUninit`, so it has the one implementation of `Message` that there is for these, which changes nothing.
+/// `Plain`, so it has the one implementation of `Message` that there is for these, which changes nothing.
 #[inline(always)]
 fn is_whole<T: Message>() -> bool {
     TypeId::of::<T>() == TypeId::of::<T::Wire>()

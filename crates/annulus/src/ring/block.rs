@@ -5,6 +5,7 @@ use core::mem::MaybeUninit;
 use super::copy::VECTOR_FLOOR;
 use super::slot::payload_at;
 use crate::message::Message;
+use crate::message::schema::Schema;
 
 /// A message of up to so many words, of which a slot has as many as fit in: for rings between processes whose
 /// messages have a size that is known at run time. What a slot does not have is 0.
@@ -20,6 +21,8 @@ pub const LARGE_BYTES: usize = VECTOR_FLOOR;
 
 impl<const WORDS: usize, const LARGE: bool> Message for Block<WORDS, LARGE> {
     type Wire = [u64; WORDS];
+
+    const SCHEMA: &'static Schema = <[u64; WORDS]>::SCHEMA;
 
     const BLOCK_AT: usize = payload_at(if LARGE { LARGE_BYTES } else { 0 });
 

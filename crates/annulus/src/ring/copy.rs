@@ -10,8 +10,7 @@
 
 use core::mem::MaybeUninit;
 
-use bytemuck::NoUninit;
-
+use crate::message::plain::Filled;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 // A target without the feature (a kernel, say) must not find its vector registers changed. And where pointers
@@ -68,34 +67,41 @@ pub(super) const fn by_vector(bytes: usize) -> bool {
 /// Stores the bytes of `message` into `words`, with relaxed atomic accesses; the rest of the last word is
 /// zero.
 #[inline]
-pub(super) fn store<T: NoUninit>(words: &[AtomicU64], message: &T) {
+pub(super) fn store<T: Filled>(words: &[AtomicU64], message: &T) {
     debug_assert_eq!(words.len(), words_of::<T>());
     if mutated!("copy_allocates") {
         drop(core::hint::black_box(alloc::boxed::Box::new(*message)));
     }
-    store_bytes::<VECTOR_FLOOR>(words, bytemuck::bytes_of(message));
+    store_bytes::<VECTOR_FLOOR>(words, values_of(message));
 }
 
 /// Loads every byte of `message` from `words`, with relaxed atomic accesses.
 #[inline]
-pub(super) fn load<T: NoUninit>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
+pub(super) fn load<T: Filled>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
     debug_assert_eq!(words.len(), words_of::<T>());
     load_bytes::<VECTOR_FLOOR>(words, bytes_of(message));
 }
 
 /// As [`store`], of a message that fills so many words, or has more, which are left out.
 #[inline]
-pub(super) fn store_front<T: NoUninit>(words: &[AtomicU64], message: &T) {
-    let bytes = bytemuck::bytes_of(message);
+pub(super) fn store_front<T: Filled>(words: &[AtomicU64], message: &T) {
+    let bytes = values_of(message);
     store_bytes::<RECORD_FLOOR>(words, &bytes[..bytes.len().min(words.len() * WORD)]);
 }
 
 /// As [`load`], of a message that fills so many words, or has more: these bytes are 0.
 #[inline]
-pub(super) fn load_front<T: NoUninit>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
+pub(super) fn load_front<T: Filled>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
     let (front, rest) = bytes_of(message).split_at_mut(size_of::<T>().min(words.len() * WORD));
     load_bytes::<RECORD_FLOOR>(words, front);
     rest.fill(MaybeUninit::new(0));
+}
+
+#[inline(always)]
+fn values_of<T: Filled>(message: &T) -> &[u8] {
+    // SAFETY: all bytes of a `Filled` type have a value, and none changes while it is borrowed, because a
+    // type that is `Copy` has no cell in it.
+    unsafe { core::slice::from_raw_parts((&raw const *message).cast::<u8>(), size_of::<T>()) }
 }
 
 #[inline(always)]

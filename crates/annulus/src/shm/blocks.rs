@@ -226,7 +226,7 @@ mod tests {
 
     /// Several laps of a ring of odd length, from a first number whose followers wrap; one by one, and in
     /// batches of all that has room.
-    fn both_ways<T: Pod + Send + PartialEq + core::fmt::Debug>() {
+    fn both_ways<T: Message + Pod + PartialEq + core::fmt::Debug>() {
         let of = Payload::of::<T>();
         let size = of.bytes;
         for first in [0, u64::MAX - 5] {
@@ -291,9 +291,13 @@ mod tests {
     unsafe impl bytemuck::Zeroable for Wide {}
     // SAFETY: as above.
     unsafe impl Pod for Wide {}
+    // SAFETY: as above.
+    unsafe impl crate::message::plain::Plain for Wide {
+        const SCHEMA: &'static crate::schema::Schema = <[u64; 32] as Message>::SCHEMA;
+    }
 
     /// Each producer is of another language.
-    fn producers_of_both_kinds<T: Pod + Send + PartialEq + core::fmt::Debug>() {
+    fn producers_of_both_kinds<T: Message + Pod + PartialEq + core::fmt::Debug>() {
         let of = Payload::of::<T>();
         let builder = Builder::new(crate::mpsc::Builder::new(3).wait_strategy(BLOCK)).producers(2);
         let (mut consumer, places, invitation) = mpsc_consumer(builder, of).unwrap();
@@ -329,7 +333,7 @@ mod tests {
 
     /// Several laps, in both directions; every message lies in its slot as the type's does.
     fn a_ring_both_ways<
-        T: Pod + Send + PartialEq + core::fmt::Debug,
+        T: Message + Pod + PartialEq + core::fmt::Debug,
         const WORDS: usize,
         const LARGE: bool,
     >() {

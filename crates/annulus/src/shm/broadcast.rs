@@ -86,7 +86,7 @@ use crate::wait::{Remote, WaitStrategy};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[allow(clippy::type_complexity, reason = "a publisher, what makes subscribers, and an invitation")]
-pub fn lossy<T: Pod + Send>(
+pub fn lossy<T: Message + Pod>(
     builder: Builder,
 ) -> Result<(Publisher<T>, Subscribable<T>, Invitation), ShareError> {
     let (across, invitation) = share(&builder, ShmKind::Lossy, 0, Payload::of::<T>())?;
@@ -176,7 +176,7 @@ impl Invitation {
     /// # Errors
     ///
     /// [`AttachError`]: it is no such ring, or of another type, size or version; or the system refuses it.
-    pub fn accept<T: Pod + Send>(&self) -> Result<Accepted<T>, AttachError> {
+    pub fn accept<T: Message + Pod>(&self) -> Result<Accepted<T>, AttachError> {
         self.accept_by(WaitStrategy::default())
     }
 
@@ -185,13 +185,13 @@ impl Invitation {
     /// # Errors
     ///
     /// Those of [`accept`](Self::accept).
-    pub fn accept_by<T: Pod + Send>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
+    pub fn accept_by<T: Message + Pod>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
         self.accept_until(strategy, || false)
     }
 
     /// The same; a ring of several publishers has also ended, for this process, when nobody publishes to it,
     /// and `is_given_up` says so.
-    pub(super) fn accept_until<T: Pod + Send>(
+    pub(super) fn accept_until<T: Message + Pod>(
         &self,
         strategy: WaitStrategy,
         is_given_up: impl Fn() -> bool + Send + Sync + 'static,

@@ -4,6 +4,7 @@
 use core::time::Duration;
 use std::time::Instant;
 
+use crate::message::Message;
 use bytemuck::Pod;
 
 use super::broadcast::{Accepted, lossy};
@@ -52,7 +53,7 @@ use crate::broadcast::{Builder, Publisher, Subscriber};
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn publish<T: Pod + Send>(
+pub fn publish<T: Message + Pod>(
     name: &str,
     builder: Builder,
 ) -> Result<(Publisher<T>, PublishedName), FindError> {
@@ -94,7 +95,7 @@ pub fn publish<T: Pod + Send>(
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn mp_publish<T: Pod + Send>(
+pub fn mp_publish<T: Message + Pod>(
     name: &str,
     builder: mp_broadcast::Builder,
 ) -> Result<(mp_broadcast::Publisher<T>, Option<PublishedName>), FindError> {
@@ -113,7 +114,7 @@ pub fn mp_publish<T: Pod + Send>(
 /// - [`FindError::Name`]: there is no such ring ([`NotFound`](super::NameError::NotFound)), its process has
 ///   ended ([`Dead`](super::NameError::Dead)), or this process may not open it.
 /// - [`FindError::Attach`]: it is another kind of ring, or of another type. The error has both sides' values.
-pub fn subscribe<T: Pod + Send>(name: &str) -> Result<(Subscriber<T>, Accepted<T>), FindError> {
+pub fn subscribe<T: Message + Pod>(name: &str) -> Result<(Subscriber<T>, Accepted<T>), FindError> {
     let named = Directory::of_user()?.find(name)?;
     let ring = Invitation::find(&named)?.accept::<T>()?;
     Ok((ring.subscribable().subscribe(), ring))
@@ -155,7 +156,7 @@ pub fn subscribe<T: Pod + Send>(name: &str) -> Result<(Subscriber<T>, Accepted<T
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn wait_and_subscribe<T: Pod + Send>(
+pub fn wait_and_subscribe<T: Message + Pod>(
     name: &str,
     timeout: Option<Duration>,
 ) -> Result<(Subscriber<T>, Accepted<T>), FindError> {
@@ -173,6 +174,6 @@ pub fn wait_and_subscribe<T: Pod + Send>(
 ///
 /// - [`FindError::Directory`]: the directory can't be used.
 /// - [`FindError::Name`]: there can be no such name. (It is no error that there is no such ring.)
-pub fn follow<T: Pod + Send>(name: &str) -> Result<NamedSubscriber<T>, FindError> {
+pub fn follow<T: Message + Pod>(name: &str) -> Result<NamedSubscriber<T>, FindError> {
     Ok(NamedSubscriber::new(&Directory::of_user()?, name)?)
 }

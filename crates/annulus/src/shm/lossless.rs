@@ -66,7 +66,7 @@ const MOST_SEATS: usize = 1024;
 /// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [2, 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn lossless<T: Pod + Send>(
+pub fn lossless<T: Message + Pod>(
     builder: Builder,
     seats: usize,
 ) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
@@ -95,7 +95,7 @@ impl Invitation {
     /// # Errors
     ///
     /// [`AttachError`]: it is no such ring, or of another type, size or version; or the system refuses it.
-    pub fn accept_lossless<T: Pod + Send>(&self) -> Result<AcceptedLossless<T>, AttachError> {
+    pub fn accept_lossless<T: Message + Pod>(&self) -> Result<AcceptedLossless<T>, AttachError> {
         self.accept_lossless_by(WaitStrategy::default())
     }
 
@@ -104,7 +104,7 @@ impl Invitation {
     /// # Errors
     ///
     /// Those of [`accept_lossless`](Self::accept_lossless).
-    pub fn accept_lossless_by<T: Pod + Send>(
+    pub fn accept_lossless_by<T: Message + Pod>(
         &self,
         strategy: WaitStrategy,
     ) -> Result<AcceptedLossless<T>, AttachError> {

@@ -6,6 +6,7 @@ use std::boxed::Box;
 use std::io;
 use std::sync::Arc;
 
+use crate::message::Message;
 use bytemuck::Pod;
 
 use super::error::AttachError;
@@ -38,7 +39,7 @@ const WAITS: u64 = 2;
 
 /// A queue, and its consumer.
 #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-pub(super) fn share<T: Pod + Send, K: KindAcross>(
+pub(super) fn share<T: Message + Pod, K: KindAcross>(
     plan: Plan,
     payload: Payload,
     places: usize,
@@ -80,7 +81,7 @@ pub(super) fn share<T: Pod + Send, K: KindAcross>(
 }
 
 /// A next consumer.
-pub(super) fn join_as_consumer<T: Pod + Send, K: KindAcross>(
+pub(super) fn join_as_consumer<T: Message + Pod, K: KindAcross>(
     invitation: &Invitation,
     payload: Payload,
     strategy: WaitStrategy,
@@ -92,7 +93,7 @@ pub(super) fn join_as_consumer<T: Pod + Send, K: KindAcross>(
 }
 
 /// `None` if the lanes do not lie in the memory.
-fn consumer_at<T: Pod + Send, K: KindAcross>(
+fn consumer_at<T: Message + Pod, K: KindAcross>(
     table: Table,
     extent: &LaneExtent,
     seat: PlaceLock,
@@ -122,7 +123,7 @@ fn consumer_at<T: Pod + Send, K: KindAcross>(
 }
 
 /// A producer.
-pub(super) fn join_as_producer<T: Pod + Send, K: KindAcross>(
+pub(super) fn join_as_producer<T: Message + Pod, K: KindAcross>(
     invitation: &Invitation,
     payload: Payload,
     strategy: WaitStrategy,

@@ -47,7 +47,7 @@
 //! - *The sides of a queue* all write to it, and so trust each other more: see
 //!   [there](spsc#trust), and [below](#when-the-other-process-is-gone). Safe code has no slice of messages
 //!   that another process can write to: it has copies of them, or a [`SharedSlice`](spsc::SharedSlice).
-//! - *Types*: a message is [`bytemuck::Pod`], so any bytes are one. Both sides agree on its size, its
+//! - *Types*: a message is also [`bytemuck::Pod`], so any bytes are one. Both sides agree on its size, its
 //!   alignment and a [`Fingerprint`]; if not, the error has both sides' values.
 //!
 //! # Memory

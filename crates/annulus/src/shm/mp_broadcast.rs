@@ -156,7 +156,7 @@ impl Builder {
     /// # Ok::<(), ShareError>(())
     /// ```
     #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
-    pub fn build<T: Pod + Send>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
+    pub fn build<T: Message + Pod>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
         self.build_for(Payload::of::<T>())
     }
 
@@ -214,7 +214,7 @@ impl Builder {
     /// # std::fs::remove_dir_all(path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn publish_in<T: Pod + Send>(
+    pub fn publish_in<T: Message + Pod>(
         self,
         directory: &Directory,
         name: &str,
@@ -271,6 +271,6 @@ impl Builder {
 /// assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Ok(2)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn publisher<T: Pod + Send>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
+pub fn publisher<T: Message + Pod>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
     join(invitation, Payload::of::<T>(), WaitStrategy::default())
 }

@@ -67,6 +67,7 @@
 //! All processes can write to the memory: see [`shm::spsc`](super::spsc#trust). So one that writes what it
 //! must not can harm the messages of the others, too.
 
+use crate::message::Message;
 use bytemuck::Pod;
 
 use super::error::AttachError;
@@ -176,13 +177,13 @@ impl Builder {
     /// # Ok::<(), ShareError>(())
     /// ```
     #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-    pub fn build<T: Pod + Send>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
+    pub fn build<T: Message + Pod>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
         self.build_for(Payload::of::<T>())
     }
 
     /// The same, whether a slot is a message of the type, or a byte of one.
     #[allow(clippy::type_complexity, reason = "as above")]
-    pub(super) fn build_for<T: Pod + Send, K: KindAcross>(
+    pub(super) fn build_for<T: Message + Pod, K: KindAcross>(
         self,
         of: Payload,
     ) -> Result<(crate::queue::Consumer<T, K>, Places, Invitation), ShareError> {
@@ -225,7 +226,7 @@ impl Builder {
 /// assert!(next.send(3).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn producer<T: Pod + Send>(invitation: &Invitation) -> Result<(Producer<T>, Peer), AttachError> {
+pub fn producer<T: Message + Pod>(invitation: &Invitation) -> Result<(Producer<T>, Peer), AttachError> {
     producer_by(invitation, WaitStrategy::default())
 }
 
@@ -234,7 +235,7 @@ pub fn producer<T: Pod + Send>(invitation: &Invitation) -> Result<(Producer<T>, 
 /// # Errors
 ///
 /// Those of [`producer`].
-pub fn producer_by<T: Pod + Send>(
+pub fn producer_by<T: Message + Pod>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Producer<T>, Peer), AttachError> {
@@ -264,7 +265,7 @@ pub fn producer_by<T: Pod + Send>(
 /// assert!(next.recv().is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn consumer<T: Pod + Send>(invitation: &Invitation) -> Result<(Consumer<T>, Places), AttachError> {
+pub fn consumer<T: Message + Pod>(invitation: &Invitation) -> Result<(Consumer<T>, Places), AttachError> {
     consumer_by(invitation, WaitStrategy::default())
 }
 
@@ -273,7 +274,7 @@ pub fn consumer<T: Pod + Send>(invitation: &Invitation) -> Result<(Consumer<T>, 
 /// # Errors
 ///
 /// Those of [`consumer`].
-pub fn consumer_by<T: Pod + Send>(
+pub fn consumer_by<T: Message + Pod>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T>, Places), AttachError> {

@@ -7,6 +7,7 @@ use std::string::{String, ToString};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::message::Message;
 use bytemuck::Pod;
 
 use super::broadcast::Accepted;
@@ -128,7 +129,7 @@ struct OneRing<T> {
     mark: Option<Mark>,
 }
 
-impl<T: Pod + Send> NamedSubscriber<T> {
+impl<T: Message + Pod> NamedSubscriber<T> {
     /// A subscriber to that name. It does not look for a ring yet: its verbs do.
     ///
     /// # Errors
@@ -397,7 +398,7 @@ impl<T: Pod + Send> NamedSubscriber<T> {
     }
 }
 
-impl<T: Pod + Send> OneRing<T> {
+impl<T: Message + Pod> OneRing<T> {
     /// The next of this ring. `None` if `receive` has found nothing in time.
     fn receive(
         &mut self,

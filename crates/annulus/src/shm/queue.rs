@@ -7,6 +7,7 @@ use std::boxed::Box;
 use std::io;
 use std::sync::Arc;
 
+use crate::message::Message;
 use bytemuck::Pod;
 
 use super::error::AttachError;
@@ -48,7 +49,7 @@ pub(super) struct Wanted {
 
 /// A queue of such messages. `detail` is for the process that joins.
 #[allow(clippy::type_complexity, reason = "a producer, who is on the other side, and an invitation")]
-pub(super) fn share<T: Pod + Send, K: KindAcross>(
+pub(super) fn share<T: Message + Pod, K: KindAcross>(
     builder: Builder,
     wanted: Wanted,
     detail: u64,
@@ -104,7 +105,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
 
 /// The consumer of such a queue, who is on the other side, and the detail. `fault`: what can't be in the
 /// detail of a queue of so many slots.
-pub(super) fn join<T: Pod + Send, K: KindAcross>(
+pub(super) fn join<T: Message + Pod, K: KindAcross>(
     invitation: &Invitation,
     wanted: Wanted,
     strategy: WaitStrategy,
@@ -239,7 +240,7 @@ impl LaneExtent {
 }
 
 /// What this process has of a queue of one lane. `seat`: of the consumer.
-fn part<T: Pod + Send>(
+fn part<T: Message + Pod>(
     memory: &Arc<PlacedMemory>,
     [published, released]: [Remote; 2],
     extent: &LaneExtent,

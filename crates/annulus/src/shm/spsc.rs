@@ -35,6 +35,7 @@
 //! If you trust the other process not to write to a message that it has sent, there is a slice after all, in
 //! `unsafe` code: [`SharedSlice::as_slice`].
 
+use crate::message::Message;
 use bytemuck::Pod;
 
 use super::error::AttachError;
@@ -96,7 +97,7 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "SharedRing")]
-pub fn producer<T: Pod + Send>(
+pub fn producer<T: Message + Pod>(
     builder: crate::spsc::Builder,
     policy: WhenConsumerDies,
 ) -> Result<(Producer<T>, Peer, Invitation), ShareError> {
@@ -114,7 +115,7 @@ pub fn producer<T: Pod + Send>(
 ///
 /// [`AttachError`]: it is no such queue, or of another type, size or version; or it has a consumer; or the
 /// system refuses it.
-pub fn consumer<T: Pod + Send>(invitation: &Invitation) -> Result<(Consumer<T>, Peer), AttachError> {
+pub fn consumer<T: Message + Pod>(invitation: &Invitation) -> Result<(Consumer<T>, Peer), AttachError> {
     consumer_by(invitation, WaitStrategy::default())
 }
 
@@ -123,7 +124,7 @@ pub fn consumer<T: Pod + Send>(invitation: &Invitation) -> Result<(Consumer<T>, 
 /// # Errors
 ///
 /// Those of [`consumer`].
-pub fn consumer_by<T: Pod + Send>(
+pub fn consumer_by<T: Message + Pod>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T>, Peer), AttachError> {

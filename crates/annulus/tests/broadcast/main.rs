@@ -12,6 +12,8 @@ mod metrics;
 mod model;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 mod observers;
+#[cfg(all(feature = "derive", feature = "std"))]
+mod schema;
 mod shown;
 mod stages;
 #[cfg(feature = "std")]

@@ -9,7 +9,7 @@ use std::thread;
 
 use annulus::pool::{Buffer, BufferPool, Handle, HandleError, PoolError};
 use annulus::{Message, TryRecvError, spsc};
-use bytemuck::{NoUninit, Pod, Zeroable};
+use bytemuck::NoUninit;
 use proptest::prelude::*;
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert_eq};
 
@@ -34,13 +34,9 @@ assert_not_impl_any!(Buffer: Clone, Copy);
 const_assert_eq!(size_of::<Handle>(), 4);
 assert_eq_size!(Buffer, Option<Buffer>);
 
-/// A handle as a number may be a part of any message: here each subscriber is to have it.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Packet {
-    bytes: u32,
-    handle: u32,
-}
+/// How many bytes, and a handle: as a number it may be a part of any message. Here each subscriber is to
+/// have it.
+type Packet = [u32; 2];
 
 fn alloc_all(pool: &BufferPool) -> Vec<Buffer> {
     core::iter::from_fn(|| pool.alloc()).collect()
@@ -322,7 +318,7 @@ fn every_subscriber_tries_and_one_gets_it() {
         thread::spawn(move || {
             let (mut redeemed, mut sum) = (0, 0);
             loop {
-                let packet = match subscriber.try_recv() {
+                let [bytes, handle] = match subscriber.try_recv() {
                     Ok(packet) => packet,
                     Err(TryRecvError::Empty) => {
                         thread::yield_now();
@@ -330,8 +326,8 @@ fn every_subscriber_tries_and_one_gets_it() {
                     }
                     Err(TryRecvError::Closed) => return (redeemed, sum),
                 };
-                if let Ok(buffer) = pool.redeem(Handle::from_bits(packet.handle)) {
-                    let bytes = &buffer[..packet.bytes as usize];
+                if let Ok(buffer) = pool.redeem(Handle::from_bits(handle)) {
+                    let bytes = &buffer[..bytes as usize];
                     assert!(bytes.iter().all(|&byte| byte == bytes[0]), "a torn packet");
                     sum += u64::from(bytes[0]);
                     redeemed += 1;
@@ -351,9 +347,7 @@ fn every_subscriber_tries_and_one_gets_it() {
         let bytes = 1 + round % 100;
         buffer[..bytes].fill(round as u8);
         sum += u64::from(round as u8);
-        publisher
-            .publish(Packet { bytes: bytes as u32, handle: buffer.into_handle().to_bits() })
-            .unwrap_or_else(|_| panic!());
+        publisher.publish([bytes as u32, buffer.into_handle().to_bits()]).unwrap_or_else(|_| panic!());
     }
     drop(publisher);
     let accounts = readers.map(|reader| reader.join().unwrap());

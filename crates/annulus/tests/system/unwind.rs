@@ -84,6 +84,8 @@ whole! { REST:
     annulus::SendError<u64>, annulus::TrySendError<u64>, annulus::SendTimeoutError<u64>,
     annulus::PublishError<u64>, annulus::TryPublishError<u64>, annulus::PublishTimeoutError<u64>,
     annulus::Text<8>, annulus::TextTooLong,
+    annulus::schema::Schema, annulus::schema::Kind, annulus::schema::KindRef, annulus::schema::Scalar,
+    annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError,
     annulus::WaitStrategy, annulus::ParseWaitStrategyError, annulus::ProcessorWait,
     memory::Memory, memory::HugePages, memory::Placement, memory::Grant, memory::MemoryError,
     memory::MemoryOption, memory::Reason,

@@ -4,6 +4,7 @@
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use annulus::Message;
 use annulus::broadcast::{Builder, Publisher, Subscribable};
 use annulus::shm::{Accepted, AttachError, Invitation, PeerState, ShareError, ShmKind, broadcast};
 use annulus::{CapacityError, LossyTryRecvError, RecvError, WaitStrategy};
@@ -13,7 +14,7 @@ use proptest::prelude::*;
 use crate::support::sleeping;
 
 /// A ring, and what another process would have of it.
-pub(crate) fn ring<T: Pod + Send>(capacity: usize) -> (Publisher<T>, Subscribable<T>, Accepted<T>) {
+pub(crate) fn ring<T: Message + Pod>(capacity: usize) -> (Publisher<T>, Subscribable<T>, Accepted<T>) {
     let (publisher, subscribable, invitation) = broadcast::lossy(Builder::new(capacity)).unwrap();
     let accepted = invitation.accept().unwrap();
     (publisher, subscribable, accepted)

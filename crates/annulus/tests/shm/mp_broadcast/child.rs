@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 
+use annulus::Message;
 use annulus::shm::mp_broadcast::{self, Publisher, WhenNoPublisher};
 use annulus::shm::{AttachError, Directory, Invitation, recv_fd};
 use bytemuck::Pod;
@@ -73,7 +74,7 @@ fn this_process() {
 }
 
 /// As soon as there is a place.
-fn join<T: Pod + Send>(invitation: &Invitation) -> Publisher<T> {
+fn join<T: Message + Pod>(invitation: &Invitation) -> Publisher<T> {
     loop {
         match mp_broadcast::publisher(invitation) {
             Ok(publisher) => return publisher,

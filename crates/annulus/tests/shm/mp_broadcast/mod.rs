@@ -22,6 +22,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 
+use annulus::Message;
 use annulus::broadcast::Builder as Ring;
 use annulus::shm::mp_broadcast::{self, Builder, Publisher};
 use annulus::shm::{Invitation, recv_fd};
@@ -43,7 +44,7 @@ pub(crate) fn ring(capacity: usize, places: usize) -> Builder {
     Builder::new(Ring::new(capacity)).publishers(places)
 }
 
-pub(crate) fn joined<T: Pod + Send>(invitation: &Invitation) -> Publisher<T> {
+pub(crate) fn joined<T: Message + Pod>(invitation: &Invitation) -> Publisher<T> {
     mp_broadcast::publisher(invitation).unwrap()
 }
 

@@ -13,6 +13,7 @@ mod one_process;
 mod places;
 mod processes;
 
+use annulus::Message;
 use annulus::WaitStrategy;
 use annulus::shm::mpsc::{Builder, Consumer, Places, WhenNoProducer, producer};
 use annulus::shm::{Invitation, WhenConsumerDies};
@@ -69,7 +70,7 @@ impl Received {
 }
 
 /// Another producer, of this process.
-fn joined<T: bytemuck::Pod + Send>(invitation: &Invitation) -> annulus::shm::mpsc::Producer<T> {
+fn joined<T: Message + bytemuck::Pod>(invitation: &Invitation) -> annulus::shm::mpsc::Producer<T> {
     producer(invitation).unwrap().0
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use annulus::Message;
 use annulus::shm::spsc::{self, Consumer, Producer};
 use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShareError, ShmKind, broadcast};
 use annulus::shm::{Peer, WhenConsumerDies};
@@ -18,7 +19,7 @@ use proptest::prelude::*;
 use crate::support::sleeping;
 
 /// A queue, as two processes would have it.
-fn queue_of<T: Pod + Send>(builder: Builder) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
+fn queue_of<T: Message + Pod>(builder: Builder) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
     let (producer, to_consumer, invitation) = spsc::producer(builder, WhenConsumerDies::Close).unwrap();
     let (consumer, to_producer) = spsc::consumer(&invitation).unwrap();
     (producer, consumer, [to_producer, to_consumer])

@@ -1,0 +1,125 @@
+//! [`Plain`]: types that lie in the ring as they are.
+
+use alloc::borrow::Cow;
+use core::marker::PhantomData;
+use core::num::{NonZero, Wrapping};
+
+use super::schema::{Kind, Scalar, Schema};
+use super::text::Text;
+
+/// A type each byte of which has a value: it has no padding, and nothing that may be uninitialized.
+///
+/// # Safety
+///
+/// So it is.
+pub unsafe trait Filled: Copy + 'static {}
+
+// SAFETY: `Plain` promises it.
+unsafe impl<T: Plain> Filled for T {}
+
+/// A type that lies in a ring as it is.
+///
+/// bytemuck's `NoUninit` promises as much, and has no schema. Each `Pod` type has that one already, so a
+/// derive that wrote it would shut out types that derive both.
+///
+/// # Safety
+///
+/// All bytes of each value of the type are initialized.
+// Decision 0147: a trait of this library.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a message that is copied as it is: it may have bytes without a value",
+    label = "not without padding, or not to be copied",
+    note = "an enum without data: add `#[repr(u8)]` to it",
+    note = "an `Option`, a tuple, an enum with data, a struct with padding: add `#[message(packed)]` to the struct that has this field. Then all of its fields may be such, and no padding has to be named",
+    note = "a struct or an enum of your own that is no message yet: add `#[derive(Clone, Copy, annulus::Message)]` to it",
+    note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)",
+    note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; for one reader a queue, for many a ring of owned events (example `video_frames`)"
+)]
+pub unsafe trait Plain: Copy + 'static {
+    /// What it is made of.
+    const SCHEMA: &'static Schema;
+}
+
+/// A schema without a name.
+macro_rules! unnamed {
+    ($kind:expr) => {
+        &$crate::message::schema::Schema {
+            name: alloc::borrow::Cow::Borrowed(""),
+            version: 0,
+            kind: $crate::message::schema::KindRef::Static { 0: &$kind },
+        }
+    };
+}
+pub(crate) use unnamed;
+
+macro_rules! scalars {
+    ($($ty:ty = $scalar:ident),*) => {
+        $(
+            // SAFETY: a number has no padding.
+            unsafe impl Plain for $ty {
+                const SCHEMA: &'static Schema = unnamed!(Kind::Scalar(Scalar::$scalar));
+            }
+        )*
+    };
+}
+scalars!(f32 = F32, f64 = F64, bool = Bool, char = Char);
+
+/// Integers, and those of them that are not 0.
+macro_rules! integers {
+    ($($ty:ty = $scalar:ident),*) => {
+        scalars!($($ty = $scalar),*);
+        $(
+            // SAFETY: a number has no padding.
+            unsafe impl Plain for NonZero<$ty> {
+                const SCHEMA: &'static Schema = unnamed!(Kind::NonZero(Scalar::$scalar));
+            }
+
+            // SAFETY: as above; 0 stands for none, as the standard library promises.
+            unsafe impl Plain for Option<NonZero<$ty>> {
+                const SCHEMA: &'static Schema = unnamed!(Kind::Scalar(Scalar::$scalar));
+            }
+        )*
+    };
+}
+integers!(
+    u8 = U8,
+    u16 = U16,
+    u32 = U32,
+    u64 = U64,
+    u128 = U128,
+    i8 = I8,
+    i16 = I16,
+    i32 = I32,
+    i64 = I64,
+    i128 = I128
+);
+#[cfg(target_pointer_width = "64")]
+integers!(usize = U64, isize = I64);
+#[cfg(target_pointer_width = "32")]
+integers!(usize = U32, isize = I32);
+
+// SAFETY: an array has no byte that is not one of its elements'.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {
+    #[allow(clippy::init_numbered_fields, reason = "what a call borrows lives shorter, before Rust 1.89")]
+    const SCHEMA: &'static Schema = unnamed!(Kind::Array { 0: T::SCHEMA.part(), 1: N });
+}
+
+// SAFETY: arrays of bytes, beside each other.
+unsafe impl<const N: usize> Plain for Text<N> {
+    const SCHEMA: &'static Schema = unnamed!(Kind::Text(N));
+}
+
+// SAFETY: it is its only field.
+unsafe impl<T: Plain> Plain for Wrapping<T> {
+    const SCHEMA: &'static Schema = T::SCHEMA;
+}
+
+// SAFETY: it has no bytes.
+unsafe impl Plain for () {
+    const SCHEMA: &'static Schema = unnamed!(Kind::Struct(Cow::Borrowed(&[])));
+}
+
+// SAFETY: it has no bytes.
+unsafe impl<T: 'static> Plain for PhantomData<T> {
+    const SCHEMA: &'static Schema = <()>::SCHEMA;
+}
