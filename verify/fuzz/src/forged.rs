@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use annulus::Message;
 use annulus::broadcast::{Builder, Mode, Subscriber};
 use annulus::shm::{
     AttachError, Invitation, WhenConsumerDies, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
@@ -372,7 +373,7 @@ fn record_verbs(invitation: &Invitation) -> Option<Verbs> {
     }))
 }
 
-fn lossy_verbs<T: bytemuck::Pod + Send>(invitation: &Invitation) -> Option<Verbs> {
+fn lossy_verbs<T: Message + bytemuck::Pod>(invitation: &Invitation) -> Option<Verbs> {
     let ring = told(invitation.accept::<T>())?;
     let mut subscriber = ring.subscribable().subscribe();
     Some(Box::new(move |verb| {
@@ -389,7 +390,7 @@ fn lossy_verbs<T: bytemuck::Pod + Send>(invitation: &Invitation) -> Option<Verbs
     }))
 }
 
-fn lossless_verbs<T: bytemuck::Pod + Send>(invitation: &Invitation) -> Option<Verbs> {
+fn lossless_verbs<T: Message + bytemuck::Pod>(invitation: &Invitation) -> Option<Verbs> {
     let ring = told(invitation.accept_lossless::<T>())?;
     let mut awaited = ring.subscribe().ok();
     let mut tap = ring.subscribe_lossy();
@@ -412,7 +413,7 @@ fn lossless_verbs<T: bytemuck::Pod + Send>(invitation: &Invitation) -> Option<Ve
 }
 
 /// What all subscribers have.
-fn common<T: bytemuck::Pod + Send, M: Mode>(subscriber: &mut Subscriber<T, M>, verb: u8) {
+fn common<T: Message + bytemuck::Pod, M: Mode>(subscriber: &mut Subscriber<T, M>, verb: u8) {
     match verb % 8 {
         5 => drop(subscriber.try_recv()),
         6 => assert!(subscriber.try_recv_batch(&mut [T::zeroed(); 20]) <= SLOTS),

@@ -6,6 +6,7 @@
 //! support.rs       futures that the models poll
 //! attach.rs        memory that somebody else made, and files of names: no model, but nothing may happen
 //! forged.rs        the same with rings of each kind, and what one does with them
+//! schema.rs        the text of a schema
 //! targets.rs       a function for each target; fuzz_targets/ hands them to libFuzzer
 //! ```
 //!
@@ -15,12 +16,14 @@ mod attach;
 mod case;
 mod forged;
 mod models;
+mod schema;
 mod support;
 mod targets;
 
 // Where the models look for it.
 pub use attach::attach;
 use models::{counted, rings};
+pub use schema::schema;
 pub use targets::*;
 
 /// Lets a panic pass that a model asks for. Any other one ends the fuzzer, at once and where it stands.
