@@ -5,7 +5,7 @@
 use std::hint::spin_loop;
 use std::os::unix::net::UnixStream;
 
-use annulus::broadcast::{self, Awaited, Lossless, Lossy, MpPublisher, Publisher, Subscriber};
+use annulus::broadcast::{self, Awaited, Foreign, Lossless, Lossy, MpPublisher, Publisher, Subscriber};
 use annulus::queue;
 use annulus::shm::mp_broadcast::{Publisher as FellowPublisher, WhenNoPublisher};
 use annulus::shm::{self, Invitation, WhenConsumerDies};
@@ -172,7 +172,7 @@ impl<const WORDS: usize> Within for LossyRing<WORDS> {
 
 impl<const WORDS: usize> Between for LossyRing<WORDS> {
     type Out = Publisher<[u64; WORDS]>;
-    type In = Subscriber<[u64; WORDS]>;
+    type In = Subscriber<[u64; WORDS], Foreign>;
     type Offer = Invitation;
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
@@ -202,7 +202,7 @@ impl<const WORDS: usize> Within for MpLossyRing<WORDS> {
 
 impl<const WORDS: usize> Between for MpLossyRing<WORDS> {
     type Out = FellowPublisher<[u64; WORDS]>;
-    type In = Subscriber<[u64; WORDS]>;
+    type In = Subscriber<[u64; WORDS], Foreign>;
     type Offer = Invitation;
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
@@ -316,6 +316,7 @@ macro_rules! subscriber {
 subscriber!(Lossy);
 subscriber!(Lossless);
 subscriber!(Awaited);
+subscriber!(Foreign);
 
 #[cfg(test)]
 mod tests {

@@ -30,6 +30,8 @@ pub(crate) fn of_struct(
             ty: row.wire(&private),
             encode: quote!(match *self { #whole => #fields }),
             decode: quote!({ #values #whole }),
+            any_bits: row.any_bits(&private),
+            is_value: row.is_value(&private, &own::local("bytes")),
             kind: quote!(#private::Kind::Struct { 0: #private::Cow::Borrowed { 0: &[#(#described),*] } }),
         },
     ))
@@ -54,6 +56,7 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
         data.variants.iter().map(attributes::name_of_variant).collect::<Result<_>>()?;
     attributes::refuse_twins(data.variants.iter().zip(names_of_variants.iter().map(String::as_str)))?;
     let (mut encoded, mut decoded, mut described) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut checked, bytes) = (Vec::new(), own::local("bytes"));
     for (at, (variant, row)) in data.variants.iter().zip(&rows).enumerate() {
         let (name, names) = (own::derived(&variant.ident), own::parts(variant.fields.len()));
         // Not `Self`, which has an associated type `Wire` beside a variant of that name.
@@ -71,7 +74,9 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
             #whole => #private::Both(#literal, #private::Either::of::<#row_wire>(#fields)),
         });
         let values = row.decode_row(&private, &quote!(#payload.get::<#row_wire>()), &names);
-        // Numbers are only those that `encode` wrote.
+        // Numbers are only those that `encode` wrote, or that were checked.
+        let is_value = row.is_value(&private, &bytes);
+        checked.push(quote!(#literal => #is_value,));
         let literal = if at + 1 == count { quote!(_) } else { quote!(#literal) };
         decoded.push(quote!(#literal => { #values #whole }));
     }
@@ -91,6 +96,12 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
                 let #private::Both(#number, #payload) = #wire;
                 match #number { #(#decoded)* }
             }),
+            any_bits: quote!(false),
+            is_value: quote!({
+                let #number = (#bytes as *const ::core::primitive::#integer).read_unaligned();
+                let #bytes = #bytes.add(::core::mem::size_of::<::core::primitive::#integer>());
+                match #number { #(#checked)* _ => false }
+            }),
             kind: quote! {
                 #private::Kind::Enum { 0: #scalar, 1: #private::Cow::Borrowed { 0: &[#(#described),*] } }
             },
@@ -107,6 +118,10 @@ struct Wire<'a> {
     encode: TokenStream,
     /// An expression of `wire`, inside `unsafe`.
     decode: TokenStream,
+    /// Whether any bytes are a value, a constant.
+    any_bits: TokenStream,
+    /// Whether the bytes at `bytes` are a value: an expression, inside `unsafe`.
+    is_value: TokenStream,
     /// What it is, a `Kind`.
     kind: TokenStream,
 }
@@ -138,7 +153,8 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
     let (name, (params, arguments, bounds)) = (own::derived(&input.ident), generics.split_for_impl());
     let marker = format_ident!("__AnnulusWire");
     let (value, space, wire_name) = (own::local("value"), own::local("space"), own::local("wire"));
-    let Wire { ty, encode, decode, kind, .. } = wire;
+    let Wire { ty, encode, decode, any_bits, is_value, kind, .. } = wire;
+    let bytes = own::local("bytes");
     let schema = described::schema(attributes, kind);
     let outer = attributes.of_generated();
     quote! {
@@ -163,6 +179,13 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
                 type Wire = #marker #arguments;
 
                 const SCHEMA: &'static #private::Schema = #schema;
+                const ANY_BITS: ::core::primitive::bool = #any_bits;
+
+                #[inline]
+                unsafe fn is_value(#bytes: *const ::core::primitive::u8) -> ::core::primitive::bool {
+                    // SAFETY: the caller's promise, and parts are beside each other.
+                    unsafe { #is_value }
+                }
 
                 #[inline]
                 fn encode<'__annulus>(
@@ -180,7 +203,8 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
                 #[inline]
                 unsafe fn decode(#wire_name: *const #marker #arguments) -> Self {
                     // SAFETY: `encode` made `wire`, so each part of it is what the `encode` of its field
-                    // made, and the number of a variant says which of them is there.
+                    // made, and the number of a variant says which of them is there. Or `is_value` has said
+                    // so of each part.
                     unsafe {
                         let #wire_name = #wire_name.read().0;
                         #decode

@@ -36,6 +36,7 @@ pub(crate) fn of_struct(
     let (name_text, value) = (name.to_string(), own::local("value"));
     let (mut layout, mut plain, mut checks, mut sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut members, mut member_texts) = (Vec::new(), Vec::new());
+    let (mut any_bits, mut are_values, bytes) = (Vec::new(), Vec::new(), own::local("bytes"));
     let (of_fields, mut described) = (attributes::of_fields(&data.fields)?, Vec::new());
     for ((number, field), of) in data.fields.iter().enumerate().zip(&of_fields) {
         let member = field
@@ -51,9 +52,12 @@ pub(crate) fn of_struct(
         layout.push(quote! {
             (::core::mem::offset_of!(#name, #member), __annulus_size_of(#field_type))
         });
+        any_bits.push(quote!(__ANNULUS_PLAIN[#number].1));
+        are_values
+            .push(quote!(__annulus_are_values(#bytes, __ANNULUS_PLAIN[#number], __ANNULUS_FIELDS[#number])));
         let (element, lengths) = element(&field.ty, field_type, of_type);
         let offset = quote!(__ANNULUS_FIELDS[#number].0);
-        let of_this = quote!(__ANNULUS_PLAIN[#number]);
+        let of_this = quote!(__ANNULUS_PLAIN[#number].0);
         let kind = if of.bytes {
             described::bytes(&private, &quote!(__ANNULUS_FIELDS[#number].1))
         } else {
@@ -93,7 +97,7 @@ pub(crate) fn of_struct(
         const __ANNULUS_NAMES: [&::core::primitive::str; #count] = [#(#member_texts),*];
         // One for all fields: where one is not plain, nothing is said of padding, which `packed` leaves
         // out too.
-        const __ANNULUS_PLAIN: [&#private::Schema; #count] = [#(#plain),*];
+        const __ANNULUS_PLAIN: [__AnnulusPlain; #count] = [#(#plain),*];
         #(#checks)*
         const __ANNULUS_FILLED: ::core::primitive::usize = 0 #(+ #sizes)*;
         const _: () = {
@@ -116,9 +120,23 @@ pub(crate) fn of_struct(
             }]
         };
     };
+    let plain = Implemented {
+        schema,
+        any_bits: quote!(true #(&& #any_bits)*),
+        is_value: quote!(true #(&& #are_values)*),
+    };
     // SAFETY: the checks, without which this does not compile: each field has no uninitialised byte, and all
     // bytes are those of fields.
-    Ok(implementation(attributes, &name, &input.generics, &schema, &checks))
+    Ok(implementation(attributes, &name, &input.generics, &plain, &checks))
+}
+
+/// What `Plain` has.
+struct Implemented {
+    schema: TokenStream,
+    /// A constant.
+    any_bits: TokenStream,
+    /// An expression of `bytes`, inside `unsafe`.
+    is_value: TokenStream,
 }
 
 /// `Plain` for a type, whose promise its caller argues, and what is asked for that.
@@ -126,10 +144,11 @@ fn implementation(
     attributes: &Attributes,
     name: &Ident,
     generics: &Generics,
-    schema: &TokenStream,
+    plain: &Implemented,
     checks: &TokenStream,
 ) -> TokenStream {
     let (private, outer) = (attributes.private(), attributes.of_generated());
+    let (Implemented { schema, any_bits, is_value }, bytes) = (plain, own::local("bytes"));
     let (params, arguments, bounds) = generics.split_for_impl();
     quote! {
         #outer
@@ -137,6 +156,13 @@ fn implementation(
             #[automatically_derived]
             unsafe impl #params #private::Plain for #name #arguments #bounds {
                 const SCHEMA: &'static #private::Schema = #schema;
+                const ANY_BITS: ::core::primitive::bool = #any_bits;
+
+                #[inline]
+                unsafe fn is_value(#bytes: *const ::core::primitive::u8) -> ::core::primitive::bool {
+                    // SAFETY: the caller's promise: there are as many bytes. A field is at its offset.
+                    unsafe { #is_value }
+                }
             }
 
             #checks
@@ -153,35 +179,71 @@ fn transparent(input: &DeriveInput, attributes: &Attributes, data: &DataStruct) 
     };
     let (ty, place) = (&field.ty, Span::mixed_site().located_at(field.ty.span()));
     let mut generics = input.generics.clone();
-    let promise = if of.bytes { quote!(NoUninit) } else { quote!(Plain) };
     let at_place = attributes.private_at(field.ty.span());
-    generics.make_where_clause().predicates.push(parse_quote_spanned!(place=> #ty: #at_place::#promise));
-    let kind = if of.bytes {
-        described::bytes(&private, &quote!(::core::mem::size_of::<#ty>()))
+    let promise = if of.bytes {
+        quote!(#at_place::NoUninit + #at_place::CheckedBitPattern)
     } else {
-        quote!(<#ty as #private::Plain>::SCHEMA.part())
+        quote!(#at_place::Plain)
+    };
+    generics.make_where_clause().predicates.push(parse_quote_spanned!(place=> #ty: #promise));
+    let bytes = own::local("bytes");
+    let (kind, any_bits, is_value) = if of.bytes {
+        let checked = quote!(<#ty as #private::CheckedBitPattern>);
+        (
+            described::bytes(&private, &quote!(::core::mem::size_of::<#ty>())),
+            quote!(false),
+            quote!(#checked::is_valid_bit_pattern(&(#bytes as *const #checked::Bits).read_unaligned())),
+        )
+    } else {
+        let plain = quote!(<#ty as #private::Plain>);
+        (quote!(#plain::SCHEMA.part()), quote!(#plain::ANY_BITS), quote!(#plain::is_value(#bytes)))
     };
     let described = described::field(&private, of, &quote!(0), &kind);
     let schema = described::schema(
         attributes,
         &quote!(#private::Kind::Struct { 0: #private::Cow::Borrowed { 0: &[#described] } }),
     );
+    let plain = Implemented { schema, any_bits, is_value };
     // SAFETY: the compiler lets it be `transparent` only if it is its field, and that makes the same promise:
     // the bound asks for it.
-    Ok(implementation(attributes, &name, &generics, &schema, &TokenStream::new()))
+    Ok(implementation(attributes, &name, &generics, &plain, &TokenStream::new()))
 }
 
 /// What asks for the type of a field, as the compiler knows it: it is that of a function's result.
 fn helpers(private: &TokenStream, has_bytes: bool) -> TokenStream {
     let (ty, length) = (quote!(__AnnulusField), quote!(__ANNULUS_LENGTH));
+    let (bytes, ours) = (own::local("bytes"), quote!(::core::primitive));
+    let [any_bits, size, is_value, offset, length_of, at] =
+        ["any_bits", "size", "is_value", "offset", "length", "at"].map(own::local);
+    let asked = |asks: TokenStream, schema: TokenStream, any_bits: TokenStream, is_value: TokenStream| {
+        quote! {
+            const fn #asks(_: fn() -> #ty) -> __AnnulusPlain {
+                (#schema, #any_bits, ::core::mem::size_of::<#ty>(), #is_value)
+            }
+        }
+    };
+    let plain = quote!(<#ty as #private::Plain>);
+    let of_ours = asked(
+        quote!(__annulus_is_plain<#ty: #private::Plain>),
+        quote!(#plain::SCHEMA),
+        quote!(#plain::ANY_BITS),
+        quote!(#plain::is_value),
+    );
     // Asked of a type of another library, of which only the bytes are known.
     let of_another = has_bytes.then(|| {
+        let checked = quote!(<#ty as #private::CheckedBitPattern>);
+        let asked = asked(
+            quote!(__annulus_has_no_gap<#ty: #private::NoUninit + #private::CheckedBitPattern>),
+            quote!(<() as #private::Plain>::SCHEMA),
+            quote!(false),
+            quote!(__annulus_is_valid::<#ty>),
+        );
         quote! {
-            const fn __annulus_has_no_gap<#ty: #private::NoUninit>(
-                _: fn() -> #ty,
-            ) -> &'static #private::Schema {
-                <() as #private::Plain>::SCHEMA
+            unsafe fn __annulus_is_valid<#ty: #private::CheckedBitPattern>(#bytes: *const #ours::u8) -> #ours::bool {
+                // SAFETY: the caller's promise; any bytes are its `Bits`.
+                #checked::is_valid_bit_pattern(&unsafe { (#bytes as *const #checked::Bits).read_unaligned() })
             }
+            #asked
         }
     });
     quote! {
@@ -197,10 +259,27 @@ fn helpers(private: &TokenStream, has_bytes: bool) -> TokenStream {
         const fn __annulus_size_of<#ty>(_: fn() -> #ty) -> ::core::primitive::usize {
             ::core::mem::size_of::<#ty>()
         }
-        const fn __annulus_is_plain<#ty: #private::Plain>(_: fn() -> #ty) -> &'static #private::Schema {
-            <#ty as #private::Plain>::SCHEMA
-        }
+        // A schema, whether any bytes are a value, how many these are, and whether some are. It and what
+        // follows is made here, because a module of the user's choice could promise anything.
+        type __AnnulusPlain = (
+            &'static #private::Schema, #ours::bool, #ours::usize, unsafe fn(*const #ours::u8) -> #ours::bool
+        );
+        #of_ours
         #of_another
+        // Whether a field at this place, of this length, consists of such values.
+        #[inline(always)]
+        unsafe fn __annulus_are_values(
+            #bytes: *const #ours::u8,
+            (_, #any_bits, #size, #is_value): __AnnulusPlain,
+            (#offset, #length_of): (#ours::usize, #ours::usize),
+        ) -> #ours::bool {
+            let mut #at = 0;
+            // SAFETY: the caller's promise.
+            while !#any_bits && #at < #length_of && unsafe { #is_value(#bytes.add(#offset + #at)) } {
+                #at += #size;
+            }
+            #any_bits || #at >= #length_of
+        }
         const fn __annulus_length<#ty, const #length: ::core::primitive::usize>(
             _: fn() -> [#ty; #length],
         ) -> ::core::primitive::usize {
@@ -241,13 +320,15 @@ pub(crate) fn of_enum(
     let integer = own::derived(integer);
     let names: Vec<_> = data.variants.iter().map(attributes::name_of_variant).collect::<Result<_>>()?;
     attributes::refuse_twins(data.variants.iter().zip(names.iter().map(String::as_str)))?;
-    let described = names.iter().zip(variants.clone()).map(|(variant, ident)| {
-        let turbofish = arguments.as_turbofish();
-        let number = quote! {
-            __annulus_integer #turbofish (#name #turbofish ::#ident {}) as ::core::primitive::i128
-        };
-        described::variant(&private, variant, &number, &[])
+    let turbofish = arguments.as_turbofish();
+    let numbers: Vec<_> = variants
+        .clone()
+        .map(|ident| quote!(__annulus_integer #turbofish (#name #turbofish ::#ident {})))
+        .collect();
+    let described = names.iter().zip(&numbers).map(|(variant, number)| {
+        described::variant(&private, variant, &quote!(#number as ::core::primitive::i128), &[])
     });
+    let (bytes, number) = (own::local("bytes"), own::local("number"));
     let schema = described::schema(
         attributes,
         &quote!(#private::Kind::Enum { 0: #scalar, 1: #private::Cow::Borrowed { 0: &[#(#described),*] } }),
@@ -260,7 +341,15 @@ pub(crate) fn of_enum(
             }
         }
     };
+    let plain = Implemented {
+        schema,
+        any_bits: quote!(false),
+        is_value: quote!({
+            let #number = (#bytes as *const ::core::primitive::#integer).read_unaligned();
+            false #(|| #number == #numbers)*
+        }),
+    };
     // SAFETY: it is represented by an integer, and has nothing else: in the checks, the compiler refuses a
     // variant with a field, and any other size than the integer's.
-    Ok(implementation(attributes, &name, &input.generics, &schema, &checks))
+    Ok(implementation(attributes, &name, &input.generics, &plain, &checks))
 }

@@ -148,6 +148,61 @@ impl<'a> Shape<'a> {
         quote!(let #pattern = #wire; #(#values)*)
     }
 
+    /// Whether any bytes are a value, a constant.
+    pub(crate) fn any_bits(&self, private: &TokenStream) -> TokenStream {
+        match self {
+            Self::Message(ty) => quote!(<#ty as #private::Message>::ANY_BITS),
+            Self::Option(_) => quote!(false),
+            Self::Array(element, _) => element.any_bits(private),
+            Self::Row(shapes) => {
+                let all = shapes.iter().map(|shape| shape.any_bits(private));
+                quote!((true #(&& #all)*))
+            }
+        }
+    }
+
+    /// Whether the bytes that begin at `bytes`, a local, are a value; inside `unsafe`.
+    pub(crate) fn is_value(&self, private: &TokenStream, bytes: &Ident) -> TokenStream {
+        match self {
+            Self::Message(ty) => quote!(<#ty as #private::Message>::is_value(#bytes)),
+            Self::Option(inner) => {
+                let inner = inner.is_value(private, bytes);
+                quote! {
+                    match *#bytes {
+                        0 => true,
+                        1 => { let #bytes = #bytes.add(1); #inner }
+                        _ => false,
+                    }
+                }
+            }
+            Self::Array(element, len) => {
+                let (number, wire) = (own::local("number"), element.wire(private));
+                let element = element.is_value(private, bytes);
+                quote!({
+                    let mut #number = 0;
+                    while #number < { #len } && {
+                        let #bytes = #bytes.add(#number * ::core::mem::size_of::<#wire>());
+                        #element
+                    } {
+                        #number += 1;
+                    }
+                    #number == { #len }
+                })
+            }
+            Self::Row(shapes) => {
+                let mut offset = quote!(0);
+                let parts = shapes.iter().map(|shape| {
+                    let (begin, wire) = (offset.clone(), shape.wire(private));
+                    offset.extend(quote!(+ ::core::mem::size_of::<#wire>()));
+                    let part = shape.is_value(private, bytes);
+                    quote!({ let #bytes = #bytes.add(#begin); #part })
+                });
+                let parts: Vec<_> = parts.collect();
+                quote!((true #(&& #parts)*))
+            }
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Row(parts) if parts.is_empty())
     }

@@ -283,7 +283,7 @@ pub mod __private {
     pub use crate::message::schema::{Field, Kind, KindRef, Scalar, Schema, Variant};
     pub use crate::message::wire::{Both, Either, Several, decode, decode_all, encode, encode_all};
     pub use alloc::borrow::Cow;
-    pub use bytemuck::NoUninit;
+    pub use bytemuck::{CheckedBitPattern, NoUninit};
 }
 
 /// What the macro `select!` uses. It is no part of the interface, and may change with each version.

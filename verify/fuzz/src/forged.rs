@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use annulus::Message;
-use annulus::broadcast::{Builder, Mode, Subscriber};
+use annulus::broadcast::{Builder, Foreign, Mode, Subscriber};
 use annulus::shm::{
     AttachError, Invitation, WhenConsumerDies, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
 };
@@ -248,7 +248,7 @@ fn fellow_verbs(invitation: &Invitation) -> Option<Verbs> {
 
 /// What this process has of a ring of several publishers.
 pub(crate) struct Fellows {
-    seen: Option<(broadcast::Accepted<u64>, Subscriber<u64>)>,
+    seen: Option<(broadcast::Accepted<u64>, Subscriber<u64, Foreign>)>,
     publishers: [Option<mp_broadcast::Publisher<u64>>; PLACES],
 }
 

@@ -4,7 +4,7 @@
 //! A lost wake-up leaves a thread asleep, which loom reports as a deadlock: it knows no naps.
 #![cfg(annulus_loom)]
 
-use annulus::broadcast::{Builder, Subscriber};
+use annulus::broadcast::{Builder, Foreign, Subscriber};
 use annulus::{LossyTryRecvError, RecvError};
 use annulus_loom::{BLOCK, check, check_up_to};
 use loom::thread;
@@ -13,7 +13,7 @@ use loom::thread;
 type Pair = [u64; 2];
 
 /// All messages up to `end`: received whole, or counted.
-fn receive_up_to(subscriber: &mut Subscriber<Pair>, end: u64) -> Vec<u64> {
+fn receive_up_to(subscriber: &mut Subscriber<Pair, Foreign>, end: u64) -> Vec<u64> {
     let mut received = Vec::new();
     while subscriber.cursor() < end {
         match subscriber.try_recv() {
@@ -23,6 +23,7 @@ fn receive_up_to(subscriber: &mut Subscriber<Pair>, end: u64) -> Vec<u64> {
             }
             Err(LossyTryRecvError::Empty) => thread::yield_now(),
             Err(LossyTryRecvError::Lagged { .. }) => {}
+            Err(LossyTryRecvError::Corrupt(bad)) => panic!("any number is one: {bad}"),
             Err(LossyTryRecvError::Closed) => panic!("nobody has closed it"),
         }
     }

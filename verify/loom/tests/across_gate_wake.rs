@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
+use annulus::broadcast::{Awaited, Builder, Foreign, Lossless, Publisher, Subscribable, Subscriber};
 use annulus::{LossyTryRecvError, RecvError, TryPublishError};
 use annulus_loom::{BLOCK, Checked, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ type Locks = Arc<[AtomicBool]>;
 
 /// A ring of two slots with so many seats. `is_asymmetric`: wakers have a light fence, and sleepers ask for a
 /// barrier in their process.
-fn ring(is_asymmetric: bool, seats: usize) -> (Publisher<u64, Lossless>, Subscribable<u64>, Locks) {
+fn ring(is_asymmetric: bool, seats: usize) -> (Publisher<u64, Lossless>, Subscribable<u64, Foreign>, Locks) {
     let locks: Locks = (0..seats).map(|_| AtomicBool::new(false)).collect();
     let builder = Builder::new(2).wait_strategy(BLOCK);
     let (publisher, subscribable) = builder.lossless_for_two_processes(is_asymmetric, &locks);

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use annulus::broadcast::{Builder, Publisher, Subscribable};
+use annulus::broadcast::{Builder, Foreign, Publisher, Subscribable};
 use annulus::{RecvError, spsc};
 use annulus_loom::{BLOCK, Checked, Signal, block_on, check_up_to};
 use loom::thread;
@@ -21,7 +21,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, signal: &Arc<Signal>) -> Poll<F::Ou
 }
 
 /// `is_asymmetric`: the publisher has a light fence, and sleepers ask for a barrier in its process.
-fn ring(is_asymmetric: bool) -> (Publisher<u64>, Subscribable<u64>) {
+fn ring(is_asymmetric: bool) -> (Publisher<u64>, Subscribable<u64, Foreign>) {
     Builder::new(2).wait_strategy(BLOCK).lossy_for_two_processes(is_asymmetric, || false)
 }
 

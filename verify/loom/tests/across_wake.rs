@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use annulus::RecvError;
-use annulus::broadcast::{Builder, Publisher, Subscribable};
+use annulus::broadcast::{Builder, Foreign, Publisher, Subscribable};
 use annulus_loom::{BLOCK, Checked, SPIN, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 /// `is_asymmetric`: the publisher has a light fence, and sleepers ask for a barrier in its process.
-fn ring<T: Checked>(is_asymmetric: bool) -> (Publisher<T>, Subscribable<T>) {
+fn ring<T: Checked>(is_asymmetric: bool) -> (Publisher<T>, Subscribable<T, Foreign>) {
     Builder::new(2).wait_strategy(BLOCK).lossy_for_two_processes(is_asymmetric, || false)
 }
 

@@ -11,7 +11,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use annulus::LossyTryRecvError;
-use annulus::broadcast::Subscriber;
+use annulus::broadcast::{Foreign, LossyMode, Subscriber};
 use annulus::shm::Invitation;
 
 use super::others::{IN_ONE_PROCESS, OF_OTHERS, start};
@@ -121,7 +121,7 @@ where
 fn lossy<R, const WORDS: usize>(ring: &str, bytes: usize) -> [Row; 2]
 where
     R: Within<Out: BatchOut<WORDS>, In = Subscriber<[u64; WORDS]>>
-        + Between<Out: BatchOut<WORDS>, In = Subscriber<[u64; WORDS]>, Offer = Invitation>
+        + Between<Out: BatchOut<WORDS>, In = Subscriber<[u64; WORDS], Foreign>, Offer = Invitation>
         + 'static,
 {
     [
@@ -342,10 +342,13 @@ fn timed(messages: u64, mut publish: impl FnMut(Range<u64>)) -> f64 {
 }
 
 /// Until the ring ends. How many came.
-fn receive_what_comes<const WORDS: usize, const BATCHES: bool>(
+fn receive_what_comes<M: LossyMode, const WORDS: usize, const BATCHES: bool>(
     messages: u64,
-    subscriber: Subscriber<[u64; WORDS]>,
-) -> u64 {
+    subscriber: Subscriber<[u64; WORDS], M>,
+) -> u64
+where
+    Subscriber<[u64; WORDS], M>: BatchIn<WORDS>,
+{
     let (received, lost) =
         if BATCHES { batches_that_come(subscriber) } else { messages_that_come(subscriber) };
     assert_eq!(received + lost, warm_up(messages) + messages);
@@ -354,7 +357,9 @@ fn receive_what_comes<const WORDS: usize, const BATCHES: bool>(
 
 /// How many came, and how many were lost.
 #[inline(never)]
-fn messages_that_come<const WORDS: usize>(mut subscriber: Subscriber<[u64; WORDS]>) -> (u64, u64) {
+fn messages_that_come<M: LossyMode, const WORDS: usize>(
+    mut subscriber: Subscriber<[u64; WORDS], M>,
+) -> (u64, u64) {
     let mut received = 0;
     loop {
         match subscriber.try_recv() {
@@ -370,7 +375,12 @@ fn messages_that_come<const WORDS: usize>(mut subscriber: Subscriber<[u64; WORDS
 
 /// As above.
 #[inline(never)]
-fn batches_that_come<const WORDS: usize>(mut subscriber: Subscriber<[u64; WORDS]>) -> (u64, u64) {
+fn batches_that_come<M: LossyMode, const WORDS: usize>(
+    mut subscriber: Subscriber<[u64; WORDS], M>,
+) -> (u64, u64)
+where
+    Subscriber<[u64; WORDS], M>: BatchIn<WORDS>,
+{
     let (mut buffer, mut last, mut received) = ([[0; WORDS]; BATCH], 0, 0);
     loop {
         let count = subscriber.poll_batch(&mut buffer);
@@ -406,7 +416,7 @@ where
         let reader = scope.spawn(|| {
             pin(plan.cores.there);
             ready.wait();
-            receive_what_comes::<WORDS, BATCHES>(messages, subscriber)
+            receive_what_comes::<_, WORDS, BATCHES>(messages, subscriber)
         });
         ready.wait();
         let ns = publish_all::<WORDS, BATCHES>(messages, publisher);
@@ -435,6 +445,6 @@ impl<const WORDS: usize, const BATCHES: bool> Work for ReceiveWhatComes<WORDS, B
     fn run(parent: Parent) {
         let subscriber = LossyRing::<WORDS>::join(&parent.socket);
         parent.tell(&());
-        parent.tell(&receive_what_comes::<WORDS, BATCHES>(parent.order.messages, subscriber));
+        parent.tell(&receive_what_comes::<_, WORDS, BATCHES>(parent.order.messages, subscriber));
     }
 }

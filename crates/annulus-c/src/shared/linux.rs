@@ -288,7 +288,7 @@ pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> 
 }
 
 fn ring_of<T: annulus::Message>(
-    of: &broadcast::Subscribable<T>,
+    of: &broadcast::Subscribable<T, broadcast::Foreign>,
     options: &SharedOptions,
     peer: AskPeer,
 ) -> Ring {

@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
                 printed += 1;
                 print(&mut output, &line, arguments.json)
             }
-            Received::Lagged { .. } => {
+            Received::Lagged { .. } | Received::Corrupt(_) => {
                 lines.lose();
                 Ok(())
             }

@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use annulus::broadcast::{Mode, Subscriber};
+use annulus::broadcast::{Foreign, Mode, Subscriber};
+use annulus::schema::BadValue;
 use annulus::shm::broadcast::Mark;
 use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
@@ -131,7 +132,7 @@ impl<M: Mode> Source<M> {
 }
 
 /// Prints each line, and returns why it has stopped.
-fn print_all<M: Mode<TryRecvError = LossyTryRecvError>>(
+fn print_all<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
     arguments: &SubscribeArguments,
     mut source: Source<M>,
     mut lines: Lines,
@@ -159,6 +160,10 @@ fn print_all<M: Mode<TryRecvError = LossyTryRecvError>>(
             }
             // (It is noticed below.)
             Err(LossyTryRecvError::Lagged { .. }) => continue,
+            Err(LossyTryRecvError::Corrupt(_)) => {
+                lines.lose();
+                continue;
+            }
             // Nothing more is there now: what was printed is to be seen.
             Err(LossyTryRecvError::Empty | LossyTryRecvError::Closed) => {
                 if let Err(error) = output.flush() {
@@ -212,7 +217,7 @@ pub(super) fn tell_count(printed: u64, lost: u64, is_stopped: bool) {
 }
 
 /// The newest piece that is published. Those before it are skipped.
-fn newest(subscriber: &mut Subscriber<Piece>) -> Option<Piece> {
+fn newest(subscriber: &mut Subscriber<Piece, Foreign>) -> Option<Piece> {
     loop {
         match subscriber.latest() {
             // (A short ring can be overwritten again and again while it is read.)

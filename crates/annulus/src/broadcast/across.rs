@@ -8,7 +8,7 @@ use super::builder::Builder;
 use super::fellow::FellowPublisher;
 use super::handle::{first_of_another, first_two, publisher_of_others};
 use super::ring_state::{Elsewhere, RingState};
-use super::{Awaited, Lossless, Publisher, Subscribable, Subscriber};
+use super::{Awaited, Foreign, Lossless, Publisher, Subscribable, Subscriber};
 use crate::base::common::Common;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
@@ -180,7 +180,7 @@ pub(crate) unsafe fn of_another<T: Message>(
     first: Sequence,
     strategy: WaitStrategy,
     across: Across,
-) -> Result<Subscribable<T>, CapacityError> {
+) -> Result<Subscribable<T, Foreign>, CapacityError> {
     if capacity < MIN_CAPACITY {
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
     }
@@ -194,7 +194,7 @@ pub(crate) unsafe fn of_another<T: Message>(
     Ok(Subscribable::new(first_of_another(shared)))
 }
 
-impl<T: Message> Subscribable<T> {
+impl<T: Message> Subscribable<T, Foreign> {
     /// A subscriber for which the publisher waits, from the oldest message on that can be promised, or from
     /// the next; `None` if no seat is left. The ring is a lossless one of another process.
     pub(crate) fn subscribe_awaited(&self, from_oldest: bool) -> Option<Subscriber<T, Awaited>> {
@@ -219,7 +219,7 @@ mod model {
     use crate::base::room::Before;
     use crate::base::sequence::Sequence;
     use crate::broadcast::{
-        Awaited, Builder, FellowPublisher, Lossless, Publisher, Subscribable, Subscriber,
+        Awaited, Builder, FellowPublisher, Foreign, Lossless, Publisher, Subscribable, Subscriber,
     };
     use crate::memory::{Block, Memory};
     use crate::message::Message;
@@ -265,7 +265,7 @@ mod model {
             self,
             is_asymmetric: bool,
             is_gone: impl Fn() -> bool + Send + Sync + 'static,
-        ) -> (Publisher<T>, Subscribable<T>) {
+        ) -> (Publisher<T>, Subscribable<T, Foreign>) {
             let (capacity, strategy) = (self.slots(), self.strategy());
             let (shows, sees) = for_two::<T>(capacity, is_asymmetric, is_gone, None);
             // SAFETY: the sleepers keep the mapping. The block is as large as that of the slots in it.
@@ -282,7 +282,7 @@ mod model {
             self,
             is_asymmetric: bool,
             locks: &Locks,
-        ) -> (Publisher<T, Lossless>, Subscribable<T>) {
+        ) -> (Publisher<T, Lossless>, Subscribable<T, Foreign>) {
             let (capacity, strategy) = (self.slots(), self.strategy());
             let (shows, sees) = for_two::<T>(capacity, is_asymmetric, || false, Some(locks));
             // SAFETY: as above.
@@ -293,7 +293,7 @@ mod model {
         }
     }
 
-    impl<T: Message> Subscribable<T> {
+    impl<T: Message> Subscribable<T, Foreign> {
         /// A subscriber for which the publisher of the other process waits, if a seat is left.
         #[doc(hidden)]
         #[must_use]
@@ -405,7 +405,7 @@ mod model {
 
         /// What a process that subscribes has of it.
         #[must_use]
-        pub fn subscribable(&self) -> Subscribable<T> {
+        pub fn subscribable(&self) -> Subscribable<T, Foreign> {
             let (claims, slots, sleepers) = self.parts(false);
             let sleepers = sleepers.woken_from_elsewhere(|| false);
             let across = Across { slots, mirror: Mirror::Shares(claims), sleepers, awaiting: None };

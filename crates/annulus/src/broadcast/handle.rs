@@ -269,10 +269,19 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     }
 
     /// As [`Slots::read_run`].
+    ///
+    /// # Safety
+    ///
+    /// It is checked if other processes can write to the ring.
     #[inline]
-    pub(super) fn read_run<'m>(&self, first: Sequence, buffer: &'m mut [MaybeUninit<T::Wire>]) -> Run<'m, T> {
-        // SAFETY: `shared` keeps the ring alive.
-        unsafe { self.slots.read_run(first, buffer) }
+    pub(super) unsafe fn read_run<'m>(
+        &self,
+        first: Sequence,
+        buffer: &'m mut [MaybeUninit<T::Wire>],
+        is_checked: bool,
+    ) -> Run<'m, T> {
+        // SAFETY: `shared` keeps the ring alive. The caller promises the rest.
+        unsafe { self.slots.read_run(first, buffer, is_checked) }
     }
 }
 

@@ -1,20 +1,25 @@
 //! What a [`Subscriber`] can do if loss is allowed: learn of a loss, and skip messages on purpose.
 
 use core::mem::MaybeUninit;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+use std::time::Instant;
 
 use super::Subscriber;
 use super::miss::Miss;
+use super::mode::LossyMode;
 use super::subscriber::wait_without_deadline;
 use crate::base::sequence::Sequence;
 use crate::error::LossyRecvError;
 use crate::message::Message;
 use crate::sync::{AtomicU64, mutated, pause};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+use crate::wait::wait_until;
 use crate::wait::{EventCount, Look, Wait};
 
 /// How often `latest` looks for a message of another process.
 const MOST_LOOKS: u64 = 1_000;
 
-impl<T: Message> Subscriber<T> {
+impl<T: Message, M: LossyMode> Subscriber<T, M> {
     /// Receives the next message. Waits for it like [`recv`](Self::recv), but reports a lag like
     /// [`try_recv`](Self::try_recv). After a lag the next call goes on with the oldest message that is still
     /// in the ring.
@@ -22,6 +27,7 @@ impl<T: Message> Subscriber<T> {
     /// # Errors
     ///
     /// [`Lagged`](LossyRecvError::Lagged): messages were lost since the last receive. It says how many.
+    /// [`Corrupt`](LossyRecvError::Corrupt): another process has published something that is no `T`.
     /// [`Closed`](LossyRecvError::Closed): the ring is closed and nothing is left.
     ///
     /// # Examples
@@ -39,13 +45,14 @@ impl<T: Message> Subscriber<T> {
     /// assert_eq!(subscriber.recv_or_lag(), Err(LossyRecvError::Closed));
     /// ```
     #[inline]
-    pub fn recv_or_lag(&mut self) -> Result<T, LossyRecvError> {
+    pub fn recv_or_lag(&mut self) -> Result<T, LossyRecvError<M::Corrupt>> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
-            Ok(whole) => Ok(whole.take()),
+            Ok(message) => Ok(message.take()),
             Err(Miss::Lapped) if !mutated!("lag_unreported") => {
                 Err(LossyRecvError::Lagged { skipped: self.go_on() })
             }
+            Err(Miss::Corrupt(corrupt)) => Err(LossyRecvError::Corrupt(self.pass_corrupt(corrupt))),
             Err(_) => {
                 let strategy = self.wait_strategy();
                 wait_without_deadline(&mut OrLag(self), strategy)
@@ -53,9 +60,20 @@ impl<T: Message> Subscriber<T> {
         }
     }
 
+    /// As [`recv_or_lag`](Self::recv_or_lag), but gives up at `deadline`, if there is one: `None`.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) fn recv_or_lag_until(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Option<Result<T, LossyRecvError<M::Corrupt>>> {
+        let strategy = self.wait_strategy();
+        wait_until(&mut OrLag(self), strategy, deadline)
+    }
+
     /// Receives the newest message and skips the messages before it, which count as lagged. `None` if no
     /// message has come since the last receive. Never goes back, and never delivers a message twice. It tries
-    /// again if publishers overwrite the message while it copies, and waits for nothing else. With many
+    /// again if publishers overwrite the message while it copies, and waits for nothing else. If what is
+    /// newest is corrupt, it passes that, and is content only with a newer one. With many
     /// publishers it also skips messages that are still being written, and looks at the slot of each.
     ///
     /// ```
@@ -67,7 +85,7 @@ impl<T: Message> Subscriber<T> {
     /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
     /// ```
     pub fn latest(&mut self) -> Option<T> {
-        let from = if mutated!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
+        let mut from = if mutated!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
         // Another process may make it look for ever, on purpose.
         let mut looks = if self.shared.ring.head().is_seen() { MOST_LOOKS } else { u64::MAX };
         while looks > 0 {
@@ -76,8 +94,17 @@ impl<T: Message> Subscriber<T> {
             let mut message = MaybeUninit::uninit();
             if let Ok(whole) = self.shared.read(newest, &mut message) {
                 self.skip_on_purpose(newest);
-                self.cursor = newest.next();
-                return Some(whole.take());
+                match Self::value_of(whole) {
+                    Ok(message) => {
+                        self.cursor = newest.next();
+                        return Some(message.take());
+                    }
+                    Err(corrupt) => {
+                        self.pass_corrupt(corrupt);
+                        from = self.cursor;
+                        continue;
+                    }
+                }
             }
             // It was overwritten meanwhile: there is a newer one, or will be at the next look.
             // Unreached: overwritten, or not yet written, between two looks: two threads have to meet there;
@@ -115,10 +142,10 @@ impl<T: Message> Subscriber<T> {
 }
 
 /// A subscriber that waits for a message, or for a lag.
-pub(super) struct OrLag<'s, T: Message>(pub(super) &'s mut Subscriber<T>);
+pub(super) struct OrLag<'s, T: Message, M: LossyMode>(pub(super) &'s mut Subscriber<T, M>);
 
-impl<T: Message> Wait for OrLag<'_, T> {
-    type Found = Result<T, LossyRecvError>;
+impl<T: Message, M: LossyMode> Wait for OrLag<'_, T, M> {
+    type Found = Result<T, LossyRecvError<M::Corrupt>>;
 
     fn event(&self) -> &EventCount {
         self.0.event()
@@ -132,7 +159,7 @@ impl<T: Message> Wait for OrLag<'_, T> {
     fn poll(&mut self) -> Look<Self::Found> {
         let mut message = MaybeUninit::uninit();
         match self.0.next(&mut message) {
-            Ok(whole) => Look::Found(Ok(whole.take())),
+            Ok(message) => Look::Found(Ok(message.take())),
             Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
             Err(Miss::Lapped) => {
                 let skipped = self.0.go_on();
@@ -140,6 +167,9 @@ impl<T: Message> Wait for OrLag<'_, T> {
                     return Look::Again;
                 }
                 Look::Found(Err(LossyRecvError::Lagged { skipped }))
+            }
+            Err(Miss::Corrupt(corrupt)) => {
+                Look::Found(Err(LossyRecvError::Corrupt(self.0.pass_corrupt(corrupt))))
             }
             Err(Miss::Empty) => Look::Nothing,
         }

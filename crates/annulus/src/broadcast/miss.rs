@@ -1,5 +1,6 @@
 //! [`Miss`]: why a subscriber has no next message.
 
+use core::convert::Infallible;
 use core::mem::MaybeUninit;
 
 use super::ring_state::RingState;
@@ -12,13 +13,27 @@ use crate::sync::mutated;
 const MOVED_BYTES: usize = 64;
 
 /// Why there is no next message.
-pub(super) enum Miss {
+pub(super) enum Miss<C> {
     Empty,
     Lapped,
     Closed,
+    /// Another process has written what is none.
+    Corrupt(C),
 }
 
-impl From<Missing> for Miss {
+impl Miss<Infallible> {
+    /// The same where something may be corrupt.
+    #[inline(always)]
+    pub(super) fn or_corrupt<C>(self) -> Miss<C> {
+        match self {
+            Self::Empty => Miss::Empty,
+            Self::Lapped => Miss::Lapped,
+            Self::Closed => Miss::Closed,
+        }
+    }
+}
+
+impl<C> From<Missing> for Miss<C> {
     #[inline(always)]
     fn from(missing: Missing) -> Self {
         match missing {
@@ -37,7 +52,7 @@ pub(super) fn why_nothing<T: Message>(
     shared: &RingState<Copied<T>>,
     cursor: Sequence,
     admitted: bool,
-) -> Result<Kept<T>, Miss> {
+) -> Result<Kept<T>, Miss<Infallible>> {
     if shared.is_drained_here(cursor) {
         return Err(Miss::Closed);
     }

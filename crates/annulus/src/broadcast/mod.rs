@@ -88,8 +88,8 @@ pub use iter::{IntoIter, Iter, TryIter};
 #[doc(hidden)]
 pub use lent::{LentPublisher, LentSubscriber};
 #[cfg(feature = "shm")]
-pub use mode::Awaited;
-pub use mode::{Lossless, Lossy, Mode, Unstaged};
+pub use mode::{Awaited, Foreign};
+pub use mode::{Lossless, Lossy, LossyMode, Mode, Unstaged};
 pub use mp_publisher::MpPublisher;
 pub use progress::{DependencyBarrier, Upstream};
 pub use publisher::Publisher;

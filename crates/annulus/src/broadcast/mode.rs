@@ -1,12 +1,15 @@
 //! Whether a ring loses messages, and how a subscriber is bound to others: decided by types, so that who is
 //! not bound pays nothing.
 
+use core::convert::Infallible;
 use core::error::Error;
+use core::fmt;
 
 use super::handle::{Gating, Receiving, Role};
 use super::ring_state::RingState;
 use crate::base::sequence::Sequence;
 use crate::error::{LossyTryRecvError, TryRecvError};
+use crate::message::schema::BadValue;
 use crate::ring::{OwnPlace, Store};
 use crate::sync::mutated;
 
@@ -19,10 +22,32 @@ pub trait Mode: Hooks {
     /// they can't.
     type TryRecvError: Error + From<TryRecvError> + PartialEq + Send + Sync + 'static;
 
+    /// What is said of something in the ring that is no message: a [`BadValue`], if another process can write
+    /// there; otherwise nothing, because there can be no such thing.
+    type Corrupt: Copy + fmt::Debug + fmt::Display;
+
     /// What `try_recv` says of a lag. Never called where nothing can be lost.
     #[doc(hidden)]
     fn lagged(skipped: u64) -> Self::TryRecvError;
+
+    /// Never called within one process.
+    #[doc(hidden)]
+    // Decision 0148: `Infallible` within one process.
+    fn corrupt(bad: BadValue) -> Self::Corrupt;
+
+    /// What `try_recv` says of that.
+    #[doc(hidden)]
+    fn is_corrupt(corrupt: Self::Corrupt) -> Self::TryRecvError;
 }
+
+/// A mode in which publishers wait for nobody: [`Lossy`], or `Foreign` for a ring of other processes.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait LossyMode:
+    Unstaged + Mode<TryRecvError = LossyTryRecvError<<Self as Mode>::Corrupt>> + Hooks<Role = Receiving>
+{
+}
+
+impl LossyMode for Lossy {}
 
 /// The mode of a subscriber that follows nobody: [`Lossy`] or [`Lossless`]. Such a subscriber can become a
 /// stage, once, and can be cloned.
@@ -46,33 +71,78 @@ pub enum Lossy {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lossless {}
 
+/// A subscriber of a ring whose publishers are of other processes, and do not wait for it. It is as one of
+/// mode [`Lossy`]. And it checks each message, because other processes can write anything to the ring:
+/// [`LossyTryRecvError::Corrupt`] says what is no message. (A type of which any bytes are a value needs no
+/// check, and gets none.)
+#[cfg(feature = "shm")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Foreign {}
+
+#[cfg(feature = "shm")]
+impl Unstaged for Foreign {}
+#[cfg(feature = "shm")]
+impl LossyMode for Foreign {}
+
 /// A subscriber of a lossless ring whose publisher is of another process. It has one of the
 /// [seats](crate::shm::broadcast::lossless) of the ring, and the publisher waits for it.
 ///
-/// It loses nothing, as long as no process writes to the ring what it must not. Because one could, there is
-/// an error that says so: [`LossyTryRecvError::Lagged`]. It has no clone, because there might be no seat for
-/// that.
+/// It loses nothing, as long as no process writes to the ring what it must not. Because one could, there are
+/// errors that say so: [`LossyTryRecvError::Lagged`] and [`Corrupt`](LossyTryRecvError::Corrupt). It has no
+/// clone, because there might be no seat for that.
 #[cfg(feature = "shm")]
 #[cfg_attr(annulus_loom, allow(rustdoc::broken_intra_doc_links))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Awaited {}
 
-impl Mode for Lossy {
-    type TryRecvError = LossyTryRecvError;
+/// Messages can be lost.
+macro_rules! may_lose {
+    ($Mode:ty, $Corrupt:ty, |$bad:pat_param| $corrupt:expr) => {
+        impl Mode for $Mode {
+            type TryRecvError = LossyTryRecvError<$Corrupt>;
+            type Corrupt = $Corrupt;
 
-    // Unreached: not so: the report loses the count of a function that is inlined everywhere
-    #[inline(always)]
-    fn lagged(skipped: u64) -> LossyTryRecvError {
-        LossyTryRecvError::Lagged { skipped }
-    }
+            // Unreached: not so: the report loses the count of a function that is inlined everywhere
+            #[inline(always)]
+            fn lagged(skipped: u64) -> Self::TryRecvError {
+                LossyTryRecvError::Lagged { skipped }
+            }
+
+            fn corrupt($bad: BadValue) -> $Corrupt {
+                $corrupt
+            }
+
+            fn is_corrupt(corrupt: $Corrupt) -> Self::TryRecvError {
+                LossyTryRecvError::Corrupt(corrupt)
+            }
+        }
+    };
 }
+may_lose!(Lossy, Infallible, |_| unreachable!("{OF_THIS_PROCESS}"));
+#[cfg(feature = "shm")]
+may_lose!(Foreign, BadValue, |bad| bad);
+#[cfg(feature = "shm")]
+may_lose!(Awaited, BadValue, |bad| bad);
+
+const OF_THIS_PROCESS: &str = "its publishers are of this process";
 
 impl Mode for Lossless {
     type TryRecvError = TryRecvError;
+    type Corrupt = Infallible;
 
     // Unreached: says that it can't happen: a lossless subscriber is never lapped
     fn lagged(_: u64) -> TryRecvError {
         unreachable!("publishers wait for this subscriber")
+    }
+
+    // Unreached: as above
+    fn corrupt(_: BadValue) -> Infallible {
+        unreachable!("{OF_THIS_PROCESS}")
+    }
+
+    // Unreached: as above
+    fn is_corrupt(corrupt: Infallible) -> TryRecvError {
+        match corrupt {}
     }
 }
 
@@ -88,6 +158,9 @@ pub(crate) trait Hooks: Sized + 'static {
 
     /// Whether publishers wait for it, so that nothing is overwritten before it is received.
     const LOSSLESS: bool;
+
+    /// Whether other processes write to the ring, so that each message is checked when it was read.
+    const IS_CHECKED: bool = false;
 
     /// Whether it is hardly ever overtaken, so that it reads in runs. A run is received whole, or not at all.
     const IN_RUNS: bool = Self::LOSSLESS;
@@ -116,6 +189,21 @@ impl UnstagedFork for Lossy {
     }
 }
 
+#[cfg(feature = "shm")]
+impl Hooks for Foreign {
+    type Role = Receiving;
+    type Claims = ();
+    const LOSSLESS: bool = false;
+    const IS_CHECKED: bool = true;
+}
+
+#[cfg(feature = "shm")]
+impl UnstagedFork for Foreign {
+    fn fork<S: Store>(role: &Receiving, shared: &RingState<S>, cursor: Sequence) -> Receiving {
+        Lossy::fork(role, shared, cursor)
+    }
+}
+
 impl Hooks for Lossless {
     type Role = Gating;
     type Claims = ();
@@ -132,21 +220,11 @@ impl Hooks for Lossless {
 }
 
 #[cfg(feature = "shm")]
-impl Mode for Awaited {
-    type TryRecvError = LossyTryRecvError;
-
-    // Unreached: not so: the report loses the count of a function that is inlined everywhere
-    #[inline(always)]
-    fn lagged(skipped: u64) -> LossyTryRecvError {
-        LossyTryRecvError::Lagged { skipped }
-    }
-}
-
-#[cfg(feature = "shm")]
 impl Hooks for Awaited {
     type Role = Gating;
     type Claims = ();
     const LOSSLESS: bool = false;
+    const IS_CHECKED: bool = true;
     const IN_RUNS: bool = true;
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use futures_core::FusedStream;
 
 use super::lossy::OrLag;
 use super::process::Processing;
-use super::{Lossy, Mode, Staged, Subscriber, SubscriberGroup, Unstaged};
+use super::{LossyMode, Mode, Staged, Subscriber, SubscriberGroup, Unstaged};
 use crate::error::{LossyRecvError, RecvError};
 use crate::message::Message;
 use crate::wait::{Streaming, Waiting};
@@ -119,7 +119,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 }
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Message> Subscriber<T, Lossy> {
+impl<T: Message, M: LossyMode> Subscriber<T, M> {
     /// Receives the next message like [`recv_async`](Self::recv_async), but reports a lag, like
     /// [`recv_or_lag`](Self::recv_or_lag). After a lag the next call goes on with the oldest message that is
     /// still in the ring.
@@ -145,7 +145,9 @@ impl<T: Message> Subscriber<T, Lossy> {
     ///     assert_eq!(subscriber.recv_or_lag_async().await, Ok(2));
     /// });
     /// ```
-    pub fn recv_or_lag_async(&mut self) -> impl Future<Output = Result<T, LossyRecvError>> + Unpin {
+    pub fn recv_or_lag_async(
+        &mut self,
+    ) -> impl Future<Output = Result<T, LossyRecvError<M::Corrupt>>> + Unpin {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(OrLag(self)) }
     }

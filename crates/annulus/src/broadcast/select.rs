@@ -5,18 +5,18 @@ use alloc::boxed::Box;
 use super::claiming::Claiming;
 use super::lossy::OrLag;
 use super::slot_access::Claimable;
-use super::{Lossless, Lossy, MpPublisher, Publisher, Subscriber};
+use super::{Lossless, Lossy, LossyMode, MpPublisher, Publisher, Subscriber};
 use crate::error::{LossyRecvError, PublishError, Refusal};
 use crate::message::Message;
 use crate::transmit::await_room::{Alone, AwaitRoom};
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};
 
-impl<T: Message> Subscriber<T> {
+impl<T: Message, M: LossyMode> Subscriber<T, M> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError>> {
+    pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError<M::Corrupt>>> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.wait_strategy()) }
     }

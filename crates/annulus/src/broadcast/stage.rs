@@ -10,6 +10,7 @@ use super::ring_state::RingState;
 use crate::base::sequence::Sequence;
 use crate::error::UpstreamError;
 use crate::message::Message;
+use crate::message::schema::BadValue;
 use crate::ring::Store;
 
 /// The mode of a [`Subscriber`] that follows others, or is followed by others, or both.
@@ -49,10 +50,19 @@ impl<R: Role> Role for StageRole<R> {
 
 impl<M: Unstaged> Mode for Staged<M> {
     type TryRecvError = M::TryRecvError;
+    type Corrupt = M::Corrupt;
 
     #[inline(always)]
     fn lagged(skipped: u64) -> M::TryRecvError {
         M::lagged(skipped)
+    }
+
+    fn corrupt(bad: BadValue) -> M::Corrupt {
+        M::corrupt(bad)
+    }
+
+    fn is_corrupt(corrupt: M::Corrupt) -> M::TryRecvError {
+        M::is_corrupt(corrupt)
     }
 }
 
@@ -60,6 +70,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
     type Role = StageRole<M::Role>;
     type Claims = M::Claims;
     const LOSSLESS: bool = M::LOSSLESS;
+    const IS_CHECKED: bool = M::IS_CHECKED;
 
     #[inline]
     fn advance<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence) {

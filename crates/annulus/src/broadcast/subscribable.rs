@@ -6,7 +6,7 @@ use core::mem::ManuallyDrop;
 use super::handle::{Handle, Inviting};
 use super::receivers::Receivers;
 use super::ring_state::RingState;
-use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
+use super::{DependencyBarrier, Lossless, Lossy, LossyMode, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::Closer;
 use crate::base::common::Common;
 use crate::base::sequence::Sequence;
@@ -100,7 +100,7 @@ impl<T: Message, M: Mode> Drop for SubscribableShare<T, M> {
     }
 }
 
-impl<T: Message> Subscribable<T> {
+impl<T: Message, M: LossyMode> Subscribable<T, M> {
     /// A subscriber for the messages that are published from now on.
     ///
     /// Messages that were published before this call are left out. A message that is being published during
@@ -125,7 +125,7 @@ impl<T: Message> Subscribable<T> {
     #[doc(alias = "resubscribe")]
     #[doc(alias = "subscribe_lossy")]
     #[must_use]
-    pub fn subscribe(&self) -> Subscriber<T> {
+    pub fn subscribe(&self) -> Subscriber<T, M> {
         self.lossy()
     }
 
@@ -142,7 +142,7 @@ impl<T: Message> Subscribable<T> {
     /// assert_eq!(subscriber.total_lagged(), 0);
     /// ```
     #[must_use]
-    pub fn subscribe_from_oldest(&self) -> Subscriber<T> {
+    pub fn subscribe_from_oldest(&self) -> Subscriber<T, M> {
         let frontier = self.shared.ring.frontier(Sequence::FIRST);
         Subscriber::new(self.shared.receiver(), frontier.oldest)
     }
@@ -150,13 +150,13 @@ impl<T: Message> Subscribable<T> {
     /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
     /// [`after(&[])`](Subscriber::after). Allocates.
     #[must_use]
-    pub fn subscribe_tracked(&self) -> Subscriber<T, Staged<Lossy>> {
+    pub fn subscribe_tracked(&self) -> Subscriber<T, Staged<M>> {
         self.subscribe().after_barrier(&DependencyBarrier::none())
     }
 
     /// `N` subscribers on one thread that share each read: see [`SubscriberGroup`]. Allocates.
     #[must_use]
-    pub fn subscribe_group<const N: usize>(&self) -> SubscriberGroup<T, N> {
+    pub fn subscribe_group<const N: usize>(&self) -> SubscriberGroup<T, N, M> {
         SubscriberGroup::new(self.subscribe())
     }
 }
@@ -301,7 +301,7 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         self.shared.receivers()
     }
 
-    fn lossy(&self) -> Subscriber<T> {
+    fn lossy<Q: LossyMode>(&self) -> Subscriber<T, Q> {
         let frontier = self.shared.ring.frontier(Sequence::FIRST);
         Subscriber::new(self.shared.receiver(), frontier.head)
     }

@@ -20,7 +20,7 @@ use crate::error::{RecvError, TryRecvError};
 use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Copied, Missing, Whole};
+use crate::ring::{Copied, Corrupt, Missing, Value, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};
@@ -37,14 +37,15 @@ use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until
 /// - [`Staged`](crate::broadcast::Staged): a subscriber of one of these modes that follows other subscribers:
 ///   see [`after`](Self::after).
 ///
-/// At every moment, `total_received() + total_lagged()` is how far the subscriber has come.
+/// At every moment, `total_received() + total_lagged() + total_corrupt()` is how far the subscriber has come.
+/// (What is [corrupt](Self::total_corrupt), another process has written.)
 ///
 /// A ring is closed when its last publisher is dropped, or when somebody [closes](crate::Closer) it.
 /// Subscribers still receive what was published before. A subscriber may move to another thread. A clone
 /// starts at the same message, with counters at zero; publishers wait for it as they do for the original. A
 /// stage can't be cloned.
 ///
-/// | verb | waits | on lag |
+/// | verb | waits | on lag, and on what is corrupt |
 /// | --- | --- | --- |
 /// | [`try_recv`](Self::try_recv) | no | says so, once |
 /// | [`recv`](Self::recv), [`recv_by`](Self::recv_by), `recv_timeout`, `recv_deadline`, [`recv_batch`](Self::recv_batch), [`recv_many`](Self::recv_many) | yes | counts it and goes on |
@@ -62,6 +63,8 @@ pub struct Subscriber<T, M: Mode = Lossy> {
     start: Sequence,
     /// Messages between `start` and `cursor` that it did not receive.
     lagged: u64,
+    /// What it found between them that was no message.
+    corrupt: u64,
     /// Where it went on after the last lag.
     recovery: Recovery,
     /// How it waits, if not as its ring. Only slow paths look at it.
@@ -81,8 +84,9 @@ const RUN_BYTES: usize = 64;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, M::Role>, start: Sequence) -> Self {
+        debug_assert!(M::IS_CHECKED || !shared.ring.is_of_others(), "`of_another` says how it is subscribed");
         let recovery = Recovery::before_the_first();
-        Self { shared, cursor: start, start, lagged: 0, recovery, strategy: None }
+        Self { shared, cursor: start, start, lagged: 0, corrupt: 0, recovery, strategy: None }
     }
 
     /// The same subscriber in another mode, if `change` allows it: at its cursor, with its counters.
@@ -90,8 +94,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self,
         change: impl FnOnce(Handle<Copied<T>, M::Role>, Sequence) -> Result<Handle<Copied<T>, Q::Role>, E>,
     ) -> Result<Subscriber<T, Q>, E> {
-        let Self { shared, cursor, start, lagged, recovery, strategy } = self;
-        Ok(Subscriber { shared: change(shared, cursor)?, cursor, start, lagged, recovery, strategy })
+        let Self { shared, cursor, start, lagged, corrupt, recovery, strategy } = self;
+        let shared = change(shared, cursor)?;
+        Ok(Subscriber { shared, cursor, start, lagged, corrupt, recovery, strategy })
     }
 
     /// How it is bound to others.
@@ -153,6 +158,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///   If the subscriber was lapped again before it had read half a ring, it goes on with a later message,
     ///   because the oldest would be overwritten at once; the messages that it skips for that count in
     ///   `skipped`. It never skips a message that is still to be written.
+    /// - [`Corrupt`](crate::LossyTryRecvError::Corrupt): another process has published something that is no
+    ///   `T`. The next call goes on behind it.
     /// - `Closed`: the ring is closed and nothing is left.
     ///
     /// # Examples
@@ -176,10 +183,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
-            Ok(whole) => Ok(whole.take()),
+            Ok(message) => Ok(message.take()),
             Err(Miss::Empty) => Err(TryRecvError::Empty.into()),
             Err(Miss::Closed) => Err(TryRecvError::Closed.into()),
             Err(Miss::Lapped) => Err(M::lagged(self.go_on())),
+            Err(Miss::Corrupt(corrupt)) => Err(M::is_corrupt(self.pass_corrupt(corrupt))),
         }
     }
 
@@ -225,7 +233,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
-            Ok(whole) => Ok(whole.take()),
+            Ok(message) => Ok(message.take()),
             Err(_) => wait(self),
         }
     }
@@ -423,7 +431,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline]
     #[must_use]
     pub fn total_received(&self) -> u64 {
-        self.cursor.since(self.start) - self.lagged
+        self.cursor.since(self.start) - self.lagged - self.corrupt
     }
 
     /// How many messages this subscriber did not receive: they were overwritten before it read them, or
@@ -432,6 +440,14 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[must_use]
     pub fn total_lagged(&self) -> u64 {
         self.lagged
+    }
+
+    /// How many messages were none: another process had published something that no `T` is, and this
+    /// subscriber has passed it. Always 0 within one process, and for types of which any bytes are a value.
+    #[inline]
+    #[must_use]
+    pub fn total_corrupt(&self) -> u64 {
+        self.corrupt
     }
 
     /// The share of messages that this subscriber received, of all messages that it has passed: from 0 to 1.
@@ -474,16 +490,20 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             position: self.cursor(),
             received: self.total_received(),
             lagged: self.total_lagged(),
+            corrupt: self.total_corrupt(),
             pending: self.pending(),
         }
     }
 
     /// The next message, which publishers need not keep any longer.
     #[inline]
-    pub(super) fn next<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
-        let whole = self.take(message)?;
+    pub(super) fn next<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, Miss<Corrupt<T>>> {
+        let message = self.take(message)?;
         self.release();
-        Ok(whole)
+        Ok(message)
     }
 
     /// Frees the slots of all messages that were taken, for publishers.
@@ -494,15 +514,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
     #[inline]
-    fn take<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
-        let whole = self.read(message)?;
+    fn take<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Value<'m, T>, Miss<Corrupt<T>>> {
+        let message = self.read(message)?;
         self.cursor = self.cursor.next();
-        Ok(whole)
+        Ok(message)
     }
 
     /// The one read that everything else is made of: the message at the cursor, which stays where it is.
     #[inline]
-    pub(super) fn read<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
+    pub(super) fn read<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, Miss<Corrupt<T>>> {
         let cursor = self.cursor;
         let admitted = self.shared.admits(cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -512,7 +535,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         let (missing, message) = if admitted {
             match shared.read(cursor, message) {
-                Ok(whole) => return Ok(whole),
+                Ok(whole) => return Self::value_of(whole).map_err(Miss::Corrupt),
                 Err(missing) => missing,
             }
         } else {
@@ -520,17 +543,30 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         };
         match missing {
             Missing::NotYet if unlikely(shared.may_be_closed()) => {
-                why_nothing(shared, cursor, admitted).map(|kept| kept.whole_in(message))
+                match why_nothing(shared, cursor, admitted) {
+                    Ok(kept) => Self::value_of(kept.whole_in(message)).map_err(Miss::Corrupt),
+                    Err(miss) => Err(miss.or_corrupt()),
+                }
             }
             missing => Err(missing.into()),
         }
+    }
+
+    /// The message that was read whole, if it is one.
+    #[inline(always)]
+    pub(super) fn value_of(whole: Whole<'_, T>) -> Result<Value<'_, T>, Corrupt<T>> {
+        if M::IS_CHECKED {
+            return whole.checked();
+        }
+        // SAFETY: a ring whose subscribers are of a mode that does not check is of this process.
+        Ok(unsafe { whole.unchecked() })
     }
 
     /// A copy of the next message, if it is there; the cursor stays where it is.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<T> {
         let mut message = MaybeUninit::uninit();
-        self.read(&mut message).ok().map(Whole::take)
+        self.read(&mut message).ok().map(Value::take)
     }
 
     /// Passes the message that [`peek`](Self::peek) returned.
@@ -553,11 +589,14 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         while end.is_none_or(|end| self.cursor < end) {
             let mut message = MaybeUninit::uninit();
             match self.take(&mut message) {
-                Ok(whole) => return Some(whole.take()),
+                Ok(message) => return Some(message.take()),
                 Err(Miss::Empty | Miss::Closed) => break,
                 Err(Miss::Lapped) => {
                     self.go_on();
                     end.get_or_insert_with(|| self.end());
+                }
+                Err(Miss::Corrupt(corrupt)) => {
+                    self.pass_corrupt(corrupt);
                 }
             }
         }
@@ -608,7 +647,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             return 0;
         }
         let mut copies = [const { MaybeUninit::uninit() }; RUN];
-        let run = self.shared.read_run(cursor, &mut copies[..most]);
+        // SAFETY: as in `value_of`.
+        let run = unsafe { self.shared.read_run(cursor, &mut copies[..most], M::IS_CHECKED) };
         let count = run.take_into(buffer);
         self.cursor = cursor.plus(count as u64);
         count
@@ -617,6 +657,14 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[cfg(feature = "std")]
     fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         in_time(wait_until(self, self.wait_strategy(), deadline))
+    }
+
+    /// Goes on behind what is no message, and says what it is.
+    #[cold]
+    pub(super) fn pass_corrupt(&mut self, corrupt: Corrupt<T>) -> M::Corrupt {
+        self.corrupt += u64::from(!mutated!("corrupt_uncounted"));
+        self.pass();
+        M::corrupt(corrupt.bad_value())
     }
 
     /// Goes on after a lag and says how many messages that cost.
@@ -694,13 +742,17 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
     fn poll(&mut self) -> Look<Self::Found> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
-            Ok(whole) => Look::Found(Ok(whole.take())),
+            Ok(message) => Look::Found(Ok(message.take())),
             Err(Miss::Closed) => Look::Found(Err(RecvError)),
             Err(Miss::Empty) => Look::Nothing,
             // The message that lapped it may be the last one for a long time. Messages are there, and no
             // publisher will notify for them.
             Err(Miss::Lapped) => {
                 self.go_on();
+                Look::Again
+            }
+            Err(Miss::Corrupt(corrupt)) => {
+                self.pass_corrupt(corrupt);
                 Look::Again
             }
         }
@@ -718,10 +770,13 @@ impl<T: Message, M: Unstaged> Clone for Subscriber<T, M> {
 
 impl<T: Message, M: Mode> fmt::Debug for Subscriber<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscriber")
-            .field("cursor", &self.cursor())
+        let mut text = f.debug_struct("Subscriber");
+        text.field("cursor", &self.cursor())
             .field("received", &self.total_received())
-            .field("lagged", &self.lagged)
-            .finish_non_exhaustive()
+            .field("lagged", &self.lagged);
+        if M::IS_CHECKED {
+            text.field("corrupt", &self.corrupt);
+        }
+        text.finish_non_exhaustive()
     }
 }

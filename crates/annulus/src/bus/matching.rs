@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::error::Error;
 use core::fmt;
 #[cfg(feature = "std")]
@@ -89,9 +90,13 @@ pub enum MatchingError {
 impl fmt::Display for MatchingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => LossyTryRecvError::Empty.fmt(f),
+            Self::Empty => <LossyTryRecvError>::Empty.fmt(f),
             Self::Lagged { topic, skipped } => {
-                write!(f, "topic {topic:?}: {}", LossyTryRecvError::Lagged { skipped: *skipped })
+                write!(
+                    f,
+                    "topic {topic:?}: {}",
+                    LossyTryRecvError::Lagged::<Infallible> { skipped: *skipped }
+                )
             }
             Self::Closed => {
                 f.write_str("the bus and its publishers are gone, and every message was received")

@@ -2,10 +2,12 @@
 
 mod refused;
 
+use core::convert::Infallible;
 use core::error::Error;
 use core::fmt;
 
 use crate::memory::{MemoryError, NoBlock};
+use crate::message::schema::BadValue;
 use crate::sync::mutated;
 
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
@@ -14,8 +16,11 @@ pub use refused::{PublishError, SendError, TryPublishError, TrySendError};
 pub use refused::{PublishTimeoutError, SendTimeoutError};
 
 /// Why [`try_recv`](crate::broadcast::Subscriber::try_recv) returned no message.
+///
+/// Within one process no message is corrupt: `C` is [`Infallible`] then, and a `match` needs no arm for it.
+/// Between processes it is a [`BadValue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LossyTryRecvError {
+pub enum LossyTryRecvError<C = Infallible> {
     /// There is no new message. The ring is not closed.
     Empty,
     /// The publisher overwrote `skipped` messages before this subscriber read them. The next receive goes on
@@ -24,24 +29,27 @@ pub enum LossyTryRecvError {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
+    /// Another process has written something that is no message. The next receive goes on behind it.
+    Corrupt(C),
     /// All publishers are gone, or somebody closed the ring, and everything that was published was received
-    /// or counted as lagged.
+    /// or counted.
     Closed,
 }
 
-impl fmt::Display for LossyTryRecvError {
+impl<C: fmt::Display> fmt::Display for LossyTryRecvError<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("no new message"),
             Self::Lagged { skipped } => {
                 write!(f, "lagged behind the publisher: {skipped} messages were overwritten unread")
             }
+            Self::Corrupt(bad) => write!(f, "what another process has published is no message: {bad}"),
             Self::Closed => RecvError.fmt(f),
         }
     }
 }
 
-impl Error for LossyTryRecvError {}
+impl<C: fmt::Debug + fmt::Display> Error for LossyTryRecvError<C> {}
 
 /// Why there is no next message, on a ring that loses none.
 #[doc(alias = "PopError")]
@@ -60,7 +68,7 @@ pub enum TryRecvError {
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => LossyTryRecvError::Empty.fmt(f),
+            Self::Empty => <LossyTryRecvError>::Empty.fmt(f),
             Self::Closed => RecvError.fmt(f),
         }
     }
@@ -68,7 +76,7 @@ impl fmt::Display for TryRecvError {
 
 impl Error for TryRecvError {}
 
-impl From<TryRecvError> for LossyTryRecvError {
+impl<C> From<TryRecvError> for LossyTryRecvError<C> {
     fn from(error: TryRecvError) -> Self {
         match error {
             TryRecvError::Empty => Self::Empty,
@@ -93,7 +101,18 @@ impl fmt::Display for RecvError {
 
 impl Error for RecvError {}
 
-impl From<RecvError> for LossyTryRecvError {
+/// For programs that receive from both kinds of ring.
+impl From<LossyTryRecvError> for LossyTryRecvError<BadValue> {
+    fn from(error: LossyTryRecvError) -> Self {
+        match error {
+            LossyTryRecvError::Empty => Self::Empty,
+            LossyTryRecvError::Lagged { skipped } => Self::Lagged { skipped },
+            LossyTryRecvError::Closed => Self::Closed,
+        }
+    }
+}
+
+impl<C> From<RecvError> for LossyTryRecvError<C> {
     fn from(_: RecvError) -> Self {
         Self::Closed
     }
@@ -107,35 +126,42 @@ impl From<RecvError> for TryRecvError {
 
 /// Why [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) returned no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LossyRecvError {
+pub enum LossyRecvError<C = Infallible> {
     /// As [`LossyTryRecvError::Lagged`].
     Lagged {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
+    /// As [`LossyTryRecvError::Corrupt`].
+    Corrupt(C),
     /// All publishers are gone, or somebody closed the ring, and everything that was published was received
-    /// or counted as lagged.
+    /// or counted.
     Closed,
 }
 
-impl fmt::Display for LossyRecvError {
+impl<C: fmt::Display> fmt::Display for LossyRecvError<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        LossyTryRecvError::from(*self).fmt(f)
+        match self {
+            Self::Lagged { skipped } => LossyTryRecvError::Lagged::<C> { skipped: *skipped }.fmt(f),
+            Self::Corrupt(corrupt) => LossyTryRecvError::Corrupt(corrupt).fmt(f),
+            Self::Closed => RecvError.fmt(f),
+        }
     }
 }
 
-impl Error for LossyRecvError {}
+impl<C: fmt::Debug + fmt::Display> Error for LossyRecvError<C> {}
 
-impl From<LossyRecvError> for LossyTryRecvError {
-    fn from(error: LossyRecvError) -> Self {
+impl<C> From<LossyRecvError<C>> for LossyTryRecvError<C> {
+    fn from(error: LossyRecvError<C>) -> Self {
         match error {
             LossyRecvError::Lagged { skipped } => Self::Lagged { skipped },
+            LossyRecvError::Corrupt(bad) => Self::Corrupt(bad),
             LossyRecvError::Closed => Self::Closed,
         }
     }
 }
 
-impl From<RecvError> for LossyRecvError {
+impl<C> From<RecvError> for LossyRecvError<C> {
     fn from(_: RecvError) -> Self {
         Self::Closed
     }
@@ -150,7 +176,7 @@ pub enum RecvTimeoutError {
     /// No message came in time.
     Timeout,
     /// All publishers are gone, or somebody closed the ring, and everything that was published was received
-    /// or counted as lagged.
+    /// or counted.
     Closed,
 }
 

@@ -16,6 +16,16 @@ pub trait AsItIs: Copy {
     /// What it is made of.
     const SCHEMA: &'static Schema;
 
+    /// As of [`Plain`].
+    const ANY_BITS: bool;
+
+    /// As of [`Plain`].
+    ///
+    /// # Safety
+    ///
+    /// As of [`Plain`].
+    unsafe fn is_value(bytes: *const u8) -> bool;
+
     /// The value itself.
     fn wire(&self) -> &Self::Wire;
 
@@ -23,7 +33,7 @@ pub trait AsItIs: Copy {
     ///
     /// # Safety
     ///
-    /// It points to a value of this type, or to a copy of its bytes.
+    /// It points to a value of this type, or to bytes that are one.
     unsafe fn from_wire(wire: *const Self::Wire) -> Self;
 }
 
@@ -31,6 +41,13 @@ impl<T: Plain> AsItIs for T {
     type Wire = T;
 
     const SCHEMA: &'static Schema = <T as Plain>::SCHEMA;
+    const ANY_BITS: bool = <T as Plain>::ANY_BITS;
+
+    #[inline(always)]
+    unsafe fn is_value(bytes: *const u8) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { <T as Plain>::is_value(bytes) }
+    }
 
     #[inline(always)]
     fn wire(&self) -> &T {
@@ -54,6 +71,12 @@ where
     type Wire = ();
 
     const SCHEMA: &'static Schema = unnamed!(Kind::Text(0));
+    const ANY_BITS: bool = false;
+
+    // Unreached: as below
+    unsafe fn is_value(_: *const u8) -> bool {
+        unreachable!("no type has this implementation")
+    }
 
     // Unreached: as it says, here and below
     fn wire(&self) -> &() {

@@ -31,7 +31,7 @@ pub use text::{Text, TextTooLong};
 /// | an enum, with data or without | the derive |
 /// | an `Option`, a tuple, an array of anything else | make it a field of an enum with the derive, or of a struct with the derive and `#[message(packed)]` |
 /// | text of limited length | [`Text<N>`](crate::Text), by itself or as a field |
-/// | a type of another library that implements [`bytemuck::NoUninit`] | a field of a struct with the derive, and `#[message(bytes)]` before it |
+/// | a type of another library that implements [`bytemuck::NoUninit`] and [`bytemuck::CheckedBitPattern`] | a field of a struct with the derive, and `#[message(bytes)]` before it |
 /// | `String`, `Vec`, `Box`: types that own memory | owned [events](crate::event), if many readers see each value; a [queue](crate::queue), if one reader receives it |
 /// | references | send the value itself, or an index, or an `Arc` through a queue |
 /// | large blocks of bytes | if one reader receives each: a buffer of a [pool](crate::pool), whose handle goes through a [queue](crate::queue). If many read it: owned [events](crate::event) |
@@ -85,7 +85,8 @@ pub use text::{Text, TextTooLong};
 /// Padding bytes have no value, so they can't be copied through atomic words. A struct without padding lies
 /// in the ring as it is, and is copied at once. A struct with padding does not compile: the error says which
 /// field the padding follows, and how many bytes it has. `#[repr(C)]` is not needed, because messages never
-/// leave the program: the macro asks the compiler for the layout that it chose.
+/// leave the program: the macro asks the compiler for the layout that it chose. (Between processes it is
+/// needed: two programs may get two layouts otherwise.)
 ///
 /// # Packed messages
 ///
@@ -177,6 +178,10 @@ pub use text::{Text, TextTooLong};
 /// A reader copies words into memory that is not a `T` yet. It makes a `T` of them only after the slot's
 /// stamp has proved that no writer touched them meanwhile, so all of them belong to one message. That is why
 /// types with invalid bit patterns (`bool`, `char`, enums) are allowed.
+///
+/// Another process may write other bytes, on purpose or by mistake. A subscriber of its ring asks after the
+/// copy whether they are a value of each field, and if not says which field it is, and what is there:
+/// [`Corrupt`](crate::LossyTryRecvError::Corrupt). Types of which any bytes are a value are not asked about.
 #[doc(alias = "Pod")]
 #[doc(alias = "DerivePod")]
 #[doc(alias = "DeriveMessage")]
@@ -197,6 +202,18 @@ pub trait Message: Copy + Send + 'static {
     /// What it is made of in a ring: names, kinds and places.
     const SCHEMA: &'static Schema;
 
+    /// Whether any bytes in its place in a ring are a message.
+    #[doc(hidden)]
+    const ANY_BITS: bool;
+
+    /// Whether the bytes that begin there are a message as it lies in a ring.
+    ///
+    /// # Safety
+    ///
+    /// There are as many as [`Wire`](Self::Wire) has, and all are initialized. They need no alignment.
+    #[doc(hidden)]
+    unsafe fn is_value(bytes: *const u8) -> bool;
+
     /// Of a block (`ring/block.rs`), where it begins in a slot, in words: a slot then has as much of it as
     /// fits in. 0 of all other messages, of which a slot has all.
     #[doc(hidden)]
@@ -210,7 +227,8 @@ pub trait Message: Copy + Send + 'static {
     ///
     /// # Safety
     ///
-    /// `wire` points to what [`encode`](Self::encode) of this type returned, or to a copy of it.
+    /// `wire` points to what [`encode`](Self::encode) of this type returned, or to a copy of it; or to bytes
+    /// of which [`is_value`](Self::is_value) is true, or any, where [`ANY_BITS`](Self::ANY_BITS) is.
     #[doc(hidden)]
     unsafe fn decode(wire: *const Self::Wire) -> Self;
 }
@@ -221,6 +239,13 @@ impl<T: AsItIs + Send + 'static> Message for T {
     type Wire = T::Wire;
 
     const SCHEMA: &'static Schema = T::SCHEMA;
+    const ANY_BITS: bool = T::ANY_BITS;
+
+    #[inline(always)]
+    unsafe fn is_value(bytes: *const u8) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { T::is_value(bytes) }
+    }
 
     #[inline(always)]
     fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T::Wire>) -> &'a T::Wire {

@@ -24,7 +24,8 @@ unsafe impl<T: Plain> Filled for T {}
 ///
 /// # Safety
 ///
-/// All bytes of each value of the type are initialized.
+/// All bytes of each value of the type are initialized. Where `ANY_BITS` is true, any bytes are a value, and
+/// where [`is_value`](Self::is_value) says so, those are.
 // Decision 0147: a trait of this library.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a message that is copied as it is: it may have bytes without a value",
@@ -38,6 +39,42 @@ unsafe impl<T: Plain> Filled for T {}
 pub unsafe trait Plain: Copy + 'static {
     /// What it is made of.
     const SCHEMA: &'static Schema;
+
+    /// Whether any bytes are a value.
+    const ANY_BITS: bool;
+
+    /// Whether the bytes that begin there are a value.
+    ///
+    /// # Safety
+    ///
+    /// There are as many as the type has, and all are initialized. They need no alignment.
+    unsafe fn is_value(bytes: *const u8) -> bool;
+}
+
+/// Any bytes are a value.
+macro_rules! any_bits {
+    () => {
+        const ANY_BITS: bool = true;
+
+        #[inline(always)]
+        unsafe fn is_value(_: *const u8) -> bool {
+            true
+        }
+    };
+}
+
+/// Some bytes are no value: those of a number for which `$is_value` says no.
+macro_rules! some_bits {
+    ($number:ty, $is_value:expr) => {
+        const ANY_BITS: bool = false;
+
+        #[inline(always)]
+        unsafe fn is_value(bytes: *const u8) -> bool {
+            // SAFETY: the caller's promise.
+            let number = unsafe { bytes.cast::<$number>().read_unaligned() };
+            $is_value(number)
+        }
+    };
 }
 
 /// A schema without a name.
@@ -58,11 +95,24 @@ macro_rules! scalars {
             // SAFETY: a number has no padding.
             unsafe impl Plain for $ty {
                 const SCHEMA: &'static Schema = unnamed!(Kind::Scalar(Scalar::$scalar));
+                any_bits!();
             }
         )*
     };
 }
-scalars!(f32 = F32, f64 = F64, bool = Bool, char = Char);
+scalars!(f32 = F32, f64 = F64);
+
+// SAFETY: a byte, 0 or 1.
+unsafe impl Plain for bool {
+    const SCHEMA: &'static Schema = unnamed!(Kind::Scalar(Scalar::Bool));
+    some_bits!(u8, |number| number < 2);
+}
+
+// SAFETY: a number without padding, which stands for a character.
+unsafe impl Plain for char {
+    const SCHEMA: &'static Schema = unnamed!(Kind::Scalar(Scalar::Char));
+    some_bits!(u32, |number| char::from_u32(number).is_some());
+}
 
 /// Integers, and those of them that are not 0.
 macro_rules! integers {
@@ -72,11 +122,13 @@ macro_rules! integers {
             // SAFETY: a number has no padding.
             unsafe impl Plain for NonZero<$ty> {
                 const SCHEMA: &'static Schema = unnamed!(Kind::NonZero(Scalar::$scalar));
+                some_bits!($ty, |number| number != 0);
             }
 
             // SAFETY: as above; 0 stands for none, as the standard library promises.
             unsafe impl Plain for Option<NonZero<$ty>> {
                 const SCHEMA: &'static Schema = unnamed!(Kind::Scalar(Scalar::$scalar));
+                any_bits!();
             }
         )*
     };
@@ -102,24 +154,47 @@ integers!(usize = U32, isize = I32);
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {
     #[allow(clippy::init_numbered_fields, reason = "what a call borrows lives shorter, before Rust 1.89")]
     const SCHEMA: &'static Schema = unnamed!(Kind::Array { 0: T::SCHEMA.part(), 1: N });
+    const ANY_BITS: bool = T::ANY_BITS;
+
+    #[inline]
+    unsafe fn is_value(bytes: *const u8) -> bool {
+        // SAFETY: the caller's promise, for each element.
+        T::ANY_BITS || (0..N).all(|at| unsafe { T::is_value(bytes.add(at * size_of::<T>())) })
+    }
 }
 
 // SAFETY: arrays of bytes, beside each other.
 unsafe impl<const N: usize> Plain for Text<N> {
     const SCHEMA: &'static Schema = unnamed!(Kind::Text(N));
+    const ANY_BITS: bool = false;
+
+    #[inline]
+    unsafe fn is_value(bytes: *const u8) -> bool {
+        // SAFETY: the caller's promise; it is made of bytes, so it needs no alignment.
+        unsafe { &*bytes.cast::<Self>() }.is_text()
+    }
 }
 
 // SAFETY: it is its only field.
 unsafe impl<T: Plain> Plain for Wrapping<T> {
     const SCHEMA: &'static Schema = T::SCHEMA;
+    const ANY_BITS: bool = T::ANY_BITS;
+
+    #[inline(always)]
+    unsafe fn is_value(bytes: *const u8) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { T::is_value(bytes) }
+    }
 }
 
 // SAFETY: it has no bytes.
 unsafe impl Plain for () {
     const SCHEMA: &'static Schema = unnamed!(Kind::Struct(Cow::Borrowed(&[])));
+    any_bits!();
 }
 
 // SAFETY: it has no bytes.
 unsafe impl<T: 'static> Plain for PhantomData<T> {
     const SCHEMA: &'static Schema = <()>::SCHEMA;
+    any_bits!();
 }

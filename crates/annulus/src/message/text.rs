@@ -62,11 +62,19 @@ impl<const N: usize> Text<N> {
         Self { length: (length as u16).to_ne_bytes(), bytes }
     }
 
+    /// Whether these bytes, which anybody may have written, are a text.
+    pub(super) fn is_text(&self) -> bool {
+        let length = usize::from(u16::from_ne_bytes(self.length));
+        // (Most text is ASCII, which takes a tenth of the time.)
+        self.bytes.get(..length).is_some_and(|bytes| bytes.is_ascii() || core::str::from_utf8(bytes).is_ok())
+    }
+
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         let length = usize::from(u16::from_ne_bytes(self.length));
-        // SAFETY: only `truncated` makes one, of the whole characters of a `str` that fit into `N` bytes.
+        // SAFETY: `truncated` makes one of the whole characters of a `str` that fit into `N` bytes; nobody
+        // else does, but of bytes of which `is_text` has said that they are such.
         unsafe { core::str::from_utf8_unchecked(self.bytes.get_unchecked(..length)) }
     }
 }

@@ -79,7 +79,7 @@ pub fn encode<T: Message>(value: T) -> T::Wire {
 ///
 /// # Safety
 ///
-/// [`encode`] made it.
+/// [`encode`] made it, or it was checked.
 #[inline(always)]
 #[must_use]
 pub unsafe fn decode<T: Message>(wire: T::Wire) -> T {

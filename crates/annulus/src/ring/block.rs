@@ -23,6 +23,12 @@ impl<const WORDS: usize, const LARGE: bool> Message for Block<WORDS, LARGE> {
     type Wire = [u64; WORDS];
 
     const SCHEMA: &'static Schema = <[u64; WORDS]>::SCHEMA;
+    const ANY_BITS: bool = true;
+
+    #[inline(always)]
+    unsafe fn is_value(_: *const u8) -> bool {
+        true
+    }
 
     const BLOCK_AT: usize = payload_at(if LARGE { LARGE_BYTES } else { 0 });
 

@@ -48,7 +48,7 @@ impl<T: Message> Copied<T> {
     /// # Safety
     ///
     /// All processes access these words by atomic operations only; those that can't write there load them
-    /// only. If another process writes there, then any bytes are a `T`.
+    /// only. If another process can write there, each message that is read is checked.
     pub(crate) unsafe fn over(block: Block) -> Self {
         // SAFETY: the caller's promise.
         Self { words: unsafe { Storage::over(block) }, message: PhantomData }
@@ -145,16 +145,22 @@ impl<T: Message> Slots<Copied<T>> {
     }
 
     /// Copies messages from `first` on into `buffer`: those that are there, or at least half of them; none
-    /// where many write, because that takes a look at each.
+    /// where many write, because that takes a look at each. If it is checked, it ends before what is no
+    /// message.
     ///
     /// # Safety
     ///
-    /// The ring lives.
+    /// The ring lives. It is checked if other processes can write to it.
     #[inline]
-    pub(crate) unsafe fn read_run(self, first: Sequence, buffer: &mut [MaybeUninit<T::Wire>]) -> Run<'_, T> {
+    pub(crate) unsafe fn read_run(
+        self,
+        first: Sequence,
+        buffer: &mut [MaybeUninit<T::Wire>],
+        is_checked: bool,
+    ) -> Run<'_, T> {
         let one = self.writers == Writers::One || mutated!("run_of_many_writers");
         let buffer = if one { buffer } else { &mut [] };
         // SAFETY: the caller's promise. The ring is for one writer, and who calls `write` promises the order.
-        unsafe { slot::read_run(|sequence| self.slot(sequence), first, buffer) }
+        unsafe { slot::read_run(|sequence| self.slot(sequence), first, buffer, is_checked) }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) use ring::{MIN_CAPACITY, Ring, RingParts};
 pub(crate) use seats::Seats;
 #[cfg(feature = "shm")]
 pub(crate) use seats::{Scanned, SeatCell, SeatLocks};
-pub(crate) use slot::{Kept, Missing, Read, Run, Whole, WithoutSlot, Written};
+pub(crate) use slot::{Corrupt, Kept, Missing, Read, Run, Value, Whole, WithoutSlot, Written};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use slot::{payload_at, read_bytes, stride_for};
 pub(crate) use slots::Slots;

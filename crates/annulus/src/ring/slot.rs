@@ -39,28 +39,67 @@ use super::copy;
 use super::head::Writers;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::message::Message;
+use crate::message::schema::BadValue;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 
-/// A message that was read whole. Only [`Slot::read`] makes one, or [`Kept`] of such a one, so having it is
-/// the proof.
+/// What was read whole. Only [`Slot::read`] makes one, or [`Kept`] of such a one, so having it is the proof:
+/// by the argument at the top of this file its bytes are those that one writer has stored.
 pub(crate) struct Whole<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
 
-impl<T: Message> Whole<'_, T> {
-    /// Moves the message out: the one move between the ring and the caller, which a large message would
-    /// notice.
+impl<'m, T: Message> Whole<'m, T> {
+    /// The message, as a thread of this process has written it.
+    ///
+    /// # Safety
+    ///
+    /// No other process can write there.
     #[inline(always)]
-    pub(crate) fn take(self) -> T {
-        // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by
-        // the argument at the top of this file the bytes are those that `Slot::write` stored for one `T`:
-        // what `encode` returned. (Of memory in which another process may write anything, any bytes are a
-        // `T`: `Copied::over`.)
-        unsafe { T::decode(self.0.as_ptr()) }
+    pub(crate) unsafe fn unchecked(self) -> Value<'m, T> {
+        // The bytes are those that `Slot::write` stored for one `T`: what `encode` returned.
+        Value(self.0)
+    }
+
+    /// The message, if it is one: another process may have written any bytes.
+    #[inline(always)]
+    pub(crate) fn checked(self) -> Result<Value<'m, T>, Corrupt<T>> {
+        // SAFETY: `Slot::read` has written every byte.
+        if unsafe { is_value::<T>(self.0) } {
+            return Ok(Value(self.0));
+        }
+        // (By value: if its address went to a function, the message would live in memory.)
+        Err(Corrupt(*self.0))
     }
 
     /// With its buffer, so that a function can return it.
     #[inline]
     pub(crate) fn keep(self) -> Kept<T> {
         Kept(mem::replace(self.0, MaybeUninit::uninit()))
+    }
+}
+
+/// A message. Only a [`Whole`] becomes one.
+pub(crate) struct Value<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
+
+impl<T: Message> Value<'_, T> {
+    /// Moves the message out: the one move between the ring and the caller, which a large message would
+    /// notice.
+    #[inline(always)]
+    pub(crate) fn take(self) -> T {
+        // SAFETY: the bytes are what `encode` of one `T` returned, or `is_value` is true of them.
+        unsafe { T::decode(self.0.as_ptr()) }
+    }
+}
+
+/// What was read whole and is no message. Only [`Whole::checked`] makes one.
+pub(crate) struct Corrupt<T: Message>(MaybeUninit<T::Wire>);
+
+impl<T: Message> Corrupt<T> {
+    /// Which field it is, and what is there.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn bad_value(self) -> BadValue {
+        // SAFETY: it was read, so every byte was written.
+        let bytes = unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), size_of::<T::Wire>()) };
+        BadValue::find(T::SCHEMA, bytes).unwrap_or(BadValue::hidden())
     }
 }
 
@@ -89,7 +128,7 @@ impl<T: Message> Run<'_, T> {
             // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last
             // message and, after that, in the slot of the first, in a ring of one writer; by the argument at
             // the top of this file the bytes of each are those that `Slot::write` stored for one `T`: what
-            // `encode` returned.
+            // `encode` returned. (Of other processes: `is_value` is true of them.)
             *into = unsafe { T::decode(message.as_ptr()) };
         }
         count
@@ -223,6 +262,17 @@ impl<'a, T: Message> Slot<'a, T> {
     }
 }
 
+/// Whether bytes that are whole, and that anybody may have written, are a message.
+///
+/// # Safety
+///
+/// Every byte of `message` was written.
+#[inline(always)]
+unsafe fn is_value<T: Message>(message: &MaybeUninit<T::Wire>) -> bool {
+    // SAFETY: the caller's promise.
+    T::ANY_BITS || unsafe { T::is_value(message.as_ptr().cast()) } || mutated!("foreign_unchecked")
+}
+
 /// slot.r1 to slot.r4: `copy` reads the words of the slot with this stamp, and what it has read is whole if
 /// this returns no error.
 #[inline(always)]
@@ -327,19 +377,21 @@ impl WithoutSlot {
 
 /// Copies messages from `first` on into `buffer`: as many as it takes, or as many as it finds there by
 /// looking at the first, the second, the fourth, and so on. None where `first` is not there. `slot` knows the
-/// slots of a ring.
+/// slots of a ring. If it is checked, it ends before what is no message.
 ///
 /// It looks from the first on because its caller may be just behind the writer, who would pay for each look
 /// at a line ahead.
 ///
 /// # Safety
 ///
-/// One writer writes all messages of that ring, in the order of their sequences.
+/// One writer writes all messages of that ring, in the order of their sequences. It is checked if other
+/// processes can write to it.
 #[inline]
 pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     slot: impl Fn(Sequence) -> Slot<'a, T>,
     first: Sequence,
     buffer: &'m mut [MaybeUninit<T::Wire>],
+    is_checked: bool,
 ) -> Run<'m, T> {
     // slot.r1. Acquire: pairs with slot.w4. The last one that finds its message is that of the run.
     let ordering = ordering!(Acquire unless "run_look_relaxed");
@@ -360,6 +412,11 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
         // Unreached: a run overwritten while it is read: two threads have to meet there; loom seqlock
         count = 0;
     }
+    if is_checked && !T::ANY_BITS {
+        // SAFETY: every byte of these was written.
+        let is_bad = |message: &MaybeUninit<T::Wire>| !unsafe { is_value::<T>(message) };
+        count = buffer[..count].iter().position(is_bad).unwrap_or(count);
+    }
     // Every byte of these was written, and the looks saw `done` in the last slot and then in the first.
     Run(&buffer[..count])
 }
@@ -367,6 +424,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn strides_keep_small_slots_in_one_line() {
@@ -384,6 +442,32 @@ mod tests {
         assert_eq!(stride::<120>(), 128);
         assert_eq!(stride::<121>(), 192);
         assert_eq!(stride::<4096>(), 4160);
+    }
+
+    /// What is whole may be none, where another process writes: it is told when it was read, and a run ends
+    /// before it.
+    #[test]
+    fn what_another_process_wrote_is_checked() {
+        let messages = [1, 0, 2, 1];
+        let words: Vec<[AtomicU64; 2]> = (0..4)
+            .map(|number| {
+                let done = Stamp::done(Sequence::new(number)).bits();
+                [AtomicU64::new(done), AtomicU64::new(messages[number as usize])]
+            })
+            .collect();
+        let slot = |sequence: Sequence| Slot::<bool>::new(&words[sequence.get() as usize]);
+        let mut buffer = MaybeUninit::uninit();
+        let mut read = |number| {
+            let read = slot(Sequence::new(number)).read(Sequence::new(number), &mut buffer);
+            read.ok().unwrap().checked().map(Value::take).map_err(Corrupt::bad_value)
+        };
+        assert_eq!([0, 1, 3].map(&mut read), [Ok(true), Ok(false), Ok(true)]);
+        let bad = read(2).unwrap_err();
+        assert_eq!((bad.number(), bad.offset(), bad.field()), (2, 0, None));
+        let (mut copies, mut values) = ([MaybeUninit::uninit(); 4], [false; 4]);
+        // SAFETY: nobody writes there any more.
+        let run = unsafe { read_run(slot, Sequence::FIRST, &mut copies, true) };
+        assert_eq!((run.take_into(&mut values), values), (2, [true, false, false, false]));
     }
 
     #[test]

@@ -157,7 +157,9 @@ pub fn accept_lossless<const WORDS: usize, const LARGE: bool>(
 
 /// What makes subscribers of such a ring for which nobody waits.
 #[must_use]
-pub fn subscribable_of<T: Message>(ring: &AcceptedLossless<T>) -> &broadcast::Subscribable<T> {
+pub fn subscribable_of<T: Message>(
+    ring: &AcceptedLossless<T>,
+) -> &broadcast::Subscribable<T, broadcast::Foreign> {
     ring.subscribable()
 }
 
@@ -294,6 +296,11 @@ mod tests {
     // SAFETY: as above.
     unsafe impl crate::message::plain::Plain for Wide {
         const SCHEMA: &'static crate::schema::Schema = <[u64; 32] as Message>::SCHEMA;
+        const ANY_BITS: bool = true;
+
+        unsafe fn is_value(_: *const u8) -> bool {
+            true
+        }
     }
 
     /// Each producer is of another language.

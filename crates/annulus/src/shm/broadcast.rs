@@ -8,11 +8,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use bytemuck::Pod;
-
 pub use super::lossless::{AcceptedLossless, NoSeat, lossless};
 pub use super::mark::Mark;
-pub use crate::broadcast::Awaited;
+pub use crate::broadcast::{Awaited, Foreign};
 
 use super::error::AttachError;
 use super::fellows;
@@ -86,7 +84,7 @@ use crate::wait::{Remote, WaitStrategy};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[allow(clippy::type_complexity, reason = "a publisher, what makes subscribers, and an invitation")]
-pub fn lossy<T: Message + Pod>(
+pub fn lossy<T: Message>(
     builder: Builder,
 ) -> Result<(Publisher<T>, Subscribable<T>, Invitation), ShareError> {
     let (across, invitation) = share(&builder, ShmKind::Lossy, 0, Payload::of::<T>())?;
@@ -176,7 +174,7 @@ impl Invitation {
     /// # Errors
     ///
     /// [`AttachError`]: it is no such ring, or of another type, size or version; or the system refuses it.
-    pub fn accept<T: Message + Pod>(&self) -> Result<Accepted<T>, AttachError> {
+    pub fn accept<T: Message>(&self) -> Result<Accepted<T>, AttachError> {
         self.accept_by(WaitStrategy::default())
     }
 
@@ -185,13 +183,13 @@ impl Invitation {
     /// # Errors
     ///
     /// Those of [`accept`](Self::accept).
-    pub fn accept_by<T: Message + Pod>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
+    pub fn accept_by<T: Message>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
         self.accept_until(strategy, || false)
     }
 
     /// The same; a ring of several publishers has also ended, for this process, when nobody publishes to it,
     /// and `is_given_up` says so.
-    pub(super) fn accept_until<T: Message + Pod>(
+    pub(super) fn accept_until<T: Message>(
         &self,
         strategy: WaitStrategy,
         is_given_up: impl Fn() -> bool + Send + Sync + 'static,
@@ -251,7 +249,7 @@ pub(super) fn accept<T: Message>(
         awaiting,
     };
     // SAFETY: all processes go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic
-    // operations. A subscriber only loads them. Any bytes are a `T`, which is `Pod`.
+    // operations. A subscriber only loads them.
     let subscribable = unsafe { of_another(capacity, headroom, first, strategy, across) };
     let subscribable = subscribable.map_err(|error| match error {
         CapacityError::Headroom { headroom, .. } => damaged("the headroom", headroom),
@@ -262,7 +260,7 @@ pub(super) fn accept<T: Message>(
 
 /// A ring of another process, mapped read-only.
 pub struct Accepted<T> {
-    subscribable: Subscribable<T>,
+    subscribable: Subscribable<T, Foreign>,
     memory: Arc<PlacedMemory>,
     /// The first message.
     start: u64,
@@ -280,7 +278,7 @@ impl<T: Message> Accepted<T> {
     /// A task that waits, a notifier, and a thread that waits for several handles are woken, too: by a thread
     /// of this process, which begins with the first of them (see [`shm`](crate::shm#tasks)).
     #[must_use]
-    pub fn subscribable(&self) -> &Subscribable<T> {
+    pub fn subscribable(&self) -> &Subscribable<T, Foreign> {
         &self.subscribable
     }
 

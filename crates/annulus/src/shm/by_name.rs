@@ -5,7 +5,6 @@ use core::time::Duration;
 use std::time::Instant;
 
 use crate::message::Message;
-use bytemuck::Pod;
 
 use super::broadcast::{Accepted, lossy};
 use super::directory::Directory;
@@ -14,7 +13,7 @@ use super::invitation::Invitation;
 use super::mp_broadcast;
 use super::named_subscriber::NamedSubscriber;
 use super::published_name::PublishedName;
-use crate::broadcast::{Builder, Publisher, Subscriber};
+use crate::broadcast::{Builder, Foreign, Publisher, Subscriber};
 
 /// Makes a [lossy ring](lossy) that has a name in the [directory of this user](Directory::of_user).
 ///
@@ -53,10 +52,7 @@ use crate::broadcast::{Builder, Publisher, Subscriber};
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn publish<T: Message + Pod>(
-    name: &str,
-    builder: Builder,
-) -> Result<(Publisher<T>, PublishedName), FindError> {
+pub fn publish<T: Message>(name: &str, builder: Builder) -> Result<(Publisher<T>, PublishedName), FindError> {
     let directory = Directory::of_user()?;
     let (publisher, _, invitation) = lossy::<T>(builder)?;
     let name = invitation.publish(&directory, name)?;
@@ -95,7 +91,7 @@ pub fn publish<T: Message + Pod>(
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn mp_publish<T: Message + Pod>(
+pub fn mp_publish<T: Message>(
     name: &str,
     builder: mp_broadcast::Builder,
 ) -> Result<(mp_broadcast::Publisher<T>, Option<PublishedName>), FindError> {
@@ -114,7 +110,7 @@ pub fn mp_publish<T: Message + Pod>(
 /// - [`FindError::Name`]: there is no such ring ([`NotFound`](super::NameError::NotFound)), its process has
 ///   ended ([`Dead`](super::NameError::Dead)), or this process may not open it.
 /// - [`FindError::Attach`]: it is another kind of ring, or of another type. The error has both sides' values.
-pub fn subscribe<T: Message + Pod>(name: &str) -> Result<(Subscriber<T>, Accepted<T>), FindError> {
+pub fn subscribe<T: Message>(name: &str) -> Result<(Subscriber<T, Foreign>, Accepted<T>), FindError> {
     let named = Directory::of_user()?.find(name)?;
     let ring = Invitation::find(&named)?.accept::<T>()?;
     Ok((ring.subscribable().subscribe(), ring))
@@ -156,10 +152,10 @@ pub fn subscribe<T: Message + Pod>(name: &str) -> Result<(Subscriber<T>, Accepte
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn wait_and_subscribe<T: Message + Pod>(
+pub fn wait_and_subscribe<T: Message>(
     name: &str,
     timeout: Option<Duration>,
-) -> Result<(Subscriber<T>, Accepted<T>), FindError> {
+) -> Result<(Subscriber<T, Foreign>, Accepted<T>), FindError> {
     // (A sum that no clock reaches is for ever.)
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     NamedSubscriber::new(&Directory::of_user()?, name)?.into_first(until)
@@ -174,6 +170,6 @@ pub fn wait_and_subscribe<T: Message + Pod>(
 ///
 /// - [`FindError::Directory`]: the directory can't be used.
 /// - [`FindError::Name`]: there can be no such name. (It is no error that there is no such ring.)
-pub fn follow<T: Message + Pod>(name: &str) -> Result<NamedSubscriber<T>, FindError> {
+pub fn follow<T: Message>(name: &str) -> Result<NamedSubscriber<T>, FindError> {
     Ok(NamedSubscriber::new(&Directory::of_user()?, name)?)
 }

@@ -6,8 +6,8 @@ use core::fmt;
 /// A number that tells message types apart: two processes that share a ring must agree on it.
 ///
 /// It protects from mistakes, not from malice. Equal fingerprints do not prove that two types are the same,
-/// and a process that lies about its type can garble messages. It can do no more than that: a message is
-/// `bytemuck::Pod`, so any bytes are a value.
+/// and a process that lies about its type can garble messages. It can do no more than that: bytes are checked
+/// before they become a value, or any bytes are one.
 ///
 /// ```
 /// use annulus::shm::Fingerprint;

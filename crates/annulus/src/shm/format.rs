@@ -1,5 +1,6 @@
 //! [`Layout`]: where everything lies in shared memory, and the header that says so (`docs/SHM-FORMAT.md`).
 
+use core::any::type_name;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -10,6 +11,7 @@ use super::error::AttachError;
 use super::fingerprint::Fingerprint;
 use super::kind::ShmKind;
 use super::process::ProcessId;
+use crate::message::Message;
 use crate::os::shared_memory::{SharedMemory, Unfit};
 use crate::sync::{AtomicU32, Ordering, mutated};
 
@@ -156,10 +158,11 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Of a type, by its name.
+    /// Of a type, as it lies in a ring, by its name.
     #[must_use]
-    pub fn of<T>() -> Self {
-        Self { bytes: size_of::<T>(), alignment: align_of::<T>(), fingerprint: Fingerprint::of::<T>() }
+    pub fn of<T: Message>() -> Self {
+        let (bytes, alignment) = (size_of::<T::Wire>(), align_of::<T::Wire>());
+        Self { bytes, alignment, fingerprint: Fingerprint::of_parts(bytes, alignment, type_name::<T>()) }
     }
 
     /// What can't be, and its value.

@@ -3,8 +3,6 @@
 use core::error::Error;
 use core::fmt;
 
-use bytemuck::Pod;
-
 use super::broadcast::{Accepted, accept, share};
 use super::error::AttachError;
 use super::format::Payload;
@@ -12,7 +10,7 @@ use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
 use super::share_error::ShareError;
-use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
+use crate::broadcast::{Awaited, Builder, Foreign, Lossless, Publisher, Subscribable, Subscriber};
 use crate::message::Message;
 use crate::wait::WaitStrategy;
 
@@ -66,7 +64,7 @@ const MOST_SEATS: usize = 1024;
 /// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [2, 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn lossless<T: Message + Pod>(
+pub fn lossless<T: Message>(
     builder: Builder,
     seats: usize,
 ) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
@@ -95,7 +93,7 @@ impl Invitation {
     /// # Errors
     ///
     /// [`AttachError`]: it is no such ring, or of another type, size or version; or the system refuses it.
-    pub fn accept_lossless<T: Message + Pod>(&self) -> Result<AcceptedLossless<T>, AttachError> {
+    pub fn accept_lossless<T: Message>(&self) -> Result<AcceptedLossless<T>, AttachError> {
         self.accept_lossless_by(WaitStrategy::default())
     }
 
@@ -104,7 +102,7 @@ impl Invitation {
     /// # Errors
     ///
     /// Those of [`accept_lossless`](Self::accept_lossless).
-    pub fn accept_lossless_by<T: Message + Pod>(
+    pub fn accept_lossless_by<T: Message>(
         &self,
         strategy: WaitStrategy,
     ) -> Result<AcceptedLossless<T>, AttachError> {
@@ -149,7 +147,7 @@ impl<T: Message> AcceptedLossless<T> {
 
     /// A subscriber for which nobody waits. It takes no seat.
     #[must_use]
-    pub fn subscribe_lossy(&self) -> Subscriber<T> {
+    pub fn subscribe_lossy(&self) -> Subscriber<T, Foreign> {
         self.0.subscribable().subscribe()
     }
 
@@ -167,7 +165,7 @@ impl<T: Message> AcceptedLossless<T> {
     }
 
     /// What makes subscribers for which nobody waits.
-    pub(super) fn subscribable(&self) -> &Subscribable<T> {
+    pub(super) fn subscribable(&self) -> &Subscribable<T, Foreign> {
         self.0.subscribable()
     }
 

@@ -47,8 +47,14 @@
 //! - *The sides of a queue* all write to it, and so trust each other more: see
 //!   [there](spsc#trust), and [below](#when-the-other-process-is-gone). Safe code has no slice of messages
 //!   that another process can write to: it has copies of them, or a [`SharedSlice`](spsc::SharedSlice).
-//! - *Types*: a message is also [`bytemuck::Pod`], so any bytes are one. Both sides agree on its size, its
-//!   alignment and a [`Fingerprint`]; if not, the error has both sides' values.
+//! - *Types*: any [`Message`](crate::Message) goes through a broadcast ring, one through a queue is also
+//!   [`bytemuck::Pod`]. Both sides agree on its size, its alignment and a [`Fingerprint`]; if not, the error
+//!   has both sides' values.
+//! - *Values*: where not all bytes are a value (a `bool`, an enum, a text), a subscriber checks each message
+//!   that it has copied out of the ring. What is no message is no harm: the verb says which field has which
+//!   number there, or counts it ([`total_corrupt`](crate::broadcast::Subscriber::total_corrupt)), and goes on
+//!   behind it. So a subscriber of another process's ring has a mode of its own:
+//!   [`Foreign`](broadcast::Foreign), or [`Awaited`](broadcast::Awaited).
 //!
 //! # Memory
 //!

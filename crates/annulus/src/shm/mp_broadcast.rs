@@ -59,11 +59,9 @@
 //! # Trust
 //!
 //! Publishers can write anything to the memory. A publisher that writes there on purpose can harm the
-//! messages of others: they are wrong, or lost. No process touches other memory because of that, and none
-//! waits or runs for ever. Subscribers can't write to the ring by what they have mapped. But an invitation
-//! serves both, so a process that has it may publish, too.
-
-use bytemuck::Pod;
+//! messages of others: they are wrong, or lost, or [corrupt](crate::LossyTryRecvError::Corrupt). No process
+//! touches other memory because of that, and none waits or runs for ever. Subscribers can't write to the ring
+//! by what they have mapped. But an invitation serves both, so a process that has it may publish, too.
 
 use super::directory::Directory;
 use super::error::AttachError;
@@ -156,7 +154,7 @@ impl Builder {
     /// # Ok::<(), ShareError>(())
     /// ```
     #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
-    pub fn build<T: Message + Pod>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
+    pub fn build<T: Message>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
         self.build_for(Payload::of::<T>())
     }
 
@@ -214,7 +212,7 @@ impl Builder {
     /// # std::fs::remove_dir_all(path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn publish_in<T: Message + Pod>(
+    pub fn publish_in<T: Message>(
         self,
         directory: &Directory,
         name: &str,
@@ -271,6 +269,6 @@ impl Builder {
 /// assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Ok(2)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn publisher<T: Message + Pod>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
+pub fn publisher<T: Message>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
     join(invitation, Payload::of::<T>(), WaitStrategy::default())
 }

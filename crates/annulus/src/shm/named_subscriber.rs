@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::message::Message;
-use bytemuck::Pod;
 
 use super::broadcast::Accepted;
 use super::directory::{Directory, checked, next_look};
@@ -21,8 +20,9 @@ use super::name_error::NameError;
 use super::named_ring::NamedRing;
 use super::process::ProcessId;
 use super::received::Received;
-use crate::broadcast::Subscriber;
-use crate::error::{LossyTryRecvError, RecvTimeoutError};
+use crate::broadcast::{Foreign, Subscriber};
+use crate::error::{LossyRecvError, LossyTryRecvError};
+use crate::message::schema::BadValue;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -118,18 +118,14 @@ pub struct NamedSubscriber<T> {
 struct OneRing<T> {
     process: ProcessId,
     ring: Accepted<T>,
-    subscriber: Subscriber<T>,
-    /// How much of the subscriber's lag was told.
-    told: u64,
-    /// A message that comes after a lag, which is told first.
-    held: Option<T>,
+    subscriber: Subscriber<T, Foreign>,
     /// Whether its end was told.
     is_over: bool,
     /// Where it shows how far it is.
     mark: Option<Mark>,
 }
 
-impl<T: Message + Pod> NamedSubscriber<T> {
+impl<T: Message> NamedSubscriber<T> {
     /// A subscriber to that name. It does not look for a ring yet: its verbs do.
     ///
     /// # Errors
@@ -238,12 +234,12 @@ impl<T: Message + Pod> NamedSubscriber<T> {
             self.follow_path()?;
             return self.look(Some(Instant::now()));
         };
-        Ok(joined.receive(|subscriber| {
-            subscriber.try_recv().map_err(|error| match error {
-                LossyTryRecvError::Closed => RecvTimeoutError::Closed,
-                // (The lag is told from the count of it.)
-                LossyTryRecvError::Empty | LossyTryRecvError::Lagged { .. } => RecvTimeoutError::Timeout,
-            })
+        Ok(joined.receive(|subscriber| match subscriber.try_recv() {
+            Ok(message) => Some(Ok(message)),
+            Err(LossyTryRecvError::Empty) => None,
+            Err(LossyTryRecvError::Lagged { skipped }) => Some(Err(LossyRecvError::Lagged { skipped })),
+            Err(LossyTryRecvError::Corrupt(bad)) => Some(Err(LossyRecvError::Corrupt(bad))),
+            Err(LossyTryRecvError::Closed) => Some(Err(LossyRecvError::Closed)),
         }))
     }
 
@@ -286,10 +282,7 @@ impl<T: Message + Pod> NamedSubscriber<T> {
     /// `None` at the deadline.
     fn receive(&mut self, until: Option<Instant>) -> Result<Option<Received<T>>, FindError> {
         let Some(joined) = self.current() else { return self.wait_for_next(until) };
-        Ok(joined.receive(|subscriber| match until {
-            Some(deadline) => subscriber.recv_deadline(deadline),
-            None => subscriber.recv().map_err(|_| RecvTimeoutError::Closed),
-        }))
+        Ok(joined.receive(|subscriber| subscriber.recv_or_lag_until(until)))
     }
 
     /// The ring from which it receives now.
@@ -379,17 +372,14 @@ impl<T: Message + Pod> NamedSubscriber<T> {
             if self.from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };
         let missed = subscriber.cursor().saturating_sub(invitation.info()?.start());
         let process = named.process();
-        Ok(Some((
-            OneRing { process, ring, subscriber, told: 0, held: None, is_over: false, mark: None },
-            missed,
-        )))
+        Ok(Some((OneRing { process, ring, subscriber, is_over: false, mark: None }, missed)))
     }
 
     /// The first ring, by itself.
     pub(super) fn into_first(
         mut self,
         until: Option<Instant>,
-    ) -> Result<(Subscriber<T>, Accepted<T>), FindError> {
+    ) -> Result<(Subscriber<T, Foreign>, Accepted<T>), FindError> {
         self.wait_for_next(until)?;
         match self.joined {
             Some(joined) => Ok((joined.subscriber, joined.ring)),
@@ -398,31 +388,21 @@ impl<T: Message + Pod> NamedSubscriber<T> {
     }
 }
 
-impl<T: Message + Pod> OneRing<T> {
+impl<T: Message> OneRing<T> {
     /// The next of this ring. `None` if `receive` has found nothing in time.
     fn receive(
         &mut self,
-        receive: impl FnOnce(&mut Subscriber<T>) -> Result<T, RecvTimeoutError>,
+        receive: impl FnOnce(&mut Subscriber<T, Foreign>) -> Option<Result<T, LossyRecvError<BadValue>>>,
     ) -> Option<Received<T>> {
-        if let Some(message) = self.held.take() {
-            return Some(Received::Message(message));
-        }
         if mutated!("shm_end_before_the_rest") && self.ring.publisher() != PeerState::Alive {
             return Some(self.end());
         }
-        let received = receive(&mut self.subscriber);
-        let lagged = self.subscriber.total_lagged();
-        let skipped = lagged - self.told;
-        if skipped > 0 {
-            self.told = lagged;
-            self.held = received.ok();
-            return Some(Received::Lagged { skipped });
-        }
-        match received {
-            Ok(message) => Some(Received::Message(message)),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Closed) => Some(self.end()),
-        }
+        Some(match receive(&mut self.subscriber)? {
+            Ok(message) => Received::Message(message),
+            Err(LossyRecvError::Lagged { skipped }) => Received::Lagged { skipped },
+            Err(LossyRecvError::Corrupt(bad)) => Received::Corrupt(bad),
+            Err(LossyRecvError::Closed) => self.end(),
+        })
     }
 
     fn end(&mut self) -> Received<T> {

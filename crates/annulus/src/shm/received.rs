@@ -2,6 +2,7 @@
 
 use super::liveness::PeerState;
 use super::process::ProcessId;
+use crate::message::schema::BadValue;
 
 /// What a [`NamedSubscriber`](super::NamedSubscriber) has received: a message, or word of a change.
 ///
@@ -16,6 +17,7 @@ use super::process::ProcessId;
 ///     match received {
 ///         Received::Message(number) => format!("{number}"),
 ///         Received::Lagged { skipped } => format!("{skipped} lost"),
+///         Received::Corrupt(bad) => format!("no message: {bad}"),
 ///         Received::Began { process, missed } => format!("{process} publishes, and has {missed} behind it"),
 ///         Received::Ended { process, state } => format!("{process} is {state}"),
 ///     }
@@ -34,6 +36,8 @@ pub enum Received<T> {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
+    /// The publisher has written something that is no message. The subscriber goes on behind it.
+    Corrupt(BadValue),
     /// The ring of this publisher was joined.
     Began {
         /// Its process.
@@ -42,7 +46,8 @@ pub enum Received<T> {
         /// subscriber begins.
         missed: u64,
     },
-    /// The publisher has ended. All that it had published since its `Began` was received, or told as lagged.
+    /// The publisher has ended. All that it had published since its `Began` was received, or told as
+    /// lagged or corrupt.
     Ended {
         /// Its process.
         process: ProcessId,

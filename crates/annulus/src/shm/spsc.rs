@@ -132,6 +132,6 @@ pub fn consumer_by<T: Message + Pod>(
     Ok((consumer, peer))
 }
 
-fn wanted<T>() -> Wanted {
+fn wanted<T: Message>() -> Wanted {
     Wanted { kind: ShmKind::Spsc, payload: Payload::of::<T>() }
 }

@@ -97,7 +97,8 @@ mod tests {
     use crate::stats::Handles;
 
     fn stats(published: u64, own: Option<u64>, counted: Option<Counted>) -> Stats {
-        let own = own.map(|received| OwnStats { position: received, received, lagged: 1, pending: 0 });
+        let own =
+            own.map(|received| OwnStats { position: received, received, lagged: 1, corrupt: 0, pending: 0 });
         Stats { published, own, counted, writers: Handles::new(1, published), ..Stats::new(None, 4) }
     }
 

@@ -46,6 +46,9 @@ impl fmt::Display for Stats {
         if let Some(own) = &self.own {
             write!(f, "\n  this reader    at {:>19}  received {:>12}", own.position, own.received)?;
             write!(f, "  pending {:>7}  lagged {}", own.pending, own.lagged)?;
+            if own.corrupt > 0 {
+                write!(f, "  corrupt {}", own.corrupt)?;
+            }
         }
         Ok(())
     }
@@ -69,12 +72,12 @@ mod tests {
             readers: Handles::new(105, 106),
             producers: [ProducerStats { id: 107, sent: 108, received: 109, pending: 110, latency }].into(),
             followed: [FollowedStats { cell: 111, position: 112, lag: 113 }].into(),
-            own: Some(OwnStats { position: 114, received: 115, lagged: 116, pending: 117 }),
+            own: Some(OwnStats { position: 114, received: 115, lagged: 116, corrupt: 23, pending: 117 }),
             counted: Some(Counted { lagged: 118, sleeps: 119, wake_ups: 120, rests: 121, high_water: 122 }),
             ..Stats::new(Some("orders".into()), 100)
         };
         let text = stats.to_string();
-        for number in (100..=122).chain([21, 22]) {
+        for number in (100..=122).chain(21..=23) {
             assert!(text.contains(&number.to_string()), "{number} is not in:\n{text}");
         }
         assert!(text.starts_with("orders ") && text.contains("closed") && text.contains("      - of 100"));

@@ -3,7 +3,7 @@
 use std::mem::{MaybeUninit, offset_of};
 use std::num::{NonZeroI16, NonZeroU32, Wrapping};
 
-use annulus::schema::{Field, Kind, Schema};
+use annulus::schema::{BadValue, Field, Kind, Schema};
 use annulus::{Message, Text};
 
 /// Without `#[repr(C)]`: the compiler has an order of its own.
@@ -79,7 +79,7 @@ struct OfAnother {
     complex: Complex,
 }
 
-#[derive(Clone, Copy, bytemuck::NoUninit)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Complex {
     real: f32,
@@ -200,6 +200,60 @@ fn a_field_of_a_packed_type_is_where_it_is_written() {
     assert_eq!(field("nothing"), []);
 }
 
+/// Each byte of a message in turn is given each value: what is a message then comes out of it, and what is
+/// none is told. (`Message::decode` of what is said to be one is sound: Miri runs this.)
+#[test]
+fn bytes_are_a_value_or_are_refused() {
+    let quote = Quote {
+        live: true,
+        bid: 1.5,
+        side: Side::Buy,
+        r#type: 'ß',
+        number: None,
+        name: "roof".try_into().unwrap(),
+        _gap: [0; 5],
+    };
+    const { assert!(!Quote::ANY_BITS && AlsoPod::ANY_BITS && <[Wrapping<u16>; 4]>::ANY_BITS) };
+    let (bytes, at) = (bytes_of(&quote), |name: &str| field_of(Quote::SCHEMA, name).offset);
+    assert!(is_value::<Quote>(&bytes));
+    let with = |name: &str, value: &[u8]| {
+        let mut bytes = bytes.clone();
+        bytes[at(name)..][..value.len()].copy_from_slice(value);
+        is_value::<Quote>(&bytes)
+    };
+    assert!(with("live", &[0]) && !with("live", &[2]) && with("bid", &[255; 8]) && with("_gap", &[7; 5]));
+    for number in -10..310_i16 {
+        let is_one = [-7, -6, 300].contains(&number);
+        assert_eq!(with("side", &number.to_ne_bytes()), is_one, "{number}");
+    }
+    assert!(!with("type", &0xD800_u32.to_ne_bytes()) && with("type", &0x10_FFFF_u32.to_ne_bytes()));
+    assert!(with("name", &[6, 0]) && !with("name", &[7, 0]) && !with("name", &[1, 0, 0xC3]));
+    let packed = Packed::<bool, 1> {
+        first: 9,
+        value: true,
+        maybe: None,
+        twice: None,
+        pair: (1, None),
+        all: [Some((2, false))],
+        order: Order::Cancel,
+        not_zero: NonZeroI16::MIN,
+        nothing: (),
+    };
+    let (bytes, schema) = (bytes_of(&packed), Packed::<bool, 1>::SCHEMA);
+    assert!(is_value::<Packed<bool, 1>>(&bytes));
+    let with = |name: &str, value: &[u8]| {
+        let mut bytes = bytes.clone();
+        bytes[field_of(schema, name).offset..][..value.len()].copy_from_slice(value);
+        is_value::<Packed<bool, 1>>(&bytes)
+    };
+    assert!(with("first", &[255]) && !with("value", &[3]));
+    assert!(with("maybe", &[0, 3]) && !with("maybe", &[1, 3]) && !with("maybe", &[2]));
+    assert!(with("twice", &[1, 1, 9]) && !with("twice", &[1, 2]) && with("twice", &[0, 2]));
+    assert!(!with("all", &[1, 0, 2]) && with("all", &[0, 0, 2]) && !with("all", &[3]));
+    assert!(with("order", &[0]) && with("order", &[1]) && !with("order", &[3]) && !with("not_zero", &[0, 0]));
+    const { assert!(!Packed::<u8, 1>::ANY_BITS && !Order::ANY_BITS && !OfAnother::ANY_BITS) };
+}
+
 #[test]
 fn types_of_two_crates_have_one_layout() {
     let (ours, theirs) = (AlsoPod::SCHEMA, elsewhere::AlsoPod::SCHEMA);
@@ -212,6 +266,28 @@ fn types_of_two_crates_have_one_layout() {
 fn field_of<'s>(schema: &'s Schema, name: &str) -> &'s Field {
     let Kind::Struct(fields) = &*schema.kind else { panic!("no struct: {schema}") };
     fields.iter().find(|field| field.name == name).unwrap_or_else(|| panic!("no {name}: {schema}"))
+}
+
+fn is_value<T: Message>(bytes: &[u8]) -> bool {
+    assert_eq!(bytes.len(), T::SCHEMA.size());
+    // SAFETY: there are as many, which have values.
+    let is_value = unsafe { T::is_value(bytes.as_ptr()) };
+    assert_eq!(BadValue::find(T::SCHEMA, bytes).is_none(), is_value, "{}: {bytes:?}", T::SCHEMA);
+    if is_value {
+        let mut wire = MaybeUninit::<T::Wire>::uninit();
+        // SAFETY: it has room for as many bytes, which are a message.
+        let message = unsafe {
+            wire.as_mut_ptr().cast::<u8>().copy_from(bytes.as_ptr(), bytes.len());
+            T::decode(wire.as_ptr())
+        };
+        // (What a variant leaves, or an option that is none, it may have as any bytes.)
+        assert!(is_value_again(&message));
+    }
+    is_value
+}
+
+fn is_value_again<T: Message>(message: &T) -> bool {
+    BadValue::find(T::SCHEMA, &bytes_of(message)).is_none()
 }
 
 /// A message as it lies in a ring.

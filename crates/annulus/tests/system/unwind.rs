@@ -85,7 +85,7 @@ whole! { REST:
     annulus::PublishError<u64>, annulus::TryPublishError<u64>, annulus::PublishTimeoutError<u64>,
     annulus::Text<8>, annulus::TextTooLong,
     annulus::schema::Schema, annulus::schema::Kind, annulus::schema::KindRef, annulus::schema::Scalar,
-    annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError,
+    annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError, annulus::schema::BadValue,
     annulus::WaitStrategy, annulus::ParseWaitStrategyError, annulus::ProcessorWait,
     memory::Memory, memory::HugePages, memory::Placement, memory::Grant, memory::MemoryError,
     memory::MemoryOption, memory::Reason,
@@ -112,7 +112,7 @@ whole! { SHM:
     shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::ShmKind,
     shm::PeerState, shm::ProcessId, shm::WhenConsumerDies, shm::ReaderNumbers, shm::RingNumbers,
     shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
-    shm::ShareError, broadcast::Awaited,
+    shm::ShareError, broadcast::Awaited, broadcast::Foreign,
 }
 
 // An event is changed in place, so its handles are what it is. What keeps a handle of its user's choice is

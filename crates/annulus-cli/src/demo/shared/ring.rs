@@ -1,7 +1,7 @@
 //! [`SharedRing`]: the ring of quotes between processes, of either mode.
 
 use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher, Subscriber};
-use annulus::shm::broadcast::{self, Awaited};
+use annulus::shm::broadcast::{self, Awaited, Foreign};
 use annulus::shm::{Invitation, ShareError};
 
 use super::failed;
@@ -30,14 +30,14 @@ pub(super) trait SharedRing: Ring {
 }
 
 impl SharedRing for Lossy {
-    type Read = Self;
+    type Read = Foreign;
 
     fn share(slots: usize, _: usize) -> Result<(Publisher<Quote>, Invitation), ShareError> {
         let (publisher, _, invitation) = broadcast::lossy(Builder::new(slots))?;
         Ok((publisher, invitation))
     }
 
-    fn join(invitation: &Invitation) -> Result<Subscriber<Quote>, Failure> {
+    fn join(invitation: &Invitation) -> Result<Subscriber<Quote, Foreign>, Failure> {
         Ok(invitation.accept().map_err(|error| failed(&error))?.subscribable().subscribe())
     }
 }

@@ -22,7 +22,9 @@ pub(super) fn frontier<R: Role>(
     let stands = |sequence| {
         let mut extent = MaybeUninit::uninit();
         // All of these were published, so an extent that can't be read was overwritten.
-        extents.read(sequence, &mut extent).is_ok_and(|extent| extent.take()[0] >= first_standing)
+        let extent = extents.read(sequence, &mut extent);
+        // SAFETY: the ring is of this process.
+        extent.is_ok_and(|extent| unsafe { extent.unchecked() }.take()[0] >= first_standing)
     };
     // Records lie in the order of their numbers, so those that stand come last.
     let (mut gone, mut oldest) = (frontier.oldest, frontier.head);

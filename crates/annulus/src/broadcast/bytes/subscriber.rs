@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::fmt;
 use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
@@ -320,6 +321,7 @@ impl Subscriber {
             position: self.cursor(),
             received: self.total_received(),
             lagged: self.total_lagged(),
+            corrupt: 0,
             pending: self.pending(),
         }
     }
@@ -340,10 +342,16 @@ impl Subscriber {
     /// The one read that everything else is made of: the record at the cursor, which the cursor passes if the
     /// record is whole. If not, the buffer is empty.
     #[inline]
-    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Miss> {
+    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Miss<Infallible>> {
         buffer.clear();
         let mut extent = MaybeUninit::uninit();
-        let extent = self.extents.read(&mut extent)?.take();
+        let extent = match self.extents.read(&mut extent) {
+            Ok(extent) => extent.take(),
+            Err(Miss::Empty) => return Err(Miss::Empty),
+            Err(Miss::Closed) => return Err(Miss::Closed),
+            // (Nothing is corrupt within one process.)
+            Err(Miss::Lapped | Miss::Corrupt(_)) => return Err(Miss::Lapped),
+        };
         if !self.area.read(extent, buffer) {
             return Err(Miss::Lapped);
         }

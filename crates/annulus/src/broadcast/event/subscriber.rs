@@ -337,7 +337,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     fn own_stats(&self) -> OwnStats {
         let (position, received) = (self.cursor(), self.total_received());
-        OwnStats { position, received, lagged: 0, pending: self.len() as u64 }
+        OwnStats { position, received, lagged: 0, corrupt: 0, pending: self.len() as u64 }
     }
 
     /// Whether the event at the cursor is there.

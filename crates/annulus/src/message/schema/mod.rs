@@ -1,5 +1,6 @@
 //! [`Schema`]: what a message is made of, so that a program that does not know its type can read it.
 
+mod bad_value;
 mod compare;
 mod parse;
 #[cfg(all(test, not(annulus_loom)))]
@@ -9,8 +10,10 @@ mod text;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
+pub use bad_value::BadValue;
 pub use compare::Difference;
 pub use parse::SchemaError;
 
@@ -18,7 +21,7 @@ pub use parse::SchemaError;
 ///
 /// It describes the bytes that lie in a ring. They have no padding, so each byte belongs to a field, and the
 /// order of the fields and their sizes say where each lies.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
     /// The name of the type, without the path of its module; empty if it has none.
     pub name: Cow<'static, str>,
@@ -29,7 +32,7 @@ pub struct Schema {
 }
 
 /// What a value is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
     /// An integer, a float, a `bool` or a `char`.
@@ -82,7 +85,7 @@ pub enum Scalar {
 }
 
 /// A field of a struct, or of a variant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
     /// Its name; its number if it has none. One that begins with `_` fills a gap, and has no meaning.
     pub name: Cow<'static, str>,
@@ -97,7 +100,7 @@ pub struct Field {
 }
 
 /// A variant of an enum.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// Its name.
     pub name: Cow<'static, str>,
@@ -148,14 +151,16 @@ impl Scalar {
         Self::ALL.iter().find(|(_, its)| *its == name).map(|(scalar, _)| *scalar)
     }
 
+    const fn is_signed(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::I128)
+    }
+
     /// Whether an enum can be told by it.
     fn holds(self, number: i128) -> bool {
-        let (bits, is_signed) = match self {
-            Self::F32 | Self::F64 | Self::Bool | Self::Char => return false,
-            Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::I128 => (self.size() * 8, true),
-            _ => (self.size() * 8, false),
-        };
-        match (bits, is_signed) {
+        if matches!(self, Self::F32 | Self::F64 | Self::Bool | Self::Char) {
+            return false;
+        }
+        match (self.size() * 8, self.is_signed()) {
             (128, true) => true,
             (128, false) => number >= 0,
             (bits, true) => (-(1 << (bits - 1))..1 << (bits - 1)).contains(&number),
@@ -250,3 +255,9 @@ impl PartialEq for KindRef {
 }
 
 impl Eq for KindRef {}
+
+impl Hash for KindRef {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}

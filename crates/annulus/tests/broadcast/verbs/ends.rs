@@ -25,17 +25,17 @@ fn narrow_errors_become_wide_ones() {
         SendTimeoutError, TryPublishError, TryRecvError, TrySendError,
     };
     assert_eq!(TryRecvError::from(RecvError), TryRecvError::Closed);
-    assert_eq!(LossyRecvError::from(RecvError), LossyRecvError::Closed);
-    assert_eq!(LossyTryRecvError::from(RecvError), LossyTryRecvError::Closed);
+    assert_eq!(<LossyRecvError>::from(RecvError), LossyRecvError::Closed);
+    assert_eq!(<LossyTryRecvError>::from(RecvError), LossyTryRecvError::Closed);
     assert_eq!(RecvTimeoutError::from(RecvError), RecvTimeoutError::Closed);
     for (narrow, wide) in
         [(TryRecvError::Empty, LossyTryRecvError::Empty), (TryRecvError::Closed, LossyTryRecvError::Closed)]
     {
-        assert_eq!(LossyTryRecvError::from(narrow), wide);
+        assert_eq!(<LossyTryRecvError>::from(narrow), wide);
     }
-    let lagged = LossyRecvError::Lagged { skipped: 3 };
+    let lagged: LossyRecvError = LossyRecvError::Lagged { skipped: 3 };
     assert_eq!(LossyTryRecvError::from(lagged), LossyTryRecvError::Lagged { skipped: 3 });
-    assert_eq!(LossyTryRecvError::from(LossyRecvError::Closed), LossyTryRecvError::Closed);
+    assert_eq!(<LossyTryRecvError>::from(LossyRecvError::Closed), LossyTryRecvError::Closed);
     assert!(TryPublishError::from(PublishError(7)) == TryPublishError::Closed(7));
     assert!(PublishTimeoutError::from(PublishError(7)) == PublishTimeoutError::Closed(7));
     assert!(TrySendError::from(SendError(7)) == TrySendError::Closed(7));

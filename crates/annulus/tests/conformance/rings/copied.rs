@@ -4,11 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{
-    Lossless as Bound, Lossy as Unbound, Mode, MpPublisher, Publisher, Staged, Subscribable, Subscriber,
-    Unstaged,
+    Lossless as Bound, Lossy as Unbound, LossyMode, Mode, MpPublisher, Publisher, Staged, Subscribable,
+    Subscriber, Unstaged,
 };
+use annulus::schema::BadValue;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-use annulus::shm::broadcast::{AcceptedLossless, Awaited};
+use annulus::shm::broadcast::{AcceptedLossless, Awaited, Foreign};
 use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, WaitStrategy};
 
 #[cfg(feature = "async")]
@@ -27,7 +28,7 @@ ring!(MappedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u6
     oldest: |source| Some(source.subscribe_from_oldest()));
 // Between processes: both the publisher's mapping and that of subscribers are here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-ring!(SharedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
+ring!(SharedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64, Foreign>, Subscriber<u64, Foreign>,
     |builder| {
         use annulus::shm::{ShareError, broadcast};
 
@@ -197,8 +198,20 @@ publisher!(MpPublisher<u64, Bound>, try_publish: |publisher, number| (*publisher
     is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()),
     in_a_task: |publisher, number| (*publisher).publish_async(number).await);
 
+type MaybeCorrupt = LossyTryRecvError<BadValue>;
+
+/// Of a ring of numbers, of which none is corrupt.
+fn not_corrupt(error: impl Into<MaybeCorrupt>) -> LossyTryRecvError {
+    match error.into() {
+        LossyTryRecvError::Empty => LossyTryRecvError::Empty,
+        LossyTryRecvError::Lagged { skipped } => LossyTryRecvError::Lagged { skipped },
+        LossyTryRecvError::Closed => LossyTryRecvError::Closed,
+        LossyTryRecvError::Corrupt(bad) => panic!("{bad}"),
+    }
+}
+
 /// What only some modes can do.
-pub(crate) trait Does: Mode<TryRecvError: Into<LossyTryRecvError>> + 'static {
+pub(crate) trait Does: Mode<TryRecvError: Into<MaybeCorrupt>> + 'static {
     /// Not a stage.
     fn fork(_: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
         None
@@ -215,28 +228,45 @@ pub(crate) trait Does: Mode<TryRecvError: Into<LossyTryRecvError>> + 'static {
     }
 }
 
-impl Does for Unbound {
-    fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
-        Some(subscriber.clone())
-    }
+/// A mode in which publishers wait for nobody.
+macro_rules! may_lose {
+    ($Mode:ty) => {
+        impl Does for $Mode {
+            fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
+                Some(subscriber.clone())
+            }
 
-    fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
-        verbs! {
-            "recv_or_lag", true, |subscriber| subscriber.recv_or_lag().map_err(LossyTryRecvError::from);
-            "recv_or_lag_async", true, |subscriber| recv_or_lag_async(subscriber);
+            fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
+                verbs! {
+                    "recv_or_lag", true, |subscriber| {
+                        subscriber.recv_or_lag().map_err(|error| not_corrupt(LossyTryRecvError::from(error)))
+                    };
+                    "recv_or_lag_async", true, |subscriber| recv_or_lag_async(subscriber);
+                }
+            }
         }
-    }
+    };
 }
+may_lose!(Unbound);
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+may_lose!(Foreign);
 
 #[cfg(feature = "async")]
-fn recv_or_lag_async(subscriber: &mut Subscriber<u64>) -> Result<u64, LossyTryRecvError> {
-    block_on(subscriber.recv_or_lag_async()).map_err(LossyTryRecvError::from)
+fn recv_or_lag_async<M>(subscriber: &mut Subscriber<u64, M>) -> Result<u64, LossyTryRecvError>
+where
+    M: LossyMode<TryRecvError: Into<MaybeCorrupt>>,
+{
+    let received = block_on(subscriber.recv_or_lag_async());
+    received.map_err(|error| not_corrupt(M::TryRecvError::from(error)))
 }
 
 /// It does the same.
 #[cfg(not(feature = "async"))]
-fn recv_or_lag_async(subscriber: &mut Subscriber<u64>) -> Result<u64, LossyTryRecvError> {
-    subscriber.recv_or_lag().map_err(LossyTryRecvError::from)
+fn recv_or_lag_async<M>(subscriber: &mut Subscriber<u64, M>) -> Result<u64, LossyTryRecvError>
+where
+    M: LossyMode<TryRecvError: Into<MaybeCorrupt>>,
+{
+    subscriber.recv_or_lag().map_err(|error| not_corrupt(M::TryRecvError::from(error)))
 }
 
 impl Does for Bound {
@@ -248,7 +278,7 @@ impl Does for Bound {
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 impl Does for Awaited {}
 
-impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Staged<M> {
+impl<M: Unstaged<TryRecvError: Into<MaybeCorrupt>> + 'static> Does for Staged<M> {
     fn panic_on_next(stage: &mut Subscriber<u64, Self>) -> bool {
         catch_unwind(AssertUnwindSafe(|| stage.process(|_| resume_unwind(Box::new("on purpose"))))).is_err()
     }
@@ -256,14 +286,14 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Stag
     fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
         #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
         let mut verbs: Vec<Verb<Subscriber<u64, Self>>> = verbs! {
-            "try_process", false, |stage| stage.try_process(|number| *number).map_err(Into::into);
+            "try_process", false, |stage| stage.try_process(|number| *number).map_err(not_corrupt);
             "process", true, |stage| stage.process(|number| *number);
             "process_by", true, |stage| stage.process_by(WaitStrategy::Monitor, |number| *number);
             "process_timeout", false, |stage| stage.process_timeout(Duration::ZERO, |number| *number);
             "process_deadline", false, |stage| stage.process_deadline(Instant::now(), |number| *number);
             "try_process_batch", false, |stage| {
                 let mut lag = None;
-                let got = batch(u64::clone, |look| match stage.try_process_batch(3, look).map_err(Into::into) {
+                let got = batch(u64::clone, |look| match stage.try_process_batch(3, look).map_err(not_corrupt) {
                     Ok(count) => Ok(count),
                     Err(LossyTryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
                     Err(LossyTryRecvError::Closed) => Err(RecvTimeoutError::Closed),
@@ -301,7 +331,7 @@ where
     Subscriber<u64, M>: Send,
 {
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
-        self.try_recv().map_err(Into::into)
+        self.try_recv().map_err(not_corrupt)
     }
 
     fn recv(&mut self) -> Result<u64, RecvError> {

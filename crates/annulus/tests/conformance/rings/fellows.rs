@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use annulus::broadcast::{Subscribable, Subscriber};
+use annulus::broadcast::{Foreign, Subscribable, Subscriber};
 use annulus::shm::mp_broadcast::{self, Builder, Publisher, WhenNoPublisher};
 use annulus::shm::{Invitation, ShareError};
 use annulus::{PublishError, TryPublishError};
@@ -14,7 +14,7 @@ use crate::support::tasks::Task;
 
 use super::{Publish, ring};
 
-ring!(SharedMpLossy, lossless: false, many: true, Fellow, Subscribable<u64>, Subscriber<u64>,
+ring!(SharedMpLossy, lossless: false, many: true, Fellow, Subscribable<u64, Foreign>, Subscriber<u64, Foreign>,
     |builder| {
         // As a ring in one process, it ends with its publishers.
         match Builder::new(builder).publishers(64).when_no_publisher(WhenNoPublisher::Close).build::<u64>() {

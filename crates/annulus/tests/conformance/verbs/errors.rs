@@ -10,7 +10,7 @@ fn one_reason_has_one_text() {
     let end = RecvError.to_string();
     assert!(end.contains("gone, or closed the ring"), "{end}");
     let closed: [&dyn std::error::Error; 3] =
-        [&TryRecvError::Closed, &LossyTryRecvError::Closed, &LossyRecvError::Closed];
+        [&TryRecvError::Closed, &<LossyTryRecvError>::Closed, &<LossyRecvError>::Closed];
     assert!(closed.iter().all(|error| error.to_string() == end), "{closed:?}");
     assert_eq!(RegisterError::Closed.to_string(), SendError(()).to_string());
     let capacity = CapacityError::TooSmall { capacity: 0, minimum: 1 };
@@ -20,9 +20,11 @@ fn one_reason_has_one_text() {
 /// How many were lost is in the text.
 #[test]
 fn a_lag_says_how_many_were_lost() {
-    let text = LossyTryRecvError::Lagged { skipped: 7 }.to_string();
+    let error: LossyTryRecvError = LossyTryRecvError::Lagged { skipped: 7 };
+    let text = error.to_string();
     assert!(text.contains(" 7 messages"), "{text}");
-    assert_eq!(LossyRecvError::Lagged { skipped: 7 }.to_string(), text);
+    let error: LossyRecvError = LossyRecvError::Lagged { skipped: 7 };
+    assert_eq!(error.to_string(), text);
 }
 
 #[cfg(feature = "std")]

@@ -359,6 +359,7 @@ fn publishers_are_killed_and_come_back() {
                     break;
                 }
                 Received::Began { .. } => panic!("it has not ended"),
+                Received::Corrupt(bad) => panic!("{bad}"),
             }
         }
         killer.join().unwrap();

@@ -18,7 +18,7 @@ use crate::broadcast::names::{self, memory, page_of};
 const CAPACITY: usize = 8;
 
 /// The two files of a ring, and its invitation, copied: this process can write to them as it likes.
-fn copy_of(good: &Invitation) -> (File, File, Invitation) {
+pub(crate) fn copy_of(good: &Invitation) -> (File, File, Invitation) {
     let (here, there) = UnixStream::pair().unwrap();
     good.send(&here).unwrap();
     let [ring, page] = [(); 2].map(|()| {

@@ -6,6 +6,7 @@
 //! lossless.rs      rings whose publisher waits for other processes
 //! one_process.rs   two mappings in one process: the same ring as without them
 //! processes.rs     publishers and subscribers of their own, which are killed and stopped; child.rs is one
+//! corrupt.rs       messages of which another process has made none
 //! hostile.rs       memory in which another process writes what it likes
 //! names.rs         rings by name, and what errors say
 //! observer.rs      whoever only looks
@@ -13,6 +14,8 @@
 #![allow(clippy::disallowed_types, reason = "a test")]
 
 mod child;
+#[cfg(feature = "derive")]
+mod corrupt;
 mod follow;
 mod half_written;
 mod hostile;

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Mode, Subscriber};
+use annulus::schema::BadValue;
 use annulus::shm::{Invitation, PeerState, broadcast};
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError};
 use rustix::process::Signal;
@@ -93,7 +94,7 @@ fn each_verb_comes_to_the_end_of_the_dead() {
 }
 
 /// Five messages, and the end.
-fn end_by_each_verb<M: Mode<TryRecvError = LossyTryRecvError>>(
+fn end_by_each_verb<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
     subscribers: &mut [Subscriber<Payload, M>; 6],
 ) {
     let [plain, trying, timed, batch, iterated, tried] = subscribers;

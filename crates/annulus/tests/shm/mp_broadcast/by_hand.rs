@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::broadcast::Subscriber;
+use annulus::broadcast::{Foreign, Subscriber};
+use annulus::schema::BadValue;
 use annulus::shm::Invitation;
 use annulus::shm::mp_broadcast::Publisher;
 use annulus::{LossyTryRecvError, Transmit, WaitStrategy};
@@ -79,7 +80,7 @@ impl Memory {
 }
 
 /// The next thing that a subscriber receives, or learns. It waits by looking.
-fn next(subscriber: &mut Subscriber<u64>) -> Result<u64, LossyTryRecvError> {
+fn next(subscriber: &mut Subscriber<u64, Foreign>) -> Result<u64, LossyTryRecvError<BadValue>> {
     let begun = Instant::now();
     loop {
         match subscriber.try_recv() {
@@ -90,7 +91,7 @@ fn next(subscriber: &mut Subscriber<u64>) -> Result<u64, LossyTryRecvError> {
     }
 }
 
-fn lost<T>(skipped: u64) -> Result<T, LossyTryRecvError> {
+fn lost<T>(skipped: u64) -> Result<T, LossyTryRecvError<BadValue>> {
     Err(LossyTryRecvError::Lagged { skipped })
 }
 

@@ -166,6 +166,7 @@ fn processes_that_are_killed_and_come_back() {
                 Received::Message(message[0])
             }
             Received::Lagged { .. } => Received::Lagged { skipped: 0 },
+            Received::Corrupt(bad) => Received::Corrupt(bad),
             Received::Began { process, missed } => Received::Began { process, missed },
             Received::Ended { process, state } => Received::Ended { process, state },
         };

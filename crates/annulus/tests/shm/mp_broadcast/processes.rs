@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::broadcast::Subscriber;
+use annulus::broadcast::{Foreign, Subscriber};
 use annulus::shm::mp_broadcast::WhenNoPublisher;
 use annulus::shm::{Invitation, PeerState, send_fd};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -44,7 +44,7 @@ fn number_in(said: &File) -> u64 {
 
 /// Each message is whole, and comes once, and in the order of its publisher. At the end, all are received or
 /// counted.
-fn receive_all(mut subscriber: Subscriber<Payload>) -> u64 {
+fn receive_all(mut subscriber: Subscriber<Payload, Foreign>) -> u64 {
     let first = subscriber.cursor();
     let mut next = std::collections::HashMap::new();
     while let Ok(message) = subscriber.recv() {
@@ -189,7 +189,7 @@ fn publishers_that_are_killed_inside_a_write() {
         assert_eq!(memory.open_claim_of(1), Some(claimed));
         let mut subscriber = ring.subscribable().subscribe_from_oldest();
         let long = Duration::from_secs(60);
-        let whole = |subscriber: &mut Subscriber<Large>| {
+        let whole = |subscriber: &mut Subscriber<Large, Foreign>| {
             let message = subscriber.recv_timeout(long).unwrap();
             assert!(message.iter().all(|word| *word == message[0]), "torn");
             message[0]

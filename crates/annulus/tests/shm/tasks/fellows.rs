@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use annulus::broadcast::Subscriber;
+use annulus::broadcast::{Foreign, Subscriber};
+use annulus::schema::BadValue;
 use annulus::shm::mp_broadcast::WhenNoPublisher;
 use annulus::{EventNotifier, LossyRecvError, Readiness};
 
@@ -11,7 +12,7 @@ use crate::mp_broadcast::ring;
 use crate::tasks::{QUIET, Running, guest, until};
 
 /// What the subscriber receives, or loses.
-fn next(mut subscriber: Subscriber<u64>) -> Running<Result<u64, LossyRecvError>> {
+fn next(mut subscriber: Subscriber<u64, Foreign>) -> Running<Result<u64, LossyRecvError<BadValue>>> {
     Running::new(move || async move { subscriber.recv_or_lag_async().await })
 }
 
