@@ -37,7 +37,7 @@ pub trait Mode: Hooks {
 
     /// What `try_recv` says of that.
     #[doc(hidden)]
-    fn is_corrupt(corrupt: Self::Corrupt) -> Self::TryRecvError;
+    fn of_corrupt(corrupt: Self::Corrupt) -> Self::TryRecvError;
 }
 
 /// A mode in which publishers wait for nobody: [`Lossy`], or `Foreign` for a ring of other processes.
@@ -112,7 +112,7 @@ macro_rules! may_lose {
                 $corrupt
             }
 
-            fn is_corrupt(corrupt: $Corrupt) -> Self::TryRecvError {
+            fn of_corrupt(corrupt: $Corrupt) -> Self::TryRecvError {
                 LossyTryRecvError::Corrupt(corrupt)
             }
         }
@@ -141,7 +141,7 @@ impl Mode for Lossless {
     }
 
     // Unreached: as above
-    fn is_corrupt(corrupt: Infallible) -> TryRecvError {
+    fn of_corrupt(corrupt: Infallible) -> TryRecvError {
         match corrupt {}
     }
 }

@@ -61,8 +61,8 @@ impl<M: Unstaged> Mode for Staged<M> {
         M::corrupt(bad)
     }
 
-    fn is_corrupt(corrupt: M::Corrupt) -> M::TryRecvError {
-        M::is_corrupt(corrupt)
+    fn of_corrupt(corrupt: M::Corrupt) -> M::TryRecvError {
+        M::of_corrupt(corrupt)
     }
 }
 

@@ -187,7 +187,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             Err(Miss::Empty) => Err(TryRecvError::Empty.into()),
             Err(Miss::Closed) => Err(TryRecvError::Closed.into()),
             Err(Miss::Lapped) => Err(M::lagged(self.go_on())),
-            Err(Miss::Corrupt(corrupt)) => Err(M::is_corrupt(self.pass_corrupt(corrupt))),
+            Err(Miss::Corrupt(corrupt)) => Err(M::of_corrupt(self.pass_corrupt(corrupt))),
         }
     }
 

@@ -72,7 +72,7 @@ impl BadValue {
 
     /// What is there: the number of an enum's variant, of a character, or of a `bool`; of a text its length,
     /// if that is too long, or else the first byte that is no UTF-8; of an option the byte that says whether
-    /// something is there.
+    /// something is there. (Of an enum of 128 bits, which only the text of a schema has, the lower 64.)
     #[must_use]
     pub fn number(&self) -> i128 {
         let Self { number, .. } = *self;
@@ -119,7 +119,9 @@ impl Checked<'_> {
             Kind::Text(most) => self.text(*most, at),
             Kind::Array(inner, length) => {
                 let size = inner.size();
-                (0..*length).find_map(|index| self.of(inner, at + index * size))
+                // (What has no bytes has no bad ones, however long the array is.)
+                let length = if size == 0 { 0 } else { *length };
+                (0..length).find_map(|index| self.of(inner, at + index * size))
             }
             Kind::Struct(fields) => self.fields(fields, at),
             Kind::Enum(scalar, variants) => {
@@ -155,7 +157,7 @@ impl Checked<'_> {
 
     fn bad(self, scalar: Scalar, at: usize) -> BadValue {
         let number = self.number(scalar, at);
-        // (No number of a variant has more bits, and of others only 0 is bad.)
+        // (The integer of an enum in Rust has no more bits, and of other integers only 0 is bad.)
         let number = u64::try_from(number & i128::from(u64::MAX)).unwrap_or_default();
         let number = if mutated!("bad_value_of_another") { 0 } else { number };
         let offset = u32::try_from(at).unwrap_or(u32::MAX);
