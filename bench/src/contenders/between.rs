@@ -158,7 +158,7 @@ macro_rules! queue_ends {
 }
 
 queue_ends!(spsc::Spsc);
-queue_ends!(shm::spsc::Across);
+queue_ends!(shm::spsc::Across<[u64; WORDS]>);
 
 impl<const WORDS: usize> Within for LossyRing<WORDS> {
     type Out = Publisher<[u64; WORDS]>;

@@ -1,5 +1,5 @@
 // errors: 2
-// says: a queue of kind `Across` is one between processes
+// says: a queue of kind `Across<u64>` is one between processes
 // says: another process may write to its messages
 // says: the verbs whose names have `shared` in them
 // at: let _messages = consumer.readable();

@@ -1,5 +1,5 @@
 // errors: 1
-// says: a queue of kind `ManyAcross` is one between processes
+// says: a queue of kind `ManyAcross<u64>` is one between processes
 // at: room.as_uninit()[0].write(7);
 
 fn reserves(producer: &mut annulus::shm::mpsc::Producer<u64>) {

@@ -179,6 +179,10 @@ pub fn receive_all<T: Send, K: AnyKind>(consumer: &mut Consumer<T, K>) -> Vec<T>
 }
 
 /// As [`receive_all`], but no more than so many messages.
+///
+/// # Panics
+///
+/// At what is no message.
 pub fn receive_up_to<T: Send, K: AnyKind>(consumer: &mut Consumer<T, K>, count: usize) -> Vec<T> {
     let mut received = Vec::new();
     while received.len() < count {
@@ -186,6 +190,7 @@ pub fn receive_up_to<T: Send, K: AnyKind>(consumer: &mut Consumer<T, K>, count: 
             Ok(message) => received.push(message),
             Err(TryRecvError::Empty) => loom::thread::yield_now(),
             Err(TryRecvError::Closed) => break,
+            Err(TryRecvError::Corrupt(corrupt)) => panic!("{corrupt}"),
         }
     }
     received

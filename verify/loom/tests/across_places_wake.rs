@@ -24,7 +24,7 @@ fn queue(capacity: usize, places: usize, ends: bool) -> (Arc<Joins<u64>>, Locks)
 }
 
 /// The process of whoever has this place ends.
-fn kill(producer: Producer<u64, ManyAcross>, locks: &Locks, place: usize) {
+fn kill(producer: Producer<u64, ManyAcross<u64>>, locks: &Locks, place: usize) {
     core::mem::forget(producer);
     // (An exchange, because loom would let a later one miss a store.)
     locks[place].swap(false, Ordering::AcqRel);

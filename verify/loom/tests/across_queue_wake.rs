@@ -15,7 +15,7 @@ use loom::thread;
 
 /// A queue whose processes both live on. `is_asymmetric`: wakers have a light fence, and sleepers ask for a
 /// barrier in their process.
-fn queue(capacity: usize, is_asymmetric: bool) -> (Producer<u64, Across>, Consumer<u64, Across>) {
+fn queue(capacity: usize, is_asymmetric: bool) -> (Producer<u64, Across<u64>>, Consumer<u64, Across<u64>>) {
     let builder = Builder::new(capacity).first(u64::MAX).wait_strategy(BLOCK);
     let (producer, consumer, _) = builder.for_two_processes(is_asymmetric, || false, || false);
     (producer, consumer)
@@ -115,6 +115,7 @@ fn a_producer_that_is_gone() {
                     received += 1;
                 }
                 Err(TryRecvError::Empty) => thread::yield_now(),
+                Err(TryRecvError::Corrupt(bad)) => panic!("{bad}"),
                 Err(TryRecvError::Closed) => break,
             }
         }

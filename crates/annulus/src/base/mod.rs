@@ -11,4 +11,6 @@ pub(crate) mod in_place;
 pub(crate) mod index;
 pub(crate) mod link;
 pub(crate) mod room;
+#[cfg(feature = "shm")]
+pub(crate) mod same;
 pub(crate) mod sequence;

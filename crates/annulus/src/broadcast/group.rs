@@ -297,6 +297,17 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         now.wrapping_add(*lagged_detached)
     }
 
+    /// How many messages that `member` has passed were none: see [`Subscriber::total_corrupt`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[must_use]
+    pub fn total_corrupt(&self, member: usize) -> u64 {
+        let passed = self.of(member).cursor.since(self.lead.start);
+        passed - self.total_received(member) - self.total_lagged(member)
+    }
+
     /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped
     /// may receive other messages than these, because it never goes past the group.)
     ///

@@ -57,6 +57,7 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
         self.shared.admits(cursor)
             && cursor >= self.shared.floor()
             && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
+            && (!M::IS_CHECKED || T::ANY_BITS || self.peek().is_some())
     }
 
     fn mark(&mut self) -> Mark {

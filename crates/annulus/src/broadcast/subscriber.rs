@@ -60,7 +60,7 @@ pub struct Subscriber<T, M: Mode = Lossy> {
     /// The next sequence to receive.
     pub(super) cursor: Sequence,
     /// Where it began.
-    start: Sequence,
+    pub(super) start: Sequence,
     /// Messages between `start` and `cursor` that it did not receive.
     lagged: u64,
     /// What it found between them that was no message.

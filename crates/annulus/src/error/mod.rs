@@ -43,7 +43,7 @@ impl<C: fmt::Display> fmt::Display for LossyTryRecvError<C> {
             Self::Lagged { skipped } => {
                 write!(f, "lagged behind the publisher: {skipped} messages were overwritten unread")
             }
-            Self::Corrupt(bad) => write!(f, "what another process has published is no message: {bad}"),
+            Self::Corrupt(bad) => write!(f, "what another process has written is no message: {bad}"),
             Self::Closed => RecvError.fmt(f),
         }
     }
@@ -55,26 +55,29 @@ impl<C: fmt::Debug + fmt::Display> Error for LossyTryRecvError<C> {}
 #[doc(alias = "PopError")]
 #[doc(alias = "PollError")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TryRecvError {
+pub enum TryRecvError<C = Infallible> {
     /// There is no new message. The ring is not closed.
     #[doc(alias = "NoEvents")]
     Empty,
+    /// As [`LossyTryRecvError::Corrupt`].
+    Corrupt(C),
     /// The other side is gone, or closed the ring, and every message was received.
     #[doc(alias = "Disconnected")]
     #[doc(alias = "Shutdown")]
     Closed,
 }
 
-impl fmt::Display for TryRecvError {
+impl<C: fmt::Display> fmt::Display for TryRecvError<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => <LossyTryRecvError>::Empty.fmt(f),
+            Self::Empty => LossyTryRecvError::Empty::<C>.fmt(f),
+            Self::Corrupt(corrupt) => LossyTryRecvError::Corrupt(corrupt).fmt(f),
             Self::Closed => RecvError.fmt(f),
         }
     }
 }
 
-impl Error for TryRecvError {}
+impl<C: fmt::Debug + fmt::Display> Error for TryRecvError<C> {}
 
 impl<C> From<TryRecvError> for LossyTryRecvError<C> {
     fn from(error: TryRecvError) -> Self {
@@ -112,13 +115,23 @@ impl From<LossyTryRecvError> for LossyTryRecvError<BadValue> {
     }
 }
 
+/// As above.
+impl From<TryRecvError> for TryRecvError<BadValue> {
+    fn from(error: TryRecvError) -> Self {
+        match error {
+            TryRecvError::Empty => Self::Empty,
+            TryRecvError::Closed => Self::Closed,
+        }
+    }
+}
+
 impl<C> From<RecvError> for LossyTryRecvError<C> {
     fn from(_: RecvError) -> Self {
         Self::Closed
     }
 }
 
-impl From<RecvError> for TryRecvError {
+impl<C> From<RecvError> for TryRecvError<C> {
     fn from(_: RecvError) -> Self {
         Self::Closed
     }

@@ -12,7 +12,7 @@ use super::text::Text;
 /// # Safety
 ///
 /// So it is.
-pub unsafe trait Filled: Copy + 'static {}
+pub unsafe trait Filled: Copy + Send + 'static {}
 
 // SAFETY: `Plain` promises it.
 unsafe impl<T: Plain> Filled for T {}
@@ -36,7 +36,7 @@ unsafe impl<T: Plain> Filled for T {}
     note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)",
     note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; for one reader a queue, for many a ring of owned events (example `video_frames`)"
 )]
-pub unsafe trait Plain: Copy + 'static {
+pub unsafe trait Plain: Copy + Send + 'static {
     /// What it is made of.
     const SCHEMA: &'static Schema;
 
@@ -194,7 +194,7 @@ unsafe impl Plain for () {
 }
 
 // SAFETY: it has no bytes.
-unsafe impl<T: 'static> Plain for PhantomData<T> {
+unsafe impl<T: Send + 'static> Plain for PhantomData<T> {
     const SCHEMA: &'static Schema = <()>::SCHEMA;
     any_bits!();
 }

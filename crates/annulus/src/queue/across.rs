@@ -8,8 +8,11 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::any::Any;
+use core::convert::Infallible;
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 
+use super::checked::{Cell, CheckedRead, CheckedWrite};
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, InPlace, Lanes, Parts};
@@ -21,13 +24,16 @@ use super::read::ReadEnd;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
 use crate::base::gone::Gone;
+use crate::base::same::Same;
 use crate::lane::{self, Cells, ControlBlock, Number, Numbers, OneToOne, OtherProcess, Over, Producers};
 use crate::memory::Memory;
+use crate::message::Message;
+use crate::message::schema::BadValue;
 use crate::wait::{Remote, WaitStrategy};
 
-/// One producer, one consumer, in two processes.
+/// One producer, one consumer, in two processes. `M` is the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Across {}
+pub struct Across<M>(PhantomData<M>, Infallible);
 
 /// The same, for messages whose size is known at run time. A slot is a byte of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,9 +41,9 @@ pub enum Across {}
 #[doc(hidden)]
 pub enum BlocksAcross {}
 
-/// Many producers, one consumer, each in a process of its own.
+/// Many producers, one consumer, each in a process of its own. `M` is the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ManyAcross {}
+pub struct ManyAcross<M>(PhantomData<M>, Infallible);
 
 /// The same, for messages whose size is known at run time. A slot is a byte of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +53,9 @@ pub enum ManyBlocksAcross {}
 
 /// A kind of queue between processes: what each of them makes of its [part](Part).
 pub(crate) trait KindAcross: AnyKind {
+    /// What is sent.
+    type Message: Send;
+
     /// How many slots of a lane a message of so many bytes takes.
     #[cfg(not(annulus_loom))]
     fn slots_of(message_bytes: usize) -> usize;
@@ -56,43 +65,118 @@ pub(crate) trait KindAcross: AnyKind {
     /// # Safety
     ///
     /// As of [`Part::share`]; and no process has another producer of that lane.
-    unsafe fn producer<T: Send>(part: Part<T>, plan: Plan) -> Producer<T, Self>;
+    unsafe fn producer(part: Part<Self::Cell<Self::Message>>, plan: Plan) -> Producer<Self::Message, Self>;
 
     /// The consumer of the queue.
     ///
     /// # Safety
     ///
     /// As of [`Part::share`]; and no process has another one.
-    unsafe fn consumer<T: Send>(part: Part<T>, plan: Plan) -> Consumer<T, Self>;
+    unsafe fn consumer(part: Part<Self::Cell<Self::Message>>, plan: Plan) -> Consumer<Self::Message, Self>;
 }
 
-/// What such a kind is made of: the end of its consumer, over control blocks of a type.
+/// What such a kind is made of: the end of its consumer.
 macro_rules! kind {
-    ($Kind:ty = $Read:ident over $Control:ty, $name:literal, $slots_of:expr) => {
-        impl AnyKind for $Kind {}
+    ($Kind:ident = $Read:ident, $name:literal) => {
+        impl<M: Message> AnyKind for $Kind<M> {
+            type Corrupt = BadValue;
+        }
+
+        impl<M: Message> Parts for $Kind<M> {
+            type Bad = BadValue;
+            type Write<T: Send> = CheckedWrite<T, M, WriteEnd<Cell<M>, lane::Across>>;
+            type Read<T: Send> = CheckedRead<T, M, $Read<Cell<M>, lane::Across>>;
+            type ControlBlock = lane::Across;
+            type Cell<T: Send> = Cell<M>;
+            const NAME: &'static str = $name;
+        }
+
+        /// Messages that lie in their slots as they are.
+        impl<M: Message<Wire = M>> InPlace for $Kind<M> {}
+
+        // SAFETY: a cell has the layout of an `M`, and that is a `T`.
+        unsafe impl<M: Message<Wire = M>> Lanes for $Kind<M> {
+            fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<Cell<M>, lane::Across> {
+                &mut write.end
+            }
+
+            #[inline]
+            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Cell<M>, lane::Across> {
+                read.end.look_in_place();
+                read.end.current()
+            }
+
+            #[inline]
+            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Cell<M>, lane::Across> {
+                read.end.current()
+            }
+
+            #[inline]
+            fn end_turn<T: Send>(read: &mut Self::Read<T>) {
+                read.end.end_turn();
+            }
+        }
+
+        impl<M: Message> KindAcross for $Kind<M> {
+            type Message = M;
+
+            #[cfg(not(annulus_loom))]
+            fn slots_of(_: usize) -> usize {
+                1
+            }
+
+            unsafe fn producer(part: Part<Cell<M>>, plan: Plan) -> Producer<M, Self> {
+                // SAFETY: the caller's promise.
+                let end = WriteEnd::new(unsafe { part.share(plan) });
+                end.state().list(1);
+                Producer { end: CheckedWrite { end, same: Same::new() } }
+            }
+
+            unsafe fn consumer(part: Part<Cell<M>>, plan: Plan) -> Consumer<M, Self> {
+                // SAFETY: the caller's promise.
+                let end = $Read::new(ReadEnd::new(unsafe { part.share(plan) }));
+                end.state().list(1);
+                Consumer { end: CheckedRead::new(end, Same::new()), strategy: None }
+            }
+        }
+    };
+}
+kind!(Across = One, "spsc across processes");
+kind!(ManyAcross = FanIn, "mpsc across processes");
+
+/// The same for messages of which only the bytes are known.
+#[cfg(not(annulus_loom))]
+macro_rules! kind_of_blocks {
+    ($Kind:ty = $Read:ident, $name:literal) => {
+        impl AnyKind for $Kind {
+            type Corrupt = Infallible;
+        }
 
         impl Parts for $Kind {
-            type Write<T: Send> = WriteEnd<T, $Control>;
-            type Read<T: Send> = $Read<T, $Control>;
-            type ControlBlock = $Control;
+            type Bad = Infallible;
+            type Write<T: Send> = WriteEnd<T, lane::BlocksAcross>;
+            type Read<T: Send> = $Read<T, lane::BlocksAcross>;
+            type ControlBlock = lane::BlocksAcross;
+            type Cell<T: Send> = T;
             const NAME: &'static str = $name;
         }
 
         impl InPlace for $Kind {}
 
-        impl Lanes for $Kind {
-            fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, $Control> {
+        // SAFETY: a cell is a message.
+        unsafe impl Lanes for $Kind {
+            fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, lane::BlocksAcross> {
                 write
             }
 
             #[inline]
-            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, $Control> {
+            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::BlocksAcross> {
                 read.look_in_place();
                 read.current()
             }
 
             #[inline]
-            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, $Control> {
+            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::BlocksAcross> {
                 read.current()
             }
 
@@ -103,19 +187,20 @@ macro_rules! kind {
         }
 
         impl KindAcross for $Kind {
-            #[cfg(not(annulus_loom))]
+            type Message = u8;
+
             fn slots_of(message_bytes: usize) -> usize {
-                $slots_of(message_bytes)
+                message_bytes
             }
 
-            unsafe fn producer<T: Send>(part: Part<T>, plan: Plan) -> Producer<T, Self> {
+            unsafe fn producer(part: Part<u8>, plan: Plan) -> Producer<u8, Self> {
                 // SAFETY: the caller's promise.
                 let end = WriteEnd::new(unsafe { part.share(plan) });
                 end.state().list(1);
                 Producer { end }
             }
 
-            unsafe fn consumer<T: Send>(part: Part<T>, plan: Plan) -> Consumer<T, Self> {
+            unsafe fn consumer(part: Part<u8>, plan: Plan) -> Consumer<u8, Self> {
                 // SAFETY: the caller's promise.
                 let end = $Read::new(ReadEnd::new(unsafe { part.share(plan) }));
                 end.state().list(1);
@@ -124,12 +209,10 @@ macro_rules! kind {
         }
     };
 }
-kind!(Across = One over lane::Across, "spsc across processes", |_| 1);
 #[cfg(not(annulus_loom))]
-kind!(BlocksAcross = One over lane::BlocksAcross, "spsc across processes", |bytes| bytes);
-kind!(ManyAcross = FanIn over lane::Across, "mpsc across processes", |_| 1);
+kind_of_blocks!(BlocksAcross = One, "spsc across processes");
 #[cfg(not(annulus_loom))]
-kind!(ManyBlocksAcross = FanIn over lane::BlocksAcross, "mpsc across processes", |bytes| bytes);
+kind_of_blocks!(ManyBlocksAcross = FanIn, "mpsc across processes");
 
 /// What a process has of a lane.
 pub(crate) struct LanePart<T> {
@@ -217,12 +300,12 @@ impl crate::spsc::Builder {
     /// The third of what it returns makes another consumer, which takes over from the first.
     #[doc(hidden)]
     #[allow(clippy::type_complexity, reason = "two handles, and one more")]
-    pub fn for_two_processes<T: Send + 'static>(
+    pub fn for_two_processes<T: Message>(
         self,
         is_asymmetric: bool,
         producer_is_gone: impl Fn() -> bool + Send + Sync + 'static,
         consumer_is_gone: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> (Producer<T, Across>, Consumer<T, Across>, impl FnOnce() -> Consumer<T, Across>) {
+    ) -> (Producer<T, Across<T>>, Consumer<T, Across<T>>, impl FnOnce() -> Consumer<T, Across<T>>) {
         use crate::sync::AtomicU32;
 
         struct Together<T> {
@@ -232,7 +315,7 @@ impl crate::spsc::Builder {
         }
 
         let capacity = self.plan.capacity;
-        let memory = Arc::new(Together::<T> {
+        let memory = Arc::new(Together::<Cell<T>> {
             slots: Cells::new(capacity, &Memory::default(), crate::base::room::Before::NOTHING).unwrap(),
             numbers: Numbers::zeroed(),
             words: [AtomicU32::new(0), AtomicU32::new(0)],
@@ -266,10 +349,10 @@ impl crate::spsc::Builder {
         // SAFETY: as above. The second consumer is made when the first is gone.
         unsafe {
             let consumer = part([elsewhere(0), here(1)], Gone::new(move || is_gone()));
-            let consumer = Across::consumer(consumer, plan);
+            let consumer = Across::<T>::consumer(consumer, plan);
             let part = part([here(0), elsewhere(1)], Gone::new(consumer_is_gone));
-            let producer = Across::producer(part, self.plan);
-            (producer, consumer, move || Across::consumer(next, plan))
+            let producer = Across::<T>::producer(part, self.plan);
+            (producer, consumer, move || Across::<T>::consumer(next, plan))
         }
     }
 }
@@ -289,16 +372,18 @@ mod places {
     use crate::base::room::Before;
     use crate::lane::{Cells, Numbers, PlaceTable};
     use crate::memory::Memory;
+    use crate::message::Message;
     use crate::mpsc::Builder;
+    use crate::queue::checked::Cell;
     use crate::queue::plan::Plan;
     use crate::queue::{Consumer, Producer};
     use crate::sync::{AtomicBool, AtomicU32, Ordering, mutated};
     use crate::wait::Remote;
 
     /// What all processes map, and the locks of the places.
-    struct Mapping<T> {
+    struct Mapping<T: Message> {
         /// Of each lane.
-        slots: Box<[Cells<T>]>,
+        slots: Box<[Cells<Cell<T>>]>,
         /// Of the queue, then of each lane.
         numbers: Box<[Numbers]>,
         /// For each of them.
@@ -308,7 +393,7 @@ mod places {
         ends: bool,
     }
 
-    impl<T: Send + 'static> PlaceTable for Mapping<T> {
+    impl<T: Message> PlaceTable for Mapping<T> {
         fn count(&self) -> usize {
             self.locks.len()
         }
@@ -350,15 +435,15 @@ mod places {
 
     /// What a process needs to join.
     #[doc(hidden)]
-    pub struct Joins<T> {
+    pub struct Joins<T: Message> {
         mapping: Arc<Mapping<T>>,
         /// Where the consumer sleeps, then where the producer of each place does.
         sleepers: Box<[Remote]>,
         plan: Plan,
     }
 
-    impl<T: Send + 'static> Joins<T> {
-        fn lane(&self, place: usize, released: Remote) -> LanePart<T> {
+    impl<T: Message> Joins<T> {
+        fn lane(&self, place: usize, released: Remote) -> LanePart<Cell<T>> {
             let Mapping { slots, numbers, .. } = &*self.mapping;
             LanePart {
                 // SAFETY: they are in the mapping, which whoever has the lane keeps.
@@ -374,7 +459,7 @@ mod places {
 
         /// A producer, if a place is free.
         #[must_use]
-        pub fn producer(&self) -> Option<Producer<T, ManyAcross>> {
+        pub fn producer(&self) -> Option<Producer<T, ManyAcross<T>>> {
             let (mapping, locks) = (&self.mapping, &self.mapping.locks);
             // places.join1.
             let place = (0..mapping.count()).find_map(|place| Place::take(locks, place))?;
@@ -392,12 +477,12 @@ mod places {
             mapping.come(own);
             // places.join3. SAFETY: the numbers are in the mapping, which it keeps. It has the lock of its
             // place.
-            Some(unsafe { ManyAcross::producer(part, self.guest()) })
+            Some(unsafe { ManyAcross::<T>::producer(part, self.guest()) })
         }
 
         /// The consumer. Whoever was it before is gone.
         #[must_use]
-        pub fn consumer(&self) -> Consumer<T, ManyAcross> {
+        pub fn consumer(&self) -> Consumer<T, ManyAcross<T>> {
             let mapping = &self.mapping;
             let lane = |place| self.lane(place, self.sleepers[1 + place].again());
             let watched = Arc::clone(mapping);
@@ -412,7 +497,7 @@ mod places {
                 memory: Arc::clone(mapping) as _,
             };
             // SAFETY: the numbers are in the mapping, which it keeps; and there is no other consumer.
-            unsafe { ManyAcross::consumer(part, self.guest()) }
+            unsafe { ManyAcross::<T>::consumer(part, self.guest()) }
         }
     }
 
@@ -421,7 +506,7 @@ mod places {
         /// wakers are light, and sleepers make up for it. `ends`: with its last producer.
         #[doc(hidden)]
         #[must_use]
-        pub fn for_processes<T: Send + 'static>(
+        pub fn for_processes<T: Message>(
             self,
             is_asymmetric: bool,
             locks: &Arc<[AtomicBool]>,

@@ -7,6 +7,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::ptr::NonNull;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
@@ -117,8 +118,10 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// [`Empty`](TryRecvError::Empty): nothing is there. [`Closed`](TryRecvError::Closed): the queue is
-    /// closed, and everything that was sent was received.
+    /// - [`Empty`](TryRecvError::Empty): nothing is there.
+    /// - [`Closed`](TryRecvError::Closed): the queue is closed, and everything that was sent was received.
+    /// - [`Corrupt`](TryRecvError::Corrupt): another process has sent something that is no `T`; this call has
+    ///   passed it. It cannot be within one process.
     ///
     /// # Examples
     ///
@@ -134,7 +137,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// ```
     #[doc(alias = "pop")]
     #[inline]
-    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError<K::Corrupt>> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
             // Here, because a copy of the end costs more than the look.
@@ -148,7 +151,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     pub(super) fn look_for<F>(
         &mut self,
         find: impl FnMut(&mut K::Read<T>) -> Option<F>,
-    ) -> Result<F, TryRecvError> {
+    ) -> Result<F, TryRecvError<K::Corrupt>> {
         look_for::<T, _, F>(&mut self.end, find)
     }
 
@@ -249,6 +252,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         if eager {
             self.end.expect();
         }
+        // (What waits passes it.)
+        self.end.take_corrupt();
         if let Some(found) = find(&mut self.end) {
             return Some(Ok(found));
         }
@@ -361,14 +366,15 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[doc(alias = "consumeBatch")]
     #[inline]
     pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
-        let mut consumed = 0;
+        let corrupt = self.end.corrupt();
+        let mut passed = 0;
         let mut round = self.end.begin_round();
         while self.end.next_in_round(&mut round) {
             let here = self.end.here();
-            consumed += take_up_to(here, |left| self.end.take_here(left, &mut handler));
+            passed += take_up_to(here, |left| self.end.take_here(left, &mut handler));
         }
-        self.look_for_the_end(consumed);
-        consumed
+        self.look_for_the_end(passed);
+        passed - (self.end.corrupt() - corrupt) as usize
     }
 
     /// Like [`consume`](Self::consume), but takes no more than `most` messages, from the rings in turn like
@@ -425,6 +431,13 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[must_use]
     pub fn len(&self) -> usize {
         self.end.len()
+    }
+
+    /// How many messages were none: another process has sent something that is no `T`, and this consumer has
+    /// passed it. Always 0 within one process, and for types of which any bytes are a value.
+    #[must_use]
+    pub fn total_corrupt(&self) -> u64 {
+        self.end.corrupt()
     }
 
     /// Whether there is no message. This is a snapshot: a producer may have sent one when it returns.
@@ -734,7 +747,9 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace,
     {
-        let messages = K::read_end(&mut self.end).readable(most);
+        let cells = K::read_end(&mut self.end).readable(most);
+        // (A cell has the layout of a message.)
+        let messages = NonNull::slice_from_raw_parts(cells.cast(), cells.len());
         // SAFETY: they were sent, and stay while this handle is borrowed.
         unsafe { SharedSlice::new(messages) }
     }
@@ -804,7 +819,7 @@ impl<T: Send, K: ManyConsumers> Clone for Consumer<T, K> {
 /// The slow path of a receive that does not wait.
 #[cold]
 #[inline(never)]
-pub(super) fn look<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError> {
+pub(super) fn look<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError<E::Corrupt>> {
     look_for::<T, E, T>(end, E::try_take)
 }
 
@@ -813,10 +828,16 @@ pub(super) fn look<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError> {
 fn look_for<T, E: Read<T>, F>(
     end: &mut E,
     mut find: impl FnMut(&mut E) -> Option<F>,
-) -> Result<F, TryRecvError> {
+) -> Result<F, TryRecvError<E::Corrupt>> {
     loop {
-        if let Some(found) = find(end) {
+        // What the plain path has found, or else this one.
+        let corrupt = end.take_corrupt();
+        let found = if corrupt.is_none() { find(end) } else { None };
+        if let Some(found) = found {
             return Ok(found);
+        }
+        if let Some(corrupt) = corrupt.or_else(|| end.take_corrupt()) {
+            return Err(TryRecvError::Corrupt(corrupt));
         }
         if !end.state().may_be_over() {
             return Err(TryRecvError::Empty);

@@ -63,6 +63,9 @@ pub(crate) trait Read<T> {
     /// What the queue state has for lanes.
     type Lane: QueueLane;
 
+    /// As of [`AnyKind`](super::kind::AnyKind::Corrupt).
+    type Corrupt;
+
     fn state(&self) -> &QueueState<Self::Lane>;
 
     /// Says that the caller spins until the next message is there. So its line may be fetched together with
@@ -87,16 +90,39 @@ pub(crate) trait Read<T> {
         self.has_some()
     }
 
+    /// A copy of the next message, which [`has_more`](Self::has_more) has seen.
+    #[cfg(feature = "shm")]
+    fn peek(&mut self) -> Option<T>
+    where
+        T: Copy,
+    {
+        None
+    }
+
     /// Takes the next message if that takes only the plain steps. Otherwise the caller takes the slow path:
     /// [`try_take`](Self::try_take), [`outlined`](super::outlined::outlined).
     fn take_plainly(&mut self) -> Option<T>;
 
-    /// Takes the next message, if there is one.
+    /// Takes the next message, if there is one. `None` also for one that is corrupt, which it has passed:
+    /// [`take_corrupt`](Self::take_corrupt) tells.
     fn try_take(&mut self) -> Option<T>;
+
+    /// What was corrupt at the last [`try_take`](Self::try_take) or [`take_plainly`](Self::take_plainly).
+    /// Tells it once.
+    #[inline(always)]
+    fn take_corrupt(&mut self) -> Option<Self::Corrupt> {
+        None
+    }
+
+    /// How many messages were corrupt.
+    #[inline(always)]
+    fn corrupt(&self) -> u64 {
+        0
+    }
 
     /// Hands up to `most` messages of one lane to `each`, in the order of [`try_take`](Self::try_take), and
     /// returns how many. 0 means that no message was there. If `each` panics, the messages that it got count
-    /// as taken, and the others stay.
+    /// as taken, and the others stay. Those that are corrupt count, and `each` does not get them.
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize;
 
     /// As [`take_some`](Self::take_some), but only from the lane from which the next message comes.
@@ -105,15 +131,15 @@ pub(crate) trait Read<T> {
         self.take_some(most, each)
     }
 
-    /// As [`take_some`](Self::take_some), but from one lane after another, until there are `most` messages or
-    /// no lane has one.
+    /// As [`take_some`](Self::take_some), but from one lane after another, until `each` got `most` messages
+    /// or no lane has one. Returns how many `each` got.
     #[inline]
     fn take_up_to(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         take_up_to(most, |left| self.take_some(left, &mut each))
     }
 
     /// Moves messages into `buffer`, from the first slot on, and returns how many. Drops what was there
-    /// before.
+    /// before. Passes those that are corrupt.
     fn take_into(&mut self, buffer: &mut [T]) -> usize;
 
     /// Begins a round of all lanes.

@@ -5,6 +5,8 @@
 //! budget. So whatever other producers do, a lane with a message has its turn after at most one turn of every
 //! other. The consumer keeps nothing about a lane after its turn: the head in the lane says where it was.
 
+use core::convert::Infallible;
+
 use super::ends::{Read, take_up_to};
 use super::queue_lane::QueueLane;
 use super::read::{ReadEnd, note_rest, seal};
@@ -128,6 +130,7 @@ impl<T, C: ControlBlock> FanIn<T, C> {
 
 impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
     type Lane = OneToOne<T, C>;
+    type Corrupt = Infallible;
 
     #[inline(always)]
     fn state(&self) -> &QueueState<OneToOne<T, C>> {
@@ -164,6 +167,14 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
     #[inline(always)]
     fn has_some(&mut self) -> bool {
         self.current.known() != 0 || self.find()
+    }
+
+    #[cfg(feature = "shm")]
+    fn peek(&mut self) -> Option<T>
+    where
+        T: Copy,
+    {
+        self.current().peek()
     }
 
     // Mutants: `with None`: costs or saves time.

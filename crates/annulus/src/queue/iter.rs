@@ -65,8 +65,13 @@ impl<T: Send, K: AnyKind> Iterator for TryIter<'_, T, K> {
                 self.here -= 1;
                 let mut value = None;
                 // (As many are there, unless another consumer takes them.)
-                if self.consumer.end.take_here(1, |taken| value = Some(taken)) == 1 {
+                let passed = self.consumer.end.take_here(1, |taken| value = Some(taken));
+                if value.is_some() {
                     return value;
+                }
+                // (What is corrupt was passed.)
+                if passed == 1 {
+                    continue;
                 }
                 self.here = 0;
             }

@@ -1,6 +1,9 @@
 //! What the four kinds of queue have in common, and what tells them apart. The public handles are written
 //! once, over these.
 
+use core::convert::Infallible;
+use core::fmt;
+
 use super::ends::{Read, Write};
 use super::plan::Plan;
 use super::queue_lane::QueueLane;
@@ -13,7 +16,11 @@ use crate::lane::ControlBlock;
 /// process are those that are a [`QueueKind`]; the module `shm` has those between processes. There are no
 /// others, because the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait AnyKind: Parts {}
+pub trait AnyKind: Parts<Bad = <Self as AnyKind>::Corrupt> {
+    /// What is said of a message that is none: a [`BadValue`](crate::schema::BadValue), if another process
+    /// has sent it; otherwise nothing, because there can be no such thing.
+    type Corrupt: Copy + PartialEq + fmt::Debug + fmt::Display;
+}
 
 /// A kind of queue within one process, which a [`Builder`](super::Builder) makes:
 /// [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and so on.
@@ -26,7 +33,7 @@ pub trait AnyKind: Parts {}
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
 #[doc(alias = "Kind")]
-pub trait QueueKind: AnyKind + Build {}
+pub trait QueueKind: AnyKind<Corrupt = Infallible> + Build {}
 
 /// A kind of queue whose messages can be written and read in place: as slices within one process (where it is
 /// a [`QueueKind`], too), and as a [`SharedSlice`](super::SharedSlice) between processes.
@@ -60,13 +67,18 @@ pub trait ManyConsumers: QueueKind + Divide {}
 /// What a queue of a kind is made of.
 // Decision 0043: the handles are written once.
 pub(crate) trait Parts: Sized + 'static {
+    /// As [`AnyKind::Corrupt`].
+    type Bad;
+
     /// A producer's end.
     type Write<T: Send>: Write<T, Lane: QueueLane + Send + Sync> + Send + Sync;
     /// A consumer's end.
-    type Read<T: Send>: Read<T, Lane: QueueLane + Send + Sync> + Send + Sync;
+    type Read<T: Send>: Read<T, Lane: QueueLane + Send + Sync, Corrupt = Self::Bad> + Send + Sync;
     /// The control block of its lanes. (Here, and not in [`Lanes`], where it is used: so what has this type
     /// in its own needs no bound that a compiler would complain of beside the one that says what to do.)
     type ControlBlock: ControlBlock + Send + Sync;
+    /// What lies in a slot of them.
+    type Cell<T: Send>: Send;
     /// What its handles are called in debug output.
     const NAME: &'static str;
 }
@@ -84,14 +96,19 @@ pub(crate) trait Build: Parts {
 }
 
 /// The lanes of a kind whose messages lie beside each other.
-pub(crate) trait Lanes: Parts {
-    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, Self::ControlBlock>;
+///
+/// # Safety
+///
+/// A cell has the layout of a message, and what is there is one, unless another process has written something
+/// else.
+pub(crate) unsafe trait Lanes: Parts {
+    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<Self::Cell<T>, Self::ControlBlock>;
 
     /// The lane to take from next. Where it has no message, no lane has.
-    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock>;
+    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
 
     /// The lane that the last look was at.
-    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock>;
+    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
 
     /// The lane that the last look was at has had its turn.
     fn end_turn<T: Send>(_read: &mut Self::Read<T>) {}

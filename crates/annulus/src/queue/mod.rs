@@ -27,6 +27,8 @@ pub(crate) mod across;
 mod builder;
 pub mod bytes;
 mod channels;
+#[cfg(feature = "shm")]
+mod checked;
 mod consumer;
 mod ends;
 mod fan_in;

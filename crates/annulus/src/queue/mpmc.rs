@@ -23,6 +23,8 @@
 //! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 200);
 //! ```
 
+use core::convert::Infallible;
+
 use super::channels::channels;
 use super::kind::{AnyKind, Build, Divide, Join, Joinable, ManyConsumers, Parts, QueueKind};
 
@@ -40,15 +42,20 @@ pub enum Mpmc {}
 
 channels!(Mpmc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
-impl AnyKind for Mpmc {}
+impl AnyKind for Mpmc {
+    type Corrupt = Infallible;
+}
+
 impl QueueKind for Mpmc {}
 impl Joinable for Mpmc {}
 impl ManyConsumers for Mpmc {}
 
 impl Parts for Mpmc {
+    type Bad = Infallible;
     type Write<T: Send> = WriteMany<T>;
     type Read<T: Send> = ReadMany<T>;
     type ControlBlock = Own;
+    type Cell<T: Send> = T;
     const NAME: &'static str = "mpmc";
 }
 

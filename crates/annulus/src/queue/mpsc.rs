@@ -16,6 +16,8 @@
 //! assert_eq!(consumer.iter().sum::<i32>(), 60);
 //! ```
 
+use core::convert::Infallible;
+
 use super::channels::channels;
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, Build, InPlace, Join, Joinable, Lanes, Parts, QueueKind};
@@ -34,15 +36,20 @@ pub enum Mpsc {}
 
 channels!(Mpsc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
-impl AnyKind for Mpsc {}
+impl AnyKind for Mpsc {
+    type Corrupt = Infallible;
+}
+
 impl QueueKind for Mpsc {}
 impl InPlace for Mpsc {}
 impl Joinable for Mpsc {}
 
 impl Parts for Mpsc {
+    type Bad = Infallible;
     type Write<T: Send> = WriteEnd<T>;
     type Read<T: Send> = FanIn<T>;
     type ControlBlock = Own;
+    type Cell<T: Send> = T;
     const NAME: &'static str = "mpsc";
 }
 
@@ -61,7 +68,8 @@ impl Build for Mpsc {
     }
 }
 
-impl Lanes for Mpsc {
+// SAFETY: a cell is a message.
+unsafe impl Lanes for Mpsc {
     fn write_end<T: Send>(write: &mut WriteEnd<T>) -> &mut WriteEnd<T> {
         write
     }

@@ -1,5 +1,7 @@
 //! The consumer of a queue that has one lane.
 
+use core::convert::Infallible;
+
 use super::ends::Read;
 use super::node::LaneNode;
 use super::read::{ReadEnd, note_rest};
@@ -77,6 +79,7 @@ impl<T, C: ControlBlock> One<T, C> {
 
 impl<T, C: ControlBlock> Read<T> for One<T, C> {
     type Lane = OneToOne<T, C>;
+    type Corrupt = Infallible;
 
     #[inline(always)]
     fn state(&self) -> &QueueState<OneToOne<T, C>> {
@@ -108,6 +111,14 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
     #[inline(always)]
     fn has_some(&mut self) -> bool {
         self.end.known() != 0 || self.look(true)
+    }
+
+    #[cfg(feature = "shm")]
+    fn peek(&mut self) -> Option<T>
+    where
+        T: Copy,
+    {
+        self.current().peek()
     }
 
     // Mutants: `with None`: costs or saves time.

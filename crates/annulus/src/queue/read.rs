@@ -291,6 +291,17 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         unsafe { self.lane().cells().values_at(self.head, count) }
     }
 
+    /// A copy of the next message.
+    #[cfg(feature = "shm")]
+    pub(super) fn peek(&mut self) -> Option<T>
+    where
+        T: Copy,
+    {
+        let next = self.readable(1);
+        // SAFETY: it was sent, and stays while this end is borrowed.
+        (!next.is_empty()).then(|| unsafe { next.cast().read() })
+    }
+
     /// As [`readable`](Self::readable), by shared reference.
     #[inline]
     pub(super) fn known_beside(&self, most: usize) -> NonNull<[T]> {

@@ -12,6 +12,8 @@
 //! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
 //! turn of every other, with each consumer that goes on.
 
+use core::convert::Infallible;
+
 use super::ends::Read;
 use super::node::LaneNode;
 use super::roster::{BUDGET, Round};
@@ -153,6 +155,7 @@ fn say_released<T>(node: &LaneNode<OneToMany<T>>) {
 
 impl<T> Read<T> for ReadMany<T> {
     type Lane = OneToMany<T>;
+    type Corrupt = Infallible;
 
     #[inline(always)]
     fn state(&self) -> &QueueState<OneToMany<T>> {

@@ -21,7 +21,7 @@ use crate::base::drop_all::drop_values;
 #[doc(alias = "commit")]
 #[must_use = "nothing is sent until a verb commits"]
 pub struct Reservation<'p, T: Send, K: AnyKind> {
-    end: &'p mut WriteEnd<T, K::ControlBlock>,
+    end: &'p mut WriteEnd<K::Cell<T>, K::ControlBlock>,
     /// Free slots of `end`: at least 1.
     slots: NonNull<[MaybeUninit<T>]>,
 }
@@ -34,8 +34,10 @@ unsafe impl<T: Send, K: AnyKind> Sync for Reservation<'_, T, K> {}
 impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// Up to `most` slots; `None` where there is none.
     #[inline]
-    pub(super) fn new(end: &'p mut WriteEnd<T, K::ControlBlock>, most: usize) -> Option<Self> {
-        let slots = end.free_slots(most);
+    pub(super) fn new(end: &'p mut WriteEnd<K::Cell<T>, K::ControlBlock>, most: usize) -> Option<Self> {
+        let cells = end.free_slots(most);
+        // (A cell has the layout of a message.)
+        let slots = NonNull::slice_from_raw_parts(cells.cast(), cells.len());
         (!slots.is_empty()).then_some(Self { end, slots })
     }
 

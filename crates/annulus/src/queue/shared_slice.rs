@@ -71,7 +71,8 @@ impl<T> Copy for SharedSlice<'_, T> {}
 impl<'a, T> SharedSlice<'a, T> {
     /// # Safety
     ///
-    /// For `'a` the memory is there, holds values, and no handle of this process writes to it.
+    /// For `'a` the memory is there, and no handle of this process writes to it. It holds values, if no other
+    /// process can.
     #[inline(always)]
     pub(crate) unsafe fn new(messages: NonNull<[T]>) -> Self {
         Self { messages, borrow: PhantomData }
@@ -102,8 +103,9 @@ impl<'a, T> SharedSlice<'a, T> {
     ///
     /// # Safety
     ///
-    /// While the slice lives, no other process writes there. The handles of this library do not, but a
-    /// process can write to all of the memory: it is in its hands alone.
+    /// While the slice lives, no other process writes there, and what it has written are values of `T`. The
+    /// handles of this library see to that, but a process can write to all of the memory: it is in its hands
+    /// alone.
     #[must_use]
     #[inline(always)]
     pub unsafe fn as_slice(self) -> &'a [T] {

@@ -24,7 +24,8 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
 
     fn is_ready(&mut self) -> bool {
         match self.look_for(|end| end.has_some().then_some(())) {
-            Ok(()) => true,
+            // (What is corrupt is there, too.)
+            Ok(()) | Err(TryRecvError::Corrupt(_)) => true,
             Err(TryRecvError::Closed) => !mutated!("end_is_not_ready"),
             Err(TryRecvError::Empty) => false,
         }
@@ -74,6 +75,8 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
         if let Some(value) = self.end.take_plainly() {
             return Look::Found(Ok(value));
         }
+        // (Nobody is told of it.)
+        self.end.take_corrupt();
         // Decision 0072: a select looks at many that are empty.
         if self.end.is_plainly_empty() {
             return Look::Nothing;
@@ -81,6 +84,9 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
         // Not outlined: a consumer that a future borrows lies in memory anyway.
         if let Some(value) = self.end.try_take() {
             return Look::Found(Ok(value));
+        }
+        if self.end.take_corrupt().is_some() {
+            return Look::Again;
         }
         if !self.end.state().may_be_over() {
             return Look::Nothing;

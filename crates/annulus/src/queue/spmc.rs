@@ -19,6 +19,8 @@
 //! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 100);
 //! ```
 
+use core::convert::Infallible;
+
 use super::channels::channels;
 use super::kind::{AnyKind, Build, Divide, ManyConsumers, Parts, QueueKind};
 
@@ -36,14 +38,19 @@ pub enum Spmc {}
 
 channels!(Spmc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
-impl AnyKind for Spmc {}
+impl AnyKind for Spmc {
+    type Corrupt = Infallible;
+}
+
 impl QueueKind for Spmc {}
 impl ManyConsumers for Spmc {}
 
 impl Parts for Spmc {
+    type Bad = Infallible;
     type Write<T: Send> = WriteMany<T>;
     type Read<T: Send> = ReadMany<T>;
     type ControlBlock = Own;
+    type Cell<T: Send> = T;
     const NAME: &'static str = "spmc";
 }
 

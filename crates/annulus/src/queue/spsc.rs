@@ -9,6 +9,8 @@
 //! assert_eq!(reader.join().unwrap(), 20);
 //! ```
 
+use core::convert::Infallible;
+
 use super::channels::channels;
 use super::ends::Read;
 use super::kind::{AnyKind, Build, InPlace, Lanes, Parts, QueueKind};
@@ -28,14 +30,19 @@ pub enum Spsc {}
 
 channels!(Spsc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
-impl AnyKind for Spsc {}
+impl AnyKind for Spsc {
+    type Corrupt = Infallible;
+}
+
 impl QueueKind for Spsc {}
 impl InPlace for Spsc {}
 
 impl Parts for Spsc {
+    type Bad = Infallible;
     type Write<T: Send> = WriteEnd<T, Lone>;
     type Read<T: Send> = One<T>;
     type ControlBlock = Lone;
+    type Cell<T: Send> = T;
     const NAME: &'static str = "spsc";
 }
 
@@ -54,7 +61,8 @@ impl Build for Spsc {
     }
 }
 
-impl Lanes for Spsc {
+// SAFETY: a cell is a message.
+unsafe impl Lanes for Spsc {
     fn write_end<T: Send>(write: &mut WriteEnd<T, Lone>) -> &mut WriteEnd<T, Lone> {
         write
     }

@@ -329,11 +329,8 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     ///
     /// The slots are [free](Self::has_free_slots), and each holds a value.
     #[inline]
-    pub(super) unsafe fn publish_copies(&mut self, count: usize) -> bool
-    where
-        T: Copy,
-    {
-        // (What is not sent needs no drop.)
+    pub(super) unsafe fn publish_copies(&mut self, count: usize) -> bool {
+        const { assert!(!core::mem::needs_drop::<T>(), "what is not sent needs no drop") }
         !self.is_refused() && self.publish(count)
     }
 

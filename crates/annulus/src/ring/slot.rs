@@ -99,7 +99,7 @@ impl<T: Message> Corrupt<T> {
     pub(crate) fn bad_value(self) -> BadValue {
         // SAFETY: it was read, so every byte was written.
         let bytes = unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), size_of::<T::Wire>()) };
-        BadValue::find(T::SCHEMA, bytes).unwrap_or(BadValue::hidden())
+        BadValue::of(T::SCHEMA, bytes)
     }
 }
 

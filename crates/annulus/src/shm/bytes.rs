@@ -25,10 +25,10 @@ use crate::queue::bytes::Builder;
 use crate::wait::WaitStrategy;
 
 /// The producer of such a queue.
-pub type Producer = crate::queue::bytes::Producer<Across>;
+pub type Producer = crate::queue::bytes::Producer<Across<u64>>;
 
 /// The consumer of such a queue.
-pub type Consumer = crate::queue::bytes::Consumer<Across>;
+pub type Consumer = crate::queue::bytes::Consumer<Across<u64>>;
 
 /// Makes a queue, and its producer. The [`Invitation`] is for the process of the consumer, which makes that
 /// by [`consumer`].

@@ -6,9 +6,6 @@ use std::boxed::Box;
 use std::io;
 use std::sync::Arc;
 
-use crate::message::Message;
-use bytemuck::Pod;
-
 use super::error::AttachError;
 use super::format::{Identity, LANE_CELLS, Layout, Payload};
 use super::invitation::Invitation;
@@ -39,13 +36,13 @@ const WAITS: u64 = 2;
 
 /// A queue, and its consumer.
 #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-pub(super) fn share<T: Message + Pod, K: KindAcross>(
+pub(super) fn share<K: KindAcross>(
     plan: Plan,
     payload: Payload,
     places: usize,
     when_no_producer: WhenNoProducer,
     when_consumer_dies: WhenConsumerDies,
-) -> Result<(Consumer<T, K>, Places, Invitation), ShareError> {
+) -> Result<(Consumer<K::Message, K>, Places, Invitation), ShareError> {
     check(&plan)?;
     if !(1..=MOST_PLACES).contains(&places) {
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
@@ -63,7 +60,7 @@ pub(super) fn share<T: Message + Pod, K: KindAcross>(
         creator: ProcessId::current()?,
         identity,
     };
-    let extent = LaneExtent::of::<T, K>(&layout, places).ok_or(too_large)?;
+    let extent = LaneExtent::of::<K>(&layout, places).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
     layout.write(&memory).ok_or(too_large)?;
     let ends = when_no_producer == WhenNoProducer::Close;
@@ -81,24 +78,24 @@ pub(super) fn share<T: Message + Pod, K: KindAcross>(
 }
 
 /// A next consumer.
-pub(super) fn join_as_consumer<T: Message + Pod, K: KindAcross>(
+pub(super) fn join_as_consumer<K: KindAcross>(
     invitation: &Invitation,
     payload: Payload,
     strategy: WaitStrategy,
-) -> Result<(Consumer<T, K>, Places), AttachError> {
-    let Other { table, extent, layout, .. } = Other::new::<T, K>(invitation, &payload)?;
+) -> Result<(Consumer<K::Message, K>, Places), AttachError> {
+    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, &payload)?;
     let seat = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
     consumer_at(table, &extent, seat, plan).ok_or_else(|| damaged("the capacity", layout.capacity as u64))
 }
 
 /// `None` if the lanes do not lie in the memory.
-fn consumer_at<T: Message + Pod, K: KindAcross>(
+fn consumer_at<K: KindAcross>(
     table: Table,
     extent: &LaneExtent,
     seat: PlaceLock,
     plan: Plan,
-) -> Option<(Consumer<T, K>, Places)> {
+) -> Option<(Consumer<K::Message, K>, Places)> {
     numbers(&table.memory).consumer_comes();
     let table = Arc::new(table);
     let (published, released) = sleepers::remotes_of_places(&table.page, table.count);
@@ -123,12 +120,12 @@ fn consumer_at<T: Message + Pod, K: KindAcross>(
 }
 
 /// A producer.
-pub(super) fn join_as_producer<T: Message + Pod, K: KindAcross>(
+pub(super) fn join_as_producer<K: KindAcross>(
     invitation: &Invitation,
     payload: Payload,
     strategy: WaitStrategy,
-) -> Result<(Producer<T, K>, Peer), AttachError> {
-    let Other { table, extent, layout, waits } = Other::new::<T, K>(invitation, &payload)?;
+) -> Result<(Producer<K::Message, K>, Peer), AttachError> {
+    let Other { table, extent, layout, waits } = Other::new::<K>(invitation, &payload)?;
     // places.join1.
     let (place, seat) = free_place(&table)
         .map_err(AttachError::System)?
@@ -184,7 +181,7 @@ struct Other {
 }
 
 impl Other {
-    fn new<T: Pod, K: KindAcross>(invitation: &Invitation, payload: &Payload) -> Result<Self, AttachError> {
+    fn new<K: KindAcross>(invitation: &Invitation, payload: &Payload) -> Result<Self, AttachError> {
         invitation.is_for(ShmKind::Mpsc, payload)?;
         // Openings of its own: the locks of this process are to end with it.
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
@@ -197,7 +194,7 @@ impl Other {
         if layout.capacity % count != 0 {
             return Err(damaged("the capacity", layout.capacity as u64));
         }
-        let extent = LaneExtent::in_memory::<T, K>(&layout, count, &memory)?;
+        let extent = LaneExtent::in_memory::<K>(&layout, count, &memory)?;
         let policies = numbers(&memory).detail();
         if policies & !(ENDS | WAITS) != 0 {
             return Err(damaged("the policies", policies));

@@ -47,14 +47,14 @@
 //! - *The sides of a queue* all write to it, and so trust each other more: see
 //!   [there](spsc#trust), and [below](#when-the-other-process-is-gone). Safe code has no slice of messages
 //!   that another process can write to: it has copies of them, or a [`SharedSlice`](spsc::SharedSlice).
-//! - *Types*: any [`Message`](crate::Message) goes through a broadcast ring, one through a queue is also
-//!   [`bytemuck::Pod`]. Both sides agree on its size, its alignment and a [`Fingerprint`]; if not, the error
-//!   has both sides' values.
-//! - *Values*: where not all bytes are a value (a `bool`, an enum, a text), a subscriber checks each message
-//!   that it has copied out of the ring. What is no message is no harm: the verb says which field has which
-//!   number there, or counts it ([`total_corrupt`](crate::broadcast::Subscriber::total_corrupt)), and goes on
-//!   behind it. So a subscriber of another process's ring has a mode of its own:
-//!   [`Foreign`](broadcast::Foreign), or [`Awaited`](broadcast::Awaited).
+//! - *Types*: any [`Message`](crate::Message) goes through. Both sides agree on its size, its alignment and a
+//!   [`Fingerprint`]; if not, the error has both sides' values.
+//! - *Values*: where not all bytes are a value (a `bool`, an enum, a text), the receiver checks each message
+//!   that it has copied out. What is no message is no harm: the verb says which field has which number there,
+//!   or counts it ([`total_corrupt`](crate::broadcast::Subscriber::total_corrupt)), and goes on behind it. So
+//!   a subscriber of another process's ring has a mode of its own ([`Foreign`](broadcast::Foreign), or
+//!   [`Awaited`](broadcast::Awaited)), and a queue a kind of its own ([`Across`](spsc::Across), or
+//!   [`ManyAcross`](mpsc::ManyAcross)).
 //!
 //! # Memory
 //!

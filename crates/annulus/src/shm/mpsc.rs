@@ -1,9 +1,9 @@
 //! Queues from several processes to one: producers join and leave while it runs.
 //!
-//! A queue has the verbs, the errors and the waits of [`annulus::mpsc`](crate::mpsc), for messages of which
-//! any bytes are one (`Pod`). The process of the consumer makes it, with [places](Places) for so many
-//! producers, and [invites](super::Invitation) others, by a socket or by a name. Each of them
-//! [joins](producer) when it likes. It has a place as long as its producer is there.
+//! A queue has the verbs and the waits of [`annulus::mpsc`](crate::mpsc), and carries any [`Message`]. The
+//! process of the consumer makes it, with [places](Places) for so many producers, and
+//! [invites](super::Invitation) others, by a socket or by a name. Each of them [joins](producer) when it
+//! likes. It has a place as long as its producer is there.
 //!
 //! Each place has a ring. So producers do not disturb each other, and the messages of one producer arrive in
 //! the order of sending. The consumer takes from the rings in turn, as in one process: a ring with a message
@@ -64,11 +64,10 @@
 //!
 //! # Trust
 //!
-//! All processes can write to the memory: see [`shm::spsc`](super::spsc#trust). So one that writes what it
-//! must not can harm the messages of the others, too.
+//! All processes can write to the memory: see [`shm::spsc`](super::spsc#trust), also for what is no message.
+//! So one that writes what it must not can harm the messages of the others, too.
 
 use crate::message::Message;
-use bytemuck::Pod;
 
 use super::error::AttachError;
 use super::format::Payload;
@@ -84,10 +83,10 @@ use crate::wait::WaitStrategy;
 pub use crate::queue::across::ManyAcross;
 
 /// A producer of such a queue.
-pub type Producer<T> = crate::queue::Producer<T, ManyAcross>;
+pub type Producer<T> = crate::queue::Producer<T, ManyAcross<T>>;
 
 /// The consumer of such a queue.
-pub type Consumer<T> = crate::queue::Consumer<T, ManyAcross>;
+pub type Consumer<T> = crate::queue::Consumer<T, ManyAcross<T>>;
 
 /// Settings of a queue between processes, and the verb that makes it.
 ///
@@ -177,16 +176,16 @@ impl Builder {
     /// # Ok::<(), ShareError>(())
     /// ```
     #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-    pub fn build<T: Message + Pod>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
+    pub fn build<T: Message>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
         self.build_for(Payload::of::<T>())
     }
 
     /// The same, whether a slot is a message of the type, or a byte of one.
     #[allow(clippy::type_complexity, reason = "as above")]
-    pub(super) fn build_for<T: Message + Pod, K: KindAcross>(
+    pub(super) fn build_for<K: KindAcross>(
         self,
         of: Payload,
-    ) -> Result<(crate::queue::Consumer<T, K>, Places, Invitation), ShareError> {
+    ) -> Result<(crate::queue::Consumer<K::Message, K>, Places, Invitation), ShareError> {
         share(self.queue.plan, of, self.producers, self.when_no_producer, self.when_consumer_dies)
     }
 }
@@ -226,7 +225,7 @@ impl Builder {
 /// assert!(next.send(3).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn producer<T: Message + Pod>(invitation: &Invitation) -> Result<(Producer<T>, Peer), AttachError> {
+pub fn producer<T: Message>(invitation: &Invitation) -> Result<(Producer<T>, Peer), AttachError> {
     producer_by(invitation, WaitStrategy::default())
 }
 
@@ -235,7 +234,7 @@ pub fn producer<T: Message + Pod>(invitation: &Invitation) -> Result<(Producer<T
 /// # Errors
 ///
 /// Those of [`producer`].
-pub fn producer_by<T: Message + Pod>(
+pub fn producer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Producer<T>, Peer), AttachError> {
@@ -265,7 +264,7 @@ pub fn producer_by<T: Message + Pod>(
 /// assert!(next.recv().is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn consumer<T: Message + Pod>(invitation: &Invitation) -> Result<(Consumer<T>, Places), AttachError> {
+pub fn consumer<T: Message>(invitation: &Invitation) -> Result<(Consumer<T>, Places), AttachError> {
     consumer_by(invitation, WaitStrategy::default())
 }
 
@@ -274,7 +273,7 @@ pub fn consumer<T: Message + Pod>(invitation: &Invitation) -> Result<(Consumer<T
 /// # Errors
 ///
 /// Those of [`consumer`].
-pub fn consumer_by<T: Message + Pod>(
+pub fn consumer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T>, Places), AttachError> {

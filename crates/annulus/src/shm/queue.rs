@@ -7,9 +7,6 @@ use std::boxed::Box;
 use std::io;
 use std::sync::Arc;
 
-use crate::message::Message;
-use bytemuck::Pod;
-
 use super::error::AttachError;
 use super::format::{self, Identity, Layout, Payload};
 use super::invitation::Invitation;
@@ -49,12 +46,12 @@ pub(super) struct Wanted {
 
 /// A queue of such messages. `detail` is for the process that joins.
 #[allow(clippy::type_complexity, reason = "a producer, who is on the other side, and an invitation")]
-pub(super) fn share<T: Message + Pod, K: KindAcross>(
+pub(super) fn share<K: KindAcross>(
     builder: Builder,
     wanted: Wanted,
     detail: u64,
     policy: WhenConsumerDies,
-) -> Result<(Producer<T, K>, Peer, Invitation), ShareError> {
+) -> Result<(Producer<K::Message, K>, Peer, Invitation), ShareError> {
     let plan = builder.plan;
     let capacity = plan.capacity;
     check(&plan)?;
@@ -71,7 +68,7 @@ pub(super) fn share<T: Message + Pod, K: KindAcross>(
         creator: ProcessId::current()?,
         identity,
     };
-    let extent = LaneExtent::of::<T, K>(&layout, 1).ok_or(too_large)?;
+    let extent = LaneExtent::of::<K>(&layout, 1).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
     layout.write(&memory).ok_or(too_large)?;
     numbers(&memory).begin_at(plan.first, detail);
@@ -105,12 +102,13 @@ pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
 
 /// The consumer of such a queue, who is on the other side, and the detail. `fault`: what can't be in the
 /// detail of a queue of so many slots.
-pub(super) fn join<T: Message + Pod, K: KindAcross>(
+#[allow(clippy::type_complexity, reason = "a consumer, who is on the other side, and a number")]
+pub(super) fn join<K: KindAcross>(
     invitation: &Invitation,
     wanted: Wanted,
     strategy: WaitStrategy,
     fault: impl FnOnce(u64, usize) -> Option<&'static str>,
-) -> Result<(Consumer<T, K>, Peer, u64), AttachError> {
+) -> Result<(Consumer<K::Message, K>, Peer, u64), AttachError> {
     invitation.is_for(wanted.kind, &wanted.payload)?;
     // Openings of its own: a look at the producer's lock would take that down, and this process's lock is to
     // end with this process.
@@ -118,7 +116,7 @@ pub(super) fn join<T: Message + Pod, K: KindAcross>(
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(wanted.kind, &wanted.payload)?;
     let capacity = layout.capacity;
-    let extent = LaneExtent::in_memory::<T, K>(&layout, 1, &memory)?;
+    let extent = LaneExtent::in_memory::<K>(&layout, 1, &memory)?;
     let detail = numbers(&memory).detail();
     if let Some(field) = fault(detail, capacity) {
         return Err(AttachError::Damaged { field, value: detail });
@@ -192,17 +190,17 @@ pub(super) struct LaneExtent {
 
 impl LaneExtent {
     /// Of so many lanes, which share the messages. `None` if there can't be so much.
-    pub(super) fn of<T, K: KindAcross>(layout: &Layout, lanes: usize) -> Option<Self> {
+    pub(super) fn of<K: KindAcross>(layout: &Layout, lanes: usize) -> Option<Self> {
         let size = K::slots_of(layout.payload.bytes);
         let capacity = (layout.capacity / lanes).checked_mul(size)?;
         let offset = layout.slots_offset()?;
-        let lane_bytes = Cells::<T>::layout(capacity)?.size();
+        let lane_bytes = Cells::<K::Cell<K::Message>>::layout(capacity)?.size();
         let end = lane_bytes.checked_mul(lanes)?.checked_add(offset)?;
         Some(Self { offset, lane_bytes, capacity, size, bytes: layout.total_bytes()?.max(end) })
     }
 
     /// As [`of`](Self::of), in memory of another process.
-    pub(super) fn in_memory<T, K: KindAcross>(
+    pub(super) fn in_memory<K: KindAcross>(
         layout: &Layout,
         lanes: usize,
         memory: &SharedMemory,
@@ -211,7 +209,7 @@ impl LaneExtent {
             return Err(damaged("the slots' size", layout.slot_bytes as u64));
         }
         let extent =
-            Self::of::<T, K>(layout, lanes).ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
+            Self::of::<K>(layout, lanes).ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
         if extent.bytes > memory.len() {
             return Err(AttachError::Length { found: memory.len() as u64, needed: extent.bytes as u64 });
         }
@@ -224,7 +222,7 @@ impl LaneExtent {
     }
 
     /// What this process has of the lane with this number. `None` if it does not lie in the memory.
-    pub(super) fn lane<T: Pod>(
+    pub(super) fn lane<T>(
         &self,
         memory: &Arc<PlacedMemory>,
         lane: usize,
@@ -240,7 +238,7 @@ impl LaneExtent {
 }
 
 /// What this process has of a queue of one lane. `seat`: of the consumer.
-fn part<T: Message + Pod>(
+fn part<T: Send>(
     memory: &Arc<PlacedMemory>,
     [published, released]: [Remote; 2],
     extent: &LaneExtent,
@@ -365,10 +363,10 @@ mod tests {
     fn the_seat_is_free_or_taken() {
         let wanted = Wanted { kind: ShmKind::Spsc, payload: Payload::of::<u64>() };
         let (_producer, peer, invitation) =
-            share::<u64, Across>(Builder::new(1), wanted, 0, WhenConsumerDies::WaitForNext).unwrap();
+            share::<Across<u64>>(Builder::new(1), wanted, 0, WhenConsumerDies::WaitForNext).unwrap();
         let looks_on = lock::reopened(&invitation.sleepers).unwrap();
         rustix::fs::flock(&looks_on, rustix::fs::FlockOperation::NonBlockingLockShared).unwrap();
-        let join = || join::<u64, Across>(&invitation, wanted, BLOCK, |_, _| None);
+        let join = || join::<Across<u64>>(&invitation, wanted, BLOCK, |_, _| None);
         for _ in 0..3 {
             let (consumer, ..) = join().unwrap();
             // (The first one's drop has closed the queue.)
@@ -387,10 +385,10 @@ mod tests {
         let wanted = Wanted { kind: ShmKind::Spsc, payload: Payload::of::<u64>() };
         let builder = Builder::new(1).wait_strategy(BLOCK);
         let (mut producer, peer, invitation) =
-            share::<u64, Across>(builder, wanted, 7, WhenConsumerDies::Close).unwrap();
+            share::<Across<u64>>(builder, wanted, 7, WhenConsumerDies::Close).unwrap();
         assert_eq!(format!("{peer:?}"), "Peer { state: None }");
         let (mut consumer, peer, detail) =
-            join::<u64, Across>(&invitation, wanted, BLOCK, |detail, slots| {
+            join::<Across<u64>>(&invitation, wanted, BLOCK, |detail, slots| {
                 assert_eq!((detail, slots), (7, 1));
                 None
             })

@@ -1,8 +1,8 @@
 //! Queues between two processes: one sends, and one receives.
 //!
-//! A queue has the verbs, the errors and the waits of [`annulus::spsc`](crate::spsc), for messages of which
-//! any bytes are one (`Pod`). The process of the producer makes it, and [invites](super::Invitation) that of
-//! the consumer, by a socket or by a name.
+//! A queue has the verbs and the waits of [`annulus::spsc`](crate::spsc), and carries any [`Message`]. The
+//! process of the producer makes it, and [invites](super::Invitation) that of the consumer, by a socket or by
+//! a name.
 //!
 //! # When a process ends
 //!
@@ -20,8 +20,13 @@
 //! # Trust
 //!
 //! Both processes can write to the memory. Whatever the other one writes there, this one stays within the
-//! slots, and no call runs for ever. But messages may then be any bytes, and the queue may seem empty, full,
+//! slots, and no call runs for ever. But messages may then be any values, and the queue may seem empty, full,
 //! or closed. So let only processes in that may do so.
+//!
+//! Where not all bytes are a value (a `bool`, an enum, a text), the consumer checks each message that it has
+//! copied out of the queue, and passes what is none. [`try_recv`](Consumer::try_recv) then returns
+//! [`Corrupt`](crate::TryRecvError::Corrupt), which names the field and its number. Other verbs go on behind
+//! it, and [`total_corrupt`](Consumer::total_corrupt) counts it for all of them.
 //!
 //! The other process can also change a message while this one looks at it. So no safe verb gives a slice, or
 //! a reference, into the memory. A message is a copy, and stays as it is, once it is received: by `recv`, a
@@ -36,7 +41,6 @@
 //! `unsafe` code: [`SharedSlice::as_slice`].
 
 use crate::message::Message;
-use bytemuck::Pod;
 
 use super::error::AttachError;
 use super::format::Payload;
@@ -52,10 +56,10 @@ pub use crate::queue::SharedSlice;
 pub use crate::queue::across::Across;
 
 /// The producer of such a queue.
-pub type Producer<T> = crate::queue::Producer<T, Across>;
+pub type Producer<T> = crate::queue::Producer<T, Across<T>>;
 
 /// The consumer of such a queue.
-pub type Consumer<T> = crate::queue::Consumer<T, Across>;
+pub type Consumer<T> = crate::queue::Consumer<T, Across<T>>;
 
 /// Makes a queue, and its producer. The [`Invitation`] is for the process of the consumer, which makes it by
 /// [`consumer`].
@@ -97,7 +101,7 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "SharedRing")]
-pub fn producer<T: Message + Pod>(
+pub fn producer<T: Message>(
     builder: crate::spsc::Builder,
     policy: WhenConsumerDies,
 ) -> Result<(Producer<T>, Peer, Invitation), ShareError> {
@@ -115,7 +119,7 @@ pub fn producer<T: Message + Pod>(
 ///
 /// [`AttachError`]: it is no such queue, or of another type, size or version; or it has a consumer; or the
 /// system refuses it.
-pub fn consumer<T: Message + Pod>(invitation: &Invitation) -> Result<(Consumer<T>, Peer), AttachError> {
+pub fn consumer<T: Message>(invitation: &Invitation) -> Result<(Consumer<T>, Peer), AttachError> {
     consumer_by(invitation, WaitStrategy::default())
 }
 
@@ -124,7 +128,7 @@ pub fn consumer<T: Message + Pod>(invitation: &Invitation) -> Result<(Consumer<T
 /// # Errors
 ///
 /// Those of [`consumer`].
-pub fn consumer_by<T: Message + Pod>(
+pub fn consumer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T>, Peer), AttachError> {

@@ -106,7 +106,7 @@ use annulus::shm;
 #[cfg(all(target_os = "linux", feature = "shm"))]
 whole! { SHM:
     shm::Accepted<u64>, shm::broadcast::AcceptedLossless<u64>, shm::broadcast::NoSeat,
-    shm::spsc::Producer<u64>, shm::spsc::Consumer<u64>, shm::bytes::Producer, shm::bytes::Consumer,
+    shm::spsc::Producer<u64>, shm::spsc::Consumer<u64>, shm::mpsc::Producer<u64>, shm::mpsc::Consumer<u64>, shm::bytes::Producer, shm::bytes::Consumer,
     shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
     shm::mpsc::Builder, shm::mpsc::Places, shm::mpsc::WhenNoProducer, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::PublishedName, shm::Peer,
     shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::ShmKind,

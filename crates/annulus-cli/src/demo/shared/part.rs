@@ -149,7 +149,7 @@ fn subscriber<M: SharedRing>(job: &Job, directory: &Directory, feed: &Feed) -> R
         let (producer, _) = producer::<Order>(&orders).map_err(|error| failed(&error))?;
         Ok(Strategy::new(index, job.strategies[usize::from(index)], job.symbols.len(), producer))
     };
-    let team: Result<Vec<Strategy<ManyAcross>>, Failure> = team.iter().map(strategy).collect();
+    let team: Result<Vec<Strategy<ManyAcross<Order>>>, Failure> = team.iter().map(strategy).collect();
     let (team, receipt, gauge) = (team?, Receipt::new(job.symbols.len()), &Gauge::default());
     feed.tell(&Word::Joined);
     let receipt = thread::scope(|scope| {

@@ -58,8 +58,13 @@ impl BadValue {
         Checked { bytes, field: None }.of(&schema.kind, 0)
     }
 
+    /// The first in bytes that are no message of that schema.
+    pub(crate) fn of(schema: &'static Schema, bytes: &[u8]) -> Self {
+        Self::find(schema, bytes).unwrap_or(Self::hidden())
+    }
+
     /// A value in a field of which only its own type knows what it may be.
-    pub(crate) fn hidden() -> Self {
+    fn hidden() -> Self {
         Self { field: None, number: 0, offset: 0, is_signed: false, is_hidden: true }
     }
 

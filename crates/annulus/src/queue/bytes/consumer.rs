@@ -73,8 +73,12 @@ impl<K: InPlace> Consumer<K> {
     /// ```
     #[inline]
     pub fn try_read(&mut self) -> Result<Record<'_, K>, TryRecvError> {
-        let len = self.words.look_for(next_len::<K>)?;
-        Ok(Record::new(&mut self.words.end, len))
+        match self.words.look_for(next_len::<K>) {
+            Ok(len) => Ok(Record::new(&mut self.words.end, len)),
+            Err(TryRecvError::Closed) => Err(TryRecvError::Closed),
+            // (Any word is one, so none is corrupt.)
+            Err(TryRecvError::Empty | TryRecvError::Corrupt(_)) => Err(TryRecvError::Empty),
+        }
     }
 
     /// As [`read`](Self::read), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin),

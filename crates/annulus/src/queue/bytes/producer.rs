@@ -209,7 +209,7 @@ impl<K: InPlace> Producer<K> {
     pub(super) fn end_for<E: GiveBack<()> + From<RecordTooLong>>(
         &mut self,
         len: usize,
-    ) -> Result<&mut WriteEnd<u64, K::ControlBlock>, E> {
+    ) -> Result<&mut WriteEnd<K::Cell<u64>, K::ControlBlock>, E> {
         let limit = self.max_len();
         if len > limit {
             return Err(RecordTooLong { length: len, limit }.into());
@@ -281,7 +281,7 @@ impl<K: InPlace> Producer<K> {
 
 /// How many slots a record of `len` bytes takes now, with the padding before it. Only a write changes that.
 #[inline]
-pub(super) fn slots_for<C: ControlBlock>(end: &WriteEnd<u64, C>, len: usize) -> usize {
+pub(super) fn slots_for<T: Send, C: ControlBlock>(end: &WriteEnd<T, C>, len: usize) -> usize {
     let words = words_of(len);
     padding_before(words, end.to_storage_end()) + words
 }

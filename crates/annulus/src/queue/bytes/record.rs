@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
+use core::ptr::NonNull;
 
 use super::layout::{PADDING, bytes_of, words_of};
 use crate::lane::ControlBlock;
@@ -24,7 +25,7 @@ use crate::sync::mutated;
 #[must_use = "a record that is dropped is gone"]
 pub struct Record<'c, K: InPlace = Spsc> {
     /// Its next words are the record.
-    end: &'c mut ReadEnd<u64, K::ControlBlock>,
+    end: &'c mut ReadEnd<K::Cell<u64>, K::ControlBlock>,
     len: usize,
 }
 
@@ -77,7 +78,8 @@ impl<'c, K: InPlace> Record<'c, K> {
     /// ```
     #[inline]
     pub fn shared(&self) -> SharedSlice<'_, u8> {
-        let bytes = bytes_of(self.end.known_beside(words_of(self.len)), self.len);
+        let words = words_in(self.end.known_beside(words_of(self.len)));
+        let bytes = bytes_of(words, self.len);
         // SAFETY: the record was sent, and stays until this is dropped.
         unsafe { SharedSlice::new(bytes) }
     }
@@ -103,12 +105,19 @@ pub(super) fn next_len<K: InPlace>(read: &mut K::Read<u64>) -> Option<usize> {
     Some(len)
 }
 
+/// The words of cells: a cell has the layout of one.
+#[inline(always)]
+fn words_in<C>(cells: NonNull<[C]>) -> NonNull<[u64]> {
+    const { assert!(size_of::<C>() == size_of::<u64>()) }
+    NonNull::slice_from_raw_parts(cells.cast(), cells.len())
+}
+
 /// The next word, read once, and how many lie beside each other.
 #[inline(always)]
 fn first_word<K: InPlace>(read: &mut K::Read<u64>) -> (Option<u64>, usize) {
     let words = K::read_end(read).readable(usize::MAX);
-    // SAFETY: they were sent, and stay while the end is borrowed.
-    let words = unsafe { SharedSlice::new(words) };
+    // SAFETY: they were sent, and stay while the end is borrowed. A cell has the layout of a word.
+    let words = unsafe { SharedSlice::new(words_in(words)) };
     (words.get(0), words.len())
 }
 

@@ -21,7 +21,7 @@ use crate::sync::mutated;
 /// sends it. A reservation that is dropped has sent nothing.
 #[must_use = "nothing is sent until it is committed"]
 pub struct Reservation<'p, K: InPlace = Spsc> {
-    end: &'p mut WriteEnd<u64, K::ControlBlock>,
+    end: &'p mut WriteEnd<K::Cell<u64>, K::ControlBlock>,
     /// So many free slots of `end` are left out before the record.
     padding: usize,
     /// The slots of the record, behind those: free slots of `end`.
@@ -37,7 +37,7 @@ unsafe impl<K: InPlace> Sync for Reservation<'_, K> {}
 impl<'p, K: InPlace> Reservation<'p, K> {
     /// Room for `len` bytes; `None` where there is none.
     #[inline]
-    pub(super) fn new(end: &'p mut WriteEnd<u64, K::ControlBlock>, len: usize) -> Option<Self> {
+    pub(super) fn new(end: &'p mut WriteEnd<K::Cell<u64>, K::ControlBlock>, len: usize) -> Option<Self> {
         let words = words_of(len);
         let padding = padding_before(words, end.to_storage_end());
         let slots = end.free_slots_behind(padding, words)?;

@@ -24,7 +24,7 @@ fn narrow_errors_become_wide_ones() {
         LossyRecvError, PublishError, PublishTimeoutError, RecvTimeoutError, RegisterError, SendError,
         SendTimeoutError, TryPublishError, TryRecvError, TrySendError,
     };
-    assert_eq!(TryRecvError::from(RecvError), TryRecvError::Closed);
+    assert_eq!(<TryRecvError>::from(RecvError), TryRecvError::Closed);
     assert_eq!(<LossyRecvError>::from(RecvError), LossyRecvError::Closed);
     assert_eq!(<LossyTryRecvError>::from(RecvError), LossyTryRecvError::Closed);
     assert_eq!(RecvTimeoutError::from(RecvError), RecvTimeoutError::Closed);

@@ -97,7 +97,7 @@ queue!(MappedSpsc, spsc::Spsc, many: false, |builder| builder.memory(super::mapp
 queue!(MappedMpmc, mpmc::Mpmc, many: true, |builder| builder.memory(super::mapped()));
 // Between processes: both sides of it are mapped here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-queue!(@made SharedSpsc, annulus::shm::spsc::Across, many: false, |capacity, first| {
+queue!(@made SharedSpsc, annulus::shm::spsc::Across<u64>, many: false, |capacity, first| {
     let builder = Builder::new(capacity).first(first);
     let policy = annulus::shm::WhenConsumerDies::Close;
     let (producer, _, invitation) = annulus::shm::spsc::producer(builder, policy).unwrap();
@@ -106,7 +106,7 @@ queue!(@made SharedSpsc, annulus::shm::spsc::Across, many: false, |capacity, fir
 });
 // (A second producer joins by the invitation, and not by the first one.)
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-queue!(@made SharedMpsc, annulus::shm::mpsc::ManyAcross, many: false, |capacity, first| {
+queue!(@made SharedMpsc, annulus::shm::mpsc::ManyAcross<u64>, many: false, |capacity, first| {
     use annulus::shm::mpsc;
 
     let builder = mpsc::Builder::new(Builder::new(capacity).first(first)).producers(3);
@@ -124,9 +124,9 @@ pub(crate) trait Sides: AnyKind {
 
 impl Sides for spsc::Spsc {}
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-impl Sides for annulus::shm::spsc::Across {}
+impl Sides for annulus::shm::spsc::Across<u64> {}
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-impl Sides for annulus::shm::mpsc::ManyAcross {}
+impl Sides for annulus::shm::mpsc::ManyAcross<u64> {}
 impl Sides for spmc::Spmc {}
 
 impl Sides for mpsc::Mpsc {
@@ -260,6 +260,7 @@ where
         let result = self.consumer.try_recv().map_err(|error| match error {
             TryRecvError::Empty => LossyTryRecvError::Empty,
             TryRecvError::Closed => LossyTryRecvError::Closed,
+            TryRecvError::Corrupt(bad) => panic!("any number is one: {bad}"),
         });
         self.count(result)
     }

@@ -99,7 +99,7 @@ macro_rules! records {
 records!(Records, spsc::Spsc, |builder| builder.build().unwrap());
 // Between processes: both sides of it are mapped here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-records!(SharedRecords, annulus::shm::spsc::Across, |builder| {
+records!(SharedRecords, annulus::shm::spsc::Across<u64>, |builder| {
     use annulus::shm::{WhenConsumerDies, bytes};
 
     let (producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();

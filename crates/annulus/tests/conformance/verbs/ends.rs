@@ -89,7 +89,7 @@ fn errors_say_what_to_do_and_nothing_of_the_value() {
     assert_eq!(TryPublishError::from(PublishError(7)), TryPublishError::Closed(7));
     assert_eq!(TryPublishError::Full(7).into_inner(), 7);
     assert_eq!(PublishTimeoutError::from(PublishError(7)).into_inner(), 7);
-    assert_eq!(TryRecvError::Empty.to_string(), <annulus::LossyTryRecvError>::Empty.to_string());
+    assert_eq!(<TryRecvError>::Empty.to_string(), <annulus::LossyTryRecvError>::Empty.to_string());
     assert_eq!(<annulus::LossyTryRecvError>::from(TryRecvError::Closed), annulus::LossyTryRecvError::Closed);
 }
 

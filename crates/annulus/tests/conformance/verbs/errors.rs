@@ -10,7 +10,7 @@ fn one_reason_has_one_text() {
     let end = RecvError.to_string();
     assert!(end.contains("gone, or closed the ring"), "{end}");
     let closed: [&dyn std::error::Error; 3] =
-        [&TryRecvError::Closed, &<LossyTryRecvError>::Closed, &<LossyRecvError>::Closed];
+        [&<TryRecvError>::Closed, &<LossyTryRecvError>::Closed, &<LossyRecvError>::Closed];
     assert!(closed.iter().all(|error| error.to_string() == end), "{closed:?}");
     assert_eq!(RegisterError::Closed.to_string(), SendError(()).to_string());
     let capacity = CapacityError::TooSmall { capacity: 0, minimum: 1 };

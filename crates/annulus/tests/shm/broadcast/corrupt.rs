@@ -7,7 +7,7 @@ use std::time::Duration;
 use annulus::broadcast::{Builder, LossyMode, Mode, Subscriber};
 use annulus::schema::BadValue;
 use annulus::shm::{Invitation, broadcast, mp_broadcast};
-use annulus::{LossyRecvError, LossyTryRecvError, Message, RecvTimeoutError, Text};
+use annulus::{EventLoop, LossyRecvError, LossyTryRecvError, Message, Receive, RecvTimeoutError, Text};
 
 use crate::broadcast::hostile::copy_of;
 
@@ -15,7 +15,7 @@ const CAPACITY: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Message)]
 #[repr(u8)]
-enum Side {
+pub(crate) enum Side {
     Buy = 1,
     Sell = 2,
 }
@@ -23,8 +23,8 @@ enum Side {
 /// It lies in the ring as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Message)]
 #[repr(C)]
-struct Quote {
-    number: u32,
+pub(crate) struct Quote {
+    pub(crate) number: u32,
     side: Side,
     live: bool,
     venue: Text<4>,
@@ -32,13 +32,13 @@ struct Quote {
 
 /// It is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Message)]
-enum Order {
+pub(crate) enum Order {
     Limit { price: f64, side: Option<Side> },
     Named(char),
     Cancel,
 }
 
-fn quote(number: u32) -> Quote {
+pub(crate) fn quote(number: u32) -> Quote {
     Quote { number, side: Side::Sell, live: true, venue: "XETR".try_into().unwrap() }
 }
 
@@ -119,17 +119,19 @@ fn the_field_and_the_number() {
     let mut subscriber = invitation.accept::<Quote>().unwrap().subscribable().subscribe_from_oldest();
     let Err(error @ LossyTryRecvError::Corrupt(bad)) = subscriber.try_recv() else { panic!("9 is no side") };
     assert_eq!((&*bad.field().unwrap().name, bad.number(), bad.offset()), ("side", 9, 4));
-    let text = "what another process has published is no message: `side`, at byte 4, is 9: no value of enum u8{Buy=1,Sell=2}";
+    let text = "what another process has written is no message: `side`, at byte 4, is 9: no value of enum u8{Buy=1,Sell=2}";
     assert_eq!(error.to_string(), text);
     let Err(LossyRecvError::Corrupt(bad)) = subscriber.recv_or_lag() else { panic!("5 do not fit") };
     assert_eq!((&*bad.field().unwrap().name, bad.number(), bad.offset()), ("venue", 5, 6));
 }
 
 /// Messages 1, 4, 5 and 9 of ten are none.
-const GOOD: [u32; 6] = [0, 2, 3, 6, 7, 8];
+pub(crate) const GOOD: [u32; 6] = [0, 2, 3, 6, 7, 8];
+
+pub(crate) const BAD: [u64; 4] = [1, 4, 5, 9];
 
 fn spoil(slots: &Slots) {
-    for number in [1, 4, 5, 9] {
+    for number in BAD {
         slots.write(number, 4, &[0]);
     }
 }
@@ -195,7 +197,7 @@ fn each_is_said<M: LossyMode>(mut subscriber: Subscriber<Quote, M>) {
             Err(error) => panic!("{error}"),
         }
     }
-    assert_eq!(said, [1, 4, 5, 9]);
+    assert_eq!(said, BAD);
     // What is newest is none, and what was before it is old.
     assert!(newest.latest().is_none());
     assert_eq!((newest.cursor(), newest.total_lagged(), newest.total_corrupt()), (10, 9, 1));
@@ -208,6 +210,7 @@ fn all_verbs_go_on() {
     let ring = invitation.accept::<Quote>().unwrap();
     each_verb(|| ring.subscribable().subscribe_from_oldest());
     each_is_said(ring.subscribable().subscribe_from_oldest());
+    an_event_loop_ends_its_batch(ring.subscribable().subscribe_from_oldest());
 
     // A stage passes what is none, as its followers do.
     let begin = || ring.subscribable().subscribe_from_oldest();
@@ -222,6 +225,35 @@ fn all_verbs_go_on() {
     assert_eq!((numbers(seen), numbers(second.try_iter())), (GOOD.to_vec(), GOOD.to_vec()));
     second.done();
     assert_eq!((first.total_corrupt(), second.total_corrupt()), (4, 4));
+}
+
+/// What an event loop hands out of it, until it is closed. The last one that is good ends a batch.
+pub(crate) fn an_event_loop_ends_its_batch<R: Receive<Item = Quote> + Send + 'static>(receiver: R) {
+    let handler = |quotes: &mut Vec<_>, quote: Quote, end_of_batch| quotes.push((quote.number, end_of_batch));
+    let seen = EventLoop::builder(receiver, Vec::new()).spawn(handler).unwrap().join().unwrap().context;
+    assert!(seen.iter().map(|&(number, _)| number).eq(GOOD), "{seen:?}");
+    assert!(seen.last().unwrap().1, "{seen:?}");
+}
+
+/// Each member of a group passes it by itself.
+#[test]
+fn of_a_group() {
+    let (mut publisher, _, good) = broadcast::lossy::<Quote>(Builder::new(CAPACITY)).unwrap();
+    let (empty, _page, invitation) = copy_of(&good);
+    let mut group = invitation.accept::<Quote>().unwrap().subscribable().subscribe_group::<2>();
+    (0..10).for_each(|number| publisher.publish(quote(number)));
+    let full = Slots::of::<Quote>(copy_of(&good).0, false);
+    spoil(&full);
+    let mut bytes = vec![0; full.file.metadata().unwrap().len() as usize];
+    full.file.read_exact_at(&mut bytes, 0).unwrap();
+    empty.write_all_at(&bytes, 0).unwrap();
+
+    group.pause(1);
+    let together: Vec<_> = (0..10).filter_map(|_| group.try_recv().ok()).collect();
+    assert_eq!((group.total_corrupt(0), group.total_corrupt(1)), (4, 0));
+    let alone: Vec<_> = (0..10).filter_map(|_| group.try_recv_member(1).ok()).collect();
+    assert_eq!((group.total_corrupt(0), group.total_corrupt(1)), (4, 4));
+    assert_eq!((numbers(together), numbers(alone), group.aligned_count()), (GOOD.to_vec(), GOOD.to_vec(), 2));
 }
 
 /// Where publishers wait for subscribers, messages are read in runs.

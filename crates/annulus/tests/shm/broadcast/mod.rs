@@ -15,7 +15,7 @@
 
 mod child;
 #[cfg(feature = "derive")]
-mod corrupt;
+pub(crate) mod corrupt;
 mod follow;
 mod half_written;
 mod hostile;

@@ -106,7 +106,7 @@ proptest! {
                     prop_assert_eq!(producer.try_send_batch(&batch), sends.try_send_batch(&batch));
                     next += u64::from(count);
                 }
-                Step::TryRecv => prop_assert_eq!(consumer.try_recv(), receives.try_recv()),
+                Step::TryRecv => prop_assert_eq!(consumer.try_recv(), receives.try_recv().map_err(Into::into)),
                 Step::RecvBatch(count) => {
                     let mut batches = [[0; 9]; 2];
                     let [here, there] = &mut batches;

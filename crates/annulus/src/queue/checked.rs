@@ -1,0 +1,320 @@
+//! The ends of a queue between processes: over a queue of what lies in its slots, they take messages apart,
+//! check them, and put them together again.
+//!
+//! ```text
+//! T ─ CheckedWrite ─▶ M::Wire, in a slot ─ CheckedRead: is it an M? ─▶ T
+//! ```
+//!
+//! `T` is what the handles of all kinds of queue know of a message. A kind between processes knows the
+//! message itself, `M`, which is the same type: [`Same`] proves it. Where any bytes are a message that lies
+//! in its slot as it is, nothing of this remains.
+// Decision 0149: the kind knows the message.
+
+use core::any::TypeId;
+use core::mem::{MaybeUninit, transmute_copy};
+use core::slice;
+
+use super::ends::{Read, Write};
+use super::roster::Round;
+use super::state::QueueState;
+use crate::base::same::Same;
+use crate::error::Refusal;
+use crate::memory::Block;
+use crate::message::Message;
+use crate::message::schema::BadValue;
+use crate::sync::{AtomicU64, mutated};
+use crate::wait::{Deadline, EventCount, WaitStrategy};
+
+/// So many messages are taken apart, and then sent at once.
+const PART: usize = 16;
+
+/// Whether an `M` lies in its slot as it is.
+#[inline(always)]
+fn is_own_wire<M: Message>() -> bool {
+    TypeId::of::<M>() == TypeId::of::<M::Wire>()
+}
+
+/// What lies in a slot: any bytes. (The lanes move it as a value of its type, before it is checked.)
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Cell<M: Message>(MaybeUninit<M::Wire>);
+
+// SAFETY: the bytes of a message, which is `Send`.
+unsafe impl<M: Message> Send for Cell<M> {}
+
+impl<M: Message> Cell<M> {
+    #[inline(always)]
+    fn of(message: M) -> Self {
+        if is_own_wire::<M>() {
+            // SAFETY: they are one type.
+            return Self(unsafe { transmute_copy(&message) });
+        }
+        Self(MaybeUninit::new(*message.encode(&mut MaybeUninit::uninit())))
+    }
+
+    /// The message that this process has put in.
+    #[inline(always)]
+    fn sent(self) -> M {
+        // SAFETY: `of` has written it.
+        unsafe { M::decode(self.0.as_ptr()) }
+    }
+
+    /// (It was received, so a producer, or another process, has written each byte.)
+    #[inline(always)]
+    fn is_message(&self) -> bool {
+        // SAFETY: each byte was written.
+        M::ANY_BITS || unsafe { M::is_value(self.0.as_ptr().cast()) } || mutated!("queue_unchecked")
+    }
+}
+
+/// The end of a producer.
+pub(crate) struct CheckedWrite<T, M, W> {
+    pub(super) end: W,
+    pub(super) same: Same<M, T>,
+}
+
+impl<T, M: Message, W: Write<Cell<M>>> Write<T> for CheckedWrite<T, M, W> {
+    type Lane = W::Lane;
+
+    #[inline(always)]
+    fn state(&self) -> &QueueState<W::Lane> {
+        self.end.state()
+    }
+
+    #[inline(always)]
+    fn send_plainly(&mut self, value: T) -> Result<(), T> {
+        self.end.send_plainly(Cell::of(self.same.back(value))).map_err(|cell| self.same.forth(cell.sent()))
+    }
+
+    fn has_free_slot(&mut self) -> bool {
+        self.end.has_free_slot()
+    }
+
+    unsafe fn send(&mut self, value: T) -> Result<(), T> {
+        // SAFETY: the caller's promise.
+        unsafe { self.end.send(Cell::of(self.same.back(value))) }.map_err(|cell| self.same.forth(cell.sent()))
+    }
+
+    #[inline]
+    fn send_some(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        let messages = self.same.back_slice(values);
+        if is_own_wire::<M>() {
+            // SAFETY: an `M` is its own wire.
+            return self
+                .end
+                .send_some(unsafe { slice::from_raw_parts(messages.as_ptr().cast(), messages.len()) });
+        }
+        let mut sent = 0;
+        for part in messages.chunks(PART) {
+            let mut wires = [Cell::of(part[0]); PART];
+            for (wire, message) in wires.iter_mut().zip(part) {
+                *wire = Cell::of(*message);
+            }
+            let count = self.end.send_some(&wires[..part.len()]);
+            sent += count;
+            if count < part.len() {
+                break;
+            }
+        }
+        sent
+    }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn event(&self) -> &EventCount {
+        self.end.event()
+    }
+
+    fn watched(&self) -> &AtomicU64 {
+        self.end.watched()
+    }
+
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        self.end.wait(strategy, deadline)
+    }
+
+    fn len(&self) -> usize {
+        self.end.len()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.end.block()
+    }
+}
+
+/// The end of a consumer.
+pub(crate) struct CheckedRead<T, M, R> {
+    pub(super) end: R,
+    checked: Checked<T, M>,
+}
+
+/// What it knows of the messages.
+struct Checked<T, M> {
+    same: Same<M, T>,
+    /// How many were none.
+    corrupt: u64,
+    /// The last of them, if nobody was told yet.
+    found: Option<BadValue>,
+}
+
+impl<T, M: Message, R> CheckedRead<T, M, R> {
+    pub(super) fn new(end: R, same: Same<M, T>) -> Self {
+        Self { end, checked: Checked { same, corrupt: 0, found: None } }
+    }
+}
+
+impl<T, M: Message> Checked<T, M> {
+    /// The message that lay in a slot, if it is one. If not, it is counted.
+    #[inline(always)]
+    fn value(&mut self, cell: Cell<M>) -> Result<T, Cell<M>> {
+        if cell.is_message() {
+            // SAFETY: just asked.
+            return Ok(self.same.forth(unsafe { M::decode(cell.0.as_ptr()) }));
+        }
+        self.corrupt += u64::from(!mutated!("queue_corrupt_uncounted"));
+        Err(cell)
+    }
+
+    /// Hands it to `each`, if it is a message.
+    #[inline(always)]
+    fn hand_out(&mut self, cell: Cell<M>, each: &mut impl FnMut(T)) {
+        if let Ok(value) = self.value(cell) {
+            each(value);
+        }
+    }
+
+    /// The same of one that is received by itself: what is none is to be told.
+    #[inline(always)]
+    fn told(&mut self, cell: Cell<M>) -> Option<T> {
+        match self.value(cell) {
+            Ok(value) => Some(value),
+            Err(cell) => {
+                self.found = Some(bad_value(cell));
+                None
+            }
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn bad_value<M: Message>(cell: Cell<M>) -> BadValue {
+    // SAFETY: as in `Cell::is_message`.
+    let bytes = unsafe { slice::from_raw_parts(cell.0.as_ptr().cast(), size_of::<M::Wire>()) };
+    BadValue::of(M::SCHEMA, bytes)
+}
+
+impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
+    type Lane = R::Lane;
+    type Corrupt = BadValue;
+
+    #[inline(always)]
+    fn state(&self) -> &QueueState<R::Lane> {
+        self.end.state()
+    }
+
+    fn expect(&mut self) {
+        self.end.expect();
+    }
+
+    #[inline(always)]
+    fn is_plainly_empty(&mut self) -> bool {
+        self.end.is_plainly_empty()
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.end.watched()
+    }
+
+    fn has_some(&mut self) -> bool {
+        self.end.has_some()
+    }
+
+    fn has_more(&mut self) -> bool {
+        self.end.has_more() && (M::ANY_BITS || self.end.peek().is_some_and(|cell| cell.is_message()))
+    }
+
+    #[inline(always)]
+    fn take_plainly(&mut self) -> Option<T> {
+        let cell = self.end.take_plainly()?;
+        self.checked.told(cell)
+    }
+
+    fn try_take(&mut self) -> Option<T> {
+        let cell = self.end.try_take()?;
+        self.checked.told(cell)
+    }
+
+    #[inline(always)]
+    fn take_corrupt(&mut self) -> Option<BadValue> {
+        if M::ANY_BITS { None } else { self.checked.found.take() }
+    }
+
+    fn corrupt(&self) -> u64 {
+        self.checked.corrupt
+    }
+
+    #[inline]
+    fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        let Self { end, checked } = self;
+        end.take_some(most, |cell| checked.hand_out(cell, &mut each))
+    }
+
+    #[inline]
+    fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        let Self { end, checked } = self;
+        end.take_here(most, |cell| checked.hand_out(cell, &mut each))
+    }
+
+    #[inline]
+    fn take_up_to(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        let Self { end, checked } = self;
+        let mut left = most;
+        while left > 0 {
+            let before = checked.corrupt;
+            let passed = end.take_up_to(left, |cell| checked.hand_out(cell, &mut each));
+            let corrupt = (checked.corrupt - before) as usize;
+            left -= passed - corrupt;
+            if corrupt == 0 {
+                break;
+            }
+        }
+        most - left
+    }
+
+    #[inline]
+    fn take_into(&mut self, buffer: &mut [T]) -> usize {
+        if M::ANY_BITS && is_own_wire::<M>() {
+            let messages = self.checked.same.back_slice_mut(buffer);
+            // SAFETY: an `M` is its own wire, and any bytes are one.
+            return self.end.take_into(unsafe {
+                slice::from_raw_parts_mut(messages.as_mut_ptr().cast(), messages.len())
+            });
+        }
+        let mut free = buffer.iter_mut();
+        self.take_up_to(free.len(), |value| *free.next().expect("no more than asked for") = value)
+    }
+
+    fn begin_round(&mut self) -> Round {
+        self.end.begin_round()
+    }
+
+    fn next_in_round(&mut self, round: &mut Round) -> bool {
+        self.end.next_in_round(round)
+    }
+
+    fn here(&mut self) -> usize {
+        self.end.here()
+    }
+
+    fn settle(&mut self) -> bool {
+        self.end.settle()
+    }
+
+    fn len(&self) -> usize {
+        self.end.len()
+    }
+}

@@ -1,0 +1,188 @@
+//! What another process sends is a message, or each verb says or counts that it is none, and goes on.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use annulus::queue::{AnyKind, Consumer, Producer};
+use annulus::schema::BadValue;
+use annulus::shm::mpsc::{self, WhenNoProducer};
+use annulus::shm::{Invitation, WhenConsumerDies, recv_fd, spsc};
+use annulus::{Message, RecvTimeoutError, TryRecvError};
+
+use crate::broadcast::corrupt::{BAD, GOOD, Order, Quote, an_event_loop_ends_its_batch, quote};
+
+const CAPACITY: usize = 20;
+
+/// Where the slots of a queue of one lane begin, and of one of several with one place.
+const ONE: u64 = 512;
+const SEVERAL: u64 = 512 + 3 * 128;
+
+/// The memory of a queue.
+fn memory(invitation: &Invitation) -> File {
+    let (here, there) = UnixStream::pair().unwrap();
+    invitation.send(&here).unwrap();
+    File::from(recv_fd(&there).unwrap())
+}
+
+type Opened<T, K> = (Producer<T, K>, Consumer<T, K>, File);
+
+fn one<T: Message>() -> Opened<T, spsc::Across<T>> {
+    let builder = annulus::spsc::Builder::new(CAPACITY);
+    let (producer, _, invitation) = spsc::producer::<T>(builder, WhenConsumerDies::Close).unwrap();
+    (producer, spsc::consumer(&invitation).unwrap().0, memory(&invitation))
+}
+
+fn several<T: Message>() -> Opened<T, mpsc::ManyAcross<T>> {
+    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(CAPACITY))
+        .producers(1)
+        .when_no_producer(WhenNoProducer::Close);
+    let (consumer, _, invitation) = builder.build::<T>().unwrap();
+    (mpsc::producer(&invitation).unwrap().0, consumer, memory(&invitation))
+}
+
+/// Writes into message `number`, as it lies in its slot.
+fn write<T: Message>(file: &File, begin: u64, number: usize, at: usize, bytes: &[u8]) {
+    let slot = number % CAPACITY * T::SCHEMA.size();
+    file.write_all_at(bytes, begin + (slot + at) as u64).unwrap();
+}
+
+/// Each byte of a message is given each value. What comes is a message, or it is said which field is none.
+#[test]
+fn each_value_of_each_byte() {
+    fn of<T: Message + PartialEq + Debug>(message: T) -> u64 {
+        let (mut producer, mut consumer, file) = one::<T>();
+        let mut corrupt = 0;
+        let size = T::SCHEMA.size();
+        for (count, (at, value)) in
+            (0..size).flat_map(|at| (0..=255).map(move |value| (at, value))).enumerate()
+        {
+            producer.send(message).unwrap();
+            let mut bytes = vec![0; size];
+            let slot = ONE + (count % CAPACITY * size) as u64;
+            file.read_exact_at(&mut bytes, slot).unwrap();
+            bytes[at] = value;
+            write::<T>(&file, ONE, count, at, &[value]);
+            let got = consumer.try_recv();
+            match got {
+                Ok(_) => assert_eq!(BadValue::find(T::SCHEMA, &bytes), None),
+                Err(TryRecvError::Corrupt(bad)) => {
+                    assert_eq!(BadValue::find(T::SCHEMA, &bytes), Some(bad), "{bad}");
+                    corrupt += 1;
+                }
+                Err(error) => panic!("{error}: {count} {at} {value} {}", consumer.len()),
+            }
+            assert_eq!((consumer.try_recv(), consumer.total_corrupt()), (Err(TryRecvError::Empty), corrupt));
+        }
+        corrupt
+    }
+    assert_eq!(of(quote(7)), 254 + 254 + 251 + 255 + 4 * 128);
+    assert!(of(Order::Named('ß')) > 250 && of(Order::Cancel) > 250);
+    assert_eq!(of(7u64), 0);
+}
+
+/// Ten messages, of which [`BAD`] are none.
+fn spoiled<T: Message, K: AnyKind<Corrupt = BadValue>>(
+    begin: u64,
+    (mut producer, consumer, file): Opened<T, K>,
+    make: fn(u32) -> T,
+    (at, bad): (usize, u8),
+) -> (Producer<T, K>, Consumer<T, K>) {
+    producer.send_batch(&std::array::from_fn::<_, 10, _>(|number| make(number as u32))).unwrap();
+    for number in BAD {
+        write::<T>(&file, begin, number as usize, at, &[bad]);
+    }
+    (producer, consumer)
+}
+
+/// Each verb receives all that is good, in order, and counts the rest.
+fn each_verb<T: Message + PartialEq + Debug, K: AnyKind<Corrupt = BadValue>>(
+    begin: u64,
+    open: fn() -> Opened<T, K>,
+    make: fn(u32) -> T,
+    spoil: (usize, u8),
+) {
+    let verb = |name: &str, receive: &dyn Fn(&mut Consumer<T, K>) -> Vec<T>| {
+        let (mut producer, mut consumer) = spoiled(begin, open(), make, spoil);
+        assert_eq!(receive(&mut consumer), GOOD.map(make), "{name}");
+        while let Err(TryRecvError::Corrupt(_)) = consumer.try_recv() {}
+        assert_eq!((consumer.total_corrupt(), consumer.len()), (4, 0), "{name}");
+        producer.send(make(10)).unwrap();
+        assert_eq!(consumer.try_recv(), Ok(make(10)), "{name}");
+    };
+    verb("try_recv", &|consumer| {
+        let told: Vec<_> = (0..10).map(|_| consumer.try_recv()).collect();
+        assert!(
+            BAD.iter().all(|&number| matches!(told[number as usize], Err(TryRecvError::Corrupt(_)))),
+            "{told:?}"
+        );
+        told.into_iter().flatten().collect()
+    });
+    verb("recv", &|consumer| (0..6).map(|_| consumer.recv().unwrap()).collect());
+    verb("recv_timeout", &|consumer| {
+        let mut received = Vec::new();
+        loop {
+            match consumer.recv_timeout(Duration::from_millis(1)) {
+                Ok(message) => received.push(message),
+                Err(error) => {
+                    assert_eq!(error, RecvTimeoutError::Timeout);
+                    return received;
+                }
+            }
+        }
+    });
+    verb("try_recv_batch", &|consumer| {
+        let mut buffer = [make(99); 20];
+        let count = consumer.try_recv_batch(&mut buffer);
+        buffer[..count].to_vec()
+    });
+    verb("recv_batch", &|consumer| {
+        let mut buffer = [make(99); 20];
+        let count = consumer.recv_batch(&mut buffer).unwrap();
+        buffer[..count].to_vec()
+    });
+    verb("recv_many", &|consumer| {
+        let mut received = Vec::new();
+        assert_eq!(consumer.recv_many(&mut received, 20), Ok(6));
+        received
+    });
+    verb("consume", &|consumer| {
+        let mut received = Vec::new();
+        consumer.consume(|message| received.push(message));
+        received
+    });
+    verb("consume_up_to", &|consumer| {
+        let mut received = Vec::new();
+        assert_eq!(consumer.consume_up_to(6, |message| received.push(message)), 6);
+        received
+    });
+    verb("try_iter", &|consumer| consumer.try_iter().collect());
+    verb("iter", &|consumer| consumer.iter().take(6).collect());
+}
+
+#[test]
+fn all_verbs_go_on() {
+    // A quote's side, where it lies; an order's variant, which comes first.
+    let order = |number| if number % 2 == 0 { Order::Named('a') } else { Order::Cancel };
+    each_verb::<Quote, _>(ONE, one, quote, (4, 9));
+    each_verb::<Quote, _>(SEVERAL, several, quote, (4, 9));
+    each_verb::<Order, _>(ONE, one, order, (0, 7));
+    each_verb::<Order, _>(SEVERAL, several, order, (0, 7));
+
+    let (producer, consumer) = spoiled(ONE, one(), quote, (4, 9));
+    drop(producer);
+    an_event_loop_ends_its_batch(consumer);
+    let (producer, consumer) = spoiled(SEVERAL, several(), quote, (4, 9));
+    drop(producer);
+    an_event_loop_ends_its_batch(consumer);
+}
+
+/// What is sent while a handler runs is for the next call.
+#[test]
+fn none_of_them_lengthens_a_consume() {
+    let (mut producer, mut consumer) = spoiled(ONE, one(), quote, (4, 9));
+    let consumed = consumer.consume(|_| producer.send(quote(10)).unwrap());
+    assert_eq!((consumed, consumer.len()), (6, 6));
+}
