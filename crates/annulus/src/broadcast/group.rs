@@ -297,7 +297,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         now.wrapping_add(*lagged_detached)
     }
 
-    /// How many messages that `member` has passed were none: see [`Subscriber::total_corrupt`].
+    /// How many messages that `member` has passed were corrupt: see [`Subscriber::total_corrupt`].
     ///
     /// # Panics
     ///

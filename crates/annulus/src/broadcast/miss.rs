@@ -17,7 +17,7 @@ pub(super) enum Miss<C> {
     Empty,
     Lapped,
     Closed,
-    /// Another process has written what is none.
+    /// Another process has written what is no message.
     Corrupt(C),
 }
 

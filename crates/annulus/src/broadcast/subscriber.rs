@@ -442,7 +442,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.lagged
     }
 
-    /// How many messages were none: another process had published something that no `T` is, and this
+    /// How many messages were corrupt: another process has published something that no `T` is, and this
     /// subscriber has passed it. Always 0 within one process, and for types of which any bytes are a value.
     #[inline]
     #[must_use]
@@ -582,8 +582,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.shared.begin(self.cursor);
     }
 
-    /// Takes the next message, going on after a lag; `None` if there is none before `end`. After a lag, `end`
-    /// is set to the head of that moment unless it was set before. The caller releases what it took.
+    /// Takes the next message, going on after a lag and behind what is corrupt; `None` if there is none
+    /// before `end`. After either of these, `end` is set to the head of that moment unless it was set before:
+    /// no publisher keeps it here. The caller releases what it took.
     #[inline]
     pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
         while end.is_none_or(|end| self.cursor < end) {
@@ -597,6 +598,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
                 }
                 Err(Miss::Corrupt(corrupt)) => {
                     self.pass_corrupt(corrupt);
+                    end.get_or_insert_with(|| self.end());
                 }
             }
         }

@@ -31,7 +31,7 @@ pub use text::{Text, TextTooLong};
 /// | an enum, with data or without | the derive |
 /// | an `Option`, a tuple, an array of anything else | make it a field of an enum with the derive, or of a struct with the derive and `#[message(packed)]` |
 /// | text of limited length | [`Text<N>`](crate::Text), by itself or as a field |
-/// | a type of another library, with [`bytemuck::NoUninit`] and [`bytemuck::CheckedBitPattern`] | a field of a struct with the derive, and before it `#[message(bytes)]` |
+/// | a type of another library, with bytemuck's [`NoUninit`](bytemuck::NoUninit) and [`CheckedBitPattern`](bytemuck::CheckedBitPattern) | a field with `#[message(bytes)]` |
 /// | `String`, `Vec`, `Box`: types that own memory | owned [events](crate::event), if many readers see each value; a [queue](crate::queue), if one reader receives it |
 /// | references | send the value itself, or an index, or an `Arc` through a queue |
 /// | large blocks of bytes | if one reader receives each: a buffer of a [pool](crate::pool), whose handle goes through a [queue](crate::queue). If many read it: owned [events](crate::event) |

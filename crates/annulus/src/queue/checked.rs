@@ -154,7 +154,7 @@ pub(crate) struct CheckedRead<T, M, R> {
 /// What it knows of the messages.
 struct Checked<T, M> {
     same: Same<M, T>,
-    /// How many were none.
+    /// How many were corrupt.
     corrupt: u64,
     /// The last of them, if nobody was told yet.
     found: Option<BadValue>,
@@ -167,7 +167,7 @@ impl<T, M: Message, R> CheckedRead<T, M, R> {
 }
 
 impl<T, M: Message> Checked<T, M> {
-    /// The message that lay in a slot, if it is one. If not, it is counted.
+    /// The message that lay in a slot. If it is corrupt, it is counted.
     #[inline(always)]
     fn value(&mut self, cell: Cell<M>) -> Result<T, Cell<M>> {
         if cell.is_message() {
@@ -186,7 +186,7 @@ impl<T, M: Message> Checked<T, M> {
         }
     }
 
-    /// The same of one that is received by itself: what is none is to be told.
+    /// The same of one that is received by itself: what is corrupt is to be told.
     #[inline(always)]
     fn told(&mut self, cell: Cell<M>) -> Option<T> {
         match self.value(cell) {
@@ -218,11 +218,6 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
 
     fn expect(&mut self) {
         self.end.expect();
-    }
-
-    #[inline(always)]
-    fn is_plainly_empty(&mut self) -> bool {
-        self.end.is_plainly_empty()
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
@@ -273,14 +268,18 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
     fn take_up_to(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         let Self { end, checked } = self;
         let mut left = most;
-        while left > 0 {
+        // How many were there when the first corrupt one was found, so that no producer keeps this here.
+        let mut there = None;
+        while left > 0 && there != Some(0) {
             let before = checked.corrupt;
-            let passed = end.take_up_to(left, |cell| checked.hand_out(cell, &mut each));
+            let passed =
+                end.take_up_to(left.min(there.unwrap_or(left)), |cell| checked.hand_out(cell, &mut each));
             let corrupt = (checked.corrupt - before) as usize;
             left -= passed - corrupt;
             if corrupt == 0 {
                 break;
             }
+            there = Some(there.map_or_else(|| end.len(), |there| there - passed));
         }
         most - left
     }

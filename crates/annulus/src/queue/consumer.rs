@@ -433,8 +433,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         self.end.len()
     }
 
-    /// How many messages were none: another process has sent something that is no `T`, and this consumer has
-    /// passed it. Always 0 within one process, and for types of which any bytes are a value.
+    /// How many messages were corrupt: another process has sent something that is no `T`, and this consumer
+    /// has passed it. Always 0 within one process, and for types of which any bytes are a value.
     #[must_use]
     pub fn total_corrupt(&self) -> u64 {
         self.end.corrupt()
@@ -830,13 +830,14 @@ fn look_for<T, E: Read<T>, F>(
     mut find: impl FnMut(&mut E) -> Option<F>,
 ) -> Result<F, TryRecvError<E::Corrupt>> {
     loop {
-        // What the plain path has found, or else this one.
-        let corrupt = end.take_corrupt();
-        let found = if corrupt.is_none() { find(end) } else { None };
-        if let Some(found) = found {
+        // What the plain path has found.
+        if let Some(corrupt) = end.take_corrupt() {
+            return Err(TryRecvError::Corrupt(corrupt));
+        }
+        if let Some(found) = find(end) {
             return Ok(found);
         }
-        if let Some(corrupt) = corrupt.or_else(|| end.take_corrupt()) {
+        if let Some(corrupt) = end.take_corrupt() {
             return Err(TryRecvError::Corrupt(corrupt));
         }
         if !end.state().may_be_over() {

@@ -17,8 +17,8 @@ use crate::lane::ControlBlock;
 /// others, because the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait AnyKind: Parts<Bad = <Self as AnyKind>::Corrupt> {
-    /// What is said of a message that is none: a [`BadValue`](crate::schema::BadValue), if another process
-    /// has sent it; otherwise nothing, because there can be no such thing.
+    /// What is said of a corrupt message, which another process has sent: a
+    /// [`BadValue`](crate::schema::BadValue). Within one process there is no such thing.
     type Corrupt: Copy + PartialEq + fmt::Debug + fmt::Display;
 }
 

@@ -24,7 +24,7 @@
 //! or closed. So let only processes in that may do so.
 //!
 //! Where not all bytes are a value (a `bool`, an enum, a text), the consumer checks each message that it has
-//! copied out of the queue, and passes what is none. [`try_recv`](Consumer::try_recv) then returns
+//! copied out of the queue, and passes what is corrupt. [`try_recv`](Consumer::try_recv) then returns
 //! [`Corrupt`](crate::TryRecvError::Corrupt), which names the field and its number. Other verbs go on behind
 //! it, and [`total_corrupt`](Consumer::total_corrupt) counts it for all of them.
 //!

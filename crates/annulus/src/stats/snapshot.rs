@@ -188,7 +188,7 @@ pub struct OwnStats {
     pub received: u64,
     /// How many messages it has lost or skipped.
     pub lagged: u64,
-    /// How many messages were none: see [`total_corrupt`](crate::broadcast::Subscriber::total_corrupt).
+    /// How many messages were corrupt: see [`total_corrupt`](crate::broadcast::Subscriber::total_corrupt).
     /// `received + lagged + corrupt` is how far it has come since it began.
     pub corrupt: u64,
     /// How many messages it could receive now: its `len`.
