@@ -1,10 +1,12 @@
 //! Who waits: the first wait that sleeps needs memory, and those that follow do not.
 
+use std::thread;
 use std::time::Duration;
 
 use annulus::{Select, WaitStrategy, select, spsc};
 
 use crate::counting::steady;
+use crate::support::sleeping::Sleeper;
 
 /// So short a time that nothing comes in it, and long enough to sleep.
 const SHORT: Duration = Duration::from_micros(100);
@@ -12,17 +14,32 @@ const SHORT: Duration = Duration::from_micros(100);
 /// Sleeps at once.
 const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
 
+fn of_all(consumers: &mut [spsc::Consumer<u64>]) -> Select<'_> {
+    let mut select = Select::new();
+    for consumer in consumers {
+        select.recv(consumer);
+    }
+    select
+}
+
 #[test]
 fn a_select_that_waits_again_allocates_nothing() {
-    let (_producers, mut consumers): (Vec<_>, Vec<_>) = (0..4).map(|_| spsc::channel::<u64>(4)).unzip();
+    let (mut producers, mut consumers): (Vec<_>, Vec<_>) = (0..4).map(|_| spsc::channel::<u64>(4)).unzip();
     for consumer in &mut consumers {
         consumer.set_wait_strategy(BLOCK);
     }
+    // The first wait: another thread has seen that it sleeps. (A short one may be over before.)
+    let waiter = Sleeper::this();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            waiter.await_sleep();
+            producers[0].send(7).unwrap();
+        });
+        assert_eq!(of_all(&mut consumers).ready(), 0);
+    });
+    assert_eq!(consumers[0].try_recv(), Ok(7));
     {
-        let mut select = Select::new();
-        for consumer in &mut consumers {
-            select.recv(consumer);
-        }
+        let mut select = of_all(&mut consumers);
         steady(|_| assert_eq!(select.ready_timeout(SHORT), None));
     }
     let [first, second, ..] = &mut consumers[..] else { unreachable!() };
