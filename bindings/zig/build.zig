@@ -72,7 +72,7 @@ const refused = [_]struct { []const u8, []const u8, []const u8 }{
     .{ "shown to many consumers", "_ = &annulus.spmc.Consumer(u64).readable;", "shows no messages: use annulus.spsc or mpsc" },
     .{ "a second producer", "_ = &annulus.spsc.Producer(u64).clone;", "a queue of one producer: use annulus.mpsc, mpmc or ordered" },
     .{ "a second consumer", "_ = &annulus.mpsc.Consumer(u64).clone;", "a queue of one consumer: use annulus.spmc, mpmc or ordered" },
-    .{ "no name in Rust", "_ = annulus.shm.Spsc(struct { a: u64 }).producer(.{}, null) catch {};", "an extern struct that has `pub const annulus_name`" },
+    .{ "no layout", "_ = annulus.shm.Spsc(struct { a: u64 }).producer(.{}, null) catch {};", "a number, an array, or an extern struct of these" },
     .{ "a second publisher", "_ = &annulus.broadcast.Lossy(u64).Publisher.clone;", "use annulus.broadcast.MpLossy or MpLossless" },
 };
 

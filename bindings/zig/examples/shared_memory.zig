@@ -7,7 +7,7 @@ const std = @import("std");
 const annulus = @import("annulus");
 const shm = annulus.shm;
 
-/// A bid and an ask. A struct would be `extern`, and have its name in Rust: `pub const annulus_name = "market::Price";`.
+/// A bid and an ask. (A struct would be `extern`.)
 const Price = [2]f64;
 
 fn subscribe(directory: [:0]const u8) !void {

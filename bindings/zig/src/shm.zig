@@ -33,7 +33,7 @@ pub const Options = struct {
             .capacity = options.capacity,
             .message_size = @sizeOf(T),
             .message_alignment = @alignOf(T),
-            .type_name = typeName(T),
+            .schema = schema(T),
             .wait = options.wait.raw(),
             .places = options.places,
             .flags = flags,
@@ -41,23 +41,47 @@ pub const Options = struct {
     }
 };
 
-/// What a type of messages is called on both sides of a ring. Numbers and arrays of them have Rust's names. A struct is `extern`, and has
-/// `pub const annulus_name = "market::Order";`: what `std::any::type_name` says in Rust.
-pub fn typeName(comptime T: type) [:0]const u8 {
-    return comptime nameOf(T);
+/// What a message is made of, as text, which is equal on both sides of a ring (`docs/SCHEMA.md`). A message is a number, an array, or an
+/// `extern struct` of these. The struct is called as in Zig, or `pub const annulus_name = "quote";` says how.
+pub fn schema(comptime T: type) [:0]const u8 {
+    return comptime (if (@typeInfo(T) == .@"struct") nameOf(T) else "") ++ kindOf(T);
 }
 
+/// Without the path of its file.
 fn nameOf(comptime T: type) [:0]const u8 {
+    if (@hasDecl(T, "annulus_name")) return T.annulus_name;
+    const path = @typeName(T);
+    const begin = if (std.mem.lastIndexOfScalar(u8, path, '.')) |dot| dot + 1 else 0;
+    return path[begin..];
+}
+
+fn kindOf(comptime T: type) [:0]const u8 {
     switch (@typeInfo(T)) {
-        .int => |int| if (int.bits % 8 == 0 and std.math.isPowerOfTwo(int.bits)) {
+        .int => |int| if (int.bits >= 8 and int.bits <= 128 and std.math.isPowerOfTwo(int.bits)) {
             return std.fmt.comptimePrint("{s}{d}", .{ if (int.signedness == .signed) "i" else "u", int.bits });
         },
         .float => |float| if (float.bits == 32 or float.bits == 64) return std.fmt.comptimePrint("f{d}", .{float.bits}),
-        .array => |array| return std.fmt.comptimePrint("[{s}; {d}]", .{ nameOf(array.child), array.len }),
-        .@"struct" => |of| if (of.layout == .@"extern" and @hasDecl(T, "annulus_name")) return T.annulus_name,
+        .array => |array| return std.fmt.comptimePrint("[{s};{d}]", .{ kindOf(array.child), array.len }),
+        .@"struct" => |of| if (of.layout == .@"extern") return fieldsOf(T),
         else => {},
     }
-    @compileError(@typeName(T) ++ " is no message between processes: use a number, an array, or an extern struct that has `pub const annulus_name`");
+    @compileError(@typeName(T) ++ " is no message between processes: use a number, an array, or an extern struct of these");
+}
+
+/// What the compiler has put between fields is a gap.
+fn fieldsOf(comptime T: type) [:0]const u8 {
+    comptime var text: [:0]const u8 = "{";
+    comptime var end = 0;
+    const of = @typeInfo(T).@"struct";
+    for (of.field_names, of.field_types) |name, Field| {
+        text = text ++ gap(@offsetOf(T, name) - end) ++ name ++ ":" ++ kindOf(Field) ++ ",";
+        end = @offsetOf(T, name) + @sizeOf(Field);
+    }
+    return text ++ gap(@sizeOf(T) - end) ++ "}";
+}
+
+fn gap(comptime bytes: usize) [:0]const u8 {
+    return if (bytes == 0) "" else std.fmt.comptimePrint("_:[u8;{d}],", .{bytes});
 }
 
 /// Why a ring was not made, joined or found: give a pointer to one, and look at it where there was an error.

@@ -8,18 +8,25 @@ const testing = std.testing;
 const Quote = extern struct {
     number: u32,
     price: f32,
-    pub const annulus_name = "market::Quote";
+    pub const annulus_name = "quote";
 };
 const Other = extern struct {
     number: u32,
     price: f32,
-    pub const annulus_name = "market::Other";
 };
 
-test "types have the names that Rust has for them" {
-    try testing.expectEqualStrings("u64", shm.typeName(u64));
-    try testing.expectEqualStrings("[[f32; 3]; 2]", shm.typeName([2][3]f32));
-    try testing.expectEqualStrings("market::Quote", shm.typeName(Quote));
+const Gaps = extern struct { first: u8, second: u16, of: [2]Other, last: u8 };
+
+test "what messages are made of" {
+    try testing.expectEqualStrings("u64", shm.schema(u64));
+    try testing.expectEqualStrings("[[f32;3];2]", shm.schema([2][3]f32));
+    try testing.expectEqualStrings("quote{number:u32,price:f32,}", shm.schema(Quote));
+    const gaps = "Gaps{first:u8,_:[u8;1],second:u16,of:[{number:u32,price:f32,};2],last:u8,_:[u8;3],}";
+    try testing.expectEqualStrings(gaps, shm.schema(Gaps));
+    // The library takes it.
+    var made = try shm.Spsc(Gaps).producer(.{ .capacity = 1 }, null);
+    made.invitation.deinit();
+    made.handle.deinit();
 }
 
 test "a queue of one producer" {

@@ -15,7 +15,7 @@ struct price {
 };
 
 static int subscribe(const char *directory) {
-    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(0, struct price, "[f64; 2]");
+    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(0, struct price, "[f64;2]");
     annulus_shared_error error = ANNULUS_SHARED_ERROR;
     annulus_invitation *invitation;
     annulus_subscribable *subscribable;
@@ -45,7 +45,7 @@ int main(void) {
     if (child == 0) {
         _exit(subscribe(directory));
     }
-    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(128, struct price, "[f64; 2]");
+    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(128, struct price, "[f64;2]");
     annulus_publisher *publisher;
     annulus_invitation *invitation;
     annulus_name *name;

@@ -13,7 +13,7 @@ namespace shm = annulus::shm;
 struct price {
     double bid, ask;
 };
-template <> inline constexpr const char *annulus::shm::type_name<price> = "[f64; 2]";
+template <> inline constexpr const char *annulus::shm::schema<price> = "[f64;2]";
 
 static int subscribe(const char *directory) {
     shm::error why;

@@ -667,12 +667,11 @@ typedef struct annulus_shared_error {
 
 /**
  * What a ring between processes is made of, and what a process that joins asks for:
- * annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "market::Quote");, and then
- * what is to be other than the default. What is not set has to be 0.
+ * annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "quote{bid:f64,ask:f64}");,
+ * and then what is to be other than the default. What is not set has to be 0.
  *
- * Both sides name the same type of messages: its size, its alignment, and a name. For a program in Rust, the
- * name is that of std::any::type_name (u64, [u32; 3], market::Quote), and the type is #[repr(C)]
- * and bytemuck::Pod.
+ * Both sides say what a message is made of, by a schema (docs/SCHEMA.md). A program in Rust has it from
+ * #[derive(Message)]. The names, kinds and places of the fields have to be equal.
  */
 typedef struct annulus_shared_options {
     /**
@@ -693,14 +692,11 @@ typedef struct annulus_shared_options {
      */
     size_t message_alignment;
     /**
-     * The name of the type, in UTF-8. Null: fingerprint says it.
+     * What a message is made of, as text: quote{bid:f64,ask:f64}. It has to have message_size bytes.
+     * Null: only the size is known. A ring that is made so has no schema, and only those that have none join
+     * it. A process that joins so takes any ring with messages of that size.
      */
-    const char *type_name;
-    /**
-     * Where type_name is null: what annulus_fingerprint returned. If that is 0, too, those that join
-     * take messages of any type of that size and alignment; a ring is not made.
-     */
-    uint64_t fingerprint;
+    const char *schema;
     /**
      * How threads of this process wait that have to.
      */
@@ -1556,14 +1552,12 @@ annulus_status annulus_subscriber_view_recv(struct annulus_lossy_subscriber *vie
 annulus_status annulus_subscriber_view_end(struct annulus_lossy_subscriber *view);
 
 /**
- * The number by which two processes tell types of messages apart, of a size, an alignment and a name. It is
- * the same on every machine. Another program has it from Fingerprint::named in Rust, or by the algorithm
- * in docs/SHM-FORMAT.md.
+ * The number by which two processes tell types of messages apart: that of a schema, which docs/SCHEMA.md
+ * defines. It is the same on every machine.
  *
- * Any thread may call this. It returns 0 if name is null or no UTF-8, and where there are no rings between
- * processes.
+ * Any thread may call this. It returns 0 if schema is null or no schema.
  */
-uint64_t annulus_fingerprint(size_t size, size_t alignment, const char *name);
+uint64_t annulus_fingerprint(const char *schema);
 
 /**
  * Sends the invitation through the Unix socket socket, as two messages of one byte each. The other process
@@ -1787,9 +1781,9 @@ annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscrib
 #else
 #define ANNULUS_ALIGNMENT_(message) _Alignof(message)
 #endif
-/* annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct order, "market::Order"); */
-#define ANNULUS_SHARED_OPTIONS(capacity, message, type_name) \
-    {sizeof(annulus_shared_options), (capacity), sizeof(message), ANNULUS_ALIGNMENT_(message), (type_name), 0, \
+/* annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "quote{bid:f64,ask:f64}"); */
+#define ANNULUS_SHARED_OPTIONS(capacity, message, schema) \
+    {sizeof(annulus_shared_options), (capacity), sizeof(message), ANNULUS_ALIGNMENT_(message), (schema), \
      {0, 0, 0}, 0, 0}
 /* annulus_shared_error error = ANNULUS_SHARED_ERROR; */
 #define ANNULUS_SHARED_ERROR {sizeof(annulus_shared_error), 0, 0, 0, {0}}

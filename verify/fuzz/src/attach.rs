@@ -37,28 +37,45 @@ fn memory(bytes: &[u8]) {
             assert!(512 + slots <= bytes.len(), "{info:?} in {} bytes", bytes.len());
             assert!(info.payload_bytes() <= info.slot_bytes() && info.slot_bytes() > 0);
             assert!(info.payload_alignment().is_power_of_two());
+            match info.schema() {
+                Ok(Some(schema)) => {
+                    assert_eq!(
+                        (schema.size(), schema.fingerprint()),
+                        (info.payload_bytes(), info.fingerprint())
+                    );
+                }
+                Ok(None) => assert_eq!(info.fingerprint().to_u64(), 0),
+                Err(error) => drop(error.to_string()),
+            }
         }
         // It says so in words.
         Err(error) => drop(error.to_string()),
     }
 }
 
-/// A ring with changes of ten bytes each: where in its header, how many bytes, and these. Last, how long it
-/// is.
+/// A ring with changes of ten bytes each: where in its header or its schema, how many bytes, and these. Last,
+/// how long it is.
 fn changed(bytes: &[u8]) -> Vec<u8> {
     const SLOTS: u64 = 64;
-    let mut ring = vec![0; 512 + 16 * SLOTS as usize];
+    const SCHEMA: &str = "order{at:u64,side:enum u8{buy=0},name:text 5}";
+    let mut ring = vec![0; 640 + 16 * SLOTS as usize];
     let mut put = |at: usize, bytes: &[u8]| ring[at..][..bytes.len()].copy_from_slice(bytes);
     put(0, b"ANNULUS\0");
     put(8, &0x0102_0304_u32.to_ne_bytes());
-    put(12, &1_u32.to_ne_bytes());
+    put(12, &3_u32.to_ne_bytes());
     put(16, &1_u32.to_ne_bytes());
-    for (at, number) in [(24, 512 + 16 * SLOTS), (40, 512), (48, 16), (56, SLOTS), (64, 16), (72, 8)] {
+    for (at, number) in [(24, 640 + 16 * SLOTS), (40, 640), (48, 16), (56, SLOTS), (64, 16), (72, 8)] {
         put(at, &number.to_ne_bytes());
     }
+    let schema: annulus::schema::Schema = SCHEMA.parse().unwrap();
+    assert_eq!(schema.size(), 16);
+    put(80, &schema.fingerprint().to_u64().to_ne_bytes());
+    put(108, &(SCHEMA.len() as u32).to_ne_bytes());
+    put(512, SCHEMA.as_bytes());
     let (changes, rest) = bytes.as_chunks::<10>();
     for change in changes {
         let (at, len) = (usize::from(change[0] % 120), usize::from(change[1] % 9));
+        let at = if change[1] < 128 { at } else { 512 + usize::from(change[0]) % SCHEMA.len() };
         put(at, &change[2..][..len]);
     }
     if let [low, high, ..] = *rest {
@@ -97,10 +114,17 @@ fn live(bytes: &[u8]) {
     }
 }
 
+/// Where the slots of a ring begin, as its header says.
+fn slots_of(ring: &File) -> u64 {
+    let mut offset = [0; 8];
+    ring.read_exact_at(&mut offset, 40).unwrap();
+    u64::from_ne_bytes(offset)
+}
+
 /// Changes a number of a queue, or its slots.
 fn write(file: &File, change: &[u8; 10], words: u64) {
     let word = u64::from(change[1]) % words;
-    let at = if word < 48 { 128 + 8 * word } else { 512 + 8 * (word - 48) };
+    let at = if word < 48 { 128 + 8 * word } else { slots_of(file) + 8 * (word - 48) };
     file.write_all_at(&number(change), at).unwrap();
 }
 
@@ -149,6 +173,7 @@ fn places<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     const OF_LANE: [u64; 5] = [512, 528, 536, 640, 776];
     let (consumer, places, invitation) = several().build::<u64>().unwrap();
     let [ring, page] = files(&invitation);
+    let slots = slots_of(&ring);
     let mut queue = Several::new(consumer, places);
     queue.verb(&invitation, 0);
     for change in changes {
@@ -157,7 +182,7 @@ fn places<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
             // The words of those who sleep.
             192.. => (&page, 128 * (which % 6)),
             // Slots.
-            128.. => (&ring, 1664 + 8 * (which % 48)),
+            128.. => (&ring, slots + 8 * (which % 48)),
             _ => match OF_ALL.get(usize::from(change[1] % 32)) {
                 Some(&at) => (&ring, at),
                 None => (&ring, 384 * (which / 32 % 3) + OF_LANE[usize::from(change[1] % 32 % 5)]),
@@ -175,6 +200,7 @@ fn claims<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     const SHOWN: [u64; 7] = [128, 136, 160, 256, 512, 528, 536];
     let (_own, places, invitation) = fellows().build::<u64>().unwrap();
     let [ring, page] = files(&invitation);
+    let slots = slots_of(&ring);
     let mut fellows = Fellows::new(&invitation);
     fellows.verb(&invitation, 0);
     for change in changes {
@@ -183,7 +209,7 @@ fn claims<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
             // The word of those who sleep.
             240.. => (&page, 128),
             // Slots of four words, of which the last one is the claim.
-            128.. => (&ring, 1664 + 8 * (which % 24)),
+            128.. => (&ring, slots + 8 * (which % 24)),
             _ => {
                 let shown = SHOWN[usize::from(change[1] % 7)];
                 (&ring, if shown < 512 { shown } else { shown + 384 * (which / 7 % 3) })

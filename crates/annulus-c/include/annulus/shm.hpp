@@ -1,6 +1,6 @@
 // Rings between processes: made in one, joined by others, which may be written in C, C++, Rust or Zig. (Linux.)
 //
-//     template <> inline constexpr const char *annulus::shm::type_name<order> = "market::Order"; // its name in Rust
+//     template <> inline constexpr const char *annulus::shm::schema<order> = "order{id:u64,price:f64}";
 //
 //     auto made = annulus::shm::spsc::producer<order>({.capacity = 1024});      // this process sends
 //     auto &[sender, invitation] = *made;
@@ -28,19 +28,19 @@ template <> struct detail::functions<annulus_name> {
 
 namespace shm {
 
-// What a type of messages is called, on both sides of a ring: for Rust, what std::any::type_name says. The size and the alignment have
-// to be the same, too. Specialize it for each type of your own.
-template <class T> inline constexpr const char *type_name = nullptr;
-template <> inline constexpr const char *type_name<std::uint8_t> = "u8";
-template <> inline constexpr const char *type_name<std::uint16_t> = "u16";
-template <> inline constexpr const char *type_name<std::uint32_t> = "u32";
-template <> inline constexpr const char *type_name<std::uint64_t> = "u64";
-template <> inline constexpr const char *type_name<std::int8_t> = "i8";
-template <> inline constexpr const char *type_name<std::int16_t> = "i16";
-template <> inline constexpr const char *type_name<std::int32_t> = "i32";
-template <> inline constexpr const char *type_name<std::int64_t> = "i64";
-template <> inline constexpr const char *type_name<float> = "f32";
-template <> inline constexpr const char *type_name<double> = "f64";
+// What a message is made of, as text: names, kinds and places of its fields, which have to be equal on both sides of a ring. The grammar
+// is in docs/SCHEMA.md. Specialize it for each type of your own.
+template <class T> inline constexpr const char *schema = nullptr;
+template <> inline constexpr const char *schema<std::uint8_t> = "u8";
+template <> inline constexpr const char *schema<std::uint16_t> = "u16";
+template <> inline constexpr const char *schema<std::uint32_t> = "u32";
+template <> inline constexpr const char *schema<std::uint64_t> = "u64";
+template <> inline constexpr const char *schema<std::int8_t> = "i8";
+template <> inline constexpr const char *schema<std::int16_t> = "i16";
+template <> inline constexpr const char *schema<std::int32_t> = "i32";
+template <> inline constexpr const char *schema<std::int64_t> = "i64";
+template <> inline constexpr const char *schema<float> = "f32";
+template <> inline constexpr const char *schema<double> = "f64";
 
 // Why a ring was not made or joined: the values of both sides where they differ, errno, and all of it in English.
 struct error : annulus_shared_error {
@@ -61,8 +61,8 @@ struct options {
 
     template <class T> [[nodiscard]] annulus_shared_options of() const noexcept {
         static_assert(is_message<T>, "a message goes through the ring as its bytes, so it has to be trivially copyable");
-        static_assert(type_name<T> != nullptr, "name the type of messages: specialize annulus::shm::type_name");
-        return {sizeof(annulus_shared_options), capacity, sizeof(T), alignof(T), type_name<T>, 0, wait, places, flags};
+        static_assert(schema<T> != nullptr, "say what a message is made of: specialize annulus::shm::schema");
+        return {sizeof(annulus_shared_options), capacity, sizeof(T), alignof(T), schema<T>, wait, places, flags};
     }
 };
 

@@ -41,10 +41,6 @@ pub(crate) fn can_be(_: usize, _: usize) -> bool {
     true
 }
 
-pub(crate) fn fingerprint(_: usize, _: usize, _: &str) -> u64 {
-    0
-}
-
 pub(crate) fn spsc_producer(_: &SharedOptions) -> Shared<(Producer, Invitation)> {
     none()
 }

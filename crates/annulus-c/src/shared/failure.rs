@@ -25,7 +25,10 @@ impl From<AttachError> for Why {
             AttachError::PayloadSize { found, wanted } | AttachError::PayloadAlignment { found, wanted } => {
                 of(ANNULUS_MISMATCH).with(found as u64, wanted as u64)
             }
-            AttachError::Type { found, wanted } => of(ANNULUS_MISMATCH).with(found.to_u64(), wanted.to_u64()),
+            AttachError::Type { found, wanted } => {
+                let found = found.map_or(0, |schema| schema.fingerprint().to_u64());
+                of(ANNULUS_MISMATCH).with(found, wanted.fingerprint().to_u64())
+            }
             AttachError::Kind { found, wanted } => {
                 of(ANNULUS_MISMATCH).with(of_kind(found).into(), of_kind(wanted).into())
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use annulus::queue::{self, AnyKind, InPlace};
 use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::mpsc::{self, Places, WhenNoProducer};
-use annulus::shm::{self, Accepted, Directory, Fingerprint, Peer, PeerState, ShmKind, WhenConsumerDies};
+use annulus::shm::{self, Accepted, Directory, Peer, PeerState, ShmKind, WhenConsumerDies};
 use annulus::{Closer, Observer, broadcast, spsc};
 
 use super::error::Shared;
@@ -74,22 +74,14 @@ impl Invitation {
         }?;
         Ok(Self(invitation))
     }
-
-    /// The messages that a process which joins asks for.
-    fn wanted(&self, options: &SharedOptions) -> Shared<MessageType> {
-        let fingerprint = match options.fingerprint {
-            Some(fingerprint) => Fingerprint::from_u64(fingerprint),
-            None => self.0.info()?.fingerprint(),
-        };
-        Ok(MessageType { fingerprint, ..options.messages() })
-    }
 }
 
 impl SharedOptions {
-    /// The messages of a ring that this process makes.
     fn messages(&self) -> MessageType {
-        let fingerprint = Fingerprint::from_u64(self.fingerprint.unwrap_or(0));
-        MessageType { bytes: self.ring.message_size, alignment: self.alignment, fingerprint }
+        match &self.schema {
+            Some(schema) => MessageType::described(schema.clone(), self.alignment),
+            None => MessageType::of_bytes(self.ring.message_size, self.alignment),
+        }
     }
 
     fn when_consumer_dies(&self) -> WhenConsumerDies {
@@ -107,11 +99,7 @@ impl SharedOptions {
 }
 
 pub(crate) fn can_be(bytes: usize, alignment: usize) -> bool {
-    MessageType { bytes, alignment, fingerprint: Fingerprint::from_u64(0) }.can_be()
-}
-
-pub(crate) fn fingerprint(bytes: usize, alignment: usize, name: &str) -> u64 {
-    MessageType::named(bytes, alignment, name).fingerprint.to_u64()
+    MessageType::of_bytes(bytes, alignment).can_be()
 }
 
 fn state(state: Option<PeerState>) -> annulus_peer {
@@ -171,7 +159,7 @@ pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invita
     let builder = spsc::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
     let builder = builder.statistics(options.ring.statistics);
     let (end, peer, invitation) =
-        blocks::spsc_producer(builder, options.messages(), options.when_consumer_dies())?;
+        blocks::spsc_producer(builder, &options.messages(), options.when_consumer_dies())?;
     Ok((producer(end, options.ring.message_size, of_peer(peer)), Invitation(invitation)))
 }
 
@@ -180,24 +168,24 @@ pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invita
     let builder = mpsc::Builder::new(builder.statistics(options.ring.statistics)).producers(options.places);
     let builder = builder.when_no_producer(options.when_no_producer());
     let builder = builder.when_consumer_dies(options.when_consumer_dies());
-    let (end, places, invitation) = blocks::mpsc_consumer(builder, options.messages())?;
+    let (end, places, invitation) = blocks::mpsc_consumer(builder, &options.messages())?;
     Ok((consumer_of(end, options.ring.message_size, of_places(places)), Invitation(invitation)))
 }
 
 pub(crate) fn mpsc_producer(invitation: &Invitation, options: &SharedOptions) -> Shared<Producer> {
-    let wanted = invitation.wanted(options)?;
+    let wanted = &options.messages();
     let (end, peer) = blocks::mpsc_producer(&invitation.0, wanted, options.ring.strategy)?;
-    Ok(producer(end, wanted.bytes, of_peer(peer)))
+    Ok(producer(end, options.ring.message_size, of_peer(peer)))
 }
 
 pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<Consumer> {
-    let (wanted, strategy) = (invitation.wanted(options)?, options.ring.strategy);
+    let (wanted, strategy) = (&options.messages(), options.ring.strategy);
     if invitation.0.info()?.kind() == ShmKind::Mpsc {
         let (end, places) = blocks::mpsc_next_consumer(&invitation.0, wanted, strategy)?;
-        return Ok(consumer_of(end, wanted.bytes, of_places(places)));
+        return Ok(consumer_of(end, options.ring.message_size, of_places(places)));
     }
     let (end, peer) = blocks::spsc_consumer(&invitation.0, wanted, strategy)?;
-    Ok(consumer_of(end, wanted.bytes, of_peer(peer)))
+    Ok(consumer_of(end, options.ring.message_size, of_peer(peer)))
 }
 
 /// A message on the stack, of the smallest class that holds it. The ring has messages of exactly their size.
@@ -227,19 +215,19 @@ macro_rules! classes {
 }
 
 pub(crate) fn publisher(kind: u32, options: &SharedOptions) -> Shared<(Publisher, Invitation)> {
-    let (builder, of) = (options.broadcast_builder(), options.messages());
+    let (builder, of) = (options.broadcast_builder(), &options.messages());
     match kind {
-        crate::ANNULUS_LOSSY => classes!(of.bytes, WORDS, LARGE => {
+        crate::ANNULUS_LOSSY => classes!(options.ring.message_size, WORDS, LARGE => {
             let (end, _, invitation) = blocks::lossy::<WORDS, LARGE>(builder, of)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
-        crate::ANNULUS_LOSSLESS => classes!(of.bytes, WORDS, LARGE => {
+        crate::ANNULUS_LOSSLESS => classes!(options.ring.message_size, WORDS, LARGE => {
             let (end, invitation) = blocks::lossless::<WORDS, LARGE>(builder, of, options.places)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
-        crate::ANNULUS_MP_LOSSY => classes!(of.bytes, WORDS, LARGE => {
+        crate::ANNULUS_MP_LOSSY => classes!(options.ring.message_size, WORDS, LARGE => {
             let builder = shm::mp_broadcast::Builder::new(builder).publishers(options.places);
             let builder = builder.when_no_publisher(options.when_no_producer());
             let (end, _, invitation) = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
@@ -256,8 +244,8 @@ fn publisher_of<S: annulus::Transmit<Item: Words> + 'static>(handle: S, ring: Ri
 }
 
 pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> Shared<Publisher> {
-    let (of, strategy) = (invitation.wanted(options)?, options.ring.strategy);
-    classes!(of.bytes, WORDS, LARGE => {
+    let (of, strategy) = (&options.messages(), options.ring.strategy);
+    classes!(options.ring.message_size, WORDS, LARGE => {
         let end = blocks::mp_lossy_publisher::<WORDS, LARGE>(&invitation.0, of, strategy)?;
         let ring = Ring { capacity: end.capacity(), ..across(options, end.closer(), end.observer()) };
         Ok(publisher_of(end, ring))
@@ -265,23 +253,23 @@ pub(crate) fn mp_publisher(invitation: &Invitation, options: &SharedOptions) -> 
 }
 
 pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> Shared<Subscribable> {
-    let (of, strategy) = (invitation.wanted(options)?, options.ring.strategy);
+    let (of, strategy) = (&options.messages(), options.ring.strategy);
     if invitation.0.info()?.kind() == ShmKind::Lossless {
-        classes!(of.bytes, WORDS, LARGE => {
+        classes!(options.ring.message_size, WORDS, LARGE => {
             let accepted = blocks::accept_lossless::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();
             let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
             let ring = ring_of(blocks::subscribable_of(&accepted), options, peer);
-            let subscribes = Awaited { accepted, size: of.bytes };
+            let subscribes = Awaited { accepted, size: options.ring.message_size };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })
         })
     } else {
-        classes!(of.bytes, WORDS, LARGE => {
+        classes!(options.ring.message_size, WORDS, LARGE => {
             let accepted = blocks::accept::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();
             let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
             let ring = ring_of(accepted.subscribable(), options, peer);
-            let subscribes = Unawaited { accepted, size: of.bytes };
+            let subscribes = Unawaited { accepted, size: options.ring.message_size };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })
         })
     }

@@ -2,6 +2,8 @@
 
 use core::ffi::{CStr, c_char};
 
+use annulus::schema::{Schema, SchemaError};
+
 use super::error::{Shared, Why};
 use super::system;
 use crate::options::{Options, annulus_options, annulus_wait};
@@ -17,12 +19,11 @@ pub const ANNULUS_WAIT_FOR_NEXT_CONSUMER: u32 = 2;
 pub const ANNULUS_CLOSE_WITH_LAST_PRODUCER: u32 = 4;
 
 /// What a ring between processes is made of, and what a process that joins asks for:
-/// `annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "market::Quote");`, and then
-/// what is to be other than the default. What is not set has to be 0.
+/// `annulus_shared_options options = ANNULUS_SHARED_OPTIONS(1024, struct quote, "quote{bid:f64,ask:f64}");`,
+/// and then what is to be other than the default. What is not set has to be 0.
 ///
-/// Both sides name the same type of messages: its size, its alignment, and a name. For a program in Rust, the
-/// name is that of `std::any::type_name` (`u64`, `[u32; 3]`, `market::Quote`), and the type is `#[repr(C)]`
-/// and `bytemuck::Pod`.
+/// Both sides say what a message is made of, by a schema (`docs/SCHEMA.md`). A program in Rust has it from
+/// `#[derive(Message)]`. The names, kinds and places of the fields have to be equal.
 #[allow(non_camel_case_types, reason = "C's name")]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -36,11 +37,10 @@ pub struct annulus_shared_options {
     pub message_size: usize,
     /// The alignment of a message, in bytes: a power of two, at most 4096.
     pub message_alignment: usize,
-    /// The name of the type, in UTF-8. Null: `fingerprint` says it.
-    pub type_name: *const c_char,
-    /// Where `type_name` is null: what `annulus_fingerprint` returned. If that is 0, too, those that join
-    /// take messages of any type of that size and alignment; a ring is not made.
-    pub fingerprint: u64,
+    /// What a message is made of, as text: `quote{bid:f64,ask:f64}`. It has to have `message_size` bytes.
+    /// Null: only the size is known. A ring that is made so has no schema, and only those that have none join
+    /// it. A process that joins so takes any ring with messages of that size.
+    pub schema: *const c_char,
     /// How threads of this process wait that have to.
     pub wait: annulus_wait,
     /// Of a ring with several producers or publishers: how many there can be at one time. Of a lossless ring:
@@ -58,8 +58,7 @@ pub struct annulus_shared_options {
 pub(crate) struct SharedOptions {
     pub(crate) ring: Options,
     pub(crate) alignment: usize,
-    /// `None`: of any type.
-    pub(crate) fingerprint: Option<u64>,
+    pub(crate) schema: Option<Schema>,
     pub(crate) places: usize,
     pub(crate) waits_for_next: bool,
     pub(crate) closes_with_last: bool,
@@ -70,24 +69,15 @@ const FLAGS: u32 = ANNULUS_WAIT_FOR_NEXT_CONSUMER | ANNULUS_CLOSE_WITH_LAST_PROD
 impl annulus_shared_options {
     /// # Safety
     ///
-    /// `options` is null, or points to so many bytes as its `size` says; its name is null, or a string.
+    /// `options` is null, or points to so many bytes as its `size` says; its schema is null, or a string.
     pub(crate) unsafe fn checked(options: *const Self, joins: bool) -> Shared<SharedOptions> {
         // SAFETY: the caller's promise; `size` is looked at before the rest.
         if options.is_null() || unsafe { (*options).size } != size_of::<Self>() {
             return Err(ANNULUS_INVALID.into());
         }
         // SAFETY: as above.
-        let Self {
-            capacity,
-            message_size,
-            message_alignment,
-            type_name,
-            fingerprint,
-            wait,
-            places,
-            flags,
-            ..
-        } = unsafe { *options };
+        let Self { capacity, message_size, message_alignment, schema, wait, places, flags, .. } =
+            unsafe { *options };
         let ring = annulus_options {
             size: size_of::<annulus_options>(),
             capacity: if joins { 1 } else { capacity },
@@ -101,22 +91,21 @@ impl annulus_shared_options {
             return Err(Why::new(ANNULUS_WRONG_SIZE, "messages can't have such a size and alignment")
                 .with(message_size as u64, message_alignment as u64));
         }
-        let fingerprint = match (type_name.is_null(), fingerprint) {
-            (true, 0) => None,
-            (true, fingerprint) => Some(fingerprint),
-            (false, _) => {
-                // SAFETY: the caller's promise.
-                let name = unsafe { CStr::from_ptr(type_name) }.to_str().map_err(|_| ANNULUS_INVALID)?;
-                Some(system::fingerprint(message_size, message_alignment, name))
+        let schema = if schema.is_null() {
+            None
+        } else {
+            // SAFETY: the caller's promise.
+            let schema = unsafe { parsed(schema) }?;
+            if schema.size() != message_size {
+                return Err(Why::new(ANNULUS_WRONG_SIZE, "the schema has another size than the messages")
+                    .with(schema.size() as u64, message_size as u64));
             }
+            Some(schema)
         };
-        if fingerprint.is_none() && !joins {
-            return Err(Why::new(ANNULUS_INVALID, "the type of the messages needs a name"));
-        }
         Ok(SharedOptions {
             ring,
             alignment: message_alignment,
-            fingerprint,
+            schema,
             places: if places == 0 { 16 } else { places as usize },
             waits_for_next: flags & ANNULUS_WAIT_FOR_NEXT_CONSUMER != 0,
             closes_with_last: flags & ANNULUS_CLOSE_WITH_LAST_PRODUCER != 0,
@@ -124,24 +113,32 @@ impl annulus_shared_options {
     }
 }
 
-/// The number by which two processes tell types of messages apart, of a size, an alignment and a name. It is
-/// the same on every machine. Another program has it from `Fingerprint::named` in Rust, or by the algorithm
-/// in `docs/SHM-FORMAT.md`.
+/// # Safety
 ///
-/// Any thread may call this. It returns 0 if `name` is null or no UTF-8, and where there are no rings between
-/// processes.
+/// `schema` is a string.
+unsafe fn parsed(schema: *const c_char) -> Shared<Schema> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(schema) }.to_str();
+    let text = text.map_err(|_| Why::new(ANNULUS_INVALID, "the schema is no UTF-8"))?;
+    text.parse().map_err(|error: SchemaError| Why::new(ANNULUS_INVALID, error.to_string()))
+}
+
+/// The number by which two processes tell types of messages apart: that of a schema, which `docs/SCHEMA.md`
+/// defines. It is the same on every machine.
+///
+/// Any thread may call this. It returns 0 if `schema` is null or no schema.
 ///
 /// # Safety
 ///
-/// `name` is null, or a string.
+/// `schema` is null, or a string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn annulus_fingerprint(size: usize, alignment: usize, name: *const c_char) -> u64 {
+pub unsafe extern "C" fn annulus_fingerprint(schema: *const c_char) -> u64 {
     guarded_or(0, || {
-        if name.is_null() {
+        if schema.is_null() {
             return Err(ANNULUS_INVALID);
         }
         // SAFETY: the caller's promise.
-        let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| ANNULUS_INVALID)?;
-        Ok(system::fingerprint(size, alignment, name))
+        let schema = unsafe { parsed(schema) }.map_err(|why| why.status)?;
+        Ok(schema.fingerprint().to_u64())
     })
 }

@@ -6,7 +6,7 @@
 
 /* What does not fit is refused, with the values of both sides. */
 static void mismatches(void) {
-    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(4, uint64_t, "one");
+    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(4, uint64_t, "one{a:u32,b:u32}");
     annulus_shared_error error = ANNULUS_SHARED_ERROR;
     annulus_producer *producer;
     annulus_invitation *invitation;
@@ -15,21 +15,21 @@ static void mismatches(void) {
     annulus_subscribable *subscribable;
 
     annulus_shared_options wanted = options;
+    wanted.schema = "one{a:u32,b:f32}";
+    RETURNS(ANNULUS_MISMATCH, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
+    CHECK(consumer == NULL && error.found == annulus_fingerprint(options.schema));
+    CHECK(error.wanted == annulus_fingerprint("one { a: u32, b: f32 }"));
+    CHECK(strstr(error.text, "b: u32 at 4 / b: f32 at 4") != NULL);
+
+    /* Only the size is known. */
+    wanted.schema = NULL;
     wanted.message_size = 16;
     RETURNS(ANNULUS_MISMATCH, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
-    CHECK(consumer == NULL && error.found == 8 && error.wanted == 16);
+    CHECK(error.found == 8 && error.wanted == 16);
     CHECK(strcmp(error.text, "the ring's messages have 8 bytes, and this type has 16") == 0);
-
-    wanted = options;
-    wanted.message_alignment = 4;
-    RETURNS(ANNULUS_MISMATCH, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
-    CHECK(error.found == 8 && error.wanted == 4);
-
-    wanted = options;
-    wanted.type_name = "another";
-    RETURNS(ANNULUS_MISMATCH, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
-    CHECK(error.found == annulus_fingerprint(8, 8, "one"));
-    CHECK(error.wanted == annulus_fingerprint(8, 8, "another"));
+    wanted.message_alignment = 16;
+    wanted.message_size = 8;
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
 
     RETURNS(ANNULUS_MISMATCH, annulus_invitation_subscribable(invitation, &options, &subscribable, &error));
     CHECK(error.found == ANNULUS_SPSC && error.wanted == ANNULUS_LOSSY);
@@ -44,17 +44,30 @@ static void mismatches(void) {
     WORKS(annulus_invitation_free(to_lossy));
     WORKS(annulus_publisher_free(publisher));
 
-    /* By its number, or of any type. */
-    wanted.type_name = NULL;
-    wanted.fingerprint = annulus_fingerprint(8, 8, "one");
+    wanted.message_alignment = 4; /* less than the ring's is no fault */
     WORKS(annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
     CHECK(error.found == 0 && error.text[0] == 0);
     WORKS(annulus_consumer_free(consumer)); /* closes the queue */
-    wanted.fingerprint = 0;
-    WORKS(annulus_invitation_consumer(invitation, &wanted, &consumer, NULL));
-    WORKS(annulus_consumer_free(consumer));
-    RETURNS(ANNULUS_INVALID, annulus_shared_producer_new(&wanted, &producer, &invitation, &error));
-    CHECK(producer == NULL && invitation == NULL && strstr(error.text, "needs a name") != NULL);
+
+    /* A ring without a schema is for those that have none. */
+    WORKS(annulus_shared_publisher_new(ANNULUS_LOSSY, &wanted, &publisher, &to_lossy, NULL));
+    WORKS(annulus_invitation_subscribable(to_lossy, &wanted, &subscribable, NULL));
+    WORKS(annulus_subscribable_free(subscribable));
+    RETURNS(ANNULUS_MISMATCH, annulus_invitation_subscribable(to_lossy, &options, &subscribable, &error));
+    CHECK(error.found == 0 && strstr(error.text, "has no schema") != NULL);
+    WORKS(annulus_invitation_free(to_lossy));
+    WORKS(annulus_publisher_free(publisher));
+
+    /* What is no schema, or not of that size. */
+    wanted = options;
+    wanted.schema = "one{a:u32,b:u33}";
+    RETURNS(ANNULUS_INVALID, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
+    CHECK(strstr(error.text, "at byte 12 of the schema") != NULL && annulus_fingerprint(wanted.schema) == 0);
+    wanted.schema = "one{a:u32,\xFF:u32}";
+    RETURNS(ANNULUS_INVALID, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
+    wanted.schema = "one{a:u32}";
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_invitation_consumer(invitation, &wanted, &consumer, &error));
+    CHECK(error.found == 4 && error.wanted == 8 && annulus_fingerprint(NULL) == 0);
 
     wanted = options;
     wanted.message_alignment = 3;
@@ -72,7 +85,7 @@ static void mismatches(void) {
 }
 
 static void misuse(void) {
-    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(4, uint64_t, "one");
+    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(4, uint64_t, "one{a:u32,b:u32}");
     annulus_producer *producer;
     annulus_invitation *invitation;
     WORKS(annulus_shared_producer_new(&options, &producer, &invitation, NULL));

@@ -16,8 +16,8 @@ struct other {
     std::uint32_t number;
     float price;
 };
-template <> inline constexpr const char *annulus::shm::type_name<quote> = "market::Quote";
-template <> inline constexpr const char *annulus::shm::type_name<other> = "market::Other";
+template <> inline constexpr const char *annulus::shm::schema<quote> = "quote{number:u32,price:f32}";
+template <> inline constexpr const char *annulus::shm::schema<other> = "other{number:u32,price:f32}";
 
 static void queue() {
     auto made = shm::spsc::producer<quote>({.capacity = 3});
@@ -29,7 +29,7 @@ static void queue() {
     shm::error why;
     CHECK(shm::spsc::consumer<other>(invitation, {}, &why).error() == ANNULUS_MISMATCH);
     CHECK(why.found != why.wanted && !why.message().empty());
-    CHECK(why.found == annulus_fingerprint(sizeof(quote), alignof(quote), "market::Quote"));
+    CHECK(why.found == annulus_fingerprint("quote{number:u32,price:f32}"));
     // Another kind of ring.
     CHECK(shm::subscribes<quote>(invitation).error() == ANNULUS_MISMATCH);
 

@@ -53,7 +53,7 @@ static inline void listen_for(void) {
 }
 
 static inline annulus_shared_options options_of(size_t size) {
-    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(CAPACITY, char, "a message");
+    annulus_shared_options options = ANNULUS_SHARED_OPTIONS(CAPACITY, char, NULL);
     options.message_size = size;
     return options;
 }

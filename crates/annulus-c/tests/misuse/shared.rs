@@ -10,14 +10,20 @@ use super::Program;
 impl Program {
     /// Options, of which each is now and then one that can't be.
     fn shared_options(&mut self) -> annulus_shared_options {
-        let (bad, named) = (self.dice.below(20), self.dice.below(4));
+        let (bad, described) = (self.dice.below(20), self.dice.below(4));
+        let message_size =
+            if bad == 2 { self.dice.one_of(&[0, 5000]) } else { self.dice.one_of(&[8, 8, 24]) };
         annulus_shared_options {
             size: if bad == 0 { 1 } else { size_of::<annulus_shared_options>() },
             capacity: if bad == 1 { 0 } else { 2 + self.dice.below(7) },
-            message_size: if bad == 2 { self.dice.one_of(&[0, 5000]) } else { self.dice.one_of(&[8, 8, 24]) },
+            message_size,
             message_alignment: if bad == 3 { self.dice.one_of(&[0, 3, 8192]) } else { 8 },
-            type_name: if named == 0 { ptr::null() } else { c"a type".as_ptr() },
-            fingerprint: if named == 0 { self.dice.below(2) as u64 } else { 0 },
+            schema: match (bad, described, message_size) {
+                (5, ..) => c"u65".as_ptr(),
+                (_, 0, _) => ptr::null(),
+                (_, _, 24) => c"[u64;3]".as_ptr(),
+                _ => c"u64".as_ptr(),
+            },
             wait: annulus_wait::default(),
             places: self.dice.below(3) as u32,
             flags: if bad == 4 { 8 } else { self.dice.below(8) as u32 },

@@ -6,13 +6,13 @@
 
 #include "../c/check.h"
 
-/* As the other side has it, where it is called `shared::Quote`. */
+/* As the other side has it. */
 struct quote {
     uint32_t symbol, number;
     uint32_t price; /* 12 bytes, aligned to 4: no multiple of a word */
 };
 
-static annulus_shared_options options = ANNULUS_SHARED_OPTIONS(16, struct quote, "shared::Quote");
+static annulus_shared_options options = ANNULUS_SHARED_OPTIONS(16, struct quote, "Quote{symbol:u32,number:u32,price:u32}");
 static annulus_shared_error error = ANNULUS_SHARED_ERROR;
 static annulus_invitation *invitation;
 

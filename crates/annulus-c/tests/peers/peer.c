@@ -13,7 +13,7 @@ struct message {
     uint64_t number, check;
 };
 
-static const annulus_shared_options OPTIONS = ANNULUS_SHARED_OPTIONS(CAPACITY, struct message, "[u64; 2]");
+static const annulus_shared_options OPTIONS = ANNULUS_SHARED_OPTIONS(CAPACITY, struct message, "[u64;2]");
 
 static uint64_t mixed(uint64_t number) {
     return number * UINT64_C(0x9E3779B97F4A7C15) + 1;

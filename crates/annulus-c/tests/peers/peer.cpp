@@ -10,7 +10,7 @@ namespace shm = annulus::shm;
 struct message {
     std::uint64_t number, check;
 };
-template <> inline constexpr const char *annulus::shm::type_name<message> = "[u64; 2]";
+template <> inline constexpr const char *annulus::shm::schema<message> = "[u64;2]";
 
 static std::uint64_t mixed(std::uint64_t number) { return number * 0x9E3779B97F4A7C15u + 1; }
 

@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(Option<Report>, Option<Outco
         with_words_of!(bytes, receive(arguments, &invitation, &stop))
     };
     let Received { receipt, is_dead } = received
-        .unwrap_or_else(|| Err(foreign(arguments, &format!("its messages are {}", described(info)))))?;
+        .unwrap_or_else(|| Err(foreign(arguments, &format!("its messages are {}", described(&info)))))?;
     if arguments.child {
         let line = serde_json::to_string(&receipt).expect("numbers and words have a form in JSON");
         output::print(&format!("{line}\n"))?;

@@ -95,7 +95,7 @@ impl Info {
         let (info, numbers, pid) = (observer.info(), observer.numbers(), named.process().pid());
         let publisher = Process { pid, command: None };
         let readers =
-            sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now(), clock(info));
+            sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now(), clock(&info));
         Ok(Self {
             schema: SCHEMA,
             name: name.into(),
@@ -108,7 +108,7 @@ impl Info {
             payload_bytes: info.payload_bytes() as u64,
             payload_alignment: info.payload_alignment() as u64,
             fingerprint: info.fingerprint().to_string(),
-            type_name: type_name(info),
+            type_name: type_name(&info),
             published: numbers.as_ref().map(|numbers| numbers.published),
             pending: numbers.and_then(|numbers| numbers.pending),
             readers: readers.iter().map(ReaderInfo::of).collect(),

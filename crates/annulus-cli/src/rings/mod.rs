@@ -126,7 +126,7 @@ pub(crate) fn mismatch(info: Option<RingInfo>, error: &AttachError) -> String {
     use AttachError::{PayloadAlignment, PayloadSize, Type};
     match (error, info) {
         (PayloadSize { .. } | PayloadAlignment { .. } | Type { .. }, Some(info)) => {
-            format!("its messages are {}", described(info))
+            format!("its messages are {}", described(&info))
         }
         _ => error.to_string(),
     }

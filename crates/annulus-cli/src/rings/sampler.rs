@@ -121,7 +121,7 @@ impl Sampler {
         self.next_identity += 1;
         let identity = self.next_identity;
         let state = PeerState::Alive;
-        let clock = clock(info);
+        let clock = clock(&info);
         let observer = Some(observer);
         let watched = Watched { named, identity, observer, header, clock, state, numbers: None };
         self.watched.insert(entry.name.clone(), watched);

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             "{name} is a {kind}: only lossy and lossless broadcast rings can be watched"
         )));
     }
-    let decode = fields::decoder(info).filter(|_| !arguments.hex);
+    let decode = fields::decoder(&info).filter(|_| !arguments.hex);
     if decode.is_none() && !arguments.hex && !arguments.json {
         let type_of = info.fingerprint();
         say(format_args!("{} does not say what is in its messages (type {type_of}): in hex", quoted(name)));

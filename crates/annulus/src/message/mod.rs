@@ -233,6 +233,14 @@ pub trait Message: Copy + Send + 'static {
     unsafe fn decode(wire: *const Self::Wire) -> Self;
 }
 
+impl schema::Fingerprint {
+    /// Of a type's schema.
+    #[must_use]
+    pub fn of<T: Message>() -> Self {
+        T::SCHEMA.fingerprint()
+    }
+}
+
 /// A type without padding lies in the ring as it is.
 #[diagnostic::do_not_recommend]
 impl<T: AsItIs + Send + 'static> Message for T {

@@ -6,22 +6,20 @@
 
 use super::broadcast::Accepted;
 use super::error::AttachError;
-use super::fingerprint::Fingerprint;
-use super::format::Payload;
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::lossless::AcceptedLossless;
 use super::many::{join_as_consumer, join_as_producer};
 use super::mpsc::Builder;
 use super::places::Places;
-use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
+use super::queue::{Peer, WhenConsumerDies, join, share};
 use super::share_error::ShareError;
 use crate::broadcast::{self, FellowPublisher, Lossless};
 use crate::message::Message;
 use crate::queue::across::{BlocksAcross, ManyBlocksAcross};
 use crate::wait::WaitStrategy;
 
-pub use super::format::Payload as MessageType;
+pub use super::message_type::MessageType;
 pub use crate::queue::across::{BlocksAcross as OneProducer, ManyBlocksAcross as ManyProducers};
 pub use crate::ring::block::{Block, LARGE_BYTES};
 
@@ -32,10 +30,10 @@ pub use crate::ring::block::{Block, LARGE_BYTES};
 /// Those of that.
 pub fn spsc_producer(
     builder: crate::spsc::Builder,
-    of: MessageType,
+    of: &MessageType,
     policy: WhenConsumerDies,
 ) -> Result<(crate::queue::Producer<u8, BlocksAcross>, Peer, Invitation), ShareError> {
-    share(builder, Wanted { kind: ShmKind::Spsc, payload: of }, 0, policy)
+    share(builder, ShmKind::Spsc, of, 0, policy)
 }
 
 /// As [`spsc::consumer_by`](super::spsc::consumer_by).
@@ -45,11 +43,10 @@ pub fn spsc_producer(
 /// Those of that.
 pub fn spsc_consumer(
     invitation: &Invitation,
-    of: MessageType,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(crate::queue::Consumer<u8, BlocksAcross>, Peer), AttachError> {
-    let wanted = Wanted { kind: ShmKind::Spsc, payload: of };
-    let (consumer, peer, _) = join(invitation, wanted, strategy, |_, _| None)?;
+    let (consumer, peer, _) = join(invitation, ShmKind::Spsc, of, strategy, |_, _| None)?;
     Ok((consumer, peer))
 }
 
@@ -60,7 +57,7 @@ pub fn spsc_consumer(
 /// Those of that.
 pub fn mpsc_consumer(
     builder: Builder,
-    of: MessageType,
+    of: &MessageType,
 ) -> Result<(crate::queue::Consumer<u8, ManyBlocksAcross>, Places, Invitation), ShareError> {
     builder.build_for(of)
 }
@@ -72,7 +69,7 @@ pub fn mpsc_consumer(
 /// Those of that.
 pub fn mpsc_producer(
     invitation: &Invitation,
-    of: MessageType,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(crate::queue::Producer<u8, ManyBlocksAcross>, Peer), AttachError> {
     join_as_producer(invitation, of, strategy)
@@ -85,7 +82,7 @@ pub fn mpsc_producer(
 /// Those of that.
 pub fn mpsc_next_consumer(
     invitation: &Invitation,
-    of: MessageType,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(crate::queue::Consumer<u8, ManyBlocksAcross>, Places), AttachError> {
     join_as_consumer(invitation, of, strategy)
@@ -103,9 +100,9 @@ type Subscribable<const WORDS: usize, const LARGE: bool> = broadcast::Subscribab
 #[allow(clippy::type_complexity, reason = "a publisher, what makes subscribers, and an invitation")]
 pub fn lossy<const WORDS: usize, const LARGE: bool>(
     builder: broadcast::Builder,
-    of: MessageType,
+    of: &MessageType,
 ) -> Result<(Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>, Invitation), ShareError> {
-    fits::<WORDS, LARGE>(&of);
+    fits::<WORDS, LARGE>(of);
     let (across, invitation) = super::broadcast::share(&builder, ShmKind::Lossy, 0, of)?;
     // SAFETY: as in `broadcast::lossy`; any words are a block.
     let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
@@ -119,10 +116,10 @@ pub fn lossy<const WORDS: usize, const LARGE: bool>(
 /// Those of that.
 pub fn accept<const WORDS: usize, const LARGE: bool>(
     invitation: &Invitation,
-    of: MessageType,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<Accepted<Block<WORDS, LARGE>>, AttachError> {
-    fits::<WORDS, LARGE>(&of);
+    fits::<WORDS, LARGE>(of);
     super::broadcast::accept(invitation, &[ShmKind::Lossy, ShmKind::MpLossy], of, strategy, || false)
 }
 
@@ -134,10 +131,10 @@ pub fn accept<const WORDS: usize, const LARGE: bool>(
 #[allow(clippy::type_complexity, reason = "a publisher, and an invitation")]
 pub fn lossless<const WORDS: usize, const LARGE: bool>(
     builder: broadcast::Builder,
-    of: MessageType,
+    of: &MessageType,
     seats: usize,
 ) -> Result<(broadcast::Publisher<Block<WORDS, LARGE>, Lossless>, Invitation), ShareError> {
-    fits::<WORDS, LARGE>(&of);
+    fits::<WORDS, LARGE>(of);
     super::lossless::share_with_seats(builder, of, seats)
 }
 
@@ -148,10 +145,10 @@ pub fn lossless<const WORDS: usize, const LARGE: bool>(
 /// Those of that.
 pub fn accept_lossless<const WORDS: usize, const LARGE: bool>(
     invitation: &Invitation,
-    of: MessageType,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<AcceptedLossless<Block<WORDS, LARGE>>, AttachError> {
-    fits::<WORDS, LARGE>(&of);
+    fits::<WORDS, LARGE>(of);
     super::lossless::accept_for(invitation, of, strategy)
 }
 
@@ -171,9 +168,9 @@ pub fn subscribable_of<T: Message>(
 #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
 pub fn mp_lossy<const WORDS: usize, const LARGE: bool>(
     builder: super::mp_broadcast::Builder,
-    of: MessageType,
+    of: &MessageType,
 ) -> Result<(FellowPublisher<Block<WORDS, LARGE>>, Places, Invitation), ShareError> {
-    fits::<WORDS, LARGE>(&of);
+    fits::<WORDS, LARGE>(of);
     builder.build_for(of)
 }
 
@@ -184,31 +181,16 @@ pub fn mp_lossy<const WORDS: usize, const LARGE: bool>(
 /// Those of that.
 pub fn mp_lossy_publisher<const WORDS: usize, const LARGE: bool>(
     invitation: &Invitation,
-    of: MessageType,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<FellowPublisher<Block<WORDS, LARGE>>, AttachError> {
-    fits::<WORDS, LARGE>(&of);
+    fits::<WORDS, LARGE>(of);
     super::fellows::join(invitation, of, strategy)
 }
 
 /// The message fits, and lies in its slot where such a block does.
 fn fits<const WORDS: usize, const LARGE: bool>(of: &MessageType) {
-    assert!(of.bytes <= size_of::<[u64; WORDS]>() && LARGE == (of.bytes >= LARGE_BYTES));
-}
-
-impl Payload {
-    /// Messages of such a size and alignment, and a type of that [name](Fingerprint::named).
-    #[must_use]
-    pub fn named(bytes: usize, alignment: usize, name: &str) -> Self {
-        Self { bytes, alignment, fingerprint: Fingerprint::of_parts(bytes, alignment, name) }
-    }
-
-    /// Whether there can be such messages: their size is above 0 and a multiple of the alignment, which is a
-    /// power of two, and at most the size of a page.
-    #[must_use]
-    pub fn can_be(&self) -> bool {
-        self.bytes > 0 && self.fault().is_none()
-    }
+    assert!(of.bytes() <= size_of::<[u64; WORDS]>() && LARGE == (of.bytes() >= LARGE_BYTES));
 }
 
 #[cfg(all(test, not(miri)))]
@@ -229,13 +211,13 @@ mod tests {
     /// Several laps of a ring of odd length, from a first number whose followers wrap; one by one, and in
     /// batches of all that has room.
     fn both_ways<T: Message + Pod + PartialEq + core::fmt::Debug>() {
-        let of = Payload::of::<T>();
-        let size = of.bytes;
+        let of = MessageType::of::<T>();
+        let size = of.bytes();
         for first in [0, u64::MAX - 5] {
             let builder = crate::spsc::Builder::new(5).wait_strategy(BLOCK).first(first);
             let (mut typed, _, invitation) =
                 crate::shm::spsc::producer::<T>(builder, WhenConsumerDies::Close).unwrap();
-            let (mut blocks, _) = spsc_consumer(&invitation, of, BLOCK).unwrap();
+            let (mut blocks, _) = spsc_consumer(&invitation, &of, BLOCK).unwrap();
             assert_eq!(blocks.capacity(), 5 * size);
             let mut seen = 0;
             for number in 0..40_u64 {
@@ -257,7 +239,7 @@ mod tests {
             assert_eq!(blocks.readable_shared().len(), size);
             drop(blocks);
 
-            let (mut blocks, _, invitation) = spsc_producer(builder, of, WhenConsumerDies::Close).unwrap();
+            let (mut blocks, _, invitation) = spsc_producer(builder, &of, WhenConsumerDies::Close).unwrap();
             let (mut typed, _) = crate::shm::spsc::consumer_by::<T>(&invitation, BLOCK).unwrap();
             for number in (0..40_u64).step_by(2) {
                 let pair = [numbered::<T>(number), numbered(number + 1)];
@@ -305,21 +287,21 @@ mod tests {
 
     /// Each producer is of another language.
     fn producers_of_both_kinds<T: Message + Pod + PartialEq + core::fmt::Debug>() {
-        let of = Payload::of::<T>();
+        let of = MessageType::of::<T>();
         let builder = Builder::new(crate::mpsc::Builder::new(3).wait_strategy(BLOCK)).producers(2);
-        let (mut consumer, places, invitation) = mpsc_consumer(builder, of).unwrap();
+        let (mut consumer, places, invitation) = mpsc_consumer(builder, &of).unwrap();
         let (mut typed, _) = crate::shm::mpsc::producer::<T>(&invitation).unwrap();
-        let (mut blocks, peer) = mpsc_producer(&invitation, of, BLOCK).unwrap();
+        let (mut blocks, peer) = mpsc_producer(&invitation, &of, BLOCK).unwrap();
         assert_eq!(places.taken(), 2);
         for number in 0..20_u64 {
             typed.send(numbered(number)).unwrap();
-            let slots = blocks.try_reserve(of.bytes).unwrap();
+            let slots = blocks.try_reserve(of.bytes()).unwrap();
             let message = numbered::<T>(number + 100);
-            assert_eq!(slots.write_slice(bytemuck::bytes_of(&message)), of.bytes);
+            assert_eq!(slots.write_slice(bytemuck::bytes_of(&message)), of.bytes());
             let mut seen = Vec::new();
             while seen.len() < 2 {
                 let there = consumer.readable_shared().to_vec();
-                seen.extend(there.chunks_exact(of.bytes).map(bytemuck::pod_read_unaligned::<T>));
+                seen.extend(there.chunks_exact(of.bytes()).map(bytemuck::pod_read_unaligned::<T>));
                 consumer.advance(there.len());
             }
             let wanted = [numbered(number), message];
@@ -328,8 +310,10 @@ mod tests {
         drop(consumer);
         assert_eq!(peer.state(), Some(crate::shm::PeerState::Closed));
         let refused =
-            mpsc_next_consumer(&invitation, Payload { bytes: of.bytes + 4096, ..of }, BLOCK).map(drop);
-        assert!(matches!(refused, Err(AttachError::PayloadSize { wanted, .. }) if wanted == of.bytes + 4096));
+            mpsc_next_consumer(&invitation, &MessageType::of_bytes(of.bytes() + 4096, 8), BLOCK).map(drop);
+        assert!(
+            matches!(refused, Err(AttachError::PayloadSize { wanted, .. }) if wanted == of.bytes() + 4096)
+        );
     }
 
     #[test]
@@ -344,21 +328,21 @@ mod tests {
         const WORDS: usize,
         const LARGE: bool,
     >() {
-        let of = Payload::of::<T>();
+        let of = MessageType::of::<T>();
         let block = |number: u64| {
             let mut words = [0_u64; WORDS];
-            bytemuck::bytes_of_mut(&mut words)[..of.bytes]
+            bytemuck::bytes_of_mut(&mut words)[..of.bytes()]
                 .copy_from_slice(bytemuck::bytes_of(&numbered::<T>(number)));
             Block(words)
         };
         for first in [0, 1 << 20] {
             let builder = broadcast::Builder::new(4).wait_strategy(BLOCK).first(first);
             let (mut typed, _, invitation) = crate::shm::broadcast::lossy::<T>(builder).unwrap();
-            let ring = accept::<WORDS, LARGE>(&invitation, of, BLOCK).unwrap();
+            let ring = accept::<WORDS, LARGE>(&invitation, &of, BLOCK).unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {
                 typed.publish(numbered(number));
-                assert_eq!(subscriber.try_recv().unwrap().0, block(number).0, "{} bytes", of.bytes);
+                assert_eq!(subscriber.try_recv().unwrap().0, block(number).0, "{} bytes", of.bytes());
             }
             typed.publish_batch(&[numbered(20), numbered(21), numbered(22)]);
             let mut run = [Block([0; WORDS]); 8];
@@ -367,12 +351,12 @@ mod tests {
             drop(typed);
             assert!(subscriber.recv().is_err());
 
-            let (mut blocks, _, invitation) = lossy::<WORDS, LARGE>(builder, of).unwrap();
+            let (mut blocks, _, invitation) = lossy::<WORDS, LARGE>(builder, &of).unwrap();
             let ring = invitation.accept::<T>().unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {
                 blocks.publish(block(number));
-                assert_eq!(subscriber.try_recv(), Ok(numbered(number)), "{} bytes", of.bytes);
+                assert_eq!(subscriber.try_recv(), Ok(numbered(number)), "{} bytes", of.bytes());
             }
             drop(blocks);
             assert!(subscriber.recv().is_err());
@@ -393,11 +377,11 @@ mod tests {
 
     #[test]
     fn what_messages_can_be() {
-        let of = Payload::of::<[u32; 3]>();
-        assert_eq!(Payload::named(12, 4, core::any::type_name::<[u32; 3]>()), of);
-        assert!(of.can_be() && Payload { bytes: 1, alignment: 1, ..of }.can_be());
+        let of = MessageType::of::<[u32; 3]>();
+        assert_eq!(MessageType::described("[u32;3]".parse().unwrap(), 4), of);
+        assert!(of.can_be() && MessageType::of_bytes(1, 1).can_be());
         for (bytes, alignment) in [(0, 1), (12, 0), (12, 3), (12, 8), (8192, 8192)] {
-            assert!(!Payload { bytes, alignment, ..of }.can_be(), "{bytes} {alignment}");
+            assert!(!MessageType::of_bytes(bytes, alignment).can_be(), "{bytes} {alignment}");
         }
     }
 }

@@ -14,10 +14,11 @@ pub use crate::broadcast::{Awaited, Foreign};
 
 use super::error::AttachError;
 use super::fellows;
-use super::format::{Identity, Layout, Payload};
+use super::format::{Identity, Layout};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
+use super::message_type::MessageType;
 use super::numbers_and_slots::{Extent, damaged, shown};
 use super::places::Table;
 use super::process::ProcessId;
@@ -87,7 +88,7 @@ use crate::wait::{Remote, WaitStrategy};
 pub fn lossy<T: Message>(
     builder: Builder,
 ) -> Result<(Publisher<T>, Subscribable<T>, Invitation), ShareError> {
-    let (across, invitation) = share(&builder, ShmKind::Lossy, 0, Payload::of::<T>())?;
+    let (across, invitation) = share(&builder, ShmKind::Lossy, 0, &MessageType::of::<T>())?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
@@ -100,7 +101,7 @@ pub(super) fn share(
     builder: &Builder,
     kind: ShmKind,
     seats: usize,
-    payload: Payload,
+    of: &MessageType,
 ) -> Result<(Across, Invitation), ShareError> {
     let capacity = builder.slots();
     if capacity < MIN_CAPACITY {
@@ -114,6 +115,7 @@ pub(super) fn share(
     } else {
         sleepers::create(identity)
     }?;
+    let (payload, schema) = of.written()?;
     let stride = stride_for(payload.bytes, Writers::One);
     let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
@@ -133,7 +135,7 @@ pub(super) fn share(
     let memory =
         PlacedMemory::create("annulus broadcast", bytes, Access::CreatorAlone, builder.memory_options())?;
     let memory = Arc::new(memory);
-    layout.write(&memory).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or(too_large)?;
     if is_lossless {
         // SAFETY: it is in the memory, which lives.
         unsafe { shown(&memory).as_ref() }.begin_lossless(builder.free_slots(), seats);
@@ -194,7 +196,7 @@ impl Invitation {
         strategy: WaitStrategy,
         is_given_up: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Accepted<T>, AttachError> {
-        accept(self, &[ShmKind::Lossy, ShmKind::MpLossy], Payload::of::<T>(), strategy, is_given_up)
+        accept(self, &[ShmKind::Lossy, ShmKind::MpLossy], &MessageType::of::<T>(), strategy, is_given_up)
     }
 }
 
@@ -204,7 +206,7 @@ impl Invitation {
 pub(super) fn accept<T: Message>(
     invitation: &Invitation,
     kinds: &[ShmKind],
-    payload: Payload,
+    of: &MessageType,
     strategy: WaitStrategy,
     is_given_up: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Result<Accepted<T>, AttachError> {
@@ -212,7 +214,7 @@ pub(super) fn accept<T: Message>(
     let ring = lock::reopened(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, true)?;
     let kind = kinds.iter().copied().find(|&kind| kind == layout.kind).unwrap_or(kinds[0]);
-    layout.is_for(kind, &payload)?;
+    layout.is_for(kind, of, &memory)?;
     let capacity = layout.capacity;
     let writers = if kind == ShmKind::MpLossy { Writers::Fellows } else { Writers::One };
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, writers, &memory)?;

@@ -15,10 +15,10 @@
 //! process is trusted, `unsafe` code can have [a slice](crate::queue::SharedSlice::as_slice).
 
 use super::error::AttachError;
-use super::format::Payload;
 use super::invitation::Invitation;
 use super::kind::ShmKind;
-use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
+use super::message_type::MessageType;
+use super::queue::{Peer, WhenConsumerDies, join, share};
 use super::share_error::ShareError;
 use super::spsc::Across;
 use crate::queue::bytes::Builder;
@@ -67,7 +67,7 @@ pub fn producer(
     policy: WhenConsumerDies,
 ) -> Result<(Producer, Peer, Invitation), ShareError> {
     let capacity = builder.checked()?;
-    let (words, peer, invitation) = share(builder.words, wanted(), capacity as u64, policy)?;
+    let (words, peer, invitation) = share(builder.words, ShmKind::Bytes, &words(), capacity as u64, policy)?;
     Ok((Producer { words, capacity }, peer, invitation))
 }
 
@@ -96,10 +96,11 @@ pub fn consumer_by(invitation: &Invitation, strategy: WaitStrategy) -> Result<(C
         let slots_of = usize::try_from(capacity).ok().and_then(|capacity| Builder::new(capacity).slots());
         (slots_of != Some(slots)).then_some("the capacity in bytes")
     };
-    let (words, peer, capacity) = join(invitation, wanted(), strategy, fault)?;
+    let (words, peer, capacity) = join(invitation, ShmKind::Bytes, &words(), strategy, fault)?;
     Ok((Consumer { words, capacity: capacity as usize }, peer))
 }
 
-fn wanted() -> Wanted {
-    Wanted { kind: ShmKind::Bytes, payload: Payload::of::<u64>() }
+/// In words; what a record is made of is not known.
+fn words() -> MessageType {
+    MessageType::of_bytes(8, 8)
 }

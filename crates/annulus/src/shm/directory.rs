@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 
-use super::fingerprint::Fingerprint;
 use super::liveness::PeerState;
 use super::name;
 use super::name_error::{DirectoryError, NameError};
@@ -19,6 +18,7 @@ use super::names::{Names, OTHERS, about_all, is_private};
 use super::process::ProcessId;
 use super::published_name::PublishedName;
 use super::record::Record;
+use crate::message::schema::Fingerprint;
 use crate::os::error::at;
 use crate::os::folder::{self, Folder, Rights, Watch};
 use crate::os::process::pid_namespace;

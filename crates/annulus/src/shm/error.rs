@@ -1,12 +1,13 @@
 //! [`AttachError`]: why a descriptor is no ring that this process can use.
 
+use alloc::boxed::Box;
 use core::error::Error;
 use core::fmt;
 use std::io;
 
-use super::fingerprint::Fingerprint;
 use super::kind::ShmKind;
 use crate::memory::MemoryError;
+use crate::message::schema::{Schema, SchemaError};
 use crate::os::error::Detail;
 
 /// Why a descriptor is no ring that this process can use.
@@ -78,13 +79,15 @@ pub enum AttachError {
         /// The alignment of the type that was asked for.
         wanted: usize,
     },
-    /// Its messages are of another type, of the same size and alignment.
+    /// Its messages are of another type: names, kinds or places of fields differ.
     Type {
-        /// The ring's.
-        found: Fingerprint,
+        /// The ring's; `None` if it has none.
+        found: Option<Box<Schema>>,
         /// That of the type that was asked for.
-        wanted: Fingerprint,
+        wanted: Box<Schema>,
     },
+    /// What it says of its messages is no schema.
+    Schema(SchemaError),
     /// A field of its header can't be.
     Damaged {
         /// Which field.
@@ -144,8 +147,9 @@ impl fmt::Display for AttachError {
             Self::PayloadAlignment { found, wanted } => {
                 write!(f, "the ring's messages are aligned to {found} bytes, and this type to {wanted}")
             }
-            Self::Type { found, wanted } => {
-                write!(f, "the ring's messages are of the type {found}, and this type is {wanted}")
+            Self::Type { found, wanted } => write_types(f, found.as_deref(), wanted),
+            Self::Schema(error) => {
+                write!(f, "what the ring says of its messages is no schema: {error}")
             }
             Self::Damaged { field, value } => {
                 write!(f, "the ring's header is damaged: {field} can't be {value:#x}")
@@ -163,11 +167,33 @@ impl fmt::Display for AttachError {
     }
 }
 
+/// So many differences are told; the rest is counted.
+const MOST_DIFFERENCES: usize = 8;
+
+fn write_types(f: &mut fmt::Formatter<'_>, found: Option<&Schema>, wanted: &Schema) -> fmt::Result {
+    let Some(found) = found else {
+        return write!(
+            f,
+            "the ring has no schema, only messages of a size, and this process wants `{wanted}`"
+        );
+    };
+    f.write_str("the ring's messages are of another type (the ring / this process): ")?;
+    let differences = found.differences(wanted);
+    for (index, difference) in differences.iter().take(MOST_DIFFERENCES).enumerate() {
+        write!(f, "{}{difference}", if index > 0 { "; " } else { "" })?;
+    }
+    match differences.len().saturating_sub(MOST_DIFFERENCES) {
+        0 => Ok(()),
+        more => write!(f, "; and {more} more"),
+    }
+}
+
 impl Error for AttachError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Memory(error) => Some(error),
             Self::System(error) => Some(error),
+            Self::Schema(error) => Some(error),
             _ => None,
         }
     }
@@ -177,10 +203,13 @@ impl Error for AttachError {
 mod tests {
     use super::*;
     use alloc::string::ToString;
+    use alloc::vec::Vec;
 
     #[test]
     fn each_error_says_what_was_found() {
-        let types = (Fingerprint::named::<u8>("a"), Fingerprint::named::<u8>("b"));
+        let schema = |text: &str| Box::new(text.parse::<Schema>().unwrap());
+        let many: Vec<_> = (0..20).map(|number| std::format!("f{number}:u8")).collect();
+        let many = std::format!("{{{}}}", many.join(","));
         for (error, words) in [
             (AttachError::NotMemory, ["no file in memory", ""]),
             (AttachError::NotSealed, ["SHRINK", "GROW"]),
@@ -204,9 +233,18 @@ mod tests {
             (AttachError::PayloadSize { found: 77, wanted: 88 }, ["77", "88"]),
             (AttachError::PayloadAlignment { found: 77, wanted: 88 }, ["77", "88"]),
             (
-                AttachError::Type { found: types.0, wanted: types.1 },
-                [&types.0.to_string(), &types.1.to_string()],
+                AttachError::Type {
+                    found: Some(schema("quote{bid:f64,ask:f64}")),
+                    wanted: schema("quote{bid:f64,ask:f32}"),
+                },
+                ["ask: f64 at 8 / ask: f32 at 8", "the size: 16 / the size: 12"],
             ),
+            (
+                AttachError::Type { found: Some(schema("u64")), wanted: schema(&many) },
+                ["f0: u8 at 0", "and 14 more"],
+            ),
+            (AttachError::Type { found: None, wanted: schema("u64") }, ["has no schema", "wants `u64`"]),
+            (AttachError::Schema("u".parse::<Schema>().unwrap_err()), ["is no schema", "at byte 0"]),
             (AttachError::Damaged { field: "the capacity", value: 0xAB }, ["the capacity", "0xab"]),
             (AttachError::Page { found: 0xAB, wanted: 0xCD }, ["00000000000000ab", "00000000000000cd"]),
             (AttachError::NoPage, ["without its sleepers' page", "by its invitation"]),
@@ -214,7 +252,10 @@ mod tests {
         ] {
             let text = error.to_string();
             assert!(words.iter().all(|words| text.contains(words)), "{error:?}: {text}");
-            assert_eq!(error.source().is_some(), matches!(error, AttachError::System(_)));
+            assert_eq!(
+                error.source().is_some(),
+                matches!(error, AttachError::System(_) | AttachError::Schema(_))
+            );
         }
     }
 }

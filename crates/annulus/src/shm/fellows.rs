@@ -9,10 +9,11 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::error::AttachError;
-use super::format::{Identity, LANE_CELLS, Layout, Payload};
+use super::format::{Identity, LANE_CELLS, Layout};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::many::{ENDS, MOST_PLACES, free_place};
+use super::message_type::MessageType;
 use super::numbers_and_slots::{Extent, shown};
 use super::places::{Places, Table, WhenNoProducer, byte_of};
 use super::process::ProcessId;
@@ -37,7 +38,7 @@ use crate::wait::WaitStrategy;
 /// Any bytes are a `T`.
 pub(super) fn share<T: Message>(
     builder: Builder,
-    payload: Payload,
+    of: &MessageType,
     places: usize,
     when_no_publisher: WhenNoProducer,
 ) -> Result<(FellowPublisher<T>, Places, Invitation), ShareError> {
@@ -49,6 +50,7 @@ pub(super) fn share<T: Message>(
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
     }
     let first = builder.first_sequence()?;
+    let (payload, schema) = of.written()?;
     let stride = stride_for(payload.bytes, Writers::Fellows);
     let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
@@ -70,7 +72,7 @@ pub(super) fn share<T: Message>(
     let memory =
         PlacedMemory::create("annulus broadcast", bytes, Access::Everyone, builder.memory_options())?;
     let memory = Arc::new(memory);
-    layout.write(&memory).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or(too_large)?;
     let ends = when_no_publisher == WhenNoProducer::Close;
     numbers(&memory).begin_without_lane(if ends { ENDS } else { 0 });
     // SAFETY: it is in the memory, which lives.
@@ -100,13 +102,13 @@ pub(super) fn share<T: Message>(
 /// Any bytes are a `T`.
 pub(super) fn join<T: Message>(
     invitation: &Invitation,
-    payload: Payload,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<FellowPublisher<T>, AttachError> {
-    invitation.is_for(ShmKind::MpLossy, &payload)?;
+    invitation.is_for(ShmKind::MpLossy, of)?;
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
-    layout.is_for(ShmKind::MpLossy, &payload)?;
+    layout.is_for(ShmKind::MpLossy, of, &memory)?;
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Fellows, &memory)?;
     if layout.capacity < MIN_CAPACITY {
         return Err(damaged("the capacity", layout.capacity as u64));

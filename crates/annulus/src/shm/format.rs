@@ -1,6 +1,7 @@
 //! [`Layout`]: where everything lies in shared memory, and the header that says so (`docs/SHM-FORMAT.md`).
 
-use core::any::type_name;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -8,17 +9,17 @@ use rustix::io::retry_on_intr;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::error::AttachError;
-use super::fingerprint::Fingerprint;
 use super::kind::ShmKind;
+use super::message_type::{MessageType, Payload};
 use super::process::ProcessId;
-use crate::message::Message;
+use crate::message::schema::{Fingerprint, Schema, SchemaError};
 use crate::os::shared_memory::{SharedMemory, Unfit};
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// What a ring begins with.
 pub(crate) const MAGIC: [u8; 8] = *b"ANNULUS\0";
 /// The version of the format.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// It reads 4, 3, 2, 1 in memory on machines that write the lowest byte first.
 pub(crate) const ENDIAN_MARK: u32 = 0x0102_0304;
 
@@ -31,7 +32,7 @@ pub(crate) const PRODUCER_OFFSET: usize = 128;
 pub(crate) const CONSUMER_OFFSET: usize = 256;
 /// What a thread that sleeps, or wakes another, changes.
 pub(crate) const WAKE_OFFSET: usize = 384;
-/// A table of cells of [`CELL_BYTES`] each; how many is up to the ring. The slots follow.
+/// A table of cells of [`CELL_BYTES`] each; how many is up to the ring. The schema follows, then the slots.
 pub(crate) const CELLS_OFFSET: usize = 512;
 /// The length of a cell.
 pub(crate) const CELL_BYTES: usize = 128;
@@ -42,8 +43,6 @@ pub(crate) const LANE_CELLS: usize = 3;
 pub(crate) const LEAST_BYTES: usize = CELLS_OFFSET;
 /// The slots begin at a multiple of this at least.
 const SLOTS_ALIGNMENT: usize = 128;
-/// Memory begins at a page, so no message can be aligned to more.
-const LARGEST_ALIGNMENT: usize = 4096;
 
 /// Where the fields of the header are, in bytes.
 pub(crate) mod offset {
@@ -63,9 +62,9 @@ pub(crate) mod offset {
     pub(crate) const START: usize = 88;
     pub(crate) const CREATOR_START: usize = 96;
     pub(crate) const CREATOR_PID: usize = 104;
-    /// Zero in this version; a reader does not look at it, nor at `RESERVED`.
-    pub(crate) const UNUSED: usize = 108;
+    pub(crate) const SCHEMA_BYTES: usize = 108;
     pub(crate) const IDENTITY: usize = 112;
+    /// Zero in this version; a reader does not look at it.
     pub(crate) const RESERVED: usize = 120;
 }
 
@@ -122,7 +121,7 @@ const _: () = {
     assert!(offset::CELLS == 32 && offset::SLOTS_OFFSET == 40 && offset::SLOT_BYTES == 48);
     assert!(offset::CAPACITY == 56 && offset::PAYLOAD_BYTES == 64 && offset::PAYLOAD_ALIGNMENT == 72);
     assert!(offset::FINGERPRINT == 80 && offset::START == 88 && offset::CREATOR_START == 96);
-    assert!(offset::CREATOR_PID == 104 && offset::UNUSED == 108 && offset::IDENTITY == 112);
+    assert!(offset::CREATOR_PID == 104 && offset::SCHEMA_BYTES == 108 && offset::IDENTITY == 112);
     assert!(offset::RESERVED == 120 && offset::RESERVED < HEADER_BYTES);
     assert!(HEADER_BYTES == 128 && PRODUCER_OFFSET == 128 && CONSUMER_OFFSET == 256);
     assert!(WAKE_OFFSET == 384 && CELLS_OFFSET == 512 && CELL_BYTES == 128);
@@ -145,40 +144,6 @@ pub(crate) const fn are_at(offsets: &[usize], wanted: &[usize]) {
 /// The bytes of a header. They are copied once, and then checked: who writes to the memory in between changes
 /// nothing.
 pub(crate) type HeaderBytes = [u8; HEADER_BYTES];
-
-/// The type of a ring's messages, as far as two processes can compare it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Payload {
-    /// In bytes.
-    pub bytes: usize,
-    /// In bytes: a power of two.
-    pub alignment: usize,
-    /// What tells it from other types of that size.
-    pub fingerprint: Fingerprint,
-}
-
-impl Payload {
-    /// Of a type, as it lies in a ring, by its name.
-    #[must_use]
-    pub fn of<T: Message>() -> Self {
-        let (bytes, alignment) = (size_of::<T::Wire>(), align_of::<T::Wire>());
-        Self { bytes, alignment, fingerprint: Fingerprint::of_parts(bytes, alignment, type_name::<T>()) }
-    }
-
-    /// What can't be, and its value.
-    pub(super) fn fault(&self) -> Option<(&'static str, u64)> {
-        let Self { bytes, alignment, .. } = *self;
-        if !alignment.is_power_of_two() || alignment > LARGEST_ALIGNMENT {
-            return Some(("the payload's alignment", alignment as u64));
-        }
-        (bytes % alignment != 0).then_some(("the payload's size", bytes as u64))
-    }
-
-    /// From one slot of a queue to the next, in bytes. The header knows no slot of 0.
-    pub(crate) fn slot_bytes(&self) -> usize {
-        self.bytes.max(1)
-    }
-}
 
 /// What a ring and its sleepers' page have in common, and no two rings: a number that was drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,12 +186,15 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Where the cells begin, in bytes from the first one on, and where the slots do. `None` if this is more
-    /// than can be counted, or if some field can't be (see [`Self::fault`]).
+    /// Where the schema begins. `None` if this is more than can be counted.
+    fn schema_offset(&self) -> Option<usize> {
+        CELLS_OFFSET.checked_add(self.cells.checked_mul(CELL_BYTES)?)
+    }
+
+    /// Where the slots begin. `None` as above, or if some field can't be (see [`Self::fault`]).
     pub(crate) fn slots_offset(&self) -> Option<usize> {
-        let cells = self.cells.checked_mul(CELL_BYTES)?;
         let alignment = self.payload.alignment.max(SLOTS_ALIGNMENT);
-        CELLS_OFFSET.checked_add(cells)?.checked_next_multiple_of(alignment)
+        self.schema_offset()?.checked_add(self.payload.schema_bytes)?.checked_next_multiple_of(alignment)
     }
 
     /// How much memory it takes. `None` as above.
@@ -271,6 +239,7 @@ impl Layout {
         put(offset::START, &self.start.to_ne_bytes());
         put(offset::CREATOR_START, &self.creator.start_time().to_ne_bytes());
         put(offset::CREATOR_PID, &self.creator.pid().to_ne_bytes());
+        put(offset::SCHEMA_BYTES, &u32::try_from(self.payload.schema_bytes).ok()?.to_ne_bytes());
         put(offset::IDENTITY, &self.identity.to_u64().to_ne_bytes());
         Some(header)
     }
@@ -307,6 +276,7 @@ impl Layout {
                 bytes: size(offset::PAYLOAD_BYTES),
                 alignment: size(offset::PAYLOAD_ALIGNMENT),
                 fingerprint: Fingerprint::from_u64(long(offset::FINGERPRINT)),
+                schema_bytes: usize::try_from(short(offset::SCHEMA_BYTES)).unwrap_or(usize::MAX),
             },
             slot_bytes: size(offset::SLOT_BYTES),
             capacity: size(offset::CAPACITY),
@@ -333,36 +303,85 @@ impl Layout {
         }
     }
 
-    /// Whether it is a ring of this kind, for messages of this type.
-    pub(crate) fn is_for(&self, kind: ShmKind, payload: &Payload) -> Result<(), AttachError> {
+    /// Whether it is a ring of this kind, for messages of this type. `memory` is its own.
+    pub(crate) fn is_for(
+        &self,
+        kind: ShmKind,
+        of: &MessageType,
+        memory: &SharedMemory,
+    ) -> Result<(), AttachError> {
         let found = &self.payload;
         if self.kind != kind {
-            Err(AttachError::Kind { found: self.kind, wanted: kind })
-        } else if found.bytes != payload.bytes {
-            Err(AttachError::PayloadSize { found: found.bytes, wanted: payload.bytes })
-        } else if found.alignment != payload.alignment {
-            Err(AttachError::PayloadAlignment { found: found.alignment, wanted: payload.alignment })
-        } else if found.fingerprint != payload.fingerprint && !mutated!("shm_any_type") {
-            Err(AttachError::Type { found: found.fingerprint, wanted: payload.fingerprint })
-        } else {
-            Ok(())
+            return Err(AttachError::Kind { found: self.kind, wanted: kind });
         }
+        if let Some(wanted) = of.schema() {
+            if wanted.fingerprint() != found.fingerprint && !mutated!("shm_any_type") {
+                let found = self.schema(memory)?.map(Box::new);
+                return Err(AttachError::Type { found, wanted: Box::new(wanted.clone()) });
+            }
+        }
+        if found.bytes != of.bytes() {
+            return Err(AttachError::PayloadSize { found: found.bytes, wanted: of.bytes() });
+        }
+        // (A schema says where everything lies, so a ring may be aligned to more.)
+        if found.alignment < of.alignment() {
+            return Err(AttachError::PayloadAlignment { found: found.alignment, wanted: of.alignment() });
+        }
+        Ok(())
     }
 
-    /// Writes the header of new memory. `None` if the memory is too short, or there is no such header.
+    /// The schema that lies in the ring's memory, if there is one.
+    pub(crate) fn schema(&self, memory: &SharedMemory) -> Result<Option<Schema>, AttachError> {
+        self.schema_text(memory).map(|text| self.parsed(&text)).transpose()
+    }
+
+    /// The schema of that text.
+    pub(crate) fn parsed(&self, text: &[u8]) -> Result<Schema, AttachError> {
+        let text = core::str::from_utf8(text).map_err(|error| {
+            AttachError::Schema(SchemaError { at: error.valid_up_to(), expected: "UTF-8".into() })
+        })?;
+        let schema: Schema = text.parse().map_err(AttachError::Schema)?;
+        let Payload { bytes, fingerprint, .. } = self.payload;
+        if schema.fingerprint() != fingerprint {
+            return Err(AttachError::Damaged { field: "the fingerprint", value: fingerprint.to_u64() });
+        }
+        if schema.size() != bytes {
+            return Err(AttachError::Damaged { field: "the payload's size", value: bytes as u64 });
+        }
+        Ok(schema)
+    }
+
+    /// What lies where the schema does, if there is one.
+    pub(crate) fn schema_text(&self, memory: &SharedMemory) -> Option<Vec<u8>> {
+        let (offset, length) = (self.schema_offset()?, self.payload.schema_bytes);
+        // (It ends before the slots.)
+        let words = (offset..offset + length).step_by(4);
+        // Relaxed: pairs with the store in `write`. Whatever it finds is checked.
+        let bytes = words.flat_map(|offset| word_at(memory, offset).load(Ordering::Relaxed).to_ne_bytes());
+        (length > 0).then(|| bytes.take(length).collect())
+    }
+
+    /// Writes the header of new memory, and the schema. `None` if the memory is too short, or there is no
+    /// such header.
     ///
     /// Nobody else may have the memory yet.
-    pub(crate) fn write(&self, memory: &SharedMemory) -> Option<()> {
+    pub(crate) fn write(&self, memory: &SharedMemory, schema: &str) -> Option<()> {
         let header = self.encode()?;
         if !memory.is_writable() || memory.len() < self.total_bytes()? {
             return None;
         }
-        for offset in (0..HEADER_BYTES).step_by(4) {
-            let word = u32::from_ne_bytes(array(&header, offset));
-            // Relaxed: pairs with the load in `read`. Nobody else has the memory yet, and the system call
-            // that hands it over (a message, a file) orders it.
-            word_at(memory, offset).store(word, Ordering::Relaxed);
-        }
+        assert_eq!(schema.len(), self.payload.schema_bytes, "what the header says");
+        let write = |begin: usize, bytes: &[u8]| {
+            for (index, part) in bytes.chunks(4).enumerate() {
+                let mut word = [0; 4];
+                word[..part.len()].copy_from_slice(part);
+                // Relaxed: pairs with the loads in `read` and `schema_text`. Nobody else has the memory yet,
+                // and the system call that hands it over (a message, a file) orders it.
+                word_at(memory, begin + 4 * index).store(u32::from_ne_bytes(word), Ordering::Relaxed);
+            }
+        };
+        write(0, &header);
+        write(self.schema_offset()?, schema.as_bytes());
         Some(())
     }
 
@@ -407,12 +426,12 @@ fn array<const N: usize>(header: &HeaderBytes, offset: usize) -> [u8; N] {
     bytes
 }
 
-/// Four bytes of the header. (A load of eight is no plain load on every machine of 32 bits, and would fail
+/// Four bytes before the slots. (A load of eight is no plain load on every machine of 32 bits, and would fail
 /// there in memory that can't be written to.)
 fn word_at(memory: &SharedMemory, offset: usize) -> &AtomicU32 {
-    assert!(offset % 4 == 0 && offset + 4 <= HEADER_BYTES.min(memory.len()));
+    assert!(offset % 4 == 0 && offset + 4 <= memory.len());
     // SAFETY: within the memory, which lives as long as the reference; at a multiple of 4, because memory
-    // begins at a page; and every process accesses the header by atomic operations.
+    // begins at a page; and every process accesses the header and the schema by atomic operations.
     unsafe { AtomicU32::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
 }
 
@@ -421,9 +440,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Of a schema of 70 bytes.
+    const PAYLOAD: Payload =
+        Payload { bytes: 24, alignment: 8, fingerprint: Fingerprint::from_u64(77), schema_bytes: 70 };
+
     const SAMPLE: Layout = Layout {
         kind: ShmKind::Spsc,
-        payload: Payload { bytes: 24, alignment: 8, fingerprint: Fingerprint::NONE },
+        payload: PAYLOAD,
         slot_bytes: 32,
         capacity: 100,
         cells: 3,
@@ -431,8 +454,8 @@ mod tests {
         creator: ProcessId::new(12, 345),
         identity: Identity::of_number(0x1234_5678_9ABC_DEF0),
     };
-    /// Three cells, then 100 slots.
-    const SAMPLE_BYTES: usize = 512 + 3 * 128 + 3200;
+    /// Three cells, the schema, then 100 slots.
+    const SAMPLE_BYTES: usize = 512 + 3 * 128 + 128 + 3200;
 
     fn changed(change: impl FnOnce(&mut Layout)) -> Layout {
         let mut layout = SAMPLE;
@@ -482,33 +505,15 @@ mod tests {
         }
     }
 
-    #[test]
-    fn both_sides_are_named() {
-        let wanted = Payload { bytes: 16, ..SAMPLE.payload };
-        let other = Payload { bytes: 24, ..Payload::of::<[u64; 3]>() };
-        let wide = Payload { alignment: 16, ..SAMPLE.payload };
-        let text = |told: Result<(), AttachError>| alloc::string::ToString::to_string(&told.unwrap_err());
-        assert!(text(SAMPLE.is_for(ShmKind::Spsc, &wanted)).contains("have 24 bytes, and this type has 16"));
-        assert!(
-            text(SAMPLE.is_for(ShmKind::Spsc, &wide)).contains("aligned to 8 bytes, and this type to 16")
-        );
-        assert!(text(SAMPLE.is_for(ShmKind::Lossy, &wanted)).contains("one producer, not a lossy"));
-        let types = text(SAMPLE.is_for(ShmKind::Spsc, &other));
-        assert!(
-            types.contains("0000000000000000, and") && types.contains(&std::format!("{}", other.fingerprint))
-        );
-        SAMPLE.is_for(ShmKind::Spsc, &SAMPLE.payload).unwrap();
-    }
-
     /// A field, a value that it can't have, and what is said of it.
     #[test]
     fn each_field_is_checked() {
         type Check = fn(&AttachError) -> bool;
-        let cases: [(usize, u64, Check); 12] = [
+        let cases: [(usize, u64, Check); 14] = [
             (offset::MAGIC, 0, |error| matches!(error, AttachError::NoRing { .. })),
             (offset::ENDIAN_MARK, 0x0403_0201, |error| matches!(error, AttachError::Endianness)),
             (offset::ENDIAN_MARK, 7, |error| matches!(error, AttachError::Damaged { .. })),
-            (offset::VERSION, 1, |error| matches!(error, AttachError::Version { found: 1, wanted: VERSION })),
+            (offset::VERSION, 2, |error| matches!(error, AttachError::Version { found: 2, wanted: VERSION })),
             (offset::KIND, 77, |error| matches!(error, AttachError::Damaged { value: 77, .. })),
             (offset::REQUIRED, 1, |error| matches!(error, AttachError::Unknown { bits: 1 })),
             (offset::TOTAL_BYTES, 4097, |error| matches!(error, AttachError::Damaged { value: 4097, .. })),
@@ -517,10 +522,15 @@ mod tests {
             (offset::SLOT_BYTES, 1 << 63, |error| matches!(error, AttachError::Damaged { .. })),
             (offset::CAPACITY, u64::MAX, |error| matches!(error, AttachError::Damaged { .. })),
             (offset::PAYLOAD_ALIGNMENT, 3, |error| matches!(error, AttachError::Damaged { value: 3, .. })),
+            (offset::SCHEMA_BYTES, 65_537, |error| {
+                matches!(error, AttachError::Damaged { value: 65_537, .. })
+            }),
+            (offset::FINGERPRINT, 0, |error| matches!(error, AttachError::Damaged { value: 0, .. })),
         ];
         for (offset, value, is_it) in cases {
             let mut header = SAMPLE.encode().unwrap();
-            let is_short = (offset::ENDIAN_MARK..offset::TOTAL_BYTES).contains(&offset);
+            let is_short = (offset::ENDIAN_MARK..offset::TOTAL_BYTES).contains(&offset)
+                || offset == offset::SCHEMA_BYTES;
             let len = if is_short { 4 } else { 8 };
             let bytes =
                 if is_short { (value as u32).to_ne_bytes().to_vec() } else { value.to_ne_bytes().to_vec() };
@@ -574,14 +584,17 @@ mod tests {
         use crate::os::shared_memory::Access;
         use std::os::fd::AsFd;
 
+        const SCHEMA: &str = "a text that is no schema, and as long as the sample says that it is ..";
+        assert_eq!(SCHEMA.len(), PAYLOAD.schema_bytes);
         let memory = SharedMemory::create("annulus test", SAMPLE_BYTES, Access::CreatorAlone).unwrap();
-        SAMPLE.write(&memory).unwrap();
+        SAMPLE.write(&memory, SCHEMA).unwrap();
         let fd = memory.as_fd().try_clone_to_owned().unwrap();
         let (reader, layout) = Layout::attach(fd, true).unwrap();
         assert_eq!(layout, SAMPLE);
-        assert_eq!(SAMPLE.write(&reader), None, "it can't be written to");
+        assert_eq!(layout.schema_text(&reader).unwrap(), SCHEMA.as_bytes());
+        assert_eq!(SAMPLE.write(&reader, SCHEMA), None, "it can't be written to");
         let short = SharedMemory::create("annulus test", SAMPLE_BYTES - 1, Access::Everyone).unwrap();
-        assert_eq!(SAMPLE.write(&short), None);
+        assert_eq!(SAMPLE.write(&short, SCHEMA), None);
         assert!(matches!(Layout::read(&short), Err(AttachError::NoRing { .. })));
         let tiny = SharedMemory::create("annulus test", 8, Access::Everyone).unwrap();
         assert!(matches!(Layout::read(&tiny), Err(AttachError::Length { found: 8, .. })));

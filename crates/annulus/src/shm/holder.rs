@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 
-use super::fingerprint::Fingerprint;
 use super::liveness::PeerState;
 use super::process::ProcessId;
 use super::record::{MOST_BYTES, Record};
+use crate::message::schema::Fingerprint;
 use crate::os::process::{Process, pid_namespace};
 use crate::os::{folder, lock};
 use crate::sync::mutated;

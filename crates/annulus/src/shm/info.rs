@@ -1,12 +1,14 @@
 //! [`RingInfo`]: what the header of a ring says.
 
+use alloc::vec::Vec;
 use std::os::fd::AsFd;
 
 use super::error::AttachError;
-use super::fingerprint::Fingerprint;
 use super::format::Layout;
 use super::kind::ShmKind;
 use super::process::ProcessId;
+use crate::message::schema::{Fingerprint, Schema};
+use crate::os::shared_memory::SharedMemory;
 
 /// What the header of a ring says, to whoever has its descriptor.
 ///
@@ -17,8 +19,12 @@ use super::process::ProcessId;
 /// assert!(matches!(RingInfo::of(&no_ring), Err(AttachError::NotMemory)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RingInfo(pub(super) Layout);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingInfo {
+    pub(super) layout: Layout,
+    /// Where the schema lies.
+    schema: Option<Vec<u8>>,
+}
 
 impl RingInfo {
     /// Maps the memory for a moment, to be read only, and checks its header. It disturbs nobody.
@@ -27,55 +33,94 @@ impl RingInfo {
     ///
     /// Where the descriptor is no ring. No bytes in it can do any harm.
     pub fn of(ring: impl AsFd) -> Result<Self, AttachError> {
+        let (memory, layout) = Self::mapped(ring)?;
+        Ok(Self::in_memory(layout, &memory))
+    }
+
+    pub(super) fn in_memory(layout: Layout, memory: &SharedMemory) -> Self {
+        Self { layout, schema: layout.schema_text(memory) }
+    }
+
+    /// Its memory, to be read only.
+    pub(super) fn mapped(ring: impl AsFd) -> Result<(SharedMemory, Layout), AttachError> {
         let fd = ring.as_fd().try_clone_to_owned().map_err(AttachError::System)?;
-        Layout::attach(fd, true).map(|(_, layout)| Self(layout))
+        Layout::attach(fd, true)
     }
 
     /// Which ring it is.
     #[must_use]
     pub fn kind(&self) -> ShmKind {
-        self.0.kind
+        self.layout.kind
     }
 
     /// How many slots it has.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.0.capacity
+        self.layout.capacity
     }
 
     /// The size of a message, in bytes.
     #[must_use]
     pub fn payload_bytes(&self) -> usize {
-        self.0.payload.bytes
+        self.layout.payload.bytes
     }
 
     /// The alignment of a message, in bytes.
     #[must_use]
     pub fn payload_alignment(&self) -> usize {
-        self.0.payload.alignment
+        self.layout.payload.alignment
     }
 
-    /// Of the type of its messages.
+    /// What its messages are made of. `None` if only their size is known.
+    ///
+    /// ```
+    /// use annulus::Message;
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::broadcast;
+    ///
+    /// #[derive(Clone, Copy, Message)]
+    /// #[message(name = "quote")]
+    /// #[repr(C)]
+    /// struct Quote {
+    ///     bid: f64,
+    ///     ask: f64,
+    /// }
+    ///
+    /// let (_publisher, _, invitation) = broadcast::lossy::<Quote>(Builder::new(64))?;
+    /// let schema = invitation.info()?.schema()?.unwrap();
+    /// assert_eq!(schema.to_string(), "quote{bid:f64,ask:f64}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Schema`](AttachError::Schema), [`Damaged`](AttachError::Damaged): what lies there is no schema, or
+    /// not that of the header. No bytes in it can do any harm.
+    pub fn schema(&self) -> Result<Option<Schema>, AttachError> {
+        self.schema.as_deref().map(|text| self.layout.parsed(text)).transpose()
+    }
+
+    /// That of the [schema](Self::schema) of its messages.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
-        self.0.payload.fingerprint
+        self.layout.payload.fingerprint
     }
 
     /// From one slot to the next, in bytes.
     #[must_use]
     pub fn slot_bytes(&self) -> usize {
-        self.0.slot_bytes
+        self.layout.slot_bytes
     }
 
     /// The sequence of its first message.
     #[must_use]
     pub fn start(&self) -> u64 {
-        self.0.start
+        self.layout.start
     }
 
     /// The process that made it.
     #[must_use]
     pub fn creator(&self) -> ProcessId {
-        self.0.creator
+        self.layout.creator
     }
 }

@@ -10,9 +10,9 @@ use super::directory::Directory;
 use super::error::AttachError;
 use super::fd::{end_of_reads, end_of_writes, recv_fd_until, send_fd_until};
 use super::find_error::FindError;
-use super::format::Payload;
 use super::info::RingInfo;
 use super::kind::ShmKind;
+use super::message_type::MessageType;
 use super::name_error::NameError;
 use super::named_ring::{NamedRing, Part};
 use super::published_name::PublishedName;
@@ -101,7 +101,7 @@ impl Invitation {
     pub fn publish(&self, directory: &Directory, name: &str) -> Result<PublishedName, FindError> {
         let info = self.info()?;
         // What does not belong together gets no name.
-        sleepers::attach(&self.sleepers, info.0.identity)?;
+        sleepers::attach(&self.sleepers, info.layout.identity)?;
         let (ring, page) = (self.ring.as_fd(), Some(self.sleepers.as_fd()));
         Ok(directory.publish_with(name, ring, page, info.fingerprint())?)
     }
@@ -203,8 +203,9 @@ impl Invitation {
 
     /// Whether it is to a ring of this kind, for messages of this type. To be asked before the ring is opened
     /// to be written to, which a ring of one publisher refuses.
-    pub(super) fn is_for(&self, kind: ShmKind, payload: &Payload) -> Result<(), AttachError> {
-        self.info()?.0.is_for(kind, payload)
+    pub(super) fn is_for(&self, kind: ShmKind, of: &MessageType) -> Result<(), AttachError> {
+        let (memory, layout) = RingInfo::mapped(&self.ring)?;
+        layout.is_for(kind, of, &memory)
     }
 }
 

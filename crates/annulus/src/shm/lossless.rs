@@ -5,10 +5,10 @@ use core::fmt;
 
 use super::broadcast::{Accepted, accept, share};
 use super::error::AttachError;
-use super::format::Payload;
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
+use super::message_type::MessageType;
 use super::share_error::ShareError;
 use crate::broadcast::{Awaited, Builder, Foreign, Lossless, Publisher, Subscribable, Subscriber};
 use crate::message::Message;
@@ -68,19 +68,19 @@ pub fn lossless<T: Message>(
     builder: Builder,
     seats: usize,
 ) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
-    share_with_seats(builder, Payload::of::<T>(), seats)
+    share_with_seats(builder, &MessageType::of::<T>(), seats)
 }
 
 /// The same for any message.
 pub(super) fn share_with_seats<T: Message>(
     builder: Builder,
-    payload: Payload,
+    of: &MessageType,
     seats: usize,
 ) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation) = share(&builder, ShmKind::Lossless, seats, payload)?;
+    let (across, invitation) = share(&builder, ShmKind::Lossless, seats, of)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let publisher = unsafe { builder.lossless_across(across) }?;
@@ -106,17 +106,17 @@ impl Invitation {
         &self,
         strategy: WaitStrategy,
     ) -> Result<AcceptedLossless<T>, AttachError> {
-        accept_for(self, Payload::of::<T>(), strategy)
+        accept_for(self, &MessageType::of::<T>(), strategy)
     }
 }
 
 /// The same for any message, of which any bytes are one.
 pub(super) fn accept_for<T: Message>(
     invitation: &Invitation,
-    payload: Payload,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<AcceptedLossless<T>, AttachError> {
-    Ok(AcceptedLossless(accept(invitation, &[ShmKind::Lossless], payload, strategy, || false)?))
+    Ok(AcceptedLossless(accept(invitation, &[ShmKind::Lossless], of, strategy, || false)?))
 }
 
 /// A lossless ring of another process.

@@ -7,10 +7,11 @@ use std::io;
 use std::sync::Arc;
 
 use super::error::AttachError;
-use super::format::{Identity, LANE_CELLS, Layout, Payload};
+use super::format::{Identity, LANE_CELLS, Layout};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
+use super::message_type::MessageType;
 use super::places::{Places, Table, WhenNoProducer, byte_of};
 use super::process::ProcessId;
 use super::queue::{LaneExtent, Peer, PlaceLock, SEAT, WhenConsumerDies, check, create, damaged, numbers};
@@ -38,7 +39,7 @@ const WAITS: u64 = 2;
 #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
 pub(super) fn share<K: KindAcross>(
     plan: Plan,
-    payload: Payload,
+    of: &MessageType,
     places: usize,
     when_no_producer: WhenNoProducer,
     when_consumer_dies: WhenConsumerDies,
@@ -47,6 +48,7 @@ pub(super) fn share<K: KindAcross>(
     if !(1..=MOST_PLACES).contains(&places) {
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
     }
+    let (payload, schema) = of.written()?;
     let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: payload.slot_bytes() };
     let identity = Identity::new()?;
     let page = Arc::new(sleepers::create_with_places(identity, places)?);
@@ -62,7 +64,7 @@ pub(super) fn share<K: KindAcross>(
     };
     let extent = LaneExtent::of::<K>(&layout, places).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
-    layout.write(&memory).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or(too_large)?;
     let ends = when_no_producer == WhenNoProducer::Close;
     let waits = when_consumer_dies == WhenConsumerDies::WaitForNext;
     let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
@@ -80,10 +82,10 @@ pub(super) fn share<K: KindAcross>(
 /// A next consumer.
 pub(super) fn join_as_consumer<K: KindAcross>(
     invitation: &Invitation,
-    payload: Payload,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<K::Message, K>, Places), AttachError> {
-    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, &payload)?;
+    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, of)?;
     let seat = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
     consumer_at(table, &extent, seat, plan).ok_or_else(|| damaged("the capacity", layout.capacity as u64))
@@ -122,10 +124,10 @@ fn consumer_at<K: KindAcross>(
 /// A producer.
 pub(super) fn join_as_producer<K: KindAcross>(
     invitation: &Invitation,
-    payload: Payload,
+    of: &MessageType,
     strategy: WaitStrategy,
 ) -> Result<(Producer<K::Message, K>, Peer), AttachError> {
-    let Other { table, extent, layout, waits } = Other::new::<K>(invitation, &payload)?;
+    let Other { table, extent, layout, waits } = Other::new::<K>(invitation, of)?;
     // places.join1.
     let (place, seat) = free_place(&table)
         .map_err(AttachError::System)?
@@ -181,12 +183,12 @@ struct Other {
 }
 
 impl Other {
-    fn new<K: KindAcross>(invitation: &Invitation, payload: &Payload) -> Result<Self, AttachError> {
-        invitation.is_for(ShmKind::Mpsc, payload)?;
+    fn new<K: KindAcross>(invitation: &Invitation, of: &MessageType) -> Result<Self, AttachError> {
+        invitation.is_for(ShmKind::Mpsc, of)?;
         // Openings of its own: the locks of this process are to end with it.
         let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
         let (memory, layout) = Layout::attach(ring, false)?;
-        layout.is_for(ShmKind::Mpsc, payload)?;
+        layout.is_for(ShmKind::Mpsc, of, &memory)?;
         let count = layout.cells / LANE_CELLS;
         if layout.cells % LANE_CELLS != 0 || !(1..=MOST_PLACES).contains(&count) {
             return Err(damaged("the number of cells", layout.cells as u64));

@@ -115,7 +115,7 @@
 //! The bytes of a ring:
 //! [`docs/SHM-FORMAT.md`](https://github.com/annulus-rs/annulus/blob/main/docs/SHM-FORMAT.md).
 
-// format.rs        the header of a ring, and where everything lies; kind.rs, fingerprint.rs
+// format.rs        the header of a ring, and where everything lies; kind.rs, message_type.rs
 // info.rs          what a header says, for whoever has the descriptor
 // ring_observer.rs the numbers of a ring, for whoever only looks: ring_numbers.rs
 // broadcast.rs     broadcast rings: what lossless.rs has, too; seat_locks.rs says who lives, and mark.rs
@@ -145,7 +145,6 @@ mod error;
 mod fd;
 mod fellows;
 mod find_error;
-mod fingerprint;
 pub(crate) mod format;
 mod holder;
 mod info;
@@ -155,6 +154,7 @@ mod liveness;
 mod lossless;
 mod many;
 mod mark;
+mod message_type;
 pub mod mp_broadcast;
 pub mod mpsc;
 mod name;
@@ -179,13 +179,13 @@ mod share_error;
 mod sleepers;
 pub mod spsc;
 
+pub use crate::message::schema::Fingerprint;
 pub use broadcast::Accepted;
 pub use by_name::{follow, mp_publish, publish, subscribe, wait_and_subscribe};
 pub use directory::{Directory, Entry};
 pub use error::AttachError;
 pub use fd::{recv_fd, send_fd};
 pub use find_error::FindError;
-pub use fingerprint::Fingerprint;
 pub use info::RingInfo;
 pub use invitation::Invitation;
 pub use kind::ShmKind;

@@ -67,8 +67,8 @@ use super::directory::Directory;
 use super::error::AttachError;
 use super::fellows::{join, share};
 use super::find_error::FindError;
-use super::format::Payload;
 use super::invitation::Invitation;
+use super::message_type::MessageType;
 use super::name_error::NameError;
 pub use super::places::{Places, WhenNoProducer as WhenNoPublisher};
 use super::published_name::PublishedName;
@@ -155,14 +155,14 @@ impl Builder {
     /// ```
     #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
     pub fn build<T: Message>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
-        self.build_for(Payload::of::<T>())
+        self.build_for(&MessageType::of::<T>())
     }
 
     /// The same for any message, of which any bytes are one.
     #[allow(clippy::type_complexity, reason = "as above")]
     pub(super) fn build_for<T: Message>(
         self,
-        of: Payload,
+        of: &MessageType,
     ) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
         share(self.ring, of, self.publishers, self.when_no_publisher)
     }
@@ -270,5 +270,5 @@ impl Builder {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn publisher<T: Message>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
-    join(invitation, Payload::of::<T>(), WaitStrategy::default())
+    join(invitation, &MessageType::of::<T>(), WaitStrategy::default())
 }

@@ -70,9 +70,9 @@
 use crate::message::Message;
 
 use super::error::AttachError;
-use super::format::Payload;
 use super::invitation::Invitation;
 use super::many::{join_as_consumer, join_as_producer, share};
+use super::message_type::MessageType;
 pub use super::places::{Places, WhenNoProducer};
 use super::queue::{Peer, WhenConsumerDies};
 use super::share_error::ShareError;
@@ -177,14 +177,14 @@ impl Builder {
     /// ```
     #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
     pub fn build<T: Message>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
-        self.build_for(Payload::of::<T>())
+        self.build_for(&MessageType::of::<T>())
     }
 
     /// The same, whether a slot is a message of the type, or a byte of one.
     #[allow(clippy::type_complexity, reason = "as above")]
     pub(super) fn build_for<K: KindAcross>(
         self,
-        of: Payload,
+        of: &MessageType,
     ) -> Result<(crate::queue::Consumer<K::Message, K>, Places, Invitation), ShareError> {
         share(self.queue.plan, of, self.producers, self.when_no_producer, self.when_consumer_dies)
     }
@@ -238,7 +238,7 @@ pub fn producer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Producer<T>, Peer), AttachError> {
-    join_as_producer(invitation, Payload::of::<T>(), strategy)
+    join_as_producer(invitation, &MessageType::of::<T>(), strategy)
 }
 
 /// The next consumer of a queue, when the one before is gone: it goes on where that one stood. It waits by
@@ -277,5 +277,5 @@ pub fn consumer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T>, Places), AttachError> {
-    join_as_consumer(invitation, Payload::of::<T>(), strategy)
+    join_as_consumer(invitation, &MessageType::of::<T>(), strategy)
 }

@@ -7,7 +7,6 @@ use std::string::{String, ToString};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::fingerprint::Fingerprint;
 use super::holder::Holder;
 use super::liveness::PeerState;
 use super::name_error::NameError;
@@ -15,6 +14,7 @@ use super::name_socket::Request;
 use super::names::Names;
 use super::process::ProcessId;
 use super::record::Record;
+use crate::message::schema::Fingerprint;
 use crate::os::folder;
 use crate::os::process::pid_namespace;
 

@@ -8,10 +8,11 @@ use std::io;
 use std::sync::Arc;
 
 use super::error::AttachError;
-use super::format::{self, Identity, Layout, Payload};
+use super::format::{self, Identity, Layout};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::liveness::PeerState;
+use super::message_type::MessageType;
 use super::process::ProcessId;
 use super::share_error::ShareError;
 use super::sleepers;
@@ -37,18 +38,12 @@ pub enum WhenConsumerDies {
     WaitForNext,
 }
 
-/// What a queue is to be.
-#[derive(Clone, Copy)]
-pub(super) struct Wanted {
-    pub(super) kind: ShmKind,
-    pub(super) payload: Payload,
-}
-
 /// A queue of such messages. `detail` is for the process that joins.
 #[allow(clippy::type_complexity, reason = "a producer, who is on the other side, and an invitation")]
 pub(super) fn share<K: KindAcross>(
     builder: Builder,
-    wanted: Wanted,
+    kind: ShmKind,
+    of: &MessageType,
     detail: u64,
     policy: WhenConsumerDies,
 ) -> Result<(Producer<K::Message, K>, Peer, Invitation), ShareError> {
@@ -57,11 +52,12 @@ pub(super) fn share<K: KindAcross>(
     check(&plan)?;
     let identity = Identity::new()?;
     let page = Arc::new(sleepers::create(identity)?);
-    let too_large = CapacityError::TooLarge { capacity, slot_bytes: wanted.payload.slot_bytes() };
+    let (payload, schema) = of.written()?;
+    let too_large = CapacityError::TooLarge { capacity, slot_bytes: payload.slot_bytes() };
     let layout = Layout {
-        kind: wanted.kind,
-        payload: wanted.payload,
-        slot_bytes: wanted.payload.slot_bytes(),
+        kind,
+        payload,
+        slot_bytes: payload.slot_bytes(),
         capacity,
         cells: 0,
         start: plan.first.get(),
@@ -70,7 +66,7 @@ pub(super) fn share<K: KindAcross>(
     };
     let extent = LaneExtent::of::<K>(&layout, 1).ok_or(too_large)?;
     let memory = Arc::new(create(&extent, &plan)?);
-    layout.write(&memory).ok_or(too_large)?;
+    layout.write(&memory, &schema).ok_or(too_large)?;
     numbers(&memory).begin_at(plan.first, detail);
     lock::take(&memory)?;
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
@@ -105,16 +101,17 @@ pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
 #[allow(clippy::type_complexity, reason = "a consumer, who is on the other side, and a number")]
 pub(super) fn join<K: KindAcross>(
     invitation: &Invitation,
-    wanted: Wanted,
+    kind: ShmKind,
+    of: &MessageType,
     strategy: WaitStrategy,
     fault: impl FnOnce(u64, usize) -> Option<&'static str>,
 ) -> Result<(Consumer<K::Message, K>, Peer, u64), AttachError> {
-    invitation.is_for(wanted.kind, &wanted.payload)?;
+    invitation.is_for(kind, of)?;
     // Openings of its own: a look at the producer's lock would take that down, and this process's lock is to
     // end with this process.
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
-    layout.is_for(wanted.kind, &wanted.payload)?;
+    layout.is_for(kind, of, &memory)?;
     let capacity = layout.capacity;
     let extent = LaneExtent::in_memory::<K>(&layout, 1, &memory)?;
     let detail = numbers(&memory).detail();
@@ -361,12 +358,13 @@ mod tests {
     /// seat is free as soon as a consumer is dropped.
     #[test]
     fn the_seat_is_free_or_taken() {
-        let wanted = Wanted { kind: ShmKind::Spsc, payload: Payload::of::<u64>() };
+        let of = MessageType::of::<u64>();
         let (_producer, peer, invitation) =
-            share::<Across<u64>>(Builder::new(1), wanted, 0, WhenConsumerDies::WaitForNext).unwrap();
+            share::<Across<u64>>(Builder::new(1), ShmKind::Spsc, &of, 0, WhenConsumerDies::WaitForNext)
+                .unwrap();
         let looks_on = lock::reopened(&invitation.sleepers).unwrap();
         rustix::fs::flock(&looks_on, rustix::fs::FlockOperation::NonBlockingLockShared).unwrap();
-        let join = || join::<Across<u64>>(&invitation, wanted, BLOCK, |_, _| None);
+        let join = || join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |_, _| None);
         for _ in 0..3 {
             let (consumer, ..) = join().unwrap();
             // (The first one's drop has closed the queue.)
@@ -382,13 +380,13 @@ mod tests {
     /// Both sides sleep and are woken, and both say who is there.
     #[test]
     fn either_side_sleeps() {
-        let wanted = Wanted { kind: ShmKind::Spsc, payload: Payload::of::<u64>() };
+        let of = MessageType::of::<u64>();
         let builder = Builder::new(1).wait_strategy(BLOCK);
         let (mut producer, peer, invitation) =
-            share::<Across<u64>>(builder, wanted, 7, WhenConsumerDies::Close).unwrap();
+            share::<Across<u64>>(builder, ShmKind::Spsc, &of, 7, WhenConsumerDies::Close).unwrap();
         assert_eq!(format!("{peer:?}"), "Peer { state: None }");
         let (mut consumer, peer, detail) =
-            join::<Across<u64>>(&invitation, wanted, BLOCK, |detail, slots| {
+            join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |detail, slots| {
                 assert_eq!((detail, slots), (7, 1));
                 None
             })

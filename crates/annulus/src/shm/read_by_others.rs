@@ -9,20 +9,22 @@ use std::path::Path;
 use std::process::Command;
 use std::vec::Vec;
 
-use super::fingerprint::Fingerprint;
 use super::format::{
     self, CELL_BYTES, CELLS_OFFSET, CONSUMER_OFFSET, HEADER_BYTES, Identity, Layout, PRODUCER_OFFSET,
-    Payload, WAKE_OFFSET, offset,
+    WAKE_OFFSET, offset,
 };
 use super::kind::ShmKind;
+use super::message_type::MessageType;
 use super::process::ProcessId;
 use crate::os::shared_memory::{Access, SharedMemory};
 
 #[test]
 fn a_program_in_c_reads_a_ring_by_its_offsets() {
+    let schema = "quote@1{bid:f64,ask:f64,rest:[u64;4]}";
+    let (payload, text) = MessageType::described(schema.parse().unwrap(), 16).written().unwrap();
     let layout = Layout {
         kind: ShmKind::Lossy,
-        payload: Payload { bytes: 48, alignment: 16, fingerprint: Fingerprint::named::<u8>("quote 1") },
+        payload,
         slot_bytes: 64,
         capacity: 1000,
         cells: 3,
@@ -35,7 +37,7 @@ fn a_program_in_c_reads_a_ring_by_its_offsets() {
     let last_cell = CELLS_OFFSET + 2 * CELL_BYTES;
     let memory =
         SharedMemory::create("annulus test", layout.total_bytes().unwrap(), Access::CreatorAlone).unwrap();
-    layout.write(&memory).unwrap();
+    layout.write(&memory, &text).unwrap();
     let marks = [PRODUCER_OFFSET, CONSUMER_OFFSET, WAKE_OFFSET, CELLS_OFFSET, last_cell, slots, last_slot];
     for (mark, offset) in (1..).zip(marks) {
         assert!(offset < memory.len());
@@ -47,9 +49,9 @@ fn a_program_in_c_reads_a_ring_by_its_offsets() {
         return;
     };
     let expected = format!(
-        "version 2\nkind 3\nrequired 0\ntotal size {}\ncells 3\nslots offset {slots}\nslot size 64\ncapacity 1000\n\
+        "version 3\nkind 3\nrequired 0\ntotal size {}\ncells 3\nslots offset {slots}\nslot size 64\ncapacity 1000\n\
          payload size 48\npayload alignment 16\nfingerprint {}\nstart sequence {}\ncreator's start {}\n\
-         creator's pid {}\nidentity fedcba9876543210\nproducer 1\nconsumer 2\nwake 3\nfirst cell 4\nlast cell 5\nfirst slot 6\nlast slot 7\n",
+         creator's pid {}\nschema {schema}\nidentity fedcba9876543210\nproducer 1\nconsumer 2\nwake 3\nfirst cell 4\nlast cell 5\nfirst slot 6\nlast slot 7\n",
         memory.len(),
         layout.payload.fingerprint,
         layout.start,
@@ -184,7 +186,7 @@ fn the_page_has_the_codes_offsets() {
         (offset::START, 8, "start sequence"),
         (offset::CREATOR_START, 8, "creator's start"),
         (offset::CREATOR_PID, 4, "creator's pid"),
-        (offset::UNUSED, 4, "not used"),
+        (offset::SCHEMA_BYTES, 4, "schema length"),
         (offset::IDENTITY, 8, "identity"),
         (offset::RESERVED, HEADER_BYTES - offset::RESERVED, "reserved"),
     ];

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use super::fingerprint::Fingerprint;
 use super::process::ProcessId;
+use crate::message::schema::Fingerprint;
 
 /// Which descriptor of which process is the ring. A file has it as lines of text, a word and a number in
 /// each.

@@ -115,7 +115,7 @@ impl RingObserver {
     /// What the header of the ring said when this was made.
     #[must_use]
     pub fn info(&self) -> RingInfo {
-        RingInfo(self.layout)
+        RingInfo::in_memory(self.layout, &self.ring)
     }
 
     /// The ring's memory, opened to be read only.

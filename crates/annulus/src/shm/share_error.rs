@@ -30,6 +30,13 @@ pub enum ShareError {
         /// How many there can be. There must be one at least.
         most: usize,
     },
+    /// The schema of the messages is longer than a ring can hold, even without units and comments.
+    Schema {
+        /// How many bytes its text has.
+        bytes: usize,
+        /// How many there can be.
+        most: usize,
+    },
     /// The system refuses it: it has no memory left, or this process may not open more files, or there is no
     /// `/proc`. The error says at which step, and what to change.
     System(io::Error),
@@ -67,6 +74,10 @@ impl fmt::Display for ShareError {
             Self::Producers { producers, most } => {
                 write!(f, "there can't be places for {producers} producers: take 1 to {most}")
             }
+            Self::Schema { bytes, most } => write!(
+                f,
+                "the schema of the messages has {bytes} bytes as text, and a ring holds {most}: take fewer fields, or shorter names",
+            ),
             Self::System(error) => {
                 write!(f, "the system refuses a ring between processes: {}", Detail(error))
             }
@@ -80,7 +91,7 @@ impl Error for ShareError {
             Self::Capacity(error) => Some(error),
             Self::Memory(error) => Some(error),
             Self::System(error) => Some(error),
-            Self::Seats { .. } | Self::Producers { .. } => None,
+            Self::Seats { .. } | Self::Producers { .. } | Self::Schema { .. } => None,
         }
     }
 }

@@ -43,10 +43,10 @@
 use crate::message::Message;
 
 use super::error::AttachError;
-use super::format::Payload;
 use super::invitation::Invitation;
 use super::kind::ShmKind;
-use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
+use super::message_type::MessageType;
+use super::queue::{Peer, WhenConsumerDies, join, share};
 use super::share_error::ShareError;
 use crate::wait::WaitStrategy;
 
@@ -105,7 +105,7 @@ pub fn producer<T: Message>(
     builder: crate::spsc::Builder,
     policy: WhenConsumerDies,
 ) -> Result<(Producer<T>, Peer, Invitation), ShareError> {
-    share(builder, wanted::<T>(), 0, policy)
+    share(builder, ShmKind::Spsc, &MessageType::of::<T>(), 0, policy)
 }
 
 /// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].
@@ -132,10 +132,7 @@ pub fn consumer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,
 ) -> Result<(Consumer<T>, Peer), AttachError> {
-    let (consumer, peer, _) = join(invitation, wanted::<T>(), strategy, |_, _| None)?;
+    let (consumer, peer, _) =
+        join(invitation, ShmKind::Spsc, &MessageType::of::<T>(), strategy, |_, _| None)?;
     Ok((consumer, peer))
-}
-
-fn wanted<T: Message>() -> Wanted {
-    Wanted { kind: ShmKind::Spsc, payload: Payload::of::<T>() }
 }

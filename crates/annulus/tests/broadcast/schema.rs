@@ -153,7 +153,7 @@ fn a_text_says_all_of_a_derived_type() {
         let parsed: Schema = text.parse().unwrap_or_else(|error| panic!("{error}: {text}"));
         assert_eq!(parsed.to_string(), text);
         assert_eq!((parsed.differences(schema), parsed.size()), (Vec::new(), schema.size()));
-        assert_eq!(parsed.layout_hash(), schema.layout_hash());
+        assert_eq!(parsed.fingerprint(), schema.fingerprint());
     }
 }
 
@@ -258,7 +258,7 @@ fn bytes_are_a_value_or_are_refused() {
 #[test]
 fn types_of_two_crates_have_one_layout() {
     let (ours, theirs) = (AlsoPod::SCHEMA, elsewhere::AlsoPod::SCHEMA);
-    assert_eq!((ours.differences(theirs), ours.layout_hash()), (Vec::new(), theirs.layout_hash()));
+    assert_eq!((ours.differences(theirs), ours.fingerprint()), (Vec::new(), theirs.fingerprint()));
     let message = elsewhere::AlsoPod { price: 1.5, symbol: 7 };
     let received: AlsoPod = bytemuck::pod_read_unaligned(&bytes_of(&message));
     assert_eq!((received.price, received.symbol), (message.price, message.symbol));

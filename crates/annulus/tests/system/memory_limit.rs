@@ -93,8 +93,8 @@ fn the_limit_is_in_the_error() {
 fn shared(page: usize) {
     use annulus::shm::{self, AttachError, ShareError};
 
-    // With the header.
-    let builder = broadcast::Builder::new((page - 512) / 16);
+    // With the header, and the schema.
+    let builder = broadcast::Builder::new((page - 640) / 16);
     let lossy = |memory| shm::broadcast::lossy::<u64>(builder.memory(memory));
     match lossy(Memory::require().lock()).map(drop).unwrap_err() {
         ShareError::Memory(error) => is_the_limit(error, page, 0),

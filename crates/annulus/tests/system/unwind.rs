@@ -149,7 +149,7 @@ fn the_lists_are_complete() {
     /// (`Lent…` and blocks: what the library for C asks for.)
     const OTHERS: &[&str] = &["Across", "Both", "Chosen", "Either", "Joins", "Listening", "ManyAcross"];
     const MORE_OTHERS: &[&str] = &["FellowRing", "Look", "Mark", "Never", "Refusal", "Several", "Until"];
-    const BLOCKS: &[&str] = &["Block", "BlocksAcross", "ManyBlocksAcross", "Payload"];
+    const BLOCKS: &[&str] = &["Block", "BlocksAcross", "ManyBlocksAcross", "MessageType"];
     const LENT: &[&str] = &["Lent", "LentHead", "LentPublisher", "LentSlots", "LentSubscriber"];
 
     fn declared(folder: &Path, names: &mut BTreeMap<String, usize>) {

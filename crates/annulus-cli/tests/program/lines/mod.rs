@@ -428,8 +428,8 @@ fn errors_say_what_is_wrong() {
     let _alike_name = invitation.publish(&directory, "alike").unwrap();
     for (name, what) in [
         ("numbers", "u64, of 8 bytes"),
-        ("alike", "[u64; 15], of 120 bytes"),
-        ("foreign", "of 120 bytes and of a type that this program does not know (fingerprint "),
+        ("alike", "[u64;15], of 120 bytes"),
+        ("foreign", "[[u64;5];3], of 120 bytes"),
     ] {
         for follow in [&[][..], &["--follow"]] {
             let said = complaint(names.command("sub", &[name]).args(follow));

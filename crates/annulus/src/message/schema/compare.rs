@@ -14,7 +14,7 @@ use super::{Field, Kind, Schema, in_order};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Which field, such as `levels[].price`, or `the name`, `the version` or `the size` of the message.
+    /// Which field, such as `levels[].price`; or `the message`, `the name`, `the version`, `the size`.
     pub path: String,
     /// What it is in the one, such as `f64 at 8`, if it is there.
     pub ours: Option<String>,
@@ -65,7 +65,10 @@ impl Schema {
 }
 
 fn add_kind(parts: &mut Vec<(String, String)>, path: String, kind: &Kind, at: usize) {
-    let mut add = |what: String| parts.push((path.clone(), format!("{what} at {at}")));
+    let mut add = |what: String| {
+        let path = if path.is_empty() { "the message" } else { &path };
+        parts.push((path.to_owned(), format!("{what} at {at}")));
+    };
     match kind {
         Kind::Scalar(_) | Kind::NonZero(_) | Kind::Text(_) => add(kind.to_string()),
         Kind::Array(inner, length) => {

@@ -2,6 +2,7 @@
 
 mod bad_value;
 mod compare;
+mod fingerprint;
 mod parse;
 #[cfg(all(test, not(annulus_loom)))]
 mod tests;
@@ -15,6 +16,7 @@ use core::ops::Deref;
 
 pub use bad_value::BadValue;
 pub use compare::Difference;
+pub use fingerprint::Fingerprint;
 pub use parse::SchemaError;
 
 /// What a message is made of: its name, its fields, where each of them lies, and of which kind it is.

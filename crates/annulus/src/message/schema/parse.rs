@@ -10,9 +10,6 @@ use core::str::FromStr;
 
 use super::{Field, Kind, Scalar, Schema, Variant, end};
 
-/// The longest text, in bytes.
-const LONGEST: usize = 1 << 16;
-
 /// So many kinds are inside each other at most.
 const DEEPEST: usize = 32;
 
@@ -46,8 +43,11 @@ impl FromStr for Schema {
 
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         let mut parser = Parser { text, at: 0, depth: 0 };
-        if text.len() > LONGEST {
-            return Err(SchemaError { at: LONGEST, expected: "the end: it has 65,536 bytes at most".into() });
+        if text.len() > Schema::LONGEST {
+            return Err(SchemaError {
+                at: Schema::LONGEST,
+                expected: "the end: it has 65,536 bytes at most".into(),
+            });
         }
         let schema = parser.schema()?;
         parser.skip_space();

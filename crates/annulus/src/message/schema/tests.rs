@@ -91,7 +91,7 @@ fn what_is_none_is_told_where() {
 fn differences_are_told_by_field() {
     let said = |ours: &str, theirs: &str| {
         let differences = parsed(ours).differences(&parsed(theirs));
-        assert_eq!(differences.is_empty(), parsed(ours).layout_hash() == parsed(theirs).layout_hash());
+        assert_eq!(differences.is_empty(), parsed(ours).fingerprint() == parsed(theirs).fingerprint());
         differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     };
     assert_eq!(said(QUOTE, QUOTE), "");
@@ -168,7 +168,7 @@ proptest! {
         prop_assert_eq!(&ours.to_string(), &theirs.0);
         prop_assert!(ours.differences(&ours).is_empty());
         let theirs = theirs.1;
-        prop_assert_eq!(ours.differences(&theirs).is_empty(), ours.layout_hash() == theirs.layout_hash());
+        prop_assert_eq!(ours.differences(&theirs).is_empty(), ours.fingerprint() == theirs.fingerprint());
         prop_assert_eq!(ours.differences(&theirs).len(), theirs.differences(&ours).len());
     }
 

@@ -1,5 +1,7 @@
 //! A schema as text: in one way only, so that two that say the same are equal.
 
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+use alloc::string::{String, ToString};
 use core::fmt::{self, Display, Formatter, Write};
 
 use super::{Field, Kind, Schema, Variant, in_order};
@@ -27,15 +29,19 @@ impl Display for Kind {
 }
 
 impl Schema {
-    /// A number that is equal where names, kinds and places are equal: FNV-1a, as its authors (Fowler, Noll,
-    /// Vo) give it for 64 bits, of the text without units and comments, in which each field that begins with
-    /// `_` is called `_`. It tells mistakes apart, not malice.
-    #[must_use]
-    pub fn layout_hash(&self) -> u64 {
-        let mut hash = Fnv(0xCBF2_9CE4_8422_2325);
-        // (The hash refuses nothing.)
-        let _ = self.write(&mut hash, Written::Layout);
-        hash.0
+    /// The longest text, in bytes.
+    pub(crate) const LONGEST: usize = 1 << 16;
+
+    /// Its text. If that has more than [`LONGEST`](Self::LONGEST) bytes, it is without units and comments.
+    #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+    pub(crate) fn short_text(&self) -> String {
+        let mut text = self.to_string();
+        if text.len() > Self::LONGEST {
+            text.clear();
+            // (A `String` takes all.)
+            let _ = self.write(&mut text, Written::Layout);
+        }
+        text
     }
 
     pub(super) fn write(&self, f: &mut dyn Write, what: Written) -> fmt::Result {
@@ -109,14 +115,4 @@ fn fields_in_brackets(fields: &[Field], f: &mut dyn Write, what: Written) -> fmt
         }
     }
     f.write_char('}')
-}
-
-struct Fnv(u64);
-
-impl Write for Fnv {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 =
-            text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3));
-        Ok(())
-    }
 }

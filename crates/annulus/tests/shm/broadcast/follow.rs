@@ -4,12 +4,12 @@ use std::io::Read;
 use std::thread;
 use std::time::Duration;
 
-use annulus::WaitStrategy;
 use annulus::broadcast::{Builder, Publisher};
 use annulus::shm::{
     AttachError, Directory, DirectoryError, FindError, Fingerprint, Invitation, NameError, NamedSubscriber,
     PeerState, ProcessId, PublishedName, Received, broadcast,
 };
+use annulus::{Message, WaitStrategy};
 use rustix::process::Signal;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -178,7 +178,9 @@ fn what_it_cannot_use_is_refused_once() {
     let name = invitation.publish(&directory, "a").unwrap();
     let error = subscriber.recv().unwrap_err();
     let FindError::Attach(AttachError::Type { found, wanted }) = &error else { panic!("{error:?}") };
-    assert_eq!((*found, *wanted), (Fingerprint::of::<i64>(), Fingerprint::of::<u64>()));
+    assert_eq!((found.as_deref(), &**wanted), (Some(i64::SCHEMA), u64::SCHEMA));
+    let text = "the ring's messages are of another type (the ring / this process): the message: i64 at 0 / the message: u64 at 0";
+    assert!(error.to_string().ends_with(text), "{error}");
     assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)).unwrap(), None, "it was told");
     drop(name);
 

@@ -14,6 +14,7 @@ use annulus::shm::{AttachError, Invitation, broadcast, recv_fd};
 use proptest::prelude::*;
 
 use crate::broadcast::names::{self, memory, page_of};
+use crate::slots_of;
 
 const CAPACITY: usize = 8;
 
@@ -247,16 +248,17 @@ fn a_header_of_another_ring() {
     // Its slots end where the numbers say, but not with a line of 64 bytes, as it was made: so it is too
     // short.
     let (file, len, _) = forged();
-    let mut header = vec![0; 512];
+    let begin = slots_of(&file);
+    let mut header = vec![0; begin as usize];
     file.read_exact_at(&mut header, 0).unwrap();
-    let short = memory(&header, 512 + 7 * 16);
-    put(&short, 24, 512 + 7 * 16);
+    let short = memory(&header, begin + 7 * 16);
+    put(&short, 24, begin + 7 * 16);
     put(&short, 56, 7);
     let error = names::invitation(&short, page_of(&short)).accept::<u64>().unwrap_err();
-    assert!(matches!(error, AttachError::Length { found: 624, needed: 640 }), "{error}");
+    assert!(matches!(error, AttachError::Length { found: 752, needed: 768 }), "{error}");
 
     // One slot.
-    put(&file, 24, 512 + 16);
+    put(&file, 24, begin + 16);
     put(&file, 56, 1);
     let error = names::invitation(&*file, page_of(&file)).accept::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Damaged { field: "the capacity", value: 1 }), "{error}");

@@ -19,6 +19,7 @@ use crate::broadcast::hostile::place;
 use crate::broadcast::names::memory;
 use crate::broadcast::processes::{Payload, payload};
 use crate::process::Child;
+use crate::slots_of;
 
 /// A directory for names that is gone with it.
 struct Names(PathBuf, Directory);
@@ -222,7 +223,8 @@ fn what_is_no_ring_is_refused() {
     kind(4);
     let known = names.observer("forged");
     assert_eq!((known.numbers().map(|numbers| numbers.published), known.state()), (Some(0), PeerState::Dead));
-    let (slots, start) = ((forged.len - 512) / 4, 512);
+    let begin = slots_of(&forged.file);
+    let (slots, start) = ((forged.len - begin) / 4, begin);
     // Slots of 4 bytes, for payloads of 4.
     for (at, number) in [(24, start + 4 * slots), (40, start), (48, 4), (56, slots), (64, 4), (72, 4)] {
         put(at, number);

@@ -94,7 +94,7 @@ fn headers_that_cant_be() {
     header(cells, slots, 1);
     refused("the capacity", 1);
     for cells in [0, 1, cells - 1] {
-        header(cells, 512 + 128 * cells, CAPACITY);
+        header(cells, (512 + 128 * cells + 3).next_multiple_of(128), CAPACITY);
         refused("the number of cells", cells);
     }
     header(cells, slots, CAPACITY);

@@ -237,17 +237,21 @@ fn second_look_takes_nothing_back() {
 fn a_header_of_another_queue() {
     let open = open_queue();
     let (here, there) = UnixStream::pair().unwrap();
+    // Its schema lies behind the cells.
     let mut header = vec![0; 512];
     open.files[0].read_exact_at(&mut header, 0).unwrap();
     let page = &open.files[1];
     // So many cells and slots, in a file that is long enough for all that follows from these.
     let joins = |cells: u64, slots: u64, slot_bytes: u64, page: &File| {
-        let (offset, total) = (512 + 128 * cells, 512 + 128 * cells + slots * slot_bytes);
+        let schema_offset = 512 + 128 * cells;
+        let offset = (schema_offset + 3).next_multiple_of(128);
+        let total = offset + slots * slot_bytes;
         let fd = memfd_create("annulus test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
         fallocate(&fd, FallocateFlags::empty(), 0, total).unwrap();
         fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW).unwrap();
         let file = File::from(fd);
         file.write_all_at(&header, 0).unwrap();
+        file.write_all_at(b"u64", schema_offset).unwrap();
         for (at, number) in [(24, total), (32, cells), (40, offset), (48, slot_bytes), (56, slots)] {
             file.write_all_at(&number.to_ne_bytes(), at).unwrap();
         }
@@ -270,7 +274,7 @@ fn a_header_of_another_queue() {
     assert!(matches!(error, AttachError::Damaged { field: "the slots' size", value: 16 }), "{error}");
     // Each lane begins with a line of its own: 18 slots need three, which is more than their bytes.
     let error = joins(9, 18, 8, page).unwrap_err();
-    assert!(matches!(error, AttachError::Length { found: 1808, needed: 2048 }), "{error}");
+    assert!(matches!(error, AttachError::Length { found: 1936, needed: 2176 }), "{error}");
     // The page of a queue with fewer places.
     let error = joins(12, 64, 8, page).unwrap_err();
     assert!(matches!(error, AttachError::Length { found: 768, needed: 896 }), "{error}");

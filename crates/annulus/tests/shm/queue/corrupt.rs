@@ -13,12 +13,9 @@ use annulus::shm::{Invitation, WhenConsumerDies, recv_fd, spsc};
 use annulus::{Message, RecvTimeoutError, TryRecvError};
 
 use crate::broadcast::corrupt::{BAD, GOOD, Order, Quote, an_event_loop_ends_its_batch, quote};
+use crate::slots_of;
 
 const CAPACITY: usize = 20;
-
-/// Where the slots of a queue of one lane begin, and of one of several with one place.
-const ONE: u64 = 512;
-const SEVERAL: u64 = 512 + 3 * 128;
 
 /// The memory of a queue.
 fn memory(invitation: &Invitation) -> File {
@@ -44,9 +41,9 @@ fn several<T: Message>() -> Opened<T, mpsc::ManyAcross<T>> {
 }
 
 /// Writes into message `number`, as it lies in its slot.
-fn write<T: Message>(file: &File, begin: u64, number: usize, at: usize, bytes: &[u8]) {
+fn write<T: Message>(file: &File, number: usize, at: usize, bytes: &[u8]) {
     let slot = number % CAPACITY * T::SCHEMA.size();
-    file.write_all_at(bytes, begin + (slot + at) as u64).unwrap();
+    file.write_all_at(bytes, slots_of(file) + (slot + at) as u64).unwrap();
 }
 
 /// Each byte of a message is given each value. What comes is a message, or it is said which field is none.
@@ -61,10 +58,10 @@ fn each_value_of_each_byte() {
         {
             producer.send(message).unwrap();
             let mut bytes = vec![0; size];
-            let slot = ONE + (count % CAPACITY * size) as u64;
+            let slot = slots_of(&file) + (count % CAPACITY * size) as u64;
             file.read_exact_at(&mut bytes, slot).unwrap();
             bytes[at] = value;
-            write::<T>(&file, ONE, count, at, &[value]);
+            write::<T>(&file, count, at, &[value]);
             let got = consumer.try_recv();
             match got {
                 Ok(_) => assert_eq!(BadValue::find(T::SCHEMA, &bytes), None),
@@ -85,27 +82,25 @@ fn each_value_of_each_byte() {
 
 /// Ten messages, of which [`BAD`] are none.
 fn spoiled<T: Message, K: AnyKind<Corrupt = BadValue>>(
-    begin: u64,
     (mut producer, consumer, file): Opened<T, K>,
     make: fn(u32) -> T,
     (at, bad): (usize, u8),
 ) -> (Producer<T, K>, Consumer<T, K>) {
     producer.send_batch(&std::array::from_fn::<_, 10, _>(|number| make(number as u32))).unwrap();
     for number in BAD {
-        write::<T>(&file, begin, number as usize, at, &[bad]);
+        write::<T>(&file, number as usize, at, &[bad]);
     }
     (producer, consumer)
 }
 
 /// Each verb receives all that is good, in order, and counts the rest.
 fn each_verb<T: Message + PartialEq + Debug, K: AnyKind<Corrupt = BadValue>>(
-    begin: u64,
     open: fn() -> Opened<T, K>,
     make: fn(u32) -> T,
     spoil: (usize, u8),
 ) {
     let verb = |name: &str, receive: &dyn Fn(&mut Consumer<T, K>) -> Vec<T>| {
-        let (mut producer, mut consumer) = spoiled(begin, open(), make, spoil);
+        let (mut producer, mut consumer) = spoiled(open(), make, spoil);
         assert_eq!(receive(&mut consumer), GOOD.map(make), "{name}");
         while let Err(TryRecvError::Corrupt(_)) = consumer.try_recv() {}
         assert_eq!((consumer.total_corrupt(), consumer.len()), (4, 0), "{name}");
@@ -166,15 +161,15 @@ fn each_verb<T: Message + PartialEq + Debug, K: AnyKind<Corrupt = BadValue>>(
 fn all_verbs_go_on() {
     // A quote's side, where it lies; an order's variant, which comes first.
     let order = |number| if number % 2 == 0 { Order::Named('a') } else { Order::Cancel };
-    each_verb::<Quote, _>(ONE, one, quote, (4, 9));
-    each_verb::<Quote, _>(SEVERAL, several, quote, (4, 9));
-    each_verb::<Order, _>(ONE, one, order, (0, 7));
-    each_verb::<Order, _>(SEVERAL, several, order, (0, 7));
+    each_verb::<Quote, _>(one, quote, (4, 9));
+    each_verb::<Quote, _>(several, quote, (4, 9));
+    each_verb::<Order, _>(one, order, (0, 7));
+    each_verb::<Order, _>(several, order, (0, 7));
 
-    let (producer, consumer) = spoiled(ONE, one(), quote, (4, 9));
+    let (producer, consumer) = spoiled(one(), quote, (4, 9));
     drop(producer);
     an_event_loop_ends_its_batch(consumer);
-    let (producer, consumer) = spoiled(SEVERAL, several(), quote, (4, 9));
+    let (producer, consumer) = spoiled(several(), quote, (4, 9));
     drop(producer);
     an_event_loop_ends_its_batch(consumer);
 }
@@ -182,7 +177,7 @@ fn all_verbs_go_on() {
 /// What is sent while a handler runs is for the next call.
 #[test]
 fn none_of_them_lengthens_a_consume() {
-    let (mut producer, mut consumer) = spoiled(ONE, one(), quote, (4, 9));
+    let (mut producer, mut consumer) = spoiled(one(), quote, (4, 9));
     let consumed = consumer.consume(|_| producer.send(quote(10)).unwrap());
     assert_eq!((consumed, consumer.len()), (6, 6));
 }

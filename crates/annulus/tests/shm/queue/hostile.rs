@@ -17,8 +17,9 @@ use annulus::spsc::Builder;
 use proptest::prelude::*;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
+use crate::slots_of;
+
 const CAPACITY: usize = 6;
-const SLOTS: u64 = 512;
 
 /// A queue, and the file that all its numbers lie in.
 fn open_queue() -> (Producer<u64>, Consumer<u64>, File, Invitation) {
@@ -111,13 +112,13 @@ fn message_that_is_changed_while_it_is_shown() {
     assert_eq!(producer.try_send_batch(&[1, 2, 3]), 3);
     let shown = consumer.wait_readable_shared().unwrap();
     let copy = shown.to_vec();
-    file.write_all_at(&7_u64.to_ne_bytes(), SLOTS + 8).unwrap();
+    file.write_all_at(&7_u64.to_ne_bytes(), slots_of(&file) + 8).unwrap();
     assert_eq!((copy, shown.get(1), shown.iter().collect()), (vec![1, 2, 3], Some(7), vec![1, 7, 3]));
     // In a reservation: it is sent as it is then.
     let mut room = producer.try_reserve(1).unwrap();
     // SAFETY: a slot of the reservation.
     unsafe { room.as_mut_ptr().write(4) };
-    file.write_all_at(&8_u64.to_ne_bytes(), SLOTS + 24).unwrap();
+    file.write_all_at(&8_u64.to_ne_bytes(), slots_of(&file) + 24).unwrap();
     // SAFETY: any bytes are a message.
     assert_eq!(unsafe { room.commit(1) }, 1);
     consumer.advance(3);
@@ -135,7 +136,7 @@ fn beside_a_scribbler() {
             let mut number = 1u64;
             while !stop.load(Ordering::Relaxed) {
                 number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let at = 128 + (number >> 32) % (SLOTS - 136);
+                let at = 128 + (number >> 32) % (slots_of(&file) - 136);
                 file.write_all_at(&(number >> (number % 64)).to_ne_bytes(), at & !7).unwrap();
             }
         }
@@ -196,11 +197,12 @@ fn a_header_of_another_queue() {
     invitation.send(&here).unwrap();
     let _ring = recv_fd(&there).unwrap();
     let page = recv_fd(&there).unwrap();
-    let mut header = vec![0; 512];
+    let begin = slots_of(&good);
+    let mut header = vec![0; begin as usize];
     good.read_exact_at(&mut header, 0).unwrap();
     // So many slots of so many bytes, in a file that is no longer than these.
     let refused = |slots: u64, slot_bytes: u64| {
-        let len = 512 + slots * slot_bytes;
+        let len = begin + slots * slot_bytes;
         let fd = memfd_create("annulus test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
         fallocate(&fd, FallocateFlags::empty(), 0, len).unwrap();
         fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW).unwrap();
@@ -216,7 +218,7 @@ fn a_header_of_another_queue() {
     };
     // Whole lines of 128 bytes are taken for slots.
     let error = refused(7, 8);
-    assert!(matches!(error, AttachError::Length { found: 568, needed: 640 }), "{error}");
+    assert!(matches!(error, AttachError::Length { found: 696, needed: 768 }), "{error}");
     let error = refused(8, 16);
     assert!(matches!(error, AttachError::Damaged { field: "the slots' size", value: 16 }), "{error}");
 }

@@ -10,7 +10,7 @@ use crate::shared::{directory, files, memory, text};
 use crate::support::alone;
 
 fn fingerprint() -> Fingerprint {
-    Fingerprint::named::<u64>("test")
+    Fingerprint::from_u64(0x1234)
 }
 
 #[test]

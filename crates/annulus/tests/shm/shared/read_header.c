@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
     printf("payload alignment %" PRIu64 "\nfingerprint %016" PRIx64 "\n", u64(ring + 72), u64(ring + 80));
     printf("start sequence %" PRIu64 "\ncreator's start %" PRIu64 "\n", u64(ring + 88), u64(ring + 96));
     printf("creator's pid %" PRIu32 "\n", u32(ring + 104));
+    printf("schema %.*s\n", (int)u32(ring + 108), (const char *)ring + 512 + 128 * u64(ring + 32));
     printf("identity %016" PRIx64 "\n", u64(ring + 112));
     printf("producer %u\nconsumer %u\nwake %u\n", ring[128], ring[256], ring[384]);
     printf("first cell %u\nlast cell %u\n", ring[512], ring[512 + 128 * (u64(ring + 32) - 1)]);

@@ -1,0 +1,111 @@
+//! [`MessageType`]: what the messages of a ring between processes are. [`Payload`]: what its header says.
+// Decision 0150: a ring has the schema of its messages.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+use super::share_error::ShareError;
+use crate::message::Message;
+use crate::message::schema::{Fingerprint, Schema};
+
+/// Memory begins at a page, so no message can be aligned to more.
+const LARGEST_ALIGNMENT: usize = 4096;
+
+/// What the messages of a ring are: their size, their alignment, and if somebody has said it, their schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageType {
+    bytes: usize,
+    alignment: usize,
+    schema: Option<Cow<'static, Schema>>,
+}
+
+impl MessageType {
+    /// A type, as it lies in a ring.
+    pub(super) fn of<T: Message>() -> Self {
+        let (bytes, alignment) = (size_of::<T::Wire>(), align_of::<T::Wire>());
+        Self { bytes, alignment, schema: Some(Cow::Borrowed(T::SCHEMA)) }
+    }
+
+    /// Messages of which only the size and the alignment are known. A ring of these has no schema. A process
+    /// that joins takes any ring with messages of that size.
+    #[must_use]
+    pub fn of_bytes(bytes: usize, alignment: usize) -> Self {
+        Self { bytes, alignment, schema: None }
+    }
+
+    /// Messages of that schema and alignment.
+    #[must_use]
+    pub fn described(schema: Schema, alignment: usize) -> Self {
+        Self { bytes: schema.size(), alignment, schema: Some(Cow::Owned(schema)) }
+    }
+
+    /// How many bytes a message has.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn alignment(&self) -> usize {
+        self.alignment
+    }
+
+    pub(super) fn schema(&self) -> Option<&Schema> {
+        self.schema.as_deref()
+    }
+
+    /// Whether there can be such messages: their size is above 0 and a multiple of the alignment, which is a
+    /// power of two, and at most the size of a page.
+    #[must_use]
+    pub fn can_be(&self) -> bool {
+        self.bytes > 0 && self.payload(Fingerprint::NONE, 0).fault().is_none()
+    }
+
+    /// What the header of a ring says of it, and the schema that lies behind; empty if there is none.
+    pub(super) fn written(&self) -> Result<(Payload, String), ShareError> {
+        let text = self.schema().map(Schema::short_text).unwrap_or_default();
+        if text.len() > Schema::LONGEST {
+            return Err(ShareError::Schema { bytes: text.len(), most: Schema::LONGEST });
+        }
+        let fingerprint = self.schema().map_or(Fingerprint::NONE, Schema::fingerprint);
+        Ok((self.payload(fingerprint, text.len()), text))
+    }
+
+    fn payload(&self, fingerprint: Fingerprint, schema_bytes: usize) -> Payload {
+        Payload { bytes: self.bytes, alignment: self.alignment, fingerprint, schema_bytes }
+    }
+}
+
+/// What the header says of a ring's messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Payload {
+    /// In bytes.
+    pub(crate) bytes: usize,
+    /// In bytes: a power of two.
+    pub(crate) alignment: usize,
+    /// That of their schema, if there is one.
+    pub(crate) fingerprint: Fingerprint,
+    /// How long its text is.
+    pub(crate) schema_bytes: usize,
+}
+
+impl Payload {
+    /// What can't be, and its value.
+    pub(super) fn fault(&self) -> Option<(&'static str, u64)> {
+        let Self { bytes, alignment, .. } = *self;
+        if !alignment.is_power_of_two() || alignment > LARGEST_ALIGNMENT {
+            return Some(("the payload's alignment", alignment as u64));
+        }
+        if (self.schema_bytes == 0) != (self.fingerprint == Fingerprint::NONE) {
+            return Some(("the fingerprint", self.fingerprint.to_u64()));
+        }
+        if self.schema_bytes > Schema::LONGEST {
+            return Some(("the schema's length", self.schema_bytes as u64));
+        }
+        (bytes % alignment != 0).then_some(("the payload's size", bytes as u64))
+    }
+
+    /// From one slot of a queue to the next, in bytes. The header knows no slot of 0.
+    pub(crate) fn slot_bytes(&self) -> usize {
+        self.bytes.max(1)
+    }
+}
