@@ -13,6 +13,7 @@
 //! doctor    `annulus doctor`: what this machine can do for low latency
 //! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
+//! values    messages as JSON, by the schema of their ring
 //! watch     `annulus watch`: the messages of such a ring
 //! hz        `annulus hz`: how often messages come through such a ring
 //! bench     `annulus bench`: load on such a ring
@@ -50,6 +51,8 @@ mod table;
 mod text;
 #[cfg(target_os = "linux")]
 mod top;
+#[cfg(target_os = "linux")]
+mod values;
 #[cfg(target_os = "linux")]
 mod watch;
 

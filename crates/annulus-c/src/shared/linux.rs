@@ -198,20 +198,8 @@ impl<const WORDS: usize, const LARGE: bool> Words for Block<WORDS, LARGE> {
 /// `classes!(size, WORDS, LARGE => expression)`: as the macro of `typed`.
 macro_rules! classes {
     ($size:expr, $WORDS:ident, $LARGE:ident => $make:expr) => {
-        classes!(@ $size, $WORDS, $LARGE => $make,
-            false 1 2 4 8 16 32, true 32 64 128 256 512)
+        blocks::classes!($size, $WORDS, $LARGE => $make).unwrap_or(Err(ANNULUS_WRONG_SIZE.into()))
     };
-    (@ $size:expr, $WORDS:ident, $LARGE:ident => $make:expr, $($large:literal $($class:literal)+),+) => {{
-        let (words, is_large) = ($size.div_ceil(crate::blocks::WORD), $size >= blocks::LARGE_BYTES);
-        $($(
-            if words <= $class && is_large == $large {
-                const $WORDS: usize = $class;
-                const $LARGE: bool = $large;
-                return $make;
-            }
-        )+)+
-        Err(ANNULUS_WRONG_SIZE.into())
-    }};
 }
 
 pub(crate) fn publisher(kind: u32, options: &SharedOptions) -> Shared<(Publisher, Invitation)> {

@@ -3,7 +3,7 @@
 use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 
-use crate::watch::{Fields, Known, Value};
+use crate::watch::{Fields, Known, Object, Value};
 
 /// Words that are no filling: the number, the time, the mark, the checksum.
 const HEAD: usize = 4;
@@ -78,14 +78,18 @@ where
         self.checked().filter(|(.., mark)| mark.is_timed).map(|(_, sent_ns, _)| sent_ns)
     }
 
-    fn fields(&self) -> Vec<(String, Value)> {
+    fn fields(&self) -> Option<Object> {
         let Some((number, sent_ns, mark)) = self.checked() else {
-            return vec![("corrupt".into(), true.into())];
+            return Some(Object::from_iter([("corrupt".into(), true.into())]));
         };
-        let numbers = [("number", number), ("sent_ns", sent_ns), ("start", mark.start)];
-        let flags = [("is_last", mark.is_last), ("is_timed", mark.is_timed)];
-        let numbers = numbers.map(|(name, value)| (name.into(), value.into()));
-        numbers.into_iter().chain(flags.map(|(name, value)| (name.into(), value.into()))).collect()
+        let fields: [(_, Value); 5] = [
+            ("number", number.into()),
+            ("sent_ns", sent_ns.into()),
+            ("start", mark.start.into()),
+            ("is_last", mark.is_last.into()),
+            ("is_timed", mark.is_timed.into()),
+        ];
+        Some(fields.map(|(name, value)| (name.into(), value)).into_iter().collect())
     }
 }
 

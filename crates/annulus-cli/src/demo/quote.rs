@@ -102,18 +102,6 @@ impl crate::watch::Fields for Quote {
     fn sent_ns(&self) -> Option<u64> {
         self.is_intact().then_some(self.sent_ns)
     }
-
-    fn fields(&self) -> Vec<(String, crate::watch::Value)> {
-        vec![
-            ("sequence".into(), self.sequence.into()),
-            ("sent_ns".into(), self.sent_ns.into()),
-            ("event_ns".into(), self.event_ns.into()),
-            ("bid".into(), self.bid.into()),
-            ("ask".into(), self.ask.into()),
-            ("volume".into(), self.volume.into()),
-            ("symbol".into(), self.symbol.into()),
-        ]
-    }
 }
 
 #[cfg(test)]

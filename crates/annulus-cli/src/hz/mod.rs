@@ -24,6 +24,7 @@ use crate::measure::now_ns;
 use crate::outcome::{Failure, Outcome};
 use crate::signals::first_signal;
 use crate::text::quoted;
+use crate::watch::{Decoder, newest};
 use crate::{output, rings};
 use cadence::Cadence;
 use report::Report;
@@ -76,6 +77,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     }
     let mut report = Report::new(name, &cadence, now - begun_ns, state);
     report.sleeps = !arguments.spin;
+    if let Ok(Some(decoder)) = Decoder::of(&observer.info()) {
+        report.add_messages(decoder.schema(), newest(&observer, &decoder));
+    }
     output::print(&if arguments.json { report.to_json() } else { report.to_text(output::room()) })?;
     Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
 }

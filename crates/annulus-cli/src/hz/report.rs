@@ -1,5 +1,6 @@
 //! What was seen, for people and as JSON.
 
+use annulus::schema::Schema;
 use annulus::shm::PeerState;
 use serde::Serialize;
 
@@ -7,7 +8,8 @@ use super::cadence::Cadence;
 use crate::measure::{LATENCY_COLUMNS, Latency, TOO_FEW, per_second};
 use crate::page::{Page, TITLE, painted};
 use crate::table::{Column, Table};
-use crate::text::{counted, duration, quoted};
+use crate::text::{counted, duration, printable, quoted};
+use crate::watch::{Newest, Object, newest_to_text};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -24,6 +26,13 @@ pub(super) struct Report {
     gap_ns: Option<Latency>,
     jitter_ns: Option<Latency>,
     look_ns: u64,
+    /// What messages are made of, as text.
+    message: Option<String>,
+    /// What is in the newest one.
+    newest: Option<Object>,
+    /// The same in words, or why it is no message.
+    #[serde(skip)]
+    newest_text: Option<String>,
     #[serde(skip)]
     gaps: u64,
     #[serde(skip)]
@@ -49,10 +58,20 @@ impl Report {
             gap_ns: of(Latency::of(cadence.gap_ns())),
             jitter_ns: of(Latency::of(&cadence.jitter_ns())),
             look_ns: elapsed_ns / cadence.looks().max(1),
+            message: None,
+            newest: None,
+            newest_text: None,
             gaps,
             elapsed_ns,
             sleeps: false,
         }
+    }
+
+    /// What is in its messages, by the schema that the ring has.
+    pub(super) fn add_messages(&mut self, schema: &Schema, newest: Option<Newest>) {
+        self.message = Some(schema.to_string());
+        self.newest_text = newest.as_ref().map(newest_to_text);
+        self.newest = newest.and_then(Result::ok);
     }
 
     /// One object on one line.
@@ -83,6 +102,12 @@ impl Report {
             if rows.iter().any(|(_, cells)| cells.contains(&"–".into())) {
                 page.say(TOO_FEW);
             }
+        }
+        if let Some(message) = &self.message {
+            page.say(format!("A message is {}.", printable(message)));
+        }
+        if let Some(newest) = &self.newest_text {
+            page.say(format!("The newest: {newest}"));
         }
         if self.state != "alive" {
             page.say(format!("The ring is {}.", self.state));

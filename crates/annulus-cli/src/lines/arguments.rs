@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use annulus::schema::Schema;
 use annulus::shm::Directory;
 use clap::{Args, ValueEnum};
 
@@ -38,7 +39,7 @@ pub(crate) struct PublishArguments {
     #[arg(long, value_name = "PATH")]
     pub(super) file: Option<PathBuf>,
 
-    /// How many pieces of 104 bytes the ring holds; each line takes one piece at least
+    /// How many pieces of 104 bytes the ring holds, or messages with --schema; a line takes one or more
     #[arg(long, value_name = "PIECES", default_value = "16384", value_parser = size)]
     pub(super) capacity: usize,
 
@@ -65,6 +66,24 @@ pub(crate) struct PublishArguments {
     #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "lossless")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(SEATS)))]
     pub(super) subscribers: u16,
+
+    /// Each line is a message, as JSON, for a ring that is there
+    ///
+    /// The ring has a schema, by which fields have their names. It is a broadcast ring of several publishers,
+    /// or a queue of several producers. If the queue is full, it waits. With --schema it makes a ring.
+    ///
+    /// An integer, a float or a `bool` is what it is in JSON; an integer may be a string, too. A `char` and a
+    /// text are strings. A struct is an object. An enum is the name of its variant, or an object of that name
+    /// and its fields. An option is the value, or null, or left out. Empty lines are passed over.
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// With --json: make a ring of messages with this schema
+    ///
+    /// Such as `quote{bid:f64,ask:f64,side:enum u8{buy=0,sell=1}}`. The grammar is in docs/SCHEMA.md. A
+    /// process joins it whose type has the same names, kinds and places of fields.
+    #[arg(long, value_name = "TEXT", requires = "json")]
+    pub(super) schema: Option<Schema>,
 
     /// Stay when the input has ended, so that whoever comes later finds the last lines; until Ctrl-C or
     /// SIGTERM
@@ -134,13 +153,17 @@ pub(crate) struct SubscribeArguments {
     #[arg(long)]
     pub(super) follow: bool,
 
-    /// Print each line as a JSON object.
+    /// Print each line as a JSON object; or each message of any other ring that has a schema.
     ///
-    /// Its keys: `line`, its number, from 0 on; `text`, without the line feed (bytes that are no UTF-8 are
-    /// replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and this one. For
-    /// the first one, `lost` is how many were lost before it. (What is lost after the last one is said on
-    /// standard error only.) With --follow, each end and each beginning of a publisher is a line of its own,
-    /// with `process`, its number, and `change`: `began`, `ended`, `failed`, or `died`.
+    /// A message is an object of its fields, as `annulus pub --json` takes it. The ring may be a broadcast
+    /// ring, or a queue that has no consumer: then this is the consumer. What is lost, and what is no message
+    /// of the schema, is said on standard error.
+    ///
+    /// The keys of a line: `line`, its number, from 0 on; `text`, without the line feed (bytes that are no
+    /// UTF-8 are replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and this
+    /// one. For the first one, `lost` is how many were lost before it. (What is lost after the last one is
+    /// said on standard error only.) With --follow, each end and each beginning of a publisher is a line of
+    /// its own, with `process`, its number, and `change`: `began`, `ended`, `failed`, or `died`.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -181,8 +204,14 @@ EXAMPLES:
   annulus pub quotes --lossless --subscribers 2 <quotes.csv
       a file, to two subscribers that receive all of it: `annulus sub quotes --wait >copy.csv`
 
+  echo '{\"bid\":1.5,\"ask\":1.6}' | annulus pub quotes --json
+      a message to a ring of several publishers that is there
+  annulus pub quotes --json --schema 'quote{bid:f64,ask:f64}' <quotes.jsonl
+      a ring of its own
+
 EXIT CODES:
   0    all of the input is published
+  1    with --json: the ring was closed before
   2    another ring has the name, the input can't be read, or a line is longer than --size
   130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: the ring is closed, its name is gone,
        and how many lines were published is said";
@@ -197,6 +226,8 @@ EXAMPLES:
       the ten oldest lines that are there
   annulus sub log --wait --follow
       also the lines of those who publish it later
+  annulus sub orders --json
+      messages of any ring that has a schema, as JSON
 
 EXIT CODES:
   0    the publisher has ended, or --count lines were printed, or nobody reads the output any more

@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
     if let Err(error) = output.flush() {
         return ended(&error);
     }
-    tell_count(printed, lost, stopped.get().is_some());
+    tell_count("line", printed, lost, stopped.get().is_some());
     Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
 }
 

@@ -1,4 +1,5 @@
-//! `annulus pub` and `annulus sub`: lines of text through a lossy ring between processes (Linux).
+//! `annulus pub` and `annulus sub`: lines of text through a ring between processes, and messages of any such
+//! ring as JSON (Linux).
 //!
 //! ```text
 //! arguments   what the user says
@@ -6,10 +7,12 @@
 //! publishing  `annulus pub`
 //! printing    `annulus sub`
 //! following   `annulus sub --follow`
+//! json        both of them with `--json`, for messages of any ring
 //! ```
 
 mod arguments;
 mod following;
+mod json;
 mod piece;
 mod printing;
 mod publishing;

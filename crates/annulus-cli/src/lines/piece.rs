@@ -3,7 +3,7 @@
 use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 
-use crate::watch::{Fields, Value};
+use crate::watch::{Fields, Object, Value};
 
 /// How many bytes of a line are in one piece: as many as make a slot of 128 bytes.
 pub(super) const BYTES: usize = 104;
@@ -41,7 +41,7 @@ impl Fields for Piece {
         "pieces of lines (`annulus pub`)".into()
     }
 
-    fn fields(&self) -> Vec<(String, Value)> {
+    fn fields(&self) -> Option<Object> {
         let text = &self.bytes[..BYTES.min(self.len as usize)];
         let text = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
         let is = |flag| self.flags & flag != 0;
@@ -52,11 +52,8 @@ impl Fields for Piece {
             (false, true) => "last",
             (false, false) => "middle",
         };
-        vec![
-            ("line".into(), self.line.into()),
-            ("part".into(), part.into()),
-            ("text".into(), text.as_ref().into()),
-        ]
+        let fields = [("line", self.line.into()), ("part", part.into()), ("text", Value::from(text))];
+        Some(fields.map(|(name, value)| (name.into(), value)).into_iter().collect())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use annulus::broadcast::{Foreign, Mode, Subscriber};
-use annulus::schema::BadValue;
+use annulus::schema::{BadValue, Fingerprint};
 use annulus::shm::broadcast::Mark;
 use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
@@ -33,7 +33,7 @@ struct Object<'a> {
 pub(super) const SHOWN_EACH: u64 = 64;
 
 /// How long a subscriber that nothing can close waits without a look whether it is to stop.
-const STOP_INTERVAL: Duration = Duration::from_millis(100);
+pub(super) const STOP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Prints all lines up to the end.
 pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
@@ -56,6 +56,9 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         }
     };
     let info = invitation.info().map_err(|error| failed(&error))?;
+    if arguments.json && info.fingerprint() != Fingerprint::of::<Piece>() {
+        return super::json::print(arguments, &invitation, &info, from, &stop);
+    }
     let (end, publisher) = if info.kind() == ShmKind::Lossless {
         let ring =
             invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
@@ -199,7 +202,7 @@ fn print_all<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
         lost += at_the_end;
         say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
     }
-    tell_count(printed, lost, stop.outcome().is_some());
+    tell_count("line", printed, lost, stop.outcome().is_some());
     Ok(match (is_over, lines.has_failed()) {
         (false, _) => End::Enough,
         (true, false) => End::Closed,
@@ -207,12 +210,12 @@ fn print_all<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
     })
 }
 
-/// Says how many lines were printed, if some were lost, or a signal ended it.
-pub(super) fn tell_count(printed: u64, lost: u64, is_stopped: bool) {
+/// Says how many of these were printed, if some were lost, or a signal ended it.
+pub(super) fn tell_count(thing: &str, printed: u64, lost: u64, is_stopped: bool) {
     if lost > 0 {
-        say(format_args!("printed {}, lost {}", counted(printed, "line"), grouped(lost)));
+        say(format_args!("printed {}, lost {}", counted(printed, thing), grouped(lost)));
     } else if is_stopped {
-        say(format_args!("printed {}", counted(printed, "line")));
+        say(format_args!("printed {}", counted(printed, thing)));
     }
 }
 
@@ -237,7 +240,8 @@ pub(super) fn no_lines(name: &str, info: Option<RingInfo>, error: &AttachError) 
     }
     let (bytes, why) = (size_of::<Piece>(), rings::mismatch(info, error));
     Failure::new(format!(
-        "{} carries no lines of `annulus pub` (pieces of {bytes} bytes): {why}",
+        "{} carries no lines of `annulus pub` (pieces of {bytes} bytes): {why}; --json prints messages of any \
+         ring that says what they are",
         quoted(name)
     ))
 }

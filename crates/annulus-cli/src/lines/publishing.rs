@@ -32,6 +32,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Publishes all lines of the input.
 pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
+    if arguments.json {
+        return super::json::publish(arguments);
+    }
     if arguments.lossless { run_in::<Lossless>(arguments) } else { run_in::<Lossy>(arguments) }
 }
 
@@ -40,13 +43,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
     let size = arguments.size()?;
     // Before the name: an input that is not there publishes nothing.
-    let input: Box<dyn BufRead> = match &arguments.file {
-        Some(path) => {
-            let file = File::open(path).map_err(|error| unreadable(arguments, &error))?;
-            Box::new(BufReader::new(file))
-        }
-        None => Box::new(io::stdin().lock()),
-    };
+    let input = input(arguments)?;
     // (From here on, so that none ends the process between the name and what takes it back.)
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
@@ -67,8 +64,8 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     })?;
     let path = directory.path().to_string_lossy().into_owned();
     say(format_args!("publishing lines to {} in {}", quoted(&arguments.name), quoted(&path)));
-    let published = await_subscribers::<M>(arguments, &directory)
-        .and_then(|()| publish_all(arguments, size, input, &mut publisher, &count));
+    let awaited = if M::LOSSLESS { await_subscribers(arguments, &directory) } else { Ok(()) };
+    let published = awaited.and_then(|()| publish_all(arguments, size, input, &mut publisher, &count));
     count.tell();
     if published.is_err() {
         M::publish(&mut publisher, Piece::failed(count.lines.get()));
@@ -86,6 +83,16 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     published.map(|()| Outcome::Passed)
 }
 
+pub(super) fn input(arguments: &PublishArguments) -> Result<Box<dyn BufRead>, Failure> {
+    Ok(match &arguments.file {
+        Some(path) => {
+            let file = File::open(path).map_err(|error| unreadable(arguments, &error))?;
+            Box::new(BufReader::new(file))
+        }
+        None => Box::new(io::stdin().lock()),
+    })
+}
+
 /// How many lines are published, for the one of two threads that says it first.
 struct Count {
     lines: Gauge,
@@ -99,16 +106,14 @@ impl Count {
 }
 
 /// Waits until the subscribers of a lossless ring have come, and says so.
-fn await_subscribers<M: Ring>(arguments: &PublishArguments, directory: &Directory) -> Result<(), Failure> {
-    if !M::LOSSLESS {
-        return Ok(());
-    }
+pub(super) fn await_subscribers(arguments: &PublishArguments, directory: &Directory) -> Result<(), Failure> {
     let (name, count) = (&arguments.name, arguments.subscribers);
     let option = arguments.directory.path().map(|path| {
         let path = shell_word(&path.to_string_lossy());
         format!(" --directory {path}")
     });
-    let command = format!("`annulus sub {}{}`", shell_word(name), option.unwrap_or_default());
+    let json = if arguments.json { " --json" } else { "" };
+    let command = format!("`annulus sub {}{}{json}`", shell_word(name), option.unwrap_or_default());
     let each = if count == 1 { "it" } else { "each" };
     say(format_args!(
         "waiting for {} of {} before the first line: start {each} with {command}, or stop with Ctrl-C",
@@ -120,7 +125,7 @@ fn await_subscribers<M: Ring>(arguments: &PublishArguments, directory: &Director
 }
 
 /// Keeps the ring for those who wait for its name and have not come yet.
-fn stay_a_moment(directory: &Directory, name: &str, begun: Instant) {
+pub(super) fn stay_a_moment(directory: &Directory, name: &str, begun: Instant) {
     thread::sleep(LEAST.saturating_sub(begun.elapsed()));
     while begun.elapsed() < LEAST_UNREAD && !rings::is_read(directory, name) {
         thread::sleep(LOOK_INTERVAL);
@@ -148,11 +153,7 @@ fn publish_all<M: Ring>(
         if line.len() > size && line.last() != Some(&b'\n') {
             return Err(too_long(arguments, size, number + 1));
         }
-        if let Some(rate) = arguments.rate {
-            let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate);
-            let due = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
-            thread::sleep(due.saturating_sub(begun.elapsed()));
-        }
+        pace(arguments, number, begun);
         for piece in pieces(number, &line) {
             // (Nobody but a signal closes it, which also ends the process.)
             M::publish(publisher, piece);
@@ -164,16 +165,26 @@ fn publish_all<M: Ring>(
     unreachable!("nobody has so many lines")
 }
 
-/// Line `number`, counted from 1, as editors do.
-fn too_long(arguments: &PublishArguments, size: usize, number: u64) -> Failure {
-    let (from, size) = (source(arguments), grouped(size as u64));
-    Failure::new(format!(
-        "line {} of {from} is longer than {size} bytes: say with --size how long a line may be",
-        grouped(number)
-    ))
+/// Waits until line `number` is due.
+pub(super) fn pace(arguments: &PublishArguments, number: u64, begun: Instant) {
+    if let Some(rate) = arguments.rate {
+        let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate);
+        let due = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        thread::sleep(due.saturating_sub(begun.elapsed()));
+    }
 }
 
-fn unreadable(arguments: &PublishArguments, error: &io::Error) -> Failure {
+/// Which line it is, counted from 1, as editors do.
+pub(super) fn line_of(arguments: &PublishArguments, number: u64) -> String {
+    format!("line {} of {}", grouped(number), source(arguments))
+}
+
+fn too_long(arguments: &PublishArguments, size: usize, number: u64) -> Failure {
+    let (line, size) = (line_of(arguments, number), grouped(size as u64));
+    Failure::new(format!("{line} is longer than {size} bytes: say with --size how long a line may be"))
+}
+
+pub(super) fn unreadable(arguments: &PublishArguments, error: &io::Error) -> Failure {
     Failure::new(format!("{} can't be read: {error}", source(arguments)))
 }
 

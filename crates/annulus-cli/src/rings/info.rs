@@ -1,6 +1,7 @@
 //! [`Info`]: one ring, in words or as JSON.
 
-use annulus::shm::Directory;
+use annulus::schema::{Field, Kind};
+use annulus::shm::{AttachError, Directory};
 use serde::Serialize;
 
 use super::listing::command;
@@ -10,7 +11,7 @@ use super::sampler;
 use crate::outcome::Failure;
 use crate::page::Page;
 use crate::text::{counted, duration, grouped, printable};
-use crate::watch::{clock, name as type_name};
+use crate::watch::{Decoder, Newest, Object, clock, name as type_name, newest, newest_to_text};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -30,9 +31,16 @@ pub(super) struct Info {
     payload_bytes: u64,
     payload_alignment: u64,
     fingerprint: String,
-    /// What this program calls such messages, if it knows them.
+    /// What people call such messages.
     #[serde(rename = "type")]
     type_name: Option<String>,
+    /// What they are made of: the schema that the ring has, as text.
+    message: Option<String>,
+    /// What is in the newest one.
+    newest: Option<Object>,
+    /// Its fields, a line each, and the newest message.
+    #[serde(skip)]
+    lines: Vec<(&'static str, String)>,
     published: Option<u64>,
     /// How many messages wait, if that is known.
     pending: Option<u64>,
@@ -84,6 +92,29 @@ impl ReaderInfo {
     }
 }
 
+/// What its messages are made of, and the newest one.
+fn lines(
+    decoder: &Result<Option<Decoder>, AttachError>,
+    newest: Option<&Newest>,
+) -> Vec<(&'static str, String)> {
+    let schema = match decoder {
+        Err(error) => return vec![("Schema", printable(&error.to_string()))],
+        Ok(None) => return Vec::new(),
+        Ok(Some(decoder)) => decoder.schema(),
+    };
+    let mut lines = Vec::new();
+    if let Kind::Struct(fields) = &*schema.kind {
+        for field in fields.iter().filter(|field| !field.is_padding()) {
+            let Field { name, offset, kind, unit, comment } = field;
+            let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
+            let comment = if comment.is_empty() { String::new() } else { format!(": {comment}") };
+            lines.push(("Field", printable(&format!("{name}, {} at {offset}{unit}{comment}", **kind))));
+        }
+    }
+    lines.extend(newest.map(|newest| ("Newest", newest_to_text(newest))));
+    lines
+}
+
 impl Info {
     /// Of the ring that has this name.
     ///
@@ -96,6 +127,10 @@ impl Info {
         let publisher = Process { pid, command: None };
         let readers =
             sampler::readers(&observer, numbers.as_ref(), Some(&publisher), &Processes::now(), clock(&info));
+        let decoder = Decoder::of(&info);
+        let newest = decoder.as_ref().ok().and_then(|decoder| newest(&observer, decoder.as_ref()?));
+        let lines = lines(&decoder, newest.as_ref());
+        let decoder = decoder.ok().flatten();
         Ok(Self {
             schema: SCHEMA,
             name: name.into(),
@@ -109,6 +144,9 @@ impl Info {
             payload_alignment: info.payload_alignment() as u64,
             fingerprint: info.fingerprint().to_string(),
             type_name: type_name(&info),
+            message: decoder.map(|decoder| decoder.schema().to_string()),
+            newest: newest.and_then(Result::ok),
+            lines,
             published: numbers.as_ref().map(|numbers| numbers.published),
             pending: numbers.and_then(|numbers| numbers.pending),
             readers: readers.iter().map(ReaderInfo::of).collect(),
@@ -124,7 +162,7 @@ impl Info {
         let fingerprint = &self.fingerprint;
         match &self.type_name {
             Some(name) => format!("{name}, fingerprint {fingerprint}"),
-            None => format!("not known to this program, fingerprint {fingerprint}"),
+            None => "not known".into(),
         }
     }
 
@@ -144,6 +182,7 @@ impl Info {
             ("Message", format!("{}, aligned to {}", bytes(self.payload_bytes), self.payload_alignment)),
             ("Type", self.type_to_text()),
         ];
+        lines.extend(self.lines.iter().cloned());
         if let Some(published) = self.published {
             lines.push(("Published", grouped(published)));
             lines.push(("Waiting", self.pending.map_or("not known of such a ring".into(), grouped)));

@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use annulus::shm::{Fingerprint, PeerState, ShmKind};
 
+use crate::watch::Newest;
+
 /// What one look has found.
 pub(crate) struct Sample {
     pub(crate) at: Instant,
@@ -30,6 +32,10 @@ pub(crate) struct Ring {
     pub(crate) readers: Vec<Reader>,
     /// Whether its messages carry the time when they were published.
     pub(crate) is_timed: bool,
+    /// What its messages are made of, as text.
+    pub(crate) message: Option<String>,
+    /// What was published last.
+    pub(crate) newest: Option<Newest>,
     /// Of the type of its messages.
     pub(crate) fingerprint: Option<Fingerprint>,
     /// Why the header is not known.
@@ -155,6 +161,7 @@ pub(crate) fn short(kind: ShmKind) -> &'static str {
         ShmKind::Mpsc => "mpsc",
         ShmKind::Lossy => "lossy",
         ShmKind::Lossless => "lossless",
+        ShmKind::MpLossy => "mp lossy",
         ShmKind::Bytes => "records",
         ShmKind::BroadcastBytes => "lossy rec",
         _ => "other",
@@ -188,6 +195,8 @@ pub(crate) mod tests {
             numbers: Some(Numbers { published, pending: lags.iter().copied().max() }),
             readers: (0..).zip(lags).map(reader).collect(),
             is_timed: false,
+            message: None,
+            newest: None,
             fingerprint: None,
             trouble: None,
         }

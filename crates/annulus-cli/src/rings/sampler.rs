@@ -14,7 +14,7 @@ use super::processes::{Processes, process};
 use super::sample::{Header, Mark, Numbers, Process, Reader, Ring, Sample, Seat};
 use crate::measure::now_ns;
 use crate::outcome::Failure;
-use crate::watch::{SentNs, clock};
+use crate::watch::{Decoder, SentNs, clock, newest};
 
 const PROC: &str = "/proc";
 
@@ -34,6 +34,8 @@ struct Watched {
     header: Header,
     /// How to learn when a message was published, if these say so.
     clock: Option<SentNs>,
+    /// How to learn what is in a message, if the ring says so.
+    decoder: Option<Decoder>,
     /// What it said last.
     state: PeerState,
     numbers: Option<Numbers>,
@@ -121,9 +123,9 @@ impl Sampler {
         self.next_identity += 1;
         let identity = self.next_identity;
         let state = PeerState::Alive;
-        let clock = clock(&info);
+        let (clock, decoder) = (clock(&info), Decoder::of(&info).ok().flatten());
         let observer = Some(observer);
-        let watched = Watched { named, identity, observer, header, clock, state, numbers: None };
+        let watched = Watched { named, identity, observer, header, clock, decoder, state, numbers: None };
         self.watched.insert(entry.name.clone(), watched);
         Ok(())
     }
@@ -141,6 +143,8 @@ impl Sampler {
             numbers: None,
             readers: Vec::new(),
             is_timed: false,
+            message: None,
+            newest: None,
             fingerprint: entry.fingerprint,
             trouble,
         };
@@ -162,6 +166,7 @@ impl Watched {
                 .map(|numbers| Numbers { published: numbers.published, pending: numbers.pending });
             let publisher = ring.process.as_ref();
             ring.readers = readers(observer, numbers.as_ref(), publisher, processes, self.clock);
+            ring.newest = self.decoder.as_ref().and_then(|decoder| newest(observer, decoder));
         }
         if ring.state == PeerState::Alive {
             ring.state = self.state;
@@ -171,6 +176,7 @@ impl Watched {
         }
         ring.identity = self.identity;
         ring.is_timed = self.clock.is_some();
+        ring.message = self.decoder.as_ref().map(|decoder| decoder.schema().to_string());
         ring.header = Some(self.header);
         ring.numbers = self.numbers;
     }

@@ -6,6 +6,7 @@ use super::rows::{NONE, Row, UNKNOWN, is_full, line};
 use crate::measure::Latency;
 use crate::rings::sample::{Reader, Ring};
 use crate::text::{counted, duration, grouped, printable};
+use crate::watch::newest_to_text;
 
 /// Something that is known.
 pub(super) struct Fact {
@@ -44,12 +45,14 @@ pub(super) fn facts(row: &Row<'_>, history: &History) -> Vec<Fact> {
     };
     let slots = format!("{} of {}", counted(header.capacity, "slot"), counted(header.slot_bytes, "byte"));
     facts.push(plain("ring", format!("{slots}, for {what}")));
+    facts.extend(ring.message.as_ref().map(|message| plain("message", printable(message))));
     let Some(numbers) = ring.numbers else {
         facts.push(plain("published", "its numbers are not known to this program".into()));
         return facts;
     };
     let thing = if ring.word_bytes().is_some() { "word" } else { "message" };
     facts.push(plain("published", counted(numbers.published, thing)));
+    facts.extend(ring.newest.as_ref().map(|newest| plain("newest", newest_to_text(newest))));
     let most = row.rates.iter().copied().fold(0.0, f64::max);
     let peak = if row.rates.is_empty() {
         String::new()

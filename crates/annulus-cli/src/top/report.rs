@@ -7,6 +7,7 @@ use super::waits::Waits;
 use crate::measure::Latency;
 use crate::rings::ReaderInfo;
 use crate::rings::sample::{Process, Ring, Sample};
+use crate::watch::Object;
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -28,6 +29,8 @@ struct RingReport<'a> {
     kind: Option<String>,
     capacity: Option<u64>,
     payload_bytes: Option<u64>,
+    message: Option<&'a str>,
+    newest: Option<&'a Object>,
     published: Option<u64>,
     published_per_second: Option<f64>,
     pending: Option<u64>,
@@ -52,6 +55,8 @@ fn of_ring<'a>(ring: &'a Ring, history: &History) -> RingReport<'a> {
         kind: ring.header.map(|header| header.kind.to_string()),
         capacity: ring.header.map(|header| header.capacity),
         payload_bytes: ring.header.map(|header| header.payload_bytes),
+        message: ring.message.as_deref(),
+        newest: ring.newest.as_ref().and_then(|newest| newest.as_ref().ok()),
         published: ring.numbers.map(|numbers| numbers.published),
         published_per_second: history.rate(ring),
         pending: ring.numbers.and_then(|numbers| numbers.pending),

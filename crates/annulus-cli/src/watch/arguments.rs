@@ -7,10 +7,9 @@ use crate::rings::DirectoryOption;
 
 /// Prints the messages of a broadcast ring as they come.
 ///
-/// Messages of numbers, arrays of up to 16 of them, and messages of this program (`annulus pub`, `bench` and
-/// `demo --shared`) are printed with their fields; all others in hex, as they lie in the ring. It maps the
-/// ring read-only, takes no seat, and keeps nobody waiting. So it misses messages of a fast publisher, and
-/// says how many.
+/// They are printed with their fields, as the schema of the ring names them; in hex, as they lie there, if
+/// the ring has none, or what is there is no message of it. It maps the ring read-only, takes no seat, and
+/// keeps nobody waiting. So it misses messages of a fast publisher, and says how many.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -36,8 +35,8 @@ pub(crate) struct Arguments {
     /// Print each message as a JSON object.
     ///
     /// Its keys: `number`, how many messages were published before it; `missed`, how many were missed between
-    /// the one before it and this one; `fields`, an object, or null where the type is not known; and `hex`,
-    /// its bytes.
+    /// the one before it and this one; `fields`, an object, or null where the ring has no schema; `corrupt`,
+    /// why its bytes are no message of that schema, or null; and `hex`, its bytes.
     #[arg(long)]
     pub(super) json: bool,
 }

@@ -1,32 +1,35 @@
-//! [`Fields`]: what is in a message, and the types of which this program knows it.
-//!
-//! A ring says what its messages are by a fingerprint of their type.
+//! [`Decoder`]: what is in the messages of a ring, by the schema that it has.
 
 use annulus::Message;
-use annulus::schema::Fingerprint;
-use annulus::shm::{RingInfo, ShmKind};
+use annulus::schema::{Fingerprint, Schema};
+use annulus::shm::{AttachError, RingInfo, ShmKind};
 use bytemuck::Pod;
+use serde_json::Map;
 
 use crate::bench::fields_of_loads;
 use crate::demo::Quote;
 use crate::lines::Piece;
 use crate::text::counted;
+use crate::values::decode;
 
 /// What a field holds.
 pub(crate) type Value = serde_json::Value;
 
-/// A message whose fields are known.
+/// What a message holds, by the names of its fields.
+pub(crate) type Object = Map<String, Value>;
+
+/// A message of this program, of which it knows more than its schema says.
 pub(crate) trait Fields: Message + Pod {
     /// Whether such a message may carry the time when it was published.
     const IS_TIMED: bool = false;
 
     /// What people call such messages.
-    fn name() -> String {
-        std::any::type_name::<Self>().into()
-    }
+    fn name() -> String;
 
-    /// Their names, in order, and what they hold.
-    fn fields(&self) -> Vec<(String, Value)>;
+    /// What it holds, if the schema does not say so.
+    fn fields(&self) -> Option<Object> {
+        None
+    }
 
     /// That time, by the clock that all processes share ([`now_ns`](crate::measure::now_ns())), if it is
     /// whole and has one.
@@ -35,38 +38,72 @@ pub(crate) trait Fields: Message + Pod {
     }
 }
 
-/// The fields of a message that lies in these bytes.
-pub(crate) type Decode = fn(&[u8]) -> Vec<(String, Value)>;
-
 /// When the message was published that lies in these bytes.
 pub(crate) type SentNs = fn(&[u8]) -> Option<u64>;
 
-/// A type, and how it is decoded.
+/// Such a type.
 pub(crate) struct Known {
     fingerprint: Fingerprint,
     bytes: usize,
     name: String,
-    decode: Decode,
+    fields: fn(&[u8]) -> Option<Object>,
     sent_ns: Option<SentNs>,
 }
 
 impl Known {
     pub(crate) fn of<T: Fields>() -> Self {
-        let decode = |bytes: &[u8]| bytemuck::pod_read_unaligned::<T>(bytes).fields();
+        let fields = |bytes: &[u8]| bytemuck::pod_read_unaligned::<T>(bytes).fields();
         let sent_ns = |bytes: &[u8]| bytemuck::pod_read_unaligned::<T>(bytes).sent_ns();
         Self {
             fingerprint: Fingerprint::of::<T>(),
             bytes: size_of::<T>(),
             name: T::name(),
-            decode,
+            fields,
             sent_ns: T::IS_TIMED.then_some(sent_ns),
         }
     }
 }
 
-/// The name of their type, if it is known.
+/// What is in the messages of a ring.
+pub(crate) struct Decoder {
+    schema: Schema,
+    known: Option<Known>,
+}
+
+impl Decoder {
+    /// `None` if the ring has no schema.
+    ///
+    /// # Errors
+    ///
+    /// What it has is no schema.
+    pub(crate) fn of(info: &RingInfo) -> Result<Option<Self>, AttachError> {
+        Ok(info.schema()?.map(|schema| Self { schema, known: known(info) }))
+    }
+
+    /// What messages are made of.
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What a message holds; one without fields is called `value`. An error says where it has no value.
+    pub(crate) fn decode(&self, bytes: &[u8]) -> Result<Object, String> {
+        if let Some(object) = self.known.as_ref().and_then(|known| (known.fields)(bytes)) {
+            return Ok(object);
+        }
+        Ok(match decode(&self.schema, bytes)? {
+            Value::Object(object) => object,
+            value => Map::from_iter([("value".into(), value)]),
+        })
+    }
+}
+
+/// What people call its messages: as this program does, or by their type.
 pub(crate) fn name(info: &RingInfo) -> Option<String> {
-    known(info).map(|known| known.name)
+    let own = known(info).map(|known| known.name);
+    own.or_else(|| {
+        let schema = info.schema().ok()??;
+        Some(if schema.name.is_empty() { schema.to_string() } else { schema.name.into_owned() })
+    })
 }
 
 /// What the messages of a ring are, and how long.
@@ -79,15 +116,10 @@ pub(crate) fn described(info: &RingInfo) -> String {
     }
 }
 
-/// How messages of this type are decoded, if it is known.
-pub(super) fn decoder(info: &RingInfo) -> Option<Decode> {
-    known(info).map(|known| known.decode)
-}
-
 /// How to learn when messages of this type were published, if they say so.
 pub(crate) fn clock(info: &RingInfo) -> Option<SentNs> {
     // (Only messages of broadcast rings can be looked at.)
-    let is_broadcast = matches!(info.kind(), ShmKind::Lossy | ShmKind::Lossless);
+    let is_broadcast = matches!(info.kind(), ShmKind::Lossy | ShmKind::MpLossy | ShmKind::Lossless);
     known(info).filter(|_| is_broadcast)?.sent_ns
 }
 
@@ -95,73 +127,42 @@ pub(crate) fn clock(info: &RingInfo) -> Option<SentNs> {
 /// fingerprint of a type.)
 fn known(info: &RingInfo) -> Option<Known> {
     let (fingerprint, bytes) = (info.fingerprint(), info.payload_bytes());
-    find(fingerprint).filter(|known| known.bytes == bytes)
-}
-
-fn find(fingerprint: Fingerprint) -> Option<Known> {
     let mut known = vec![Known::of::<Quote>(), Known::of::<Piece>()];
     known.extend(fields_of_loads());
-    add_numbers(&mut known);
-    known.into_iter().find(|known| known.fingerprint == fingerprint)
-}
-
-/// Says what is in a number, and in arrays of it.
-macro_rules! numbers {
-    ($($number:ty),*; $lengths:tt) => {
-        $(
-            impl Fields for $number {
-                fn fields(&self) -> Vec<(String, Value)> {
-                    vec![("value".into(), Value::from(*self))]
-                }
-            }
-
-            impl<const LENGTH: usize> Fields for [$number; LENGTH]
-            where
-                Self: Pod,
-            {
-                fn fields(&self) -> Vec<(String, Value)> {
-                    let values = self.iter().enumerate();
-                    values.map(|(index, value)| (index.to_string(), Value::from(*value))).collect()
-                }
-            }
-        )*
-
-        /// All numbers, and arrays of up to 16 of them.
-        fn add_numbers(known: &mut Vec<Known>) {
-            $(
-                known.push(Known::of::<$number>());
-                numbers!(@arrays known, $number, $lengths);
-            )*
-        }
-    };
-    (@arrays $known:ident, $number:ty, [$($length:literal),*]) => {
-        $($known.push(Known::of::<[$number; $length]>());)*
-    };
-}
-
-numbers! {
-    u8, u16, u32, u64, i8, i16, i32, i64, f32, f64;
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+    known.into_iter().find(|known| known.fingerprint == fingerprint && known.bytes == bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use annulus::broadcast::Builder;
+    use annulus::shm::broadcast;
+
+    fn ring_of<T: Message>() -> RingInfo {
+        let (_publisher, _, invitation) = broadcast::lossy::<T>(Builder::new(4)).unwrap();
+        invitation.info().unwrap()
+    }
+
+    fn told<T: Message + Pod>(message: T) -> String {
+        let decoder = Decoder::of(&ring_of::<T>()).unwrap().unwrap();
+        Value::from(decoder.decode(bytemuck::bytes_of(&message)).unwrap()).to_string()
+    }
 
     #[test]
-    fn numbers_are_known() {
-        let decode = find(Fingerprint::of::<[i16; 3]>()).unwrap().decode;
-        let expected = [("0", -1), ("1", 2), ("2", 3)].map(|(name, value)| (name.into(), Value::from(value)));
-        assert_eq!(decode(bytemuck::bytes_of(&[-1_i16, 2, 3])), expected);
-        let decode = find(Fingerprint::of::<f64>()).unwrap().decode;
-        assert_eq!(decode(&0.5_f64.to_ne_bytes()), [("value".into(), Value::from(0.5))]);
-        assert!(find(Fingerprint::of::<[u64; 17]>()).is_none());
+    fn a_message_has_an_object() {
+        assert_eq!(told(0.5_f64), r#"{"value":0.5}"#);
+        assert_eq!(told([-1_i16, 2, 3]), r#"{"value":[-1,2,3]}"#);
     }
 
     #[test]
     fn some_messages_carry_their_time() {
-        let timed = |fingerprint| find(fingerprint).unwrap().sent_ns.is_some();
-        assert!(timed(Fingerprint::of::<Quote>()) && !timed(Fingerprint::of::<u64>()));
+        assert!(clock(&ring_of::<Quote>()).is_some() && clock(&ring_of::<u64>()).is_none());
         assert!(fields_of_loads().iter().all(|known| known.sent_ns.is_some()));
+    }
+
+    #[test]
+    fn a_message_is_called_as_its_type() {
+        assert_eq!(name(&ring_of::<Quote>()).unwrap(), "quotes (`annulus demo`)");
+        assert_eq!(name(&ring_of::<[u64; 3]>()).unwrap(), "[u64;3]");
     }
 }

@@ -5,13 +5,15 @@
 //! ```text
 //! arguments   what the user asked for
 //! follower    which message is next, and how many were missed
-//! fields      what is in messages of the types that this program knows
+//! fields      what is in messages, by the schema of the ring
+//! newest      the message that was published last
 //! shown       a message in words, in hex, or as JSON
 //! ```
 
 mod arguments;
 mod fields;
 mod follower;
+mod newest;
 mod shown;
 
 use std::io::{self, Write};
@@ -21,7 +23,8 @@ use std::time::Duration;
 use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
-pub(crate) use fields::{Fields, Known, SentNs, Value, clock, described, name};
+pub(crate) use fields::{Decoder, Fields, Known, Object, SentNs, Value, clock, described, name};
+pub(crate) use newest::{Newest, newest, newest_to_text};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
@@ -44,16 +47,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let name = &arguments.name;
     let (_named, observer) = rings::observe(&rings::open(&arguments.directory)?, name)?;
     let info = observer.info();
-    if !matches!(info.kind(), ShmKind::Lossy | ShmKind::Lossless) {
+    if !matches!(info.kind(), ShmKind::Lossy | ShmKind::MpLossy | ShmKind::Lossless) {
         let (name, kind) = (quoted(name), info.kind());
-        return Err(Failure::new(format!(
-            "{name} is a {kind}: only lossy and lossless broadcast rings can be watched"
-        )));
+        return Err(Failure::new(format!("{name} is a {kind}: only broadcast rings can be watched")));
     }
-    let decode = fields::decoder(&info).filter(|_| !arguments.hex);
-    if decode.is_none() && !arguments.hex && !arguments.json {
-        let type_of = info.fingerprint();
-        say(format_args!("{} does not say what is in its messages (type {type_of}): in hex", quoted(name)));
+    let decoder = if arguments.hex {
+        None
+    } else {
+        Decoder::of(&info).unwrap_or_else(|error| {
+            say(format_args!("{}: {error}", quoted(name)));
+            None
+        })
+    };
+    if decoder.is_none() && !arguments.hex && !arguments.json {
+        say(format_args!("{} does not say what is in its messages: in hex", quoted(name)));
     }
 
     let published = || observer.numbers().map_or(0, |numbers| numbers.published);
@@ -72,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
                 Next::Nothing => break,
                 Next::Missed => {}
                 Next::Message { number, missed } => {
-                    let fields = decode.map(|decode| decode(&bytes));
+                    let fields = decoder.as_ref().map(|decoder| decoder.decode(&bytes));
                     let shown = Shown { number, missed, bytes: &bytes, fields };
                     let text = if arguments.json { shown.to_json() } else { shown.to_text() };
                     if let Err(error) = output.write_all(text.as_bytes()) {

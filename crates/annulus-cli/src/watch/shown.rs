@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::fields::Value;
+use super::fields::Object;
 use crate::page::{TITLE, painted};
 use crate::text::{counted, grouped, printable};
 
@@ -16,29 +16,33 @@ pub(super) struct Shown<'a> {
     pub(super) number: u64,
     pub(super) missed: u64,
     pub(super) bytes: &'a [u8],
-    pub(super) fields: Option<Vec<(String, Value)>>,
+    /// What its schema says that is in it, if there is one; or that this is none of its messages.
+    pub(super) fields: Option<Result<Object, String>>,
 }
 
 impl Shown<'_> {
     /// One object on one line.
     pub(super) fn to_json(&self) -> String {
         #[derive(Serialize)]
-        struct Object {
+        struct Line<'a> {
             number: u64,
             missed: u64,
-            fields: Option<serde_json::Map<String, Value>>,
+            fields: Option<&'a Object>,
+            corrupt: Option<&'a String>,
             hex: String,
         }
-        let object = Object {
+        let fields = self.fields.as_ref();
+        let line = Line {
             number: self.number,
             missed: self.missed,
-            fields: self.fields.clone().map(|fields| fields.into_iter().collect()),
+            fields: fields.and_then(|fields| fields.as_ref().ok()),
+            corrupt: fields.and_then(|fields| fields.as_ref().err()),
             hex: self.bytes.iter().fold(String::new(), |mut hex, byte| {
                 let _ = write!(hex, "{byte:02x}");
                 hex
             }),
         };
-        serde_json::to_string(&object).expect("numbers and words have a form in JSON") + "\n"
+        serde_json::to_string(&line).expect("numbers and words have a form in JSON") + "\n"
     }
 
     /// Its fields on one line, or its bytes on several.
@@ -48,13 +52,12 @@ impl Shown<'_> {
             let _ = writeln!(text, "({} missed)", counted(self.missed, "message"));
         }
         text += &painted(TITLE, &grouped(self.number));
-        if let Some(fields) = &self.fields {
-            for (name, value) in fields {
-                let value = value.as_str().map_or_else(|| value.to_string(), |text| format!("{text:?}"));
-                let _ = write!(text, "  {name}: {}", printable(&value));
-            }
-            text.push('\n');
+        if let Some(Ok(fields)) = &self.fields {
+            let _ = writeln!(text, "  {}", fields_to_text(fields));
         } else {
+            if let Some(Err(what)) = &self.fields {
+                let _ = write!(text, "  corrupt: {}", printable(what));
+            }
             text.push('\n');
             for (line, bytes) in self.bytes.chunks(LINE_BYTES).enumerate() {
                 text += &hex_line(line * LINE_BYTES, bytes);
@@ -62,6 +65,15 @@ impl Shown<'_> {
         }
         text
     }
+}
+
+/// On one line.
+pub(super) fn fields_to_text(fields: &Object) -> String {
+    let each = fields.iter().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), |text| format!("{text:?}"));
+        format!("{name}: {}", printable(&value))
+    });
+    each.collect::<Vec<_>>().join("  ")
 }
 
 /// As `hexdump -C` has it.
@@ -80,16 +92,28 @@ fn hex_line(offset: usize, bytes: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::page::plain;
+    use serde_json::Value;
 
     #[test]
     fn a_message_has_its_fields_on_a_line() {
-        let fields = vec![("bid".into(), 1.5.into()), ("text".into(), "a\u{1b}\"".into())];
-        let shown = Shown { number: 1_234, missed: 2, bytes: &[1, 255], fields: Some(fields) };
+        let fields = [("bid".into(), 1.5.into()), ("text".into(), "a\u{1b}\"".into())];
+        let fields = Some(Ok(fields.into_iter().collect()));
+        let shown = Shown { number: 1_234, missed: 2, bytes: &[1, 255], fields };
         let expected = "(2 messages missed)\n1,234  bid: 1.5  text: \"a\\u{1b}\\\"\"\n";
         assert_eq!(plain(&shown.to_text()), expected);
         let json: Value = serde_json::from_str(&shown.to_json()).unwrap();
         assert_eq!((&json["number"], &json["missed"]), (&1_234.into(), &2.into()));
         assert_eq!((&json["fields"]["bid"], &json["hex"]), (&1.5.into(), &"01ff".into()));
+    }
+
+    #[test]
+    fn what_is_no_message_is_in_hex_too() {
+        let fields = Some(Err("`live`, at byte 0, is 2".into()));
+        let shown = Shown { number: 7, missed: 0, bytes: &[2], fields };
+        let text = plain(&shown.to_text());
+        assert!(text.starts_with("7  corrupt: `live`, at byte 0, is 2\n  0000  02 "), "{text}");
+        let json: Value = serde_json::from_str(&shown.to_json()).unwrap();
+        assert!(json["fields"].is_null() && json["corrupt"] == "`live`, at byte 0, is 2", "{json}");
     }
 
     #[test]

@@ -169,6 +169,7 @@ fn one_ring_is_told_in_words() {
         "Slots:     8 of 16 bytes each\n".into(),
         "Message:   8 bytes, aligned to 8\n".into(),
         "Type:      u64, fingerprint ".into(),
+        "Newest:    value: 2\n".into(),
         "Published: 3\n".into(),
         "Waiting:   3\n".into(),
         format!("Reader:    seat 0, alive, at 0, 3 behind, process {pid} ("),
@@ -195,6 +196,7 @@ fn one_ring_is_told_in_words() {
     ] {
         assert_eq!(told[key], value, "{key}");
     }
+    assert_eq!((&told["message"], &told["newest"]["value"]), (&Value::from("u64"), &Value::from(2)));
     let reader = &told["readers"][0];
     for (key, value) in [("seat", 0), ("position", 0), ("lag", 3), ("pid", pid)] {
         assert_eq!(reader[key], value, "{key}");

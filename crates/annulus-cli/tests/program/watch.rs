@@ -4,11 +4,27 @@ use std::io::{BufRead, BufReader, Read};
 
 use annulus::broadcast::Builder;
 use annulus::shm::{Directory, WhenConsumerDies, broadcast, spsc};
+use annulus::{Message, Text};
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::names::Names;
 use crate::running::Running;
+
+#[derive(Clone, Copy, Message)]
+#[repr(u8)]
+enum Side {
+    Buy,
+    Sell,
+}
+
+#[derive(Clone, Copy, Message)]
+#[message(packed)]
+struct Quote {
+    bid: f64,
+    side: Side,
+    name: Text<6>,
+}
 
 /// What it prints, what it says, and its exit code.
 fn watched(names: &Names, arguments: &[&str]) -> (String, String, i32) {
@@ -18,30 +34,31 @@ fn watched(names: &Names, arguments: &[&str]) -> (String, String, i32) {
 }
 
 #[test]
-fn numbers_have_fields_and_other_types_are_in_hex() {
+fn messages_have_their_fields() {
     let names = Names::new("watch");
     let directory = Directory::open(&names.path).unwrap();
     let (mut publisher, _, invitation) = broadcast::lossy::<[f64; 2]>(Builder::new(4)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     (0..6).for_each(|number| publisher.publish([f64::from(number), 0.5]));
-    let expected = "2  0: 2.0  1: 0.5\n3  0: 3.0  1: 0.5\n4  0: 4.0  1: 0.5\n5  0: 5.0  1: 0.5\n";
+    let expected = "2  value: [2.0,0.5]\n3  value: [3.0,0.5]\n4  value: [4.0,0.5]\n5  value: [5.0,0.5]\n";
     let all = watched(&names, &["quotes", "--from", "oldest", "--count", "4"]);
     assert_eq!(all, (expected.into(), String::new(), 0));
     let newest = watched(&names, &["quotes", "--count", "1"]);
-    assert_eq!(newest, ("5  0: 5.0  1: 0.5\n".into(), String::new(), 0));
+    assert_eq!(newest, ("5  value: [5.0,0.5]\n".into(), String::new(), 0));
     let (printed, _, _) = watched(&names, &["quotes", "--count", "1", "--json"]);
     let message: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!((&message["number"], &message["fields"]["1"]), (&Value::from(5), &Value::from(0.5)));
+    assert_eq!((&message["number"], &message["fields"]["value"][1]), (&Value::from(5), &Value::from(0.5)));
     let (printed, said, _) = watched(&names, &["quotes", "--count", "1", "--hex"]);
     assert!(said.is_empty() && printed.starts_with("5\n  0000  00 00 00 00 00 00 14 40  00 "), "{printed}");
 
-    let (mut publisher, invitation) = broadcast::lossless::<[[u8; 3]; 7]>(Builder::new(4), 1).unwrap();
+    let (mut publisher, invitation) = broadcast::lossless::<Quote>(Builder::new(4), 1).unwrap();
     let _name = invitation.publish(&directory, "foreign").unwrap();
-    publisher.publish([*b"abc"; 7]).unwrap();
+    let [buy, sell] = [Side::Buy, Side::Sell];
+    publisher.publish(Quote { bid: 1.0, side: buy, name: Text::truncated("") }).unwrap();
+    publisher.publish(Quote { bid: 1.5, side: sell, name: Text::try_from("a \"b\"").unwrap() }).unwrap();
     let (printed, said, code) = watched(&names, &["foreign", "--count", "1"]);
-    let first = "0\n  0000  61 62 63 61 62 63 61 62  63 61 62 63 61 62 63 61  |abcabcabcabcabca|\n";
-    assert!(code == 0 && printed.starts_with(first), "{printed}");
-    assert!(said.contains("`foreign` does not say what is in its messages"), "{said}");
+    let expected = "1  bid: 1.5  side: \"Sell\"  name: \"a \\\"b\\\"\"\n";
+    assert_eq!((printed.as_str(), said.as_str(), code), (expected, "", 0));
 }
 
 #[test]
@@ -70,7 +87,10 @@ fn a_queue_is_refused() {
     let _name = invitation.publish(&directory, "queue").unwrap();
     let (printed, said, code) = watched(&names, &["queue"]);
     assert_eq!((printed.as_str(), code), ("", 2));
-    assert!(said.contains("`queue` is a queue of one producer: only lossy and lossless"), "{said}");
+    assert!(
+        said.contains("`queue` is a queue of one producer: only broadcast rings can be watched"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -23,6 +23,32 @@ pub use super::message_type::MessageType;
 pub use crate::queue::across::{BlocksAcross as OneProducer, ManyBlocksAcross as ManyProducers};
 pub use crate::ring::block::{Block, LARGE_BYTES};
 
+/// `classes!(bytes, WORDS, LARGE => expression)`: that, with the constants of the smallest block that holds a
+/// message of so many bytes; `None` if none does.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! block_classes {
+    ($bytes:expr, $WORDS:ident, $LARGE:ident => $make:expr) => {
+        $crate::block_classes!(@ $bytes, $WORDS, $LARGE => $make,
+            false 1 2 4 8 16 32, true 32 64 128 256 512)
+    };
+    (@ $bytes:expr, $WORDS:ident, $LARGE:ident => $make:expr, $($large:literal $($class:literal)+),+) => {
+        'found: {
+            let bytes: usize = $bytes;
+            let (words, is_large) = (bytes.div_ceil(8), bytes >= $crate::shm::blocks::LARGE_BYTES);
+            $($(
+                if words <= $class && is_large == $large {
+                    const $WORDS: usize = $class;
+                    const $LARGE: bool = $large;
+                    break 'found Some($make);
+                }
+            )+)+
+            None
+        }
+    };
+}
+pub use crate::block_classes as classes;
+
 /// As [`spsc::producer`](super::spsc::producer).
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! `annulus pub` and `annulus sub` as their users see them: processes, pipes, and names.
 
 mod follow;
+mod json;
 mod lossless;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,0 +1,32 @@
+//! `--json` of `annulus pub` and `annulus sub`: messages of any ring that has a schema, as JSON.
+//!
+//! ```text
+//! ends        both ends of rings whose type is known by its schema only
+//! publishing  `annulus pub --json`
+//! printing    `annulus sub --json`
+//! ```
+
+mod ends;
+mod printing;
+mod publishing;
+
+use annulus::schema::Schema;
+use annulus::shm::RingInfo;
+
+use crate::outcome::Failure;
+use crate::text::quoted;
+
+pub(super) use printing::run as print;
+pub(super) use publishing::run as publish;
+
+/// What the ring of that name says that its messages are.
+fn schema_of(name: &str, info: &RingInfo) -> Result<Schema, Failure> {
+    let (name, bytes) = (quoted(name), info.payload_bytes());
+    match info.schema() {
+        Ok(Some(schema)) => Ok(schema),
+        Ok(None) => Err(Failure::new(format!(
+            "{name} has no schema: nobody knows what is in its messages of {bytes} bytes"
+        ))),
+        Err(error) => Err(Failure::new(format!("{name} can't be used: {error}"))),
+    }
+}
