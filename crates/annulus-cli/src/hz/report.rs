@@ -8,8 +8,8 @@ use super::cadence::Cadence;
 use crate::measure::{LATENCY_COLUMNS, Latency, TOO_FEW, per_second};
 use crate::page::{Page, TITLE, painted};
 use crate::table::{Column, Table};
-use crate::text::{counted, duration, printable, quoted};
-use crate::watch::{Newest, Object, newest_to_text};
+use crate::text::{counted, duration, quoted};
+use crate::watch::{Newest, Object, message_to_text, newest_to_text};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -104,7 +104,7 @@ impl Report {
             }
         }
         if let Some(message) = &self.message {
-            page.say(format!("A message is {}.", printable(message)));
+            page.say(format!("A message is {}", message_to_text(message)));
         }
         if let Some(newest) = &self.newest_text {
             page.say(format!("The newest: {newest}"));

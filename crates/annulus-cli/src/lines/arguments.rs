@@ -12,8 +12,14 @@ use crate::outcome::Failure;
 use crate::rings::{DirectoryOption, SEATS};
 use crate::text::grouped;
 
+/// How many slots a ring has if nobody says.
+const USUAL_CAPACITY: usize = 16_384;
+
 /// How long a line may be if nobody says.
 const USUAL_SIZE: usize = 1024;
+
+/// That of JSON. (A message has up to 4,096 bytes.)
+const USUAL_JSON_SIZE: usize = 1 << 16;
 
 /// How long a line may be at most: each side keeps it in memory as a whole.
 const SIZE_MAX: usize = 1 << 30;
@@ -25,7 +31,8 @@ const SIZE_MAX: usize = 1 << 30;
 /// has come, or for a second: so `annulus sub --wait` finds it that begins beside it. With --lossless the
 /// publisher waits for its subscribers, and then for the slowest of them, and nothing is lost.
 ///
-/// If it fails, as by a line that is too long, its subscribers are told so and end with 1.
+/// If it fails, as by a line that is too long, its subscribers are told so and end with 1. (With --json they
+/// are told that it has died, if the ring is its own.)
 #[derive(Args)]
 #[command(after_help = PUBLISH_EXAMPLES)]
 pub(crate) struct PublishArguments {
@@ -40,13 +47,16 @@ pub(crate) struct PublishArguments {
     pub(super) file: Option<PathBuf>,
 
     /// How many pieces of 104 bytes the ring holds, or messages with --schema; a line takes one or more
-    #[arg(long, value_name = "PIECES", default_value = "16384", value_parser = size)]
-    pub(super) capacity: usize,
+    ///
+    /// [default: 16384]
+    #[arg(long, value_name = "PIECES", value_parser = size)]
+    pub(super) capacity: Option<usize>,
 
     /// How long a line may be, without its line feed
     ///
     /// A longer one is an error, which has its number. The lines before it are published. The ring must hold
-    /// such a line as a whole, unless it is a lossless one. [default: 1024, or as long as the ring holds]
+    /// such a line as a whole, unless it is a lossless one. [default: 1024, or as long as the ring holds;
+    /// 65536 with --json]
     #[arg(long, value_name = "BYTES", value_parser = line_size)]
     size: Option<usize>,
 
@@ -92,19 +102,28 @@ pub(crate) struct PublishArguments {
 }
 
 impl PublishArguments {
+    /// How many slots a ring of its own has.
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity.unwrap_or(USUAL_CAPACITY)
+    }
+
     /// How long a line may be, without its line feed.
     ///
     /// # Errors
     ///
     /// The ring is asked for lines that it can't hold.
     pub(super) fn size(&self) -> Result<usize, Failure> {
+        if self.json {
+            return Ok(self.size.unwrap_or(USUAL_JSON_SIZE));
+        }
+        let capacity = self.capacity();
         // (Subscribers of a lossless ring take the first pieces while the last ones are still to come.)
-        let longest = if self.lossless { SIZE_MAX } else { self.capacity.saturating_mul(BYTES) - 1 };
+        let longest = if self.lossless { SIZE_MAX } else { capacity.saturating_mul(BYTES) - 1 };
         match self.size {
             None => Ok(USUAL_SIZE.min(longest)),
             Some(size) if size <= longest => Ok(size),
             Some(size) => {
-                let (needed, capacity) = ((size + 1).div_ceil(BYTES), self.capacity);
+                let needed = (size + 1).div_ceil(BYTES);
                 let pieces = grouped(needed as u64);
                 Err(Failure::new(format!(
                     "--size {size}: such a line takes {pieces} pieces, and a ring of --capacity {capacity} never \

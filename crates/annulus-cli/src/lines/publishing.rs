@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
 use std::process::exit;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
@@ -47,8 +48,8 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     // (From here on, so that none ends the process between the name and what takes it back.)
     let signals = Signals::watch()?;
     let directory = rings::open_or_make(&arguments.directory)?;
-    let (mut publisher, invitation) = M::make::<Piece>(arguments.capacity)
-        .map_err(|error| Failure::new(format!("--capacity {}: {error}", arguments.capacity)))?;
+    let (mut publisher, invitation) = M::make::<Piece>(arguments.capacity())
+        .map_err(|error| Failure::new(format!("--capacity {}: {error}", arguments.capacity())))?;
     let name = invitation.publish(&directory, &arguments.name).map_err(|error| failed(&error))?;
     let begun = Instant::now();
     // A signal ends the ring and takes the name back, so that subscribers see a close and no death.
@@ -80,7 +81,7 @@ fn run_in<M: Ring>(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     }
     publisher.close();
     drop(name.lock().unwrap_or_else(PoisonError::into_inner).take());
-    published.map(|()| Outcome::Passed)
+    published
 }
 
 pub(super) fn input(arguments: &PublishArguments) -> Result<Box<dyn BufRead>, Failure> {
@@ -136,10 +137,30 @@ pub(super) fn stay_a_moment(directory: &Directory, name: &str, begun: Instant) {
 fn publish_all<M: Ring>(
     arguments: &PublishArguments,
     size: usize,
-    mut input: impl BufRead,
+    input: impl BufRead,
     publisher: &mut Publisher<Piece, M>,
     count: &Count,
-) -> Result<(), Failure> {
+) -> Result<Outcome, Failure> {
+    each_line(arguments, size, input, |number, line| {
+        for piece in pieces(number, line) {
+            // (Nobody but a signal closes it, which also ends the process.)
+            M::publish(publisher, piece);
+        }
+        if !M::is_closed(publisher) {
+            count.lines.set(number + 1);
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// Calls `publish` for each line, with its number from 0 on and its line feed, up to the end or until it
+/// breaks; for no more of them in a second than `--rate` says.
+pub(super) fn each_line(
+    arguments: &PublishArguments,
+    size: usize,
+    mut input: impl BufRead,
+    mut publish: impl FnMut(u64, &[u8]) -> Result<ControlFlow<Outcome>, Failure>,
+) -> Result<Outcome, Failure> {
     let begun = Instant::now();
     let mut line = Vec::new();
     for number in 0.. {
@@ -148,43 +169,32 @@ fn publish_all<M: Ring>(
         let most = size as u64 + 1;
         let mut start = (&mut input).take(most);
         if start.read_until(b'\n', &mut line).map_err(|error| unreadable(arguments, &error))? == 0 {
-            return Ok(());
+            return Ok(Outcome::Passed);
         }
         if line.len() > size && line.last() != Some(&b'\n') {
-            return Err(too_long(arguments, size, number + 1));
+            let (line, size) = (line_of(arguments, number), grouped(size as u64));
+            return Err(Failure::new(format!(
+                "{line} is longer than {size} bytes: say with --size how long a line may be"
+            )));
         }
-        pace(arguments, number, begun);
-        for piece in pieces(number, &line) {
-            // (Nobody but a signal closes it, which also ends the process.)
-            M::publish(publisher, piece);
+        if let Some(rate) = arguments.rate {
+            let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate);
+            let due = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+            thread::sleep(due.saturating_sub(begun.elapsed()));
         }
-        if !M::is_closed(publisher) {
-            count.lines.set(number + 1);
+        if let ControlFlow::Break(outcome) = publish(number, &line)? {
+            return Ok(outcome);
         }
     }
     unreachable!("nobody has so many lines")
 }
 
-/// Waits until line `number` is due.
-pub(super) fn pace(arguments: &PublishArguments, number: u64, begun: Instant) {
-    if let Some(rate) = arguments.rate {
-        let nanos = u128::from(number) * 1_000_000_000 / u128::from(rate);
-        let due = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
-        thread::sleep(due.saturating_sub(begun.elapsed()));
-    }
-}
-
 /// Which line it is, counted from 1, as editors do.
 pub(super) fn line_of(arguments: &PublishArguments, number: u64) -> String {
-    format!("line {} of {}", grouped(number), source(arguments))
+    format!("line {} of {}", grouped(number + 1), source(arguments))
 }
 
-fn too_long(arguments: &PublishArguments, size: usize, number: u64) -> Failure {
-    let (line, size) = (line_of(arguments, number), grouped(size as u64));
-    Failure::new(format!("{line} is longer than {size} bytes: say with --size how long a line may be"))
-}
-
-pub(super) fn unreadable(arguments: &PublishArguments, error: &io::Error) -> Failure {
+fn unreadable(arguments: &PublishArguments, error: &io::Error) -> Failure {
     Failure::new(format!("{} can't be read: {error}", source(arguments)))
 }
 

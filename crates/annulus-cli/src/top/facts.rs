@@ -6,7 +6,7 @@ use super::rows::{NONE, Row, UNKNOWN, is_full, line};
 use crate::measure::Latency;
 use crate::rings::sample::{Reader, Ring};
 use crate::text::{counted, duration, grouped, printable};
-use crate::watch::newest_to_text;
+use crate::watch::{message_to_text, newest_to_text};
 
 /// Something that is known.
 pub(super) struct Fact {
@@ -45,7 +45,7 @@ pub(super) fn facts(row: &Row<'_>, history: &History) -> Vec<Fact> {
     };
     let slots = format!("{} of {}", counted(header.capacity, "slot"), counted(header.slot_bytes, "byte"));
     facts.push(plain("ring", format!("{slots}, for {what}")));
-    facts.extend(ring.message.as_ref().map(|message| plain("message", printable(message))));
+    facts.extend(ring.message.as_ref().map(|message| plain("message", message_to_text(message))));
     let Some(numbers) = ring.numbers else {
         facts.push(plain("published", "its numbers are not known to this program".into()));
         return facts;

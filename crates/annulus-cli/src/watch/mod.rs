@@ -24,7 +24,7 @@ use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
 pub(crate) use fields::{Decoder, Fields, Known, Object, SentNs, Value, clock, described, name};
-pub(crate) use newest::{Newest, newest, newest_to_text};
+pub(crate) use newest::{Newest, message_to_text, newest, newest_to_text};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;

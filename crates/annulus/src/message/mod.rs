@@ -31,7 +31,7 @@ pub use text::{Text, TextTooLong};
 /// | an enum, with data or without | the derive |
 /// | an `Option`, a tuple, an array of anything else | make it a field of an enum with the derive, or of a struct with the derive and `#[message(packed)]` |
 /// | text of limited length | [`Text<N>`](crate::Text), by itself or as a field |
-/// | a type of another library, with bytemuck's [`NoUninit`](bytemuck::NoUninit) and [`CheckedBitPattern`](bytemuck::CheckedBitPattern) | a field with `#[message(bytes)]` |
+/// | a type of another library, with [`NoUninit`] and [`CheckedBitPattern`] of bytemuck | a field with `#[message(bytes)]` |
 /// | `String`, `Vec`, `Box`: types that own memory | owned [events](crate::event), if many readers see each value; a [queue](crate::queue), if one reader receives it |
 /// | references | send the value itself, or an index, or an `Arc` through a queue |
 /// | large blocks of bytes | if one reader receives each: a buffer of a [pool](crate::pool), whose handle goes through a [queue](crate::queue). If many read it: owned [events](crate::event) |
@@ -182,6 +182,9 @@ pub use text::{Text, TextTooLong};
 /// Another process may write other bytes, on purpose or by mistake. A subscriber of its ring asks after the
 /// copy whether they are a value of each field, and if not says which field it is, and what is there:
 /// [`Corrupt`](crate::LossyTryRecvError::Corrupt). Types of which any bytes are a value are not asked about.
+///
+/// [`NoUninit`]: bytemuck::NoUninit
+/// [`CheckedBitPattern`]: bytemuck::CheckedBitPattern
 #[doc(alias = "Pod")]
 #[doc(alias = "DerivePod")]
 #[doc(alias = "DeriveMessage")]

@@ -323,8 +323,8 @@ impl Layout {
         if found.bytes != of.bytes() {
             return Err(AttachError::PayloadSize { found: found.bytes, wanted: of.bytes() });
         }
-        // (A schema says where everything lies, so a ring may be aligned to more.)
-        if found.alignment < of.alignment() {
+        // (Slots are apart by a message's size, which is a multiple of what the process asks for.)
+        if self.slots_offset().is_none_or(|offset| offset % of.alignment() != 0) {
             return Err(AttachError::PayloadAlignment { found: found.alignment, wanted: of.alignment() });
         }
         Ok(())

@@ -6,11 +6,11 @@ use annulus::broadcast::{Builder, Mode, Subscriber};
 use annulus::queue::{AnyKind, Consumer, InPlace, Producer};
 use annulus::shm::blocks::{self, Block, MessageType, classes};
 use annulus::shm::broadcast::Mark;
-use annulus::shm::mpsc::Places;
-use annulus::shm::{AttachError, Invitation, Peer, PeerState, ShareError, ShmKind};
+use annulus::shm::{AttachError, Invitation, PeerState, ShmKind};
 use annulus::{RecvTimeoutError, SendTimeoutError, Transmit, WaitStrategy};
 
 use super::super::arguments::From;
+use crate::text::grouped;
 
 /// Sends messages.
 pub(super) trait Sink: Send {
@@ -38,25 +38,22 @@ pub(super) trait Source {
 
 /// Why a ring can't be used.
 pub(super) enum Refused {
-    Attach(AttachError),
     /// There is no such end of such a ring.
     Kind,
-    /// Its messages are too large for this program.
-    Size,
-    /// Another reason.
-    Other(String),
+    /// In words.
+    Why(String),
 }
 
 impl std::convert::From<AttachError> for Refused {
     fn from(error: AttachError) -> Self {
-        Self::Attach(error)
+        Self::Why(error.to_string())
     }
 }
 
-impl std::convert::From<ShareError> for Refused {
-    fn from(error: ShareError) -> Self {
-        Self::Other(error.to_string())
-    }
+/// Of broadcast rings; queues have messages of any size.
+fn too_large(of: &MessageType) -> String {
+    let bytes = grouped(of.bytes() as u64);
+    format!("a message of a broadcast ring has up to 4,096 bytes here, and this one has {bytes}")
 }
 
 /// The end that sends, of a ring that another process has made.
@@ -67,7 +64,7 @@ pub(super) fn sink(invitation: &Invitation, of: &MessageType) -> Result<Box<dyn 
             let publisher = blocks::mp_lossy_publisher::<WORDS, LARGE>(invitation, of, strategy)?;
             Ok(boxed(publisher))
         })
-        .unwrap_or(Err(Refused::Size)),
+        .unwrap_or_else(|| Err(Refused::Why(too_large(of)))),
         ShmKind::Mpsc => Ok(Box::new(blocks::mpsc_producer(invitation, of, strategy)?.0)),
         _ => Err(Refused::Kind),
     }
@@ -78,19 +75,15 @@ pub(super) fn make(
     capacity: usize,
     of: &MessageType,
     seats: Option<u16>,
-) -> Result<(Box<dyn Sink>, Invitation), Refused> {
+) -> Result<(Box<dyn Sink>, Invitation), String> {
     let builder = Builder::new(capacity);
-    classes!(of.bytes(), WORDS, LARGE => Ok(match seats {
-        None => {
-            let (publisher, _, invitation) = blocks::lossy::<WORDS, LARGE>(builder, of)?;
-            (boxed(publisher), invitation)
-        }
-        Some(seats) => {
-            let (publisher, invitation) = blocks::lossless::<WORDS, LARGE>(builder, of, seats.into())?;
-            (boxed(publisher), invitation)
-        }
-    }))
-    .unwrap_or(Err(Refused::Size))
+    let made = classes!(of.bytes(), WORDS, LARGE => match seats {
+        None => blocks::lossy::<WORDS, LARGE>(builder, of)
+            .map(|(publisher, _, invitation)| (boxed(publisher), invitation)),
+        Some(seats) => blocks::lossless::<WORDS, LARGE>(builder, of, seats.into())
+            .map(|(publisher, invitation)| (boxed(publisher), invitation)),
+    });
+    made.ok_or_else(|| too_large(of))?.map_err(|error| error.to_string())
 }
 
 /// The end that receives.
@@ -100,7 +93,6 @@ pub(super) fn source(
     from: From,
 ) -> Result<Box<dyn Source>, Refused> {
     let strategy = WaitStrategy::default();
-    let other = |error: &dyn std::fmt::Display| Refused::Other(error.to_string());
     match invitation.info()?.kind() {
         ShmKind::Lossy | ShmKind::MpLossy => classes!(of.bytes(), WORDS, LARGE => {
             let ring = blocks::accept::<WORDS, LARGE>(invitation, of, strategy)?;
@@ -111,34 +103,37 @@ pub(super) fn source(
             };
             // Without a mark it does its work as well.
             let mark = ring.mark().ok();
-            Ok(Box::new(Subscribed { subscriber, mark, state: move || ring.publisher() }) as Box<dyn Source>)
+            let is_orphan = move || ring.publisher() == PeerState::Dead;
+            Ok(Box::new(Subscribed { subscriber, mark, is_orphan }) as Box<dyn Source>)
         })
-        .unwrap_or(Err(Refused::Size)),
+        .unwrap_or_else(|| Err(Refused::Why(too_large(of)))),
         ShmKind::Lossless => classes!(of.bytes(), WORDS, LARGE => {
             let ring = blocks::accept_lossless::<WORDS, LARGE>(invitation, of, strategy)?;
             let subscriber = match from {
                 From::Oldest => ring.subscribe_from_oldest(),
                 From::Newest => ring.subscribe(),
             };
-            let subscriber = subscriber.map_err(|error| other(&error))?;
-            let state = move || ring.publisher();
-            Ok(Box::new(Subscribed { subscriber, mark: None, state }) as Box<dyn Source>)
+            let subscriber = subscriber.map_err(|error| Refused::Why(error.to_string()))?;
+            let is_orphan = move || ring.publisher() == PeerState::Dead;
+            Ok(Box::new(Subscribed { subscriber, mark: None, is_orphan }) as Box<dyn Source>)
         })
-        .unwrap_or(Err(Refused::Size)),
+        .unwrap_or_else(|| Err(Refused::Why(too_large(of)))),
         ShmKind::Spsc => {
             let (consumer, peer) = blocks::spsc_consumer(invitation, of, strategy)?;
-            Ok(Box::new(Consuming { consumer, bytes: of.bytes(), others: peer }))
+            let is_orphan = move || peer.state() == Some(PeerState::Dead);
+            Ok(Box::new(Consuming { consumer, bytes: of.bytes(), is_orphan }))
         }
         ShmKind::Mpsc => {
             let (consumer, places) = blocks::mpsc_next_consumer(invitation, of, strategy)?;
-            Ok(Box::new(Consuming { consumer, bytes: of.bytes(), others: places }))
+            let is_orphan = move || places.taken() == 0 && places.died() > 0;
+            Ok(Box::new(Consuming { consumer, bytes: of.bytes(), is_orphan }))
         }
         _ => Err(Refused::Kind),
     }
 }
 
 /// A handle that sends blocks.
-struct Blocks<S>(S);
+struct Blocks<S, const WORDS: usize, const LARGE: bool>(S);
 
 fn boxed<const WORDS: usize, const LARGE: bool>(
     handle: impl Transmit<Item = Block<WORDS, LARGE>> + 'static,
@@ -146,22 +141,13 @@ fn boxed<const WORDS: usize, const LARGE: bool>(
     Box::new(Blocks(handle))
 }
 
-/// A message on the stack.
-trait OfBytes {
-    fn of_bytes(message: &[u8]) -> Self;
-}
-
-impl<const WORDS: usize, const LARGE: bool> OfBytes for Block<WORDS, LARGE> {
-    fn of_bytes(message: &[u8]) -> Self {
+impl<S: Transmit<Item = Block<WORDS, LARGE>>, const WORDS: usize, const LARGE: bool> Sink
+    for Blocks<S, WORDS, LARGE>
+{
+    fn put(&mut self, message: &[u8], patience: Duration) -> Result<(), SendTimeoutError<()>> {
         let mut words = [0_u64; WORDS];
         bytemuck::cast_slice_mut(&mut words)[..message.len()].copy_from_slice(message);
-        Self(words)
-    }
-}
-
-impl<S: Transmit<Item: OfBytes>> Sink for Blocks<S> {
-    fn put(&mut self, message: &[u8], patience: Duration) -> Result<(), SendTimeoutError<()>> {
-        self.0.send_timeout(S::Item::of_bytes(message), patience).map_err(|error| match error {
+        self.0.send_timeout(Block(words), patience).map_err(|error| match error {
             SendTimeoutError::Timeout(_) => SendTimeoutError::Timeout(()),
             SendTimeoutError::Closed(_) => SendTimeoutError::Closed(()),
         })
@@ -178,15 +164,15 @@ impl<K: AnyKind + InPlace> Sink for Producer<u8, K> {
     }
 }
 
-/// A subscriber, and how the process is that publishes.
+/// A subscriber, and whether the process that publishes has died.
 struct Subscribed<T: annulus::Message, M: Mode, F> {
     subscriber: Subscriber<T, M>,
     /// Where it shows how far it is, if nothing else does.
     mark: Option<Mark>,
-    state: F,
+    is_orphan: F,
 }
 
-impl<const WORDS: usize, const LARGE: bool, M: Mode, F: Fn() -> PeerState> Source
+impl<const WORDS: usize, const LARGE: bool, M: Mode, F: Fn() -> bool> Source
     for Subscribed<Block<WORDS, LARGE>, M, F>
 {
     fn take(&mut self, message: &mut [u8], patience: Duration) -> Result<(), RecvTimeoutError> {
@@ -210,35 +196,18 @@ impl<const WORDS: usize, const LARGE: bool, M: Mode, F: Fn() -> PeerState> Sourc
     }
 
     fn is_orphan(&self) -> bool {
-        (self.state)() == PeerState::Dead
+        (self.is_orphan)()
     }
 }
 
-/// A consumer of messages of so many bytes.
-struct Consuming<K: AnyKind, O> {
+/// A consumer of messages of so many bytes, and whether all processes that send have died.
+struct Consuming<K: AnyKind, F> {
     consumer: Consumer<u8, K>,
     bytes: usize,
-    others: O,
+    is_orphan: F,
 }
 
-/// Who sends.
-trait Others {
-    fn have_died(&self) -> bool;
-}
-
-impl Others for Peer {
-    fn have_died(&self) -> bool {
-        self.state() == Some(PeerState::Dead)
-    }
-}
-
-impl Others for Places {
-    fn have_died(&self) -> bool {
-        self.taken() == 0 && self.died() > 0
-    }
-}
-
-impl<K: AnyKind + InPlace, O: Others> Source for Consuming<K, O> {
+impl<K: AnyKind + InPlace, F: Fn() -> bool> Source for Consuming<K, F> {
     fn take(&mut self, message: &mut [u8], patience: Duration) -> Result<(), RecvTimeoutError> {
         let there = self.consumer.wait_readable_shared_timeout(patience)?;
         there.slice(..self.bytes).copy_to(message);
@@ -257,6 +226,6 @@ impl<K: AnyKind + InPlace, O: Others> Source for Consuming<K, O> {
     fn show(&self) {}
 
     fn is_orphan(&self) -> bool {
-        self.others.have_died()
+        (self.is_orphan)()
     }
 }

@@ -23,7 +23,8 @@ pub(super) use publishing::run as publish;
 fn schema_of(name: &str, info: &RingInfo) -> Result<Schema, Failure> {
     let (name, bytes) = (quoted(name), info.payload_bytes());
     match info.schema() {
-        Ok(Some(schema)) => Ok(schema),
+        Ok(Some(schema)) if schema.size() > 0 => Ok(schema),
+        Ok(Some(schema)) => Err(Failure::new(format!("the messages of {name} have no bytes: {schema}"))),
         Ok(None) => Err(Failure::new(format!(
             "{name} has no schema: nobody knows what is in its messages of {bytes} bytes"
         ))),

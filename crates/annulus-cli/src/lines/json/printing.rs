@@ -30,9 +30,7 @@ pub(in crate::lines) fn run(
     let of = MessageType::described(schema.clone(), info.payload_alignment());
     let mut source = source(invitation, &of, from).map_err(|refused| {
         Failure::new(match refused {
-            Refused::Attach(error) => format!("{name} can't be used: {error}"),
-            Refused::Other(error) => format!("{name} can't be used: {error}"),
-            Refused::Size => format!("{name}: {} bytes are too large for a message here", of.bytes()),
+            Refused::Why(error) => format!("{name} can't be used: {error}"),
             Refused::Kind => format!("{name} is a {}, whose messages have no fields", info.kind()),
         })
     })?;

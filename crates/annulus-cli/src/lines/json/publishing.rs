@@ -1,5 +1,8 @@
 //! `annulus pub --json`.
 
+use std::io::BufRead;
+use std::mem;
+use std::ops::ControlFlow;
 use std::process::exit;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -11,21 +14,18 @@ use annulus::shm::blocks::MessageType;
 use annulus::shm::{Directory, Invitation, PublishedName};
 
 use super::super::arguments::PublishArguments;
-use super::super::publishing::{await_subscribers, input, line_of, pace, stay_a_moment, unreadable};
+use super::super::publishing::{await_subscribers, each_line, input, line_of, stay_a_moment};
 use super::ends::{Refused, Sink, make, sink};
 use super::schema_of;
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings::{self, SEATS};
 use crate::signals::Signals;
-use crate::text::{counted, grouped, quoted};
+use crate::text::{counted, quoted};
 use crate::values::encode;
 
 /// So long a signal waits at most where the ring is full.
 const PATIENCE: Duration = Duration::from_millis(50);
-
-/// No number is aligned to more.
-const MOST_ALIGNMENT: usize = 16;
 
 /// What a signal gives back: its place in the ring, and the name if the ring is its own.
 struct Held {
@@ -50,7 +50,7 @@ pub(in crate::lines) fn run(arguments: &PublishArguments) -> Result<Outcome, Fai
     signals.then(move |outcome| {
         // (The main thread lets go of the ring at once.)
         let _ = told.set(());
-        end(&taken);
+        end(&taken, drop);
         exit(outcome.code().into());
     })?;
     let is_own = arguments.schema.is_some();
@@ -70,16 +70,21 @@ pub(in crate::lines) fn run(arguments: &PublishArguments) -> Result<Outcome, Fai
     if is_own && !arguments.lossless {
         stay_a_moment(&directory, &arguments.name, begun);
     }
-    end(&held);
+    if is_own && published.is_err() {
+        // The ring is not closed: its subscribers find that this process has died.
+        end(&held, mem::forget);
+    } else {
+        end(&held, drop);
+    }
     published
 }
 
 /// Leaves the ring, and says how many messages it has had.
-fn end(held: &Mutex<Option<Held>>) {
+fn end(held: &Mutex<Option<Held>>, leave: fn(Box<dyn Sink>)) {
     if let Some(Held { sink, name, published }) = held.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        // (Whoever finds the name finds the ring.)
+        // Before the ring: the name never leads to none.
         drop(name);
-        drop(sink);
+        leave(sink);
         say(format_args!("published {}", counted(published, "message")));
     }
 }
@@ -87,6 +92,12 @@ fn end(held: &Mutex<Option<Held>>) {
 /// A ring that is there.
 fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Failure> {
     let name = &arguments.name;
+    if arguments.lossless || arguments.capacity.is_some() {
+        let option = if arguments.lossless { "--lossless" } else { "--capacity" };
+        return Err(Failure::new(format!(
+            "{option} is for a ring of its own: leave it out, or make one with --schema"
+        )));
+    }
     let directory = rings::open(&arguments.directory)?;
     let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
     let invitation = Invitation::find(&named).map_err(|error| rings::unusable(name, &error))?;
@@ -96,9 +107,7 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
     let schema = schema_of(name, &info)?;
     let of = MessageType::described(schema.clone(), info.payload_alignment());
     let sink = sink(&invitation, &of).map_err(|refused| match refused {
-        Refused::Attach(error) => unusable(&error),
-        Refused::Other(error) => unusable(&error),
-        Refused::Size => too_large(&schema),
+        Refused::Why(error) => unusable(&error),
         Refused::Kind => Failure::new(format!(
             "{} is a {}, and has its one publisher: a broadcast ring of several publishers or a queue of several \
              producers takes this one too; or make a ring of another name by --schema",
@@ -112,46 +121,30 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
 /// A ring of its own.
 fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, Directory), Failure> {
     let directory = rings::open_or_make(&arguments.directory)?;
-    // As much as any type of that size: a process that joins may want no more.
-    let alignment = 1 << schema.size().trailing_zeros().min(MOST_ALIGNMENT.ilog2());
-    let of = MessageType::described(schema.clone(), alignment);
-    let made = make(arguments.capacity, &of, arguments.lossless.then_some(SEATS));
-    let (sink, invitation) = made.map_err(|refused| match refused {
-        Refused::Attach(error) => Failure::new(error.to_string()),
-        Refused::Other(error) => Failure::new(format!("--capacity {}: {error}", arguments.capacity)),
-        Refused::Size | Refused::Kind => too_large(schema),
-    })?;
+    let of = MessageType::described(schema.clone(), 1);
+    let (sink, invitation) = make(arguments.capacity(), &of, arguments.lossless.then_some(SEATS))
+        .map_err(|error| Failure::new(format!("{}: {error}", quoted(&arguments.name))))?;
     let name = invitation.publish(&directory, &arguments.name);
     let name = name.map_err(|error| Failure::new(error.to_string()))?;
     Ok((Held { sink, name: Some(name), published: 0 }, schema.clone(), directory))
 }
 
-fn too_large(schema: &Schema) -> Failure {
-    let bytes = grouped(schema.size() as u64);
-    Failure::new(format!("a message has {bytes} bytes: this program publishes those of up to 4,096"))
-}
-
+/// Publishes each line.
 fn publish_all(
     arguments: &PublishArguments,
-    input: &mut dyn std::io::BufRead,
+    input: impl BufRead,
     schema: &Schema,
     held: &Mutex<Option<Held>>,
     stopped: &OnceLock<()>,
 ) -> Result<Outcome, Failure> {
-    let begun = Instant::now();
-    let mut line = String::new();
-    for number in 0.. {
-        line.clear();
-        if input.read_line(&mut line).map_err(|error| unreadable(arguments, &error))? == 0 {
-            break;
+    each_line(arguments, arguments.size()?, input, |number, line| {
+        if line.trim_ascii().is_empty() {
+            return Ok(ControlFlow::Continue(()));
         }
-        if line.trim().is_empty() {
-            continue;
-        }
-        let wrong = |what: &str| Failure::new(format!("{}: {what}", line_of(arguments, number + 1)));
-        let value = serde_json::from_str(&line).map_err(|error| wrong(&format!("it is no JSON: {error}")))?;
+        let wrong = |what: &str| Failure::new(format!("{}: {what}", line_of(arguments, number)));
+        let value =
+            serde_json::from_slice(line).map_err(|error| wrong(&format!("it is no JSON: {error}")))?;
         let message = encode(schema, &value).map_err(|what| wrong(&what))?;
-        pace(arguments, number, begun);
         loop {
             while stopped.get().is_some() {
                 // A signal ends the process.
@@ -163,15 +156,14 @@ fn publish_all(
             match held.sink.put(&message, PATIENCE) {
                 Ok(()) => {
                     held.published += 1;
-                    break;
+                    return Ok(ControlFlow::Continue(()));
                 }
                 Err(SendTimeoutError::Timeout(())) => {}
                 Err(SendTimeoutError::Closed(())) => {
                     say(format_args!("{} is closed", quoted(&arguments.name)));
-                    return Ok(Outcome::Failed);
+                    return Ok(ControlFlow::Break(Outcome::Failed));
                 }
             }
         }
-    }
-    Ok(Outcome::Passed)
+    })
 }

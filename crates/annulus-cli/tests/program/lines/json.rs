@@ -41,7 +41,8 @@ impl Names {
     fn publish(&self, text: &str, arguments: &[&str]) -> (String, i32) {
         let mut command = self.command("pub", arguments);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        // (It is an error if the program has ended without a look at it.)
+        let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
         let Output { stderr, status, .. } = child.wait_with_output().unwrap();
         (String::from_utf8(stderr).unwrap(), status.code().unwrap())
     }
@@ -145,12 +146,46 @@ fn what_is_no_message_is_said() {
         code == 2 && said.contains("`lossy` is a lossy broadcast ring, and has its one publisher"),
         "{said}"
     );
+    for arguments in [&["orders", "--json", "--capacity", "8"][..], &["orders", "--json", "--lossless"]] {
+        let (said, code) = names.publish("", arguments);
+        let expected = format!("{} is for a ring of its own", arguments[2]);
+        assert!(code == 2 && said.contains(&expected), "{said}");
+    }
+    let (said, code) = names.publish(LINES, &["orders", "--json", "--size", "44"]);
+    assert!(code == 2 && said.contains("line 1 of the standard input is longer than 44 bytes"), "{said}");
+    let (said, code) = names.publish("1\n", &["large", "--json", "--schema", "[u64;600]"]);
+    assert!(
+        code == 2
+            && said.contains(
+                "`large`: a message of a broadcast ring has up to 4,096 bytes here, and this one has 4,800"
+            ),
+        "{said}"
+    );
     let (said, code) = names.publish("1\n", &["mine", "--json", "--schema", "quote{bid:f65}"]);
     assert!(code == 2 && said.contains("--schema"), "{said}");
     let (said, code) = names.publish("1\n", &["mine", "--schema", "u64"]);
     assert!(code == 2 && said.contains("--json"), "{said}");
+    let builder = annulus::spsc::Builder::new(4);
+    let policy = annulus::shm::WhenConsumerDies::Close;
+    let (_producer, _, invitation) = annulus::shm::spsc::producer::<()>(builder, policy).unwrap();
+    let _name = invitation.publish(&directory, "empty").unwrap();
+    let output = names.command("sub", &["empty", "--json"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("`empty` have no bytes: {}"), "{said}");
     let said = String::from_utf8(names.command("sub", &["lossy"]).output().unwrap().stderr).unwrap();
     assert!(said.contains("--json prints messages of any ring"), "{said}");
+}
+
+/// Those who have received what was good are told that the rest does not come.
+#[test]
+fn a_publisher_that_fails_is_taken_for_dead() {
+    let names = Names::new("json-fails");
+    let sub = Running(names.command("sub", &["orders", "--json", "--wait"]).spawn().unwrap());
+    let text = format!("{LINES}no JSON\n");
+    let (said, code) = names.publish(&text, &["orders", "--json", "--schema", SCHEMA, "--lossless"]);
+    assert!(code == 2 && said.contains("line 3 of the standard input: it is no JSON"), "{said}");
+    let expected = "annulus: the publisher of `orders` has died\n";
+    assert_eq!(sub.end(), (LINES.into(), expected.into(), 1));
 }
 
 /// Another process writes what no message has: it is left out, and said.

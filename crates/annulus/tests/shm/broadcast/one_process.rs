@@ -209,7 +209,40 @@ fn a_timeout_is_kept() {
     drop(publisher);
 }
 
-/// Who declares a type does not matter, only what it is: names, kinds and places of its fields.
+/// How a type is aligned does not matter, up to what each ring's slots are.
+#[cfg(feature = "derive")]
+#[test]
+fn a_packed_type_meets_a_plain_one() {
+    use annulus::Message;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Message)]
+    #[message(name = "level", packed)]
+    struct Packed {
+        price: u64,
+        orders: [u32; 2],
+    }
+    #[derive(Clone, Copy, Debug, PartialEq, Message)]
+    #[message(name = "level")]
+    #[repr(C)]
+    struct Plain {
+        price: u64,
+        orders: [u32; 2],
+    }
+    let (packed, plain) = (Packed { price: 7, orders: [8, 9] }, Plain { price: 7, orders: [8, 9] });
+    let (mut publisher, _, invitation) = broadcast::lossy::<Packed>(Builder::new(8)).unwrap();
+    assert_eq!(invitation.info().unwrap().payload_alignment(), 1);
+    publisher.publish(packed);
+    let ring = invitation.accept::<Plain>().unwrap();
+    assert_eq!(ring.subscribable().subscribe_from_oldest().try_recv(), Ok(plain));
+
+    let (builder, policy) = (annulus::spsc::Builder::new(2), annulus::shm::WhenConsumerDies::Close);
+    let (mut producer, _, invitation) = annulus::shm::spsc::producer::<Packed>(builder, policy).unwrap();
+    producer.send_batch(&[packed; 2]).unwrap();
+    let (mut consumer, _) = annulus::shm::spsc::consumer::<Plain>(&invitation).unwrap();
+    assert_eq!([consumer.try_recv(), consumer.try_recv()], [Ok(plain); 2]);
+}
+
+/// Which program declares a type does not matter, only what it is: names, kinds and places of its fields.
 #[cfg(feature = "derive")]
 #[test]
 fn a_type_is_what_its_fields_are() {
