@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use crate::attributes::{Attributes, OfField};
-use crate::shape::Shape;
+use crate::shape::{self, Shape};
 
 /// The schema of the whole type; `kind` is an expression of a `Kind`.
 pub(crate) fn schema(attributes: &Attributes, kind: &TokenStream) -> TokenStream {
@@ -56,14 +56,19 @@ pub(crate) fn variant(
     }
 }
 
-/// The fields of a row, beside each other.
-pub(crate) fn row(private: &TokenStream, fields: &[OfField], row: &Shape<'_>) -> Vec<TokenStream> {
-    let mut offset = quote!(0);
-    let placed = fields.iter().zip(row.parts()).map(|(of, shape)| {
-        let written = field(private, of, &offset, &kind(private, shape));
-        let wire = shape.wire(private);
-        offset.extend(quote!(+ ::core::mem::size_of::<#wire>()));
-        written
+/// The fields of a row, beside each other: `inside` leads to the row in `whole`, a type.
+pub(crate) fn row(
+    private: &TokenStream,
+    fields: &[OfField],
+    row: &Shape<'_>,
+    whole: &TokenStream,
+    inside: &[Literal],
+) -> Vec<TokenStream> {
+    let placed = fields.iter().zip(row.parts()).zip(shape::paths(fields.len())).map(|((of, shape), path)| {
+        let path: Vec<_> = inside.iter().chain(&path).collect();
+        let offset =
+            if path.is_empty() { quote!(0) } else { quote!(::core::mem::offset_of!(#whole, #(#path).*)) };
+        field(private, of, &offset, &kind(private, shape))
     });
     placed.collect()
 }
@@ -105,7 +110,7 @@ fn kind(private: &TokenStream, shape: &Shape<'_>) -> TokenStream {
 /// A `Kind` without its path: the parts of a shape, which have numbers for names.
 fn beside_each_other(private: &TokenStream, shape: &Shape<'_>) -> TokenStream {
     let fields: Vec<_> = (0..shape.parts().len()).map(OfField::numbered).collect();
-    let fields = row(private, &fields, shape);
+    let fields = row(private, &fields, shape, &shape.wire(private), &[]);
     quote!(Struct { 0: #private::Cow::Borrowed { 0: &[#(#fields),*] } })
 }
 

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{DataEnum, DataStruct, DeriveInput, Error, Fields, Result, Type, parse_quote_spanned};
 
 use crate::attributes::{self, Attributes, OfField};
-use crate::shape::{Shape, balanced};
+use crate::shape::{Shape, nested};
 use crate::{described, own};
 
 pub(crate) fn of_struct(
@@ -21,7 +21,10 @@ pub(crate) fn of_struct(
     let whole = pattern(&quote!(Self), &data.fields, &names);
     let fields = row.encode_row(&private, &names);
     let values = row.decode_row(&private, &quote!(#wire), &names);
-    let described = described::row(&private, &packed_fields(&data.fields)?, &row);
+    let (_, arguments, _) = input.generics.split_for_impl();
+    let (marker, inside) = (marker(), [Literal::usize_unsuffixed(0)]);
+    let described =
+        described::row(&private, &packed_fields(&data.fields)?, &row, &quote!(#marker #arguments), &inside);
     Ok(implementation(
         input,
         attributes,
@@ -63,7 +66,8 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
         let whole = pattern(&quote!(#ty::#name), &variant.fields, &names);
         let (fields, row_wire) = (row.encode_row(&private, &names), row.wire(&private));
         let literal = Literal::usize_unsuffixed(at);
-        let fields_described = described::row(&private, &packed_fields(&variant.fields)?, row);
+        let fields_described =
+            described::row(&private, &packed_fields(&variant.fields)?, row, &row_wire, &[]);
         described.push(described::variant(
             &private,
             &names_of_variants[at],
@@ -84,7 +88,7 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
     let mut payloads: Vec<_> =
         rows.iter().filter(|row| !row.is_empty()).map(|row| row.wire(&private)).collect();
     payloads.resize(payloads.len().max(2), quote!(()));
-    let payloads = balanced(payloads, &|first, second| quote!(#private::Either<#first, #second>));
+    let payloads = nested(payloads, &|first, second| quote!(#private::Either<#first, #second>));
     Ok(implementation(
         input,
         attributes,
@@ -151,7 +155,7 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
             .push(parse_quote_spanned!(Span::mixed_site().located_at(ty.span())=> #ty: #private::Message));
     }
     let (name, (params, arguments, bounds)) = (own::derived(&input.ident), generics.split_for_impl());
-    let marker = format_ident!("__AnnulusWire");
+    let marker = marker();
     let (value, space, wire_name) = (own::local("value"), own::local("space"), own::local("wire"));
     let Wire { ty, encode, decode, any_bits, is_value, kind, .. } = wire;
     let bytes = own::local("bytes");
@@ -213,6 +217,11 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
             }
         };
     }
+}
+
+/// The name of the type of what lies in the ring.
+fn marker() -> Ident {
+    format_ident!("__AnnulusWire")
 }
 
 /// `Name { first: part0, second: part1 }`, or as the fields are: a pattern, and an expression.

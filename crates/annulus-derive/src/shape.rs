@@ -1,7 +1,7 @@
 //! What a field becomes in the ring, by the way its type is written: an `Option`, a tuple and an array of
 //! these are taken apart; all others are messages themselves.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, GenericArgument, Ident, PathArguments, Type};
 
@@ -57,7 +57,7 @@ impl<'a> Shape<'a> {
             }
             Self::Row(shapes) => {
                 let wires = shapes.iter().map(|it| it.wire(private)).collect();
-                balanced(wires, &|first, second| quote!(#private::Both<#first, #second>))
+                nested(wires, &|first, second| quote!(#private::Both<#first, #second>))
             }
         }
     }
@@ -96,7 +96,7 @@ impl<'a> Shape<'a> {
     /// As [`encode`](Self::encode), of a row whose parts have these names.
     pub(crate) fn encode_row(&self, private: &TokenStream, names: &[Ident]) -> TokenStream {
         let parts = self.parts().iter().zip(names).map(|(it, name)| it.encode(private, &quote!(#name)));
-        balanced(parts.collect(), &|first, second| quote!(#private::Both(#first, #second)))
+        nested(parts.collect(), &|first, second| quote!(#private::Both(#first, #second)))
     }
 
     /// What makes a value of `wire`, an expression; inside `unsafe`.
@@ -140,7 +140,7 @@ impl<'a> Shape<'a> {
         names: &[Ident],
     ) -> TokenStream {
         let parts = names.iter().map(ToTokens::to_token_stream).collect();
-        let pattern = balanced(parts, &|first, second| quote!(#private::Both(#first, #second)));
+        let pattern = nested(parts, &|first, second| quote!(#private::Both(#first, #second)));
         let values = self.parts().iter().zip(names).map(|(shape, name)| {
             let value = shape.decode(private, &quote!(#name));
             quote!(let #name = #value;)
@@ -190,15 +190,20 @@ impl<'a> Shape<'a> {
                 })
             }
             Self::Row(shapes) => {
-                let mut offset = quote!(0);
-                let parts = shapes.iter().map(|shape| {
-                    let (begin, wire) = (offset.clone(), shape.wire(private));
-                    offset.extend(quote!(+ ::core::mem::size_of::<#wire>()));
-                    let part = shape.is_value(private, bytes);
-                    quote!({ let #bytes = #bytes.add(#begin); #part })
+                let (mut parts, at) = (shapes.iter().peekable(), own::local("at"));
+                let Some(first) = parts.next().map(|first| first.is_value(private, bytes)) else {
+                    return quote!(true);
+                };
+                if parts.peek().is_none() {
+                    return first;
+                }
+                // Each from where the one before it ends: what a thousand fields generate is as long as a
+                // thousand, and not as their square.
+                let next = shapes.iter().zip(parts).map(|(before, shape)| {
+                    let (wire, part) = (before.wire(private), shape.is_value(private, bytes));
+                    quote!({ #at = #at.add(::core::mem::size_of::<#wire>()); let #bytes = #at; #part })
                 });
-                let parts: Vec<_> = parts.collect();
-                quote!((true #(&& #parts)*))
+                quote!({ let mut #at = #bytes; true && #first #(&& #next)* })
             }
         }
     }
@@ -215,20 +220,36 @@ impl<'a> Shape<'a> {
     }
 }
 
+/// The numbers of the fields of `Both`, one inside the other, that lead to each of so many parts of a row.
+pub(crate) fn paths(count: usize) -> Vec<Vec<Literal>> {
+    let begin = |paths: Vec<Vec<Literal>>, number: usize| {
+        let number = Literal::usize_unsuffixed(number);
+        paths.into_iter().map(move |path| [vec![number.clone()], path].concat())
+    };
+    balanced(vec![vec![Vec::new()]; count], &|first, second| {
+        begin(first, 0).chain(begin(second, 1)).collect()
+    })
+    .unwrap_or_default()
+}
+
 /// All of `parts`, two of which `pair` makes one of. The halves are nested as often as each other, so a
 /// thousand of them are ten deep, which is far from the compiler's limit.
-pub(crate) fn balanced(
-    mut parts: Vec<TokenStream>,
-    pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
-) -> TokenStream {
+fn balanced<T>(mut parts: Vec<T>, pair: &dyn Fn(T, T) -> T) -> Option<T> {
     match parts.len() {
-        0 => quote!(()),
-        1 => parts.remove(0),
+        0 | 1 => parts.pop(),
         several => {
             let second = parts.split_off(several / 2);
-            pair(balanced(parts, pair), balanced(second, pair))
+            Some(pair(balanced(parts, pair)?, balanced(second, pair)?))
         }
     }
+}
+
+/// The same of tokens; none of them is `()`.
+pub(crate) fn nested(
+    parts: Vec<TokenStream>,
+    pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
+) -> TokenStream {
+    balanced(parts, pair).unwrap_or_else(|| quote!(()))
 }
 
 fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
