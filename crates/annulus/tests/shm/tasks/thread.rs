@@ -18,9 +18,10 @@ use crate::tasks::{Running, until};
 /// How many such threads this process has. None of them takes a signal of the program's.
 fn threads() -> usize {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
-    // (One that has just ended has no file any more.)
+    // (One that has just ended has no file any more, or is dead in it, without its signals.)
     let files = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default());
-    let ours = files.filter(|status| status.starts_with("Name:\tannulus wake-up"));
+    let ours = files
+        .filter(|status| status.starts_with("Name:\tannulus wake-up") && !status.contains("\nState:\tX"));
     ours.inspect(|status| {
         let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
         let blocked = u64::from_str_radix(blocked.trim(), 16).unwrap();
