@@ -21,7 +21,8 @@ each() { in_turns "$(nproc)" "$1"; }
 # alone COMMAND: the same, one after the other.
 alone() { in_turns 1 "$1"; }
 
-in_turns() { xargs -P "$1" -I{} bash -euo pipefail -c "$2 {}"; }
+# TURN numbers those that run beside each other.
+in_turns() { xargs -P "$1" --process-slot-var=TURN -I{} bash -euo pipefail -c "$2 {}"; }
 
 # end_at_first_failure: from here on, cargo's test programs end with the first test that fails or hangs (see ci/lib/mutant-run).
 end_at_first_failure() {

@@ -11,14 +11,15 @@ use std::{env, fs};
 #[path = "../../annulus/tests/support/hang.rs"]
 mod hang;
 
-const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
+const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"];
 
-/// With the sanitizers of the C compiler that `ANNULUS_SANITIZE` names, if it is set (`ci/c-sanitizers`).
+/// With the sanitizers of the C compiler that `ANNULUS_SANITIZE` names, if it is set (`ci/c-sanitizers`), and
+/// the lines that they report.
 fn sanitized() -> Vec<String> {
     let names = env::var("ANNULUS_SANITIZE").ok();
     names
         .iter()
-        .flat_map(|names| [format!("-fsanitize={names}"), "-fno-sanitize-recover=all".into()])
+        .flat_map(|names| [format!("-fsanitize={names}"), "-fno-sanitize-recover=all".into(), "-g".into()])
         .collect()
 }
 

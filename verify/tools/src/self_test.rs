@@ -8,12 +8,12 @@
 use std::sync::Mutex;
 use std::thread;
 
-use crate::check;
+use crate::reports;
 use crate::tree::Tree;
 
 /// How many faults were not seen. The machine's cores share them.
 pub(crate) fn run(tree: &Tree) -> usize {
-    let before = check(tree).errors;
+    let before: Vec<_> = reports(tree).flat_map(|report| report.errors).collect();
     let faults = include_str!("faults.txt").replace("\n  ", "\t");
     let faults = Mutex::new(faults.lines());
     let next = || faults.lock().expect("a line is there, or is not").next();
@@ -32,7 +32,7 @@ fn is_seen(tree: &Tree, fault: &str, before: &[String]) -> bool {
     let mut copy = tree.clone();
     parts.for_each(|change| make(&mut copy, change));
     let is_it = |error: &String| !before.contains(error) && error.contains(expected);
-    let seen = check(&copy).errors.into_iter().find(is_it);
+    let seen = reports(&copy).flat_map(|report| report.errors).find(is_it);
     match &seen {
         Some(error) => println!("seen    {name}: {:.100}", error.lines().next().unwrap_or_default()),
         None => println!("MISSED  {name}"),
