@@ -8,7 +8,7 @@ use annulus::LossyTryRecvError;
 use lossy::{Step, message, run};
 use proptest::prelude::*;
 
-const CASES: u32 = if cfg!(miri) { 2 } else { 1500 };
+const CASES: u32 = if cfg!(miri) { 2 } else { 600 };
 const STEPS: usize = if cfg!(miri) { 30 } else { 400 };
 
 fn capacities() -> impl Strategy<Value = usize> {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::records::record;
 use super::steps::{Step, run};
 
-const CASES: u32 = if cfg!(miri) { 2 } else { 1500 };
+const CASES: u32 = if cfg!(miri) { 2 } else { 600 };
 const STEPS: usize = if cfg!(miri) { 25 } else { 400 };
 
 proptest! {

@@ -136,7 +136,7 @@ fn records_of_a_word_or_none() {
 fn right_behind_the_writer() {
     let (mut publisher, subscribable) = bytes::lossy(if cfg!(miri) { 64 } else { 1024 });
     let longest = publisher.max_len();
-    let records = if cfg!(miri) { 30 } else { 100_000 };
+    let records = if cfg!(miri) { 30 } else { 20_000 };
     let received = Arc::new(AtomicUsize::new(0));
     let reader = thread::spawn({
         let (subscriber, received) = (subscribable.subscribe(), Arc::clone(&received));

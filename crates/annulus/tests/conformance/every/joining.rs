@@ -23,7 +23,7 @@ const FEW: usize = 4;
 /// How many messages may come before, up to so many laps: each number where the ring is small, else one in
 /// every few, and other ones for another `salt`.
 fn some_of(capacity: usize, laps: u64, salt: u64) -> impl Iterator<Item = u64> {
-    let step = 1 + capacity / 16;
+    let step = 1 + capacity / 4;
     (salt % step as u64..laps * capacity as u64).step_by(step)
 }
 

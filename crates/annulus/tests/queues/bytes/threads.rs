@@ -8,7 +8,7 @@ use annulus::{TryRecvError, WaitStrategy};
 use crate::bytes::pattern;
 use crate::support::{Pauses, join, spawn, without_standing_still};
 
-const RECORDS: u64 = if cfg!(miri) { 30 } else { 60_000 };
+const RECORDS: u64 = if cfg!(miri) { 30 } else { 20_000 };
 
 /// Lengths of all sizes: short ones, any, the longest.
 fn len_of(pauses: &mut Pauses, most: usize) -> usize {
