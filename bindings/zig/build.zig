@@ -72,7 +72,8 @@ const refused = [_]struct { []const u8, []const u8, []const u8 }{
     .{ "shown to many consumers", "_ = &annulus.spmc.Consumer(u64).readable;", "shows no messages: use annulus.spsc or mpsc" },
     .{ "a second producer", "_ = &annulus.spsc.Producer(u64).clone;", "a queue of one producer: use annulus.mpsc, mpmc or ordered" },
     .{ "a second consumer", "_ = &annulus.mpsc.Consumer(u64).clone;", "a queue of one consumer: use annulus.spmc, mpmc or ordered" },
-    .{ "no layout", "_ = annulus.shm.Spsc(struct { a: u64 }).producer(.{}, null) catch {};", "a number, an array, or an extern struct of these" },
+    .{ "no layout", "_ = annulus.shm.Spsc(struct { a: u64 }).producer(.{}, null) catch {};", "an array, or an extern struct of these" },
+    .{ "shown, and checked", "_ = &annulus.shm.Spsc(bool).Consumer.tryReadable;", "use recv or tryRecvBatch" },
     .{ "a second publisher", "_ = &annulus.broadcast.Lossy(u64).Publisher.clone;", "use annulus.broadcast.MpLossy or MpLossless" },
 };
 

@@ -179,6 +179,8 @@ pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
 
         /// `error.Closed`, and between processes `error.PeerDied`: the process of the publisher has ended, and nobody had closed the ring.
         pub const Ended = ring.Ended();
+        /// That, and between processes `error.Corrupt` where not any bytes are a `T`.
+        pub const RecvError = if (ring.isAcross() and !message.isAnyBytes(T)) error{Corrupt} || Ended else Ended;
 
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;
@@ -196,6 +198,11 @@ pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
         /// published up to where it is. Always 0 on a lossless ring.
         pub fn lagged(self: *const Self) u64 {
             return c.annulus_subscriber_lagged(self.raw);
+        }
+
+        /// How many messages were passed over, because another process had written what is no `T`.
+        pub fn corrupt(self: *const Self) u64 {
+            return c.annulus_subscriber_corrupt(self.raw);
         }
 
         /// How many messages this subscriber has received since it joined.

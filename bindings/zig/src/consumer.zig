@@ -24,7 +24,10 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
 
         /// `error.Closed`, and between processes `error.PeerDied`: the process of the producer has ended, and nobody had closed the queue.
         pub const Ended = kind.Ended();
+        /// That, and between processes `error.Corrupt` where not any bytes are a `T`.
+        pub const RecvError = if (is_checked) error{Corrupt} || Ended else Ended;
         const Late = error{Timeout} || Ended;
+        const is_checked = kind.isAcross() and !message.isAnyBytes(T);
 
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;
@@ -43,12 +46,19 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
 
         /// Receives as many messages as are there to `buffer`, and returns the part of it that they fill, or null if none is there.
         /// Never waits. It is misuse if `buffer` has no room for one.
-        pub fn tryRecvBatch(self: *Self, buffer: []T) Ended!?[]T {
+        ///
+        /// `error.Corrupt`: all that was there was no `T`. Where something else was there, it is passed over, and counted.
+        pub fn tryRecvBatch(self: *Self, buffer: []T) RecvError!?[]T {
             var received: usize = 0;
             const code = self.way.recvBatch(self.raw, T, buffer, &received);
             if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(Ended, code);
+            try status.check(RecvError, code);
             return buffer[0..received];
+        }
+
+        /// How many messages were passed over, because another process had written what is no `T`.
+        pub fn corrupt(self: *const Self) u64 {
+            return c.annulus_consumer_corrupt(self.raw);
         }
 
         /// The next messages, where they lie beside each other in the ring, or null if none is there. Never waits. Only in `spsc` and
@@ -57,7 +67,8 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         /// They stay in the queue, and may be read, until `advance` gives them back, or until the next receive.
         ///
         /// Between processes (`annulus.shm`) the other process can write to the messages while they are read. Unless you trust it
-        /// not to, copy a message first, through a volatile pointer, then check the copy, and use the copy.
+        /// not to, copy a message first, through a volatile pointer, then check the copy, and use the copy. Types of which not any bytes are a
+        /// value are not shown there.
         pub fn tryReadable(self: *Self) Ended!?[]const T {
             checkInPlace();
             var shown: Shown = .{};
@@ -112,6 +123,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         fn checkInPlace() void {
             if (comptime kind.manyConsumers()) @compileError("a queue of many consumers shows no messages: use annulus.spsc or mpsc");
             if (comptime !kind.isAcross()) message.checkInPlace(T);
+            if (comptime is_checked) @compileError("another process could write what is no " ++ @typeName(T) ++ " while it is read in place: use recv or tryRecvBatch");
         }
     };
 }

@@ -85,29 +85,32 @@ pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: typ
     return struct {
         /// The next message, or null if none is there. Never waits. A subscriber of a lossy ring that has lost messages goes on with one that is
         /// there: `lagged` says how many it lost.
-        pub fn tryRecv(self: *Self) Self.Ended!?T {
+        ///
+        /// `error.Corrupt`, of all three: another process has written what is no `T`. It was passed over and counted (`corrupt`), and the next
+        /// receive goes on behind it.
+        pub fn tryRecv(self: *Self) Self.RecvError!?T {
             var value: T = undefined;
             const code = self.way.recv(self.raw, T, &value, 0);
             if (code == c.ANNULUS_EMPTY) return null;
-            try status.check(Self.Ended, code);
+            try status.check(Self.RecvError, code);
             return value;
         }
 
         /// The next message. Waits while none is there, in the way of the options.
-        pub fn recv(self: *Self) Self.Ended!T {
+        pub fn recv(self: *Self) Self.RecvError!T {
             var value: T = undefined;
-            try status.check(Self.Ended, self.way.recv(self.raw, T, &value, c.ANNULUS_FOREVER));
+            try status.check(Self.RecvError, self.way.recv(self.raw, T, &value, c.ANNULUS_FOREVER));
             return value;
         }
 
         /// As `recv`, but gives up after so many nanoseconds. With 0 it still receives a message that is there.
         ///
         /// `error.Timeout`: none came in time.
-        pub fn recvTimeout(self: *Self, timeout_ns: u64) (error{Timeout} || Self.Ended)!T {
+        pub fn recvTimeout(self: *Self, timeout_ns: u64) (error{Timeout} || Self.RecvError)!T {
             var value: T = undefined;
             const code = self.way.recv(self.raw, T, &value, timeout_ns);
             if (code == c.ANNULUS_EMPTY) return error.Timeout;
-            try status.check(error{Timeout} || Self.Ended, code);
+            try status.check(error{Timeout} || Self.RecvError, code);
             return value;
         }
 

@@ -38,6 +38,22 @@ pub fn check(comptime T: type, comptime claimed: bool) void {
     ));
 }
 
+/// Whether any bytes are a value of this type of messages between processes (`shm.schema`).
+pub fn isAnyBytes(comptime T: type) bool {
+    switch (@typeInfo(T)) {
+        .int, .float => return true,
+        .array => |array| return array.len == 0 or isAnyBytes(array.child),
+        .@"struct" => |of| {
+            if (@hasDecl(T, "annulus_text")) return false;
+            inline for (of.field_types) |Field| {
+                if (!isAnyBytes(Field)) return false;
+            }
+            return true;
+        },
+        else => return false,
+    }
+}
+
 /// Fails to compile where messages of type `T` don't lie in a ring as in an array.
 pub fn checkInPlace(comptime T: type) void {
     if (@sizeOf(T) % 8 != 0) @compileError(std.fmt.comptimePrint(

@@ -41,8 +41,9 @@ pub const Options = struct {
     }
 };
 
-/// What a message is made of, as text, which is equal on both sides of a ring (`docs/SCHEMA.md`). A message is a number, an array, or an
-/// `extern struct` of these. The struct is called as in Zig, or `pub const annulus_name = "quote";` says how.
+/// What a message is made of, as text, which is equal on both sides of a ring (`docs/SCHEMA.md`). A message is a number, a `bool`, an `enum`
+/// with an integer, a `Text`, an array, or an `extern struct` of these. The struct is called as in Zig, or `pub const annulus_name = "quote";`
+/// says how.
 pub fn schema(comptime T: type) [:0]const u8 {
     return comptime (if (@typeInfo(T) == .@"struct") nameOf(T) else "") ++ kindOf(T);
 }
@@ -61,11 +62,50 @@ fn kindOf(comptime T: type) [:0]const u8 {
             return std.fmt.comptimePrint("{s}{d}", .{ if (int.signedness == .signed) "i" else "u", int.bits });
         },
         .float => |float| if (float.bits == 32 or float.bits == 64) return std.fmt.comptimePrint("f{d}", .{float.bits}),
+        .bool => return "bool",
+        .@"enum" => return "enum " ++ kindOf(@typeInfo(T).@"enum".tag_type) ++ variantsOf(T),
         .array => |array| return std.fmt.comptimePrint("[{s};{d}]", .{ kindOf(array.child), array.len }),
-        .@"struct" => |of| if (of.layout == .@"extern") return fieldsOf(T),
+        .@"struct" => |of| if (@hasDecl(T, "annulus_text")) {
+            return std.fmt.comptimePrint("text {d}", .{T.annulus_text});
+        } else if (of.layout == .@"extern") return fieldsOf(T),
         else => {},
     }
-    @compileError(@typeName(T) ++ " is no message between processes: use a number, an array, or an extern struct of these");
+    @compileError(@typeName(T) ++ " is no message between processes: use a number, a bool, an enum(u8), an annulus.shm.Text(n), an array, or an extern struct of these");
+}
+
+fn variantsOf(comptime T: type) [:0]const u8 {
+    comptime var text: [:0]const u8 = "{";
+    const of = @typeInfo(T).@"enum";
+    for (of.field_names, of.field_values) |name, value| {
+        text = text ++ std.fmt.comptimePrint("{s}={d},", .{ name, value });
+    }
+    return text ++ "}";
+}
+
+/// Up to `space` bytes of UTF-8, in a message between processes. A receive has checked it.
+pub fn Text(comptime space: u16) type {
+    return extern struct {
+        const Self = @This();
+        /// That it is one, and of how many bytes.
+        pub const annulus_text = space;
+
+        /// As in a ring, where it is not aligned.
+        size: [2]u8 = .{ 0, 0 },
+        bytes: [space]u8 = @splat(0),
+
+        /// `error.TooLong`: it has more than `space` bytes. It has to be UTF-8: other processes count anything else as corrupt.
+        pub fn of(text: []const u8) error{TooLong}!Self {
+            if (text.len > space) return error.TooLong;
+            var self: Self = .{ .size = @bitCast(@as(u16, @intCast(text.len))) };
+            @memcpy(self.bytes[0..text.len], text);
+            return self;
+        }
+
+        /// What is in it.
+        pub fn slice(self: *const Self) []const u8 {
+            return self.bytes[0..@as(u16, @bitCast(self.size))];
+        }
+    };
 }
 
 /// What the compiler has put between fields is a gap.

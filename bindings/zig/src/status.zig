@@ -4,7 +4,7 @@
 const std = @import("std");
 const c = @import("c");
 
-const Every = error{ Full, Timeout, Closed, InvalidCapacity, OutOfMemory, SystemResources, Unsupported, VoidHandle, PeerDied, Mismatch, Occupied, NotFound, NoRing };
+const Every = error{ Full, Timeout, Closed, InvalidCapacity, OutOfMemory, SystemResources, Unsupported, VoidHandle, PeerDied, Mismatch, Occupied, NotFound, NoRing, Corrupt };
 
 /// Nothing for `ANNULUS_OK`; else the error of `Errors` that the status is, or the end of the program.
 pub inline fn check(comptime Errors: type, status: c.annulus_status) Errors!void {
@@ -28,6 +28,7 @@ pub fn failed(comptime Errors: type, status: c.annulus_status) Errors {
         c.ANNULUS_OCCUPIED => error.Occupied,
         c.ANNULUS_NOT_FOUND => error.NotFound,
         c.ANNULUS_NO_RING => error.NoRing,
+        c.ANNULUS_CORRUPT => error.Corrupt,
         else => misused(status),
     };
     inline for (comptime @typeInfo(Errors).error_set.error_names.?) |name| {

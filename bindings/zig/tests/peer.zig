@@ -4,8 +4,29 @@ const std = @import("std");
 const annulus = @import("annulus");
 const shm = annulus.shm;
 
+const Side = enum(u8) { buy = 0, sell = 1 };
+
 /// A number, and what proves it.
-const Message = [2]u64;
+const Message = extern struct {
+    number: u64,
+    check: u64,
+    name: shm.Text(4),
+    side: Side,
+    live: bool,
+    pub const annulus_name = "tick";
+
+    fn of(number: u64) Message {
+        return .{
+            .number = number,
+            .check = mixed(number),
+            .name = shm.Text(4).of(names[number % 3]) catch unreachable,
+            .side = if (number % 2 == 0) .buy else .sell,
+            .live = number % 5 == 0,
+        };
+    }
+};
+
+const names = [_][]const u8{ "", "EUR", "ßß" };
 
 fn mixed(number: u64) u64 {
     return number *% 0x9E3779B97F4A7C15 +% 1;
@@ -32,7 +53,7 @@ fn sends(io: std.Io, made: anytype, comptime verb: []const u8, directory: [:0]co
     var given = try invitation.publish(directory, name, &why);
     defer given.deinit();
     for (0..count) |number| {
-        @field(@TypeOf(handle), verb)(&handle, .{ number, mixed(number) }) catch |err| {
+        @field(@TypeOf(handle), verb)(&handle, .of(number)) catch |err| {
             if (!std.mem.eql(u8, @errorName(err), "PeerDied")) return err;
             try say(io, "died", .{});
             return waitForTheEnd(io);
@@ -54,11 +75,14 @@ fn receives(io: std.Io, receiver: anytype, count: u64) !void {
             end = switch (err) {
                 error.Closed => "closed",
                 error.PeerDied => "died",
+                error.Corrupt => return err,
             };
             break;
         };
-        if (message[0] != received or message[1] != mixed(received)) return error.Wrong;
-        sum +%= message[1];
+        const expected: Message = .of(received);
+        if (!std.mem.eql(u8, message.name.slice(), expected.name.slice())) return error.Wrong;
+        if (!std.meta.eql(message, expected)) return error.Wrong;
+        sum +%= message.check;
     }
     try say(io, "{s} {d} {d}", .{ end, received, sum });
     waitForTheEnd(io);

@@ -29,6 +29,41 @@ test "what messages are made of" {
     made.handle.deinit();
 }
 
+const Side = enum(u8) { buy = 0, sell = 1 };
+const Order = extern struct {
+    name: shm.Text(4),
+    side: Side,
+    live: bool,
+    pub const annulus_name = "order";
+};
+
+test "what is no message is told, and counted" {
+    try testing.expectEqualStrings("order{name:text 4,side:enum u8{buy=0,sell=1,},live:bool,}", shm.schema(Order));
+    try testing.expectError(error.TooLong, shm.Text(4).of("EURUSD"));
+    try testing.expectEqualStrings("EUR", (try shm.Text(4).of("EUR")).slice());
+
+    const Queue = shm.Spsc(Order);
+    var made = try Queue.producer(.{ .capacity = 600 }, null);
+    defer made.invitation.deinit();
+    var consumer = try Queue.consumer(&made.invitation, .{}, null);
+    defer consumer.deinit();
+    const order: Order = .{ .name = try .of("EURO"), .side = .sell, .live = true };
+    try made.handle.send(order);
+    try testing.expectEqual(order, try consumer.recv());
+    for (0..256) |byte| {
+        // As a process in another language could.
+        var bad = order;
+        std.mem.asBytes(&bad)[@offsetOf(Order, "side")] = @intCast(byte);
+        try made.handle.send(bad);
+    }
+    try testing.expectEqual(.buy, (try consumer.recv()).side);
+    try testing.expectEqual(.sell, (try consumer.tryRecv()).?.side);
+    for (0..254) |_| try testing.expectError(error.Corrupt, consumer.recv());
+    try testing.expectEqual(254, consumer.corrupt());
+    made.handle.deinit();
+    try testing.expectError(error.Closed, consumer.recv());
+}
+
 test "a queue of one producer" {
     const made = try shm.Spsc(Quote).producer(.{ .capacity = 3 }, null);
     var producer, var invitation = .{ made.handle, made.invitation };

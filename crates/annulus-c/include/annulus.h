@@ -163,7 +163,7 @@
 
 /**
  * What a function returns. Only ANNULUS_OK means that it did what it was asked for; with every other one
- * nothing was sent, received, made or freed.
+ * nothing was sent, received, made or freed. (With ANNULUS_CORRUPT a message is gone.)
  */
 enum annulus_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -252,6 +252,12 @@ enum annulus_status
      * What lies behind the descriptor is no ring, or a damaged one.
      */
     ANNULUS_NO_RING = 18,
+    /**
+     * Another process has written what is no message of the schema: a bool of 2, a number that no variant
+     * of an enum has, a text that is none. It was passed over and counted; the next receive goes on behind
+     * it. What lies where the message was to go means nothing.
+     */
+    ANNULUS_CORRUPT = 19,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -908,7 +914,8 @@ annulus_status annulus_producer_free(struct annulus_producer *producer);
  *
  * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every message was received;
  * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
- * Then message is as it was.
+ * Then message is as it was. Between processes, with a schema of which not any bytes are a message, also
+ * ANNULUS_CORRUPT; then the bytes of message mean nothing.
  */
 annulus_status annulus_consumer_try_recv(struct annulus_consumer *consumer, void *message, size_t size);
 
@@ -936,8 +943,8 @@ annulus_status annulus_consumer_recv_timeout(struct annulus_consumer *consumer,
  * one before. Never waits. *received says how many they are.
  *
  * The thread that uses the consumer may call this. Returns ANNULUS_OK if at least one was received, else
- * as
- * annulus_consumer_try_recv; ANNULUS_INVALID also if count is 0.
+ * as annulus_consumer_try_recv; ANNULUS_INVALID also if count is 0. What is corrupt is passed over
+ * where something else was received, and counted in any case.
  */
 annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer,
                                                void *messages,
@@ -955,11 +962,12 @@ annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer
  * pointer is good until then, or until the next receive. The thread that uses the consumer may call this.
  *
  * Between processes the other process can write to the messages while they are read. Unless you trust it not
- * to, copy a message first, then check the copy, and use the copy.
+ * to, copy a message first, then check the copy, and use the copy. Messages of which not any bytes are one
+ * are not shown.
  *
  * Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY), ANNULUS_CLOSED, ANNULUS_UNSUPPORTED (a queue of
- * many consumers), ANNULUS_VIEWED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *messages is null,
- * and *count is 0.
+ * many consumers, or such messages), ANNULUS_VIEWED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
+ * *messages is null, and *count is 0.
  */
 annulus_status annulus_consumer_readable(struct annulus_consumer *consumer,
                                          uint64_t timeout_ns,
@@ -1011,6 +1019,14 @@ annulus_status annulus_consumer_arm(struct annulus_consumer *consumer, bool *rea
  * The thread that uses the consumer may call this.
  */
 size_t annulus_consumer_len(const struct annulus_consumer *consumer);
+
+/**
+ * How many messages were passed over, because another process had written what is none
+ * (ANNULUS_CORRUPT). 0 if consumer is no handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+uint64_t annulus_consumer_corrupt(const struct annulus_consumer *consumer);
 
 /**
  * How many messages the queue holds: exactly what was asked for. 0 if consumer is no handle.
@@ -1187,7 +1203,8 @@ annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
  *
  * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and every message was received;
  * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
- * Then message is as it was.
+ * Then message is as it was. Between processes, with a schema of which not any bytes are a message, also
+ * ANNULUS_CORRUPT; then the bytes of message mean nothing.
  */
 annulus_status annulus_subscriber_try_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
 
@@ -1211,12 +1228,20 @@ annulus_status annulus_subscriber_recv_timeout(struct annulus_subscriber *subscr
                                                uint64_t timeout_ns);
 
 /**
- * How many messages this subscriber has lost, exactly, since it joined: what it received and what it lost
- * are all that was published up to where it is. Always 0 on a lossless ring; 0 if subscriber is no handle.
+ * How many messages this subscriber has lost, exactly, since it joined: what it received, what it lost, and
+ * what was corrupt are all that was published up to where it is. Always 0 on a lossless ring; 0 if
+ * subscriber is no handle.
  *
  * The thread that uses the subscriber may call this.
  */
 uint64_t annulus_subscriber_lagged(const struct annulus_subscriber *subscriber);
+
+/**
+ * How many times a receive has returned ANNULUS_CORRUPT, since it joined. 0 if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_subscriber_corrupt(const struct annulus_subscriber *subscriber);
 
 /**
  * How many messages this subscriber has received since it joined. 0 if subscriber is no handle.

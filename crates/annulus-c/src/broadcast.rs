@@ -55,6 +55,7 @@ macro_rules! subscribes {
                 let counts = |subscriber: &broadcast::Subscriber<Block<WORDS>, $Mode>| Counts {
                     received: subscriber.total_received(),
                     lagged: subscriber.total_lagged(),
+                    corrupt: 0,
                     pending: subscriber.len(),
                 };
                 let handle = Notified::Not(subscriber);

@@ -137,6 +137,13 @@ impl Consumer {
         }
     }
 
+    fn corrupt(&self) -> u64 {
+        match &self.end {
+            ConsumerEnd::Shared(end) => end.corrupt(),
+            _ => 0,
+        }
+    }
+
     fn is_lent(&self) -> bool {
         matches!(&self.end, ConsumerEnd::Spsc(end) if end.is_lent())
     }
@@ -176,7 +183,8 @@ impl Consumer {
 ///
 /// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every message was received;
 /// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
-/// Then `message` is as it was.
+/// Then `message` is as it was. Between processes, with a schema of which not any bytes are a message, also
+/// `ANNULUS_CORRUPT`; then the bytes of `message` mean nothing.
 ///
 /// # Safety
 ///
@@ -234,8 +242,8 @@ pub unsafe extern "C" fn annulus_consumer_recv_timeout(
 /// one before. Never waits. `*received` says how many they are.
 ///
 /// The thread that uses the consumer may call this. Returns `ANNULUS_OK` if at least one was received, else
-/// as
-/// `annulus_consumer_try_recv`; `ANNULUS_INVALID` also if `count` is 0.
+/// as `annulus_consumer_try_recv`; `ANNULUS_INVALID` also if `count` is 0. What is corrupt is passed over
+/// where something else was received, and counted in any case.
 ///
 /// # Safety
 ///
@@ -268,11 +276,12 @@ pub unsafe extern "C" fn annulus_consumer_try_recv_batch(
 /// pointer is good until then, or until the next receive. The thread that uses the consumer may call this.
 ///
 /// Between processes the other process can write to the messages while they are read. Unless you trust it not
-/// to, copy a message first, then check the copy, and use the copy.
+/// to, copy a message first, then check the copy, and use the copy. Messages of which not any bytes are one
+/// are not shown.
 ///
 /// Returns `ANNULUS_TIMEOUT` (with 0: `ANNULUS_EMPTY`), `ANNULUS_CLOSED`, `ANNULUS_UNSUPPORTED` (a queue of
-/// many consumers), `ANNULUS_VIEWED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*messages` is null,
-/// and `*count` is 0.
+/// many consumers, or such messages), `ANNULUS_VIEWED`, `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then
+/// `*messages` is null, and `*count` is 0.
 ///
 /// # Safety
 ///
@@ -401,6 +410,20 @@ pub unsafe extern "C" fn annulus_consumer_arm(
 pub unsafe extern "C" fn annulus_consumer_len(consumer: *const annulus_consumer) -> usize {
     // SAFETY: the caller's promise.
     guarded_or(0, || Ok(unsafe { object::<Consumer>(consumer) }?.len()))
+}
+
+/// How many messages were passed over, because another process had written what is none
+/// (`ANNULUS_CORRUPT`). 0 if `consumer` is no handle.
+///
+/// The thread that uses the consumer may call this.
+///
+/// # Safety
+///
+/// That of `annulus_consumer_advance`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_consumer_corrupt(consumer: *const annulus_consumer) -> u64 {
+    // SAFETY: the caller's promise.
+    guarded_or(0, || Ok(unsafe { object::<Consumer>(consumer) }?.corrupt()))
 }
 
 /// How many messages the queue holds: exactly what was asked for. 0 if `consumer` is no handle.

@@ -29,6 +29,8 @@ pub(crate) trait GetInPlace: Send {
     fn advance(&mut self, count: usize) -> Done;
     fn len(&mut self) -> usize;
     fn stride_bytes(&self) -> usize;
+    /// How many messages were none.
+    fn corrupt(&self) -> u64;
     fn fd(&mut self) -> Done<i32>;
     fn arm(&mut self) -> Done<bool>;
 }
@@ -76,6 +78,10 @@ impl<K: AnyKind + InPlace, U: Unit> GetInPlace for Consumer<K, U> {
 
     fn stride_bytes(&self) -> usize {
         self.stride_bytes()
+    }
+
+    fn corrupt(&self) -> u64 {
+        0
     }
 
     fn fd(&mut self) -> Done<i32> {

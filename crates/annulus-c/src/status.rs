@@ -8,7 +8,7 @@ use annulus::{CapacityError, RegisterError};
 use crate::tsan::unseen;
 
 /// What a function returns. Only `ANNULUS_OK` means that it did what it was asked for; with every other one
-/// nothing was sent, received, made or freed.
+/// nothing was sent, received, made or freed. (With `ANNULUS_CORRUPT` a message is gone.)
 #[allow(non_camel_case_types, reason = "C's names")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -58,13 +58,17 @@ pub enum annulus_status {
     ANNULUS_NOT_FOUND = 17,
     /// What lies behind the descriptor is no ring, or a damaged one.
     ANNULUS_NO_RING = 18,
+    /// Another process has written what is no message of the schema: a `bool` of 2, a number that no variant
+    /// of an enum has, a text that is none. It was passed over and counted; the next receive goes on behind
+    /// it. What lies where the message was to go means nothing.
+    ANNULUS_CORRUPT = 19,
 }
 
 use annulus_status::{
-    ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_MISMATCH, ANNULUS_NO_MEMORY,
-    ANNULUS_NO_RING, ANNULUS_NOT_A_HANDLE, ANNULUS_NOT_FOUND, ANNULUS_OCCUPIED, ANNULUS_OK, ANNULUS_PANICKED,
-    ANNULUS_PEER_DIED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT, ANNULUS_UNSUPPORTED,
-    ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
+    ANNULUS_CLOSED, ANNULUS_CORRUPT, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_MISMATCH,
+    ANNULUS_NO_MEMORY, ANNULUS_NO_RING, ANNULUS_NOT_A_HANDLE, ANNULUS_NOT_FOUND, ANNULUS_OCCUPIED,
+    ANNULUS_OK, ANNULUS_PANICKED, ANNULUS_PEER_DIED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT,
+    ANNULUS_UNSUPPORTED, ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
 };
 
 /// The version of the interface that this header describes. It grows when a program that was compiled with
@@ -102,7 +106,7 @@ pub extern "C" fn annulus_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-const TEXTS: [(annulus_status, &CStr); 19] = [
+const TEXTS: [(annulus_status, &CStr); 20] = [
     (ANNULUS_OK, c"done"),
     (ANNULUS_EMPTY, c"nothing is there now"),
     (ANNULUS_FULL, c"the ring has no room now"),
@@ -122,6 +126,7 @@ const TEXTS: [(annulus_status, &CStr); 19] = [
     (ANNULUS_OCCUPIED, c"somebody has it already"),
     (ANNULUS_NOT_FOUND, c"no ring has that name"),
     (ANNULUS_NO_RING, c"what lies there is no ring"),
+    (ANNULUS_CORRUPT, c"what another process has written is no message"),
 ];
 
 /// What a status means, in English. The text is constant, and never null; for a number that is no status it

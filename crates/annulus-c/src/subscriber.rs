@@ -50,7 +50,8 @@ impl Subscriber {
 ///
 /// Returns `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed and every message was received;
 /// `ANNULUS_VIEWED` while it has a view; or `ANNULUS_INVALID`, `ANNULUS_WRONG_SIZE`, `ANNULUS_NOT_A_HANDLE`.
-/// Then `message` is as it was.
+/// Then `message` is as it was. Between processes, with a schema of which not any bytes are a message, also
+/// `ANNULUS_CORRUPT`; then the bytes of `message` mean nothing.
 ///
 /// # Safety
 ///
@@ -104,8 +105,9 @@ pub unsafe extern "C" fn annulus_subscriber_recv_timeout(
     guarded(|| unsafe { object::<Subscriber>(subscriber)?.recv(message.cast(), size, patience) })
 }
 
-/// How many messages this subscriber has lost, exactly, since it joined: what it received and what it lost
-/// are all that was published up to where it is. Always 0 on a lossless ring; 0 if `subscriber` is no handle.
+/// How many messages this subscriber has lost, exactly, since it joined: what it received, what it lost, and
+/// what was corrupt are all that was published up to where it is. Always 0 on a lossless ring; 0 if
+/// `subscriber` is no handle.
 ///
 /// The thread that uses the subscriber may call this.
 ///
@@ -117,6 +119,19 @@ pub unsafe extern "C" fn annulus_subscriber_recv_timeout(
 pub unsafe extern "C" fn annulus_subscriber_lagged(subscriber: *const annulus_subscriber) -> u64 {
     // SAFETY: the caller's promise.
     guarded_or(0, || Ok(unsafe { object::<Subscriber>(subscriber) }?.end.counts().lagged))
+}
+
+/// How many times a receive has returned `ANNULUS_CORRUPT`, since it joined. 0 if `subscriber` is no handle.
+///
+/// The thread that uses the subscriber may call this.
+///
+/// # Safety
+///
+/// That of `annulus_subscriber_lagged`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn annulus_subscriber_corrupt(subscriber: *const annulus_subscriber) -> u64 {
+    // SAFETY: the caller's promise.
+    guarded_or(0, || Ok(unsafe { object::<Subscriber>(subscriber) }?.end.counts().corrupt))
 }
 
 /// How many messages this subscriber has received since it joined. 0 if `subscriber` is no handle.

@@ -102,6 +102,8 @@ pub(crate) type Join<H> = fn(&H) -> Done<H>;
 pub(crate) struct Counts {
     pub(crate) received: u64,
     pub(crate) lagged: u64,
+    /// What another process has written that was no message.
+    pub(crate) corrupt: u64,
     pub(crate) pending: usize,
 }
 

@@ -443,7 +443,7 @@ fn an_installed_library_is_found() {
     }
     let staged = installed("/opt/annulus");
     let lib = staged.join("opt/annulus/lib");
-    for header in ["annulus.h", "annulus_inline.h", "annulus.hpp", "annulus/spsc.hpp"] {
+    for header in ["annulus.h", "annulus_inline.h", "annulus_message.h", "annulus.hpp", "annulus/spsc.hpp"] {
         assert!(staged.join("opt/annulus/include").join(header).exists(), "{header}");
     }
     for file in ["libannulus.a", "libannulus.so", "libannulus.so.0", "pkgconfig/annulus.pc"] {

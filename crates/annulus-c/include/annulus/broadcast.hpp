@@ -22,6 +22,7 @@ template <> struct functions<annulus_subscriber> {
     static constexpr auto free = annulus_subscriber_free;
     static constexpr auto len = annulus_subscriber_len;
     static constexpr auto is_closed = annulus_subscriber_is_closed;
+    static constexpr auto corrupt = annulus_subscriber_corrupt;
     static constexpr auto stats = annulus_subscriber_stats;
     static constexpr auto peer = annulus_subscriber_peer;
     static constexpr auto try_recv = annulus_subscriber_try_recv;

@@ -123,6 +123,12 @@ template <class Raw> class end : public owned<Raw> {
     {
         return asked<annulus_peer>([&](annulus_peer *to) { return of::peer(this->get(), to); });
     }
+    // Between processes: how many messages were passed over, because another process had written what is none (ANNULUS_CORRUPT).
+    [[nodiscard]] std::uint64_t corrupt() const noexcept
+        requires requires { of::corrupt; }
+    {
+        return of::corrupt(this->get());
+    }
 
   protected:
     // Another one of the same ring.

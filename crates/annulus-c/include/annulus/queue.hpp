@@ -27,6 +27,7 @@ template <> struct functions<annulus_consumer> {
     static constexpr auto capacity = annulus_consumer_capacity;
     static constexpr auto close = annulus_consumer_close;
     static constexpr auto is_closed = annulus_consumer_is_closed;
+    static constexpr auto corrupt = annulus_consumer_corrupt;
     static constexpr auto closer = annulus_consumer_closer;
     static constexpr auto stats = annulus_consumer_stats;
     static constexpr auto peer = annulus_consumer_peer;

@@ -9,11 +9,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use annulus::queue::{self, AnyKind, InPlace};
+use annulus::schema::Checker;
 use annulus::shm::blocks::{self, MessageType};
 use annulus::shm::mpsc::{self, Places, WhenNoProducer};
 use annulus::shm::{self, Accepted, Directory, Peer, PeerState, ShmKind, WhenConsumerDies};
 use annulus::{Closer, Observer, broadcast, spsc};
 
+use super::checked::{checked, checked_in_place};
 use super::error::Shared;
 use super::options::SharedOptions;
 use super::peer::annulus_peer::{
@@ -84,6 +86,12 @@ impl SharedOptions {
         }
     }
 
+    /// What messages are checked by, where not any bytes are one.
+    fn checks(&self) -> Option<Arc<Checker>> {
+        let checker = Checker::new(self.schema.as_ref()?);
+        (!checker.any_bytes_are_messages()).then(|| Arc::new(checker))
+    }
+
     fn when_consumer_dies(&self) -> WhenConsumerDies {
         if self.waits_for_next { WhenConsumerDies::WaitForNext } else { WhenConsumerDies::Close }
     }
@@ -150,9 +158,15 @@ fn producer<K: AnyKind + InPlace>(end: queue::Producer<u8, K>, size: usize, peer
 }
 
 /// The end of a consumer, of messages of so many bytes.
-fn consumer_of<K: AnyKind + InPlace>(end: queue::Consumer<u8, K>, size: usize, peer: AskPeer) -> Consumer {
+fn consumer_of<K: AnyKind + InPlace>(
+    end: queue::Consumer<u8, K>,
+    options: &SharedOptions,
+    peer: AskPeer,
+) -> Consumer {
+    let size = options.ring.message_size;
     let ring = ring_of_blocks(end.capacity(), size, end.closer(), end.observer(), peer);
-    Consumer { end: ConsumerEnd::Shared(Box::new(BlockConsumer::of(end, size))), ring }
+    let end = Box::new(BlockConsumer::of(end, size));
+    Consumer { end: ConsumerEnd::Shared(checked_in_place(end, options.checks().as_ref())), ring }
 }
 
 pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invitation)> {
@@ -169,7 +183,7 @@ pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invita
     let builder = builder.when_no_producer(options.when_no_producer());
     let builder = builder.when_consumer_dies(options.when_consumer_dies());
     let (end, places, invitation) = blocks::mpsc_consumer(builder, &options.messages())?;
-    Ok((consumer_of(end, options.ring.message_size, of_places(places)), Invitation(invitation)))
+    Ok((consumer_of(end, options, of_places(places)), Invitation(invitation)))
 }
 
 pub(crate) fn mpsc_producer(invitation: &Invitation, options: &SharedOptions) -> Shared<Producer> {
@@ -182,10 +196,10 @@ pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shar
     let (wanted, strategy) = (&options.messages(), options.ring.strategy);
     if invitation.0.info()?.kind() == ShmKind::Mpsc {
         let (end, places) = blocks::mpsc_next_consumer(&invitation.0, wanted, strategy)?;
-        return Ok(consumer_of(end, options.ring.message_size, of_places(places)));
+        return Ok(consumer_of(end, options, of_places(places)));
     }
     let (end, peer) = blocks::spsc_consumer(&invitation.0, wanted, strategy)?;
-    Ok(consumer_of(end, options.ring.message_size, of_peer(peer)))
+    Ok(consumer_of(end, options, of_peer(peer)))
 }
 
 /// A message on the stack, of the smallest class that holds it. The ring has messages of exactly their size.
@@ -248,7 +262,7 @@ pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> 
             let asked = accepted.clone();
             let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
             let ring = ring_of(blocks::subscribable_of(&accepted), options, peer);
-            let subscribes = Awaited { accepted, size: options.ring.message_size };
+            let subscribes = Awaited { accepted, size: options.ring.message_size, checks: options.checks() };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })
         })
     } else {
@@ -257,7 +271,7 @@ pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> 
             let asked = accepted.clone();
             let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
             let ring = ring_of(accepted.subscribable(), options, peer);
-            let subscribes = Unawaited { accepted, size: options.ring.message_size };
+            let subscribes = Unawaited { accepted, size: options.ring.message_size, checks: options.checks() };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })
         })
     }
@@ -276,18 +290,21 @@ fn ring_of<T: annulus::Message>(
 struct Unawaited<const WORDS: usize, const LARGE: bool> {
     accepted: Accepted<Block<WORDS, LARGE>>,
     size: usize,
+    checks: Option<Arc<Checker>>,
 }
 
 /// A ring whose publisher waits for whoever has a seat.
 struct Awaited<const WORDS: usize, const LARGE: bool> {
     accepted: shm::broadcast::AcceptedLossless<Block<WORDS, LARGE>>,
     size: usize,
+    checks: Option<Arc<Checker>>,
 }
 
 impl<const WORDS: usize, const LARGE: bool> Subscribes for Unawaited<WORDS, LARGE> {
     fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>> {
         let of = self.accepted.subscribable();
-        Ok(get(if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() }, self.size))
+        let end = get(if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() }, self.size);
+        Ok(checked(end, self.checks.as_ref()))
     }
 }
 
@@ -295,7 +312,8 @@ impl<const WORDS: usize, const LARGE: bool> Subscribes for Awaited<WORDS, LARGE>
     fn subscribe(&self, from_oldest: bool) -> Done<Box<dyn Get>> {
         let of = &self.accepted;
         let seated = if from_oldest { of.subscribe_from_oldest() } else { of.subscribe() };
-        Ok(get(seated.map_err(|_| ANNULUS_OCCUPIED)?, self.size))
+        let end = get(seated.map_err(|_| ANNULUS_OCCUPIED)?, self.size);
+        Ok(checked(end, self.checks.as_ref()))
     }
 }
 
@@ -306,6 +324,7 @@ fn get<const WORDS: usize, const LARGE: bool, M: broadcast::Mode>(
     let counts = |subscriber: &broadcast::Subscriber<Block<WORDS, LARGE>, M>| Counts {
         received: subscriber.total_received(),
         lagged: subscriber.total_lagged(),
+        corrupt: 0,
         pending: subscriber.len(),
     };
     Box::new(Receiving { handle: Notified::Not(subscriber), size, join: alone, counts, lends: None })

@@ -7,6 +7,7 @@
 //! rings       how rings are made, and how processes join them
 //! peer        whether the processes on the other side are there
 //! linux, elsewhere      what does it
+//! checked     whether what another process has written is a message
 //! failure     what the Rust library's errors are in C
 //! ```
 
@@ -20,6 +21,8 @@ mod rings;
 
 mod peer;
 
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod checked;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 mod elsewhere;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]

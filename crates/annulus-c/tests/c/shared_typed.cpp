@@ -1,5 +1,6 @@
 // annulus/shm.hpp: rings between processes of all kinds, here with both sides in one process.
 #include <annulus/shm.hpp>
+#include <annulus_message.h>
 
 #include <string>
 #include <sys/socket.h>
@@ -58,6 +59,25 @@ static void queue() {
     CHECK(own->first.peer().error() == ANNULUS_UNSUPPORTED);
 }
 
+#define SIDE(VARIANT, of) VARIANT(of, buy, 0) VARIANT(of, sell, 1)
+#define ORDER(FIELD) FIELD(u16, number) FIELD(enum(u8, SIDE), side) FIELD(bool, live)
+ANNULUS_ENUM(side, SIDE);
+ANNULUS_MESSAGE(order, ORDER);
+template <> inline constexpr const char *annulus::shm::schema<order> = ANNULUS_SCHEMA(order, ORDER);
+
+// Of a type that has been declared with its schema, what is no message is told and counted.
+static void checked() {
+    auto made = shm::mpsc::consumer<order>({.capacity = 4});
+    auto &[receiver, invitation] = *made;
+    auto sender = shm::mpsc::producer<order>(invitation);
+    const unsigned char bad[] = {1, 0, side_sell, 2};
+    WORKS(sender->send({1, side_sell, true}));
+    WORKS(sender->untyped().send(std::as_bytes(std::span(bad))));
+    WORKS(sender->send({3, side_buy, false}));
+    CHECK(receiver.recv()->number == 1 && receiver.recv().error() == ANNULUS_CORRUPT);
+    CHECK(receiver.try_recv()->number == 3 && receiver.corrupt() == 1);
+}
+
 static void queue_of_many() {
     auto made = shm::mpsc::consumer<std::uint64_t>({.capacity = 4, .places = 2, .flags = ANNULUS_CLOSE_WITH_LAST_PRODUCER});
     auto &[receiver, invitation] = *made;
@@ -103,6 +123,7 @@ static void names(const char *directory) {
 int main() {
     queue();
     queue_of_many();
+    checked();
     ring(shm::lossy::publishes<double>({.capacity = 8}));
     ring(shm::lossless::publishes<double>({.capacity = 8, .places = 2}));
     ring(shm::mp_lossy::publishes<double>({.capacity = 8}));

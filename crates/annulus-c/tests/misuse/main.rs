@@ -32,7 +32,7 @@ impl Dice {
     }
 }
 
-const STATUSES: usize = 19;
+const STATUSES: usize = 20;
 
 const SIZES: [usize; 5] = [1, 8, 8, 24, 100];
 

@@ -22,6 +22,7 @@ impl Program {
                 (5, ..) => c"u65".as_ptr(),
                 (_, 0, _) => ptr::null(),
                 (_, _, 24) => c"[u64;3]".as_ptr(),
+                (_, 1 | 2, _) => c"[enum u8{none_of_these=2};8]".as_ptr(),
                 _ => c"u64".as_ptr(),
             },
             wait: annulus_wait::default(),

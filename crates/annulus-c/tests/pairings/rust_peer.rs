@@ -4,14 +4,44 @@ use std::io::{Write, stdin, stdout};
 use std::path::Path;
 
 use annulus::shm::{self, Directory, Invitation, PeerState, PublishedName, WhenConsumerDies};
-use annulus::{RecvError, broadcast, spsc};
+use annulus::{Message, RecvError, Text, broadcast, spsc};
 
 /// What it is to do: its arguments, each in a line.
 pub(crate) const ARGUMENTS: &str = "ANNULUS_PEER";
 
 const CAPACITY: usize = 256;
 
-type Message = [u64; 2];
+#[derive(Clone, Copy, Debug, PartialEq, Message)]
+#[repr(u8)]
+enum Side {
+    #[message(name = "buy")]
+    Buy,
+    #[message(name = "sell")]
+    Sell,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Message)]
+#[message(name = "tick")]
+#[repr(C)]
+struct Tick {
+    number: u64,
+    check: u64,
+    name: Text<4>,
+    side: Side,
+    live: bool,
+}
+
+impl Tick {
+    fn of(number: u64) -> Self {
+        Self {
+            number,
+            check: mixed(number),
+            name: Text::truncated(["", "EUR", "ßß"][number as usize % 3]),
+            side: if number % 2 == 0 { Side::Buy } else { Side::Sell },
+            live: number % 5 == 0,
+        }
+    }
+}
 
 pub(crate) fn mixed(number: u64) -> u64 {
     number.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1)
@@ -35,9 +65,9 @@ fn given(invitation: &Invitation, directory: &str, name: &str) -> PublishedName 
 fn send_queue(directory: &str, name: &str, count: u64) {
     let builder = spsc::Builder::new(CAPACITY);
     let (mut producer, peer, invitation) =
-        shm::spsc::producer::<Message>(builder, WhenConsumerDies::Close).unwrap();
+        shm::spsc::producer::<Tick>(builder, WhenConsumerDies::Close).unwrap();
     let _name = given(&invitation, directory, name);
-    let refused = (0..count).find(|&number| producer.send([number, mixed(number)]).is_err());
+    let refused = (0..count).find(|&number| producer.send(Tick::of(number)).is_err());
     if refused.is_some() {
         assert_eq!(peer.state(), Some(PeerState::Dead));
     }
@@ -47,24 +77,24 @@ fn send_queue(directory: &str, name: &str, count: u64) {
 
 fn send_lossy(directory: &str, name: &str, count: u64) {
     let builder = broadcast::Builder::new(CAPACITY);
-    let (mut publisher, _ring, invitation) = shm::broadcast::lossy::<Message>(builder).unwrap();
+    let (mut publisher, _ring, invitation) = shm::broadcast::lossy::<Tick>(builder).unwrap();
     let _name = given(&invitation, directory, name);
-    (0..count).for_each(|number| publisher.publish([number, mixed(number)]));
+    (0..count).for_each(|number| publisher.publish(Tick::of(number)));
     say("sent");
     wait_for_the_end();
 }
 
 /// Receives up to `count` messages (0: all), and says what came of it.
-fn receive(count: u64, mut next: impl FnMut() -> Result<Message, RecvError>, is_dead: impl FnOnce() -> bool) {
+fn receive(count: u64, mut next: impl FnMut() -> Result<Tick, RecvError>, is_dead: impl FnOnce() -> bool) {
     say("joined");
     let (mut received, mut sum, mut end) = (0, 0_u64, "stopped");
     while count == 0 || received < count {
-        let Ok([number, check]) = next() else {
+        let Ok(tick) = next() else {
             end = if is_dead() { "died" } else { "closed" };
             break;
         };
-        assert_eq!((number, check), (received, mixed(received)));
-        (received, sum) = (received + 1, sum.wrapping_add(check));
+        assert_eq!(tick, Tick::of(received));
+        (received, sum) = (received + 1, sum.wrapping_add(tick.check));
     }
     say(&format!("{end} {received} {sum}"));
     wait_for_the_end();
@@ -84,10 +114,10 @@ fn peer() {
             let named = Directory::open(Path::new(directory)).unwrap().wait_for(name, None).unwrap();
             let invitation = Invitation::find(&named).unwrap();
             if kind == "queue" {
-                let (mut consumer, peer) = shm::spsc::consumer::<Message>(&invitation).unwrap();
+                let (mut consumer, peer) = shm::spsc::consumer::<Tick>(&invitation).unwrap();
                 receive(count, || consumer.recv(), || peer.state() == Some(PeerState::Dead));
             } else {
-                let ring = invitation.accept::<Message>().unwrap();
+                let ring = invitation.accept::<Tick>().unwrap();
                 let mut subscriber = ring.subscribable().subscribe_from_oldest();
                 receive(count, || subscriber.recv(), || ring.publisher() == PeerState::Dead);
             }

@@ -1,7 +1,7 @@
 /* One side of a ring between processes, for the test that pairs the languages: `send KIND DIRECTORY NAME COUNT` makes the ring, and
  * `recv KIND DIRECTORY NAME COUNT` joins it, and stops behind so many messages (0: not before the end). Says what came of it in a line, and
  * waits for the end of its input. */
-#include <annulus.h>
+#include <annulus_message.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,14 +9,33 @@
 
 #define CAPACITY 256
 
-struct message {
-    uint64_t number, check;
-};
+#define SIDE(VARIANT, of) VARIANT(of, buy, 0) VARIANT(of, sell, 1)
+#define TICK(FIELD)             \
+    FIELD(u64, number)          \
+    FIELD(u64, check)           \
+    FIELD(text(4), name)        \
+    FIELD(enum(u8, SIDE), side) \
+    FIELD(bool, live)
+ANNULUS_ENUM(side, SIDE);
+ANNULUS_MESSAGE(tick, TICK);
 
-static const annulus_shared_options OPTIONS = ANNULUS_SHARED_OPTIONS(CAPACITY, struct message, "[u64;2]");
+static const annulus_shared_options OPTIONS = ANNULUS_SHARED_OPTIONS(CAPACITY, struct tick, ANNULUS_SCHEMA(tick, TICK));
+
+static const char *const NAMES[] = {"", "EUR", "\xC3\x9F\xC3\x9F"};
 
 static uint64_t mixed(uint64_t number) {
     return number * UINT64_C(0x9E3779B97F4A7C15) + 1;
+}
+
+static struct tick tick_of(uint64_t number) {
+    struct tick tick;
+    memset(&tick, 0, sizeof tick);
+    tick.number = number;
+    tick.check = mixed(number);
+    CHECK(annulus_text_set(&tick.name, NAMES[number % 3]));
+    tick.side = number % 2 == 0 ? side_buy : side_sell;
+    tick.live = number % 5 == 0;
+    return tick;
 }
 
 /* It did, or why not. */
@@ -45,9 +64,9 @@ static int sends(bool is_queue, const char *directory, const char *name, uint64_
     made(annulus_invitation_publish(invitation, directory, name, &given, &error), &error);
     annulus_status status = ANNULUS_OK;
     for (uint64_t number = 0; number < count && status == ANNULUS_OK; number++) {
-        struct message message = {number, mixed(number)};
-        status = is_queue ? annulus_producer_send(producer, &message, sizeof message)
-                          : annulus_publisher_publish(publisher, &message, sizeof message);
+        const struct tick tick = tick_of(number);
+        status = is_queue ? annulus_producer_send(producer, &tick, sizeof tick)
+                          : annulus_publisher_publish(publisher, &tick, sizeof tick);
     }
     CHECK(status == ANNULUS_OK || status == ANNULUS_PEER_DIED);
     puts(status == ANNULUS_OK ? "sent" : "died");
@@ -77,14 +96,16 @@ static int receives(bool is_queue, const char *directory, const char *name, uint
     uint64_t received = 0, sum = 0;
     annulus_status status = ANNULUS_OK;
     while (count == 0 || received < count) {
-        struct message message;
-        status = is_queue ? annulus_consumer_recv(consumer, &message, sizeof message)
-                          : annulus_subscriber_recv(subscriber, &message, sizeof message);
+        struct tick tick;
+        status = is_queue ? annulus_consumer_recv(consumer, &tick, sizeof tick)
+                          : annulus_subscriber_recv(subscriber, &tick, sizeof tick);
         if (status != ANNULUS_OK) {
             break;
         }
-        CHECK(message.number == received && message.check == mixed(received));
-        sum += message.check;
+        const struct tick expected = tick_of(received);
+        CHECK(tick.number == received && tick.check == expected.check && tick.side == expected.side);
+        CHECK(tick.live == expected.live && annulus_text_is(&tick.name, NAMES[received % 3]));
+        sum += tick.check;
         received++;
     }
     CHECK(status == ANNULUS_OK || status == ANNULUS_CLOSED || status == ANNULUS_PEER_DIED);

@@ -1,5 +1,6 @@
 // As peer.c, by annulus.hpp.
 #include <annulus/shm.hpp>
+#include <annulus_message.h>
 
 #include <cinttypes>
 
@@ -7,12 +8,30 @@
 
 namespace shm = annulus::shm;
 
-struct message {
-    std::uint64_t number, check;
-};
-template <> inline constexpr const char *annulus::shm::schema<message> = "[u64;2]";
+#define SIDE(VARIANT, of) VARIANT(of, buy, 0) VARIANT(of, sell, 1)
+#define TICK(FIELD)             \
+    FIELD(u64, number)          \
+    FIELD(u64, check)           \
+    FIELD(text(4), name)        \
+    FIELD(enum(u8, SIDE), side) \
+    FIELD(bool, live)
+ANNULUS_ENUM(side, SIDE);
+ANNULUS_MESSAGE(tick, TICK);
+template <> inline constexpr const char *annulus::shm::schema<tick> = ANNULUS_SCHEMA(tick, TICK);
+
+static constexpr const char *names[] = {"", "EUR", "\xC3\x9F\xC3\x9F"};
 
 static std::uint64_t mixed(std::uint64_t number) { return number * 0x9E3779B97F4A7C15u + 1; }
+
+static tick tick_of(std::uint64_t number) {
+    tick of{};
+    of.number = number;
+    of.check = mixed(number);
+    CHECK(annulus_text_set(&of.name, names[number % 3]));
+    of.side = number % 2 == 0 ? side_buy : side_sell;
+    of.live = number % 5 == 0;
+    return of;
+}
 
 static shm::error why;
 
@@ -34,7 +53,7 @@ template <class Made, class Send> static void sends(Made made_ring, const char *
     auto given = made(invitation.publish(directory, name, &why));
     annulus::status status = ANNULUS_OK;
     for (std::uint64_t number = 0; number < count && status == ANNULUS_OK; number++) {
-        status = send(handle, message{number, mixed(number)});
+        status = send(handle, tick_of(number));
     }
     CHECK(status == ANNULUS_OK || status == ANNULUS_PEER_DIED);
     std::puts(status == ANNULUS_OK ? "sent" : "died");
@@ -53,7 +72,9 @@ template <class Receiver> static void receives(Receiver receiver, std::uint64_t 
             end = message.error() == ANNULUS_CLOSED ? "closed" : "died";
             break;
         }
-        CHECK(message->number == received && message->check == mixed(received));
+        const tick expected = tick_of(received);
+        CHECK(message->number == received && message->check == expected.check && message->side == expected.side);
+        CHECK(message->live == expected.live && annulus_text_is(&message->name, names[received % 3]));
         sum += message->check;
         received++;
     }
@@ -69,15 +90,15 @@ int main(int count, char **arguments) {
     const shm::options options = {.capacity = 256};
     if (std::string_view(arguments[1]) == "send") {
         if (is_queue) {
-            sends(made(shm::spsc::producer<message>(options, &why)), directory, name, messages,
-                  [](auto &sender, const message &message) { return sender.send(message); });
+            sends(made(shm::spsc::producer<tick>(options, &why)), directory, name, messages,
+                  [](auto &sender, const tick &tick) { return sender.send(tick); });
         } else {
-            sends(made(shm::lossy::publishes<message>(options, &why)), directory, name, messages,
-                  [](auto &publisher, const message &message) { return publisher.publish(message); });
+            sends(made(shm::lossy::publishes<tick>(options, &why)), directory, name, messages,
+                  [](auto &publisher, const tick &tick) { return publisher.publish(tick); });
         }
         return 0;
     }
     auto invitation = made(shm::invitation::find(directory, name, shm::forever, &why));
-    if (is_queue) receives(made(shm::spsc::consumer<message>(invitation, {}, &why)), messages);
-    else receives(made(made(shm::subscribes<message>(invitation, {}, &why)).subscribe_from_oldest()), messages);
+    if (is_queue) receives(made(shm::spsc::consumer<tick>(invitation, {}, &why)), messages);
+    else receives(made(made(shm::subscribes<tick>(invitation, {}, &why)).subscribe_from_oldest()), messages);
 }

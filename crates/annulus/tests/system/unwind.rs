@@ -85,7 +85,7 @@ whole! { REST:
     annulus::PublishError<u64>, annulus::TryPublishError<u64>, annulus::PublishTimeoutError<u64>,
     annulus::Text<8>, annulus::TextTooLong,
     annulus::schema::Schema, annulus::schema::Kind, annulus::schema::KindRef, annulus::schema::Scalar,
-    annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError, annulus::schema::BadValue,
+    annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError, annulus::schema::BadValue, annulus::schema::Checker,
     annulus::WaitStrategy, annulus::ParseWaitStrategyError, annulus::ProcessorWait,
     memory::Memory, memory::HugePages, memory::Placement, memory::Grant, memory::MemoryError,
     memory::MemoryOption, memory::Reason,

@@ -1,6 +1,7 @@
 //! [`Schema`]: what a message is made of, so that a program that does not know its type can read it.
 
 mod bad_value;
+mod checker;
 mod compare;
 mod fingerprint;
 mod parse;
@@ -15,6 +16,7 @@ use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
 pub use bad_value::BadValue;
+pub use checker::Checker;
 pub use compare::Difference;
 pub use fingerprint::Fingerprint;
 pub use parse::SchemaError;

@@ -172,6 +172,25 @@ proptest! {
         prop_assert_eq!(ours.differences(&theirs).len(), theirs.differences(&ours).len());
     }
 
+    /// What was made for many messages says of any bytes what a search for a bad value says.
+    #[test]
+    fn a_checker_agrees_with_a_search(kind in any_kind(), seed in any::<u64>()) {
+        let schema = parsed(&kind);
+        let checker = Checker::new(&schema);
+        let mut mix = seed;
+        for round in 0..40 {
+            // Small numbers above all, which are what is good.
+            let bytes: Vec<u8> = (0..schema.size()).map(|_| {
+                mix = mix.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+                let byte = (mix >> 33) as u8;
+                if round == 0 { 0 } else if byte % 8 < round % 9 { byte } else { byte & 1 }
+            }).collect();
+            let is_good = bad_value::Checked::new(&bytes).of(&schema.kind, 0).is_none();
+            prop_assert_eq!(checker.is_message(&bytes), is_good, "{} {:?}", &kind, &bytes);
+            prop_assert!(is_good || !checker.any_bytes_are_messages());
+        }
+    }
+
     /// Any text is a schema or an error, which names a place in it.
     #[test]
     fn any_text_is_parsed_or_refused(text in "[a-z0-9_{}\\[\\]():;,=?@\"\\\\ \n-]{0,60}", begin in select(["", "q{", "q{a:enum u8{", "[", "q{a:u8\""].to_vec())) {
