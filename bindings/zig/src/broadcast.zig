@@ -179,7 +179,7 @@ pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
 
         /// `error.Closed`, and between processes `error.PeerDied`: the process of the publisher has ended, and nobody had closed the ring.
         pub const Ended = ring.Ended();
-        /// That, and between processes `error.Corrupt` where not any bytes are a `T`.
+        /// That, and between processes `error.Corrupt` if `T` has a `bool`, an `enum` or a `Text`.
         pub const RecvError = if (ring.isAcross() and !message.isAnyBytes(T)) error{Corrupt} || Ended else Ended;
 
         pub const tryRecv = receiving.tryRecv;

@@ -24,7 +24,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
 
         /// `error.Closed`, and between processes `error.PeerDied`: the process of the producer has ended, and nobody had closed the queue.
         pub const Ended = kind.Ended();
-        /// That, and between processes `error.Corrupt` where not any bytes are a `T`.
+        /// That, and between processes `error.Corrupt` if `T` has a `bool`, an `enum` or a `Text`.
         pub const RecvError = if (is_checked) error{Corrupt} || Ended else Ended;
         const Late = error{Timeout} || Ended;
         const is_checked = kind.isAcross() and !message.isAnyBytes(T);
@@ -67,8 +67,8 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         /// They stay in the queue, and may be read, until `advance` gives them back, or until the next receive.
         ///
         /// Between processes (`annulus.shm`) the other process can write to the messages while they are read. Unless you trust it
-        /// not to, copy a message first, through a volatile pointer, then check the copy, and use the copy. Types of which not any bytes are a
-        /// value are not shown there.
+        /// not to, copy a message first, through a volatile pointer, then check the copy, and use the copy. A `T` with a `bool`, an
+        /// `enum` or a `Text` is not shown there.
         pub fn tryReadable(self: *Self) Ended!?[]const T {
             checkInPlace();
             var shown: Shown = .{};

@@ -914,8 +914,8 @@ annulus_status annulus_producer_free(struct annulus_producer *producer);
  *
  * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every message was received;
  * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
- * Then message is as it was. Between processes, with a schema of which not any bytes are a message, also
- * ANNULUS_CORRUPT; then the bytes of message mean nothing.
+ * Then message is as it was. Between processes also ANNULUS_CORRUPT, if the schema has a bool, an
+ * enum, a text or the like; then the bytes of message mean nothing.
  */
 annulus_status annulus_consumer_try_recv(struct annulus_consumer *consumer, void *message, size_t size);
 
@@ -962,8 +962,8 @@ annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer
  * pointer is good until then, or until the next receive. The thread that uses the consumer may call this.
  *
  * Between processes the other process can write to the messages while they are read. Unless you trust it not
- * to, copy a message first, then check the copy, and use the copy. Messages of which not any bytes are one
- * are not shown.
+ * to, copy a message first, then check the copy, and use the copy. Messages with a
+ * bool, an enum, a text or the like are not shown.
  *
  * Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY), ANNULUS_CLOSED, ANNULUS_UNSUPPORTED (a queue of
  * many consumers, or such messages), ANNULUS_VIEWED, ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then
@@ -1203,8 +1203,8 @@ annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
  *
  * Returns ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and every message was received;
  * ANNULUS_VIEWED while it has a view; or ANNULUS_INVALID, ANNULUS_WRONG_SIZE, ANNULUS_NOT_A_HANDLE.
- * Then message is as it was. Between processes, with a schema of which not any bytes are a message, also
- * ANNULUS_CORRUPT; then the bytes of message mean nothing.
+ * Then message is as it was. Between processes also ANNULUS_CORRUPT, if the schema has a bool, an
+ * enum, a text or the like; then the bytes of message mean nothing.
  */
 annulus_status annulus_subscriber_try_recv(struct annulus_subscriber *subscriber, void *message, size_t size);
 

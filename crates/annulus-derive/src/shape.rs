@@ -244,7 +244,7 @@ fn balanced<T>(mut parts: Vec<T>, pair: &dyn Fn(T, T) -> T) -> Option<T> {
     }
 }
 
-/// The same of tokens; none of them is `()`.
+/// As [`balanced`], of tokens: `()` where there are no parts.
 pub(crate) fn nested(
     parts: Vec<TokenStream>,
     pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,

@@ -1,5 +1,5 @@
-//! [`Checked`]: receives what another process has written, and finds out whether it is a message, where the
-//! schema says that not any bytes are one. Handles of rings of which any bytes are one have nothing of it.
+//! [`Checked`]: receives what another process has written, and finds out whether it is a message. It is for
+//! messages with a `bool`, an enum, a text or the like; other handles have nothing of it.
 
 use core::slice;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl<E: ?Sized> Checked<E> {
     }
 }
 
-/// A subscriber's end, which checks messages of this schema where they need that.
+/// A subscriber's end, which checks messages if there is something to check.
 pub(crate) fn checked(end: Box<dyn Get>, checker: Option<&Arc<Checker>>) -> Box<dyn Get> {
     match checker {
         Some(checker) => Box::new(Checked { end, checker: Arc::clone(checker), corrupt: 0 }),

@@ -1,42 +1,14 @@
 /* One side of a ring between processes, for the test that pairs the languages: `send KIND DIRECTORY NAME COUNT` makes the ring, and
  * `recv KIND DIRECTORY NAME COUNT` joins it, and stops behind so many messages (0: not before the end). Says what came of it in a line, and
  * waits for the end of its input. */
-#include <annulus_message.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "check.h"
+#include "tick.h"
 
 #define CAPACITY 256
 
-#define SIDE(VARIANT, of) VARIANT(of, buy, 0) VARIANT(of, sell, 1)
-#define TICK(FIELD)             \
-    FIELD(u64, number)          \
-    FIELD(u64, check)           \
-    FIELD(text(4), name)        \
-    FIELD(enum(u8, SIDE), side) \
-    FIELD(bool, live)
-ANNULUS_ENUM(side, SIDE);
-ANNULUS_MESSAGE(tick, TICK);
-
 static const annulus_shared_options OPTIONS = ANNULUS_SHARED_OPTIONS(CAPACITY, struct tick, ANNULUS_SCHEMA(tick, TICK));
-
-static const char *const NAMES[] = {"", "EUR", "\xC3\x9F\xC3\x9F"};
-
-static uint64_t mixed(uint64_t number) {
-    return number * UINT64_C(0x9E3779B97F4A7C15) + 1;
-}
-
-static struct tick tick_of(uint64_t number) {
-    struct tick tick;
-    memset(&tick, 0, sizeof tick);
-    tick.number = number;
-    tick.check = mixed(number);
-    CHECK(annulus_text_set(&tick.name, NAMES[number % 3]));
-    tick.side = number % 2 == 0 ? side_buy : side_sell;
-    tick.live = number % 5 == 0;
-    return tick;
-}
 
 /* It did, or why not. */
 static void made(annulus_status status, const annulus_shared_error *error) {
@@ -102,9 +74,7 @@ static int receives(bool is_queue, const char *directory, const char *name, uint
         if (status != ANNULUS_OK) {
             break;
         }
-        const struct tick expected = tick_of(received);
-        CHECK(tick.number == received && tick.check == expected.check && tick.side == expected.side);
-        CHECK(tick.live == expected.live && annulus_text_is(&tick.name, NAMES[received % 3]));
+        is_tick(&tick, received);
         sum += tick.check;
         received++;
     }

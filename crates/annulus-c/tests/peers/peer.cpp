@@ -1,37 +1,13 @@
 // As peer.c, by annulus.hpp.
 #include <annulus/shm.hpp>
-#include <annulus_message.h>
 
 #include <cinttypes>
 
-#include "check.h"
+#include "tick.h"
 
 namespace shm = annulus::shm;
 
-#define SIDE(VARIANT, of) VARIANT(of, buy, 0) VARIANT(of, sell, 1)
-#define TICK(FIELD)             \
-    FIELD(u64, number)          \
-    FIELD(u64, check)           \
-    FIELD(text(4), name)        \
-    FIELD(enum(u8, SIDE), side) \
-    FIELD(bool, live)
-ANNULUS_ENUM(side, SIDE);
-ANNULUS_MESSAGE(tick, TICK);
 template <> inline constexpr const char *annulus::shm::schema<tick> = ANNULUS_SCHEMA(tick, TICK);
-
-static constexpr const char *names[] = {"", "EUR", "\xC3\x9F\xC3\x9F"};
-
-static std::uint64_t mixed(std::uint64_t number) { return number * 0x9E3779B97F4A7C15u + 1; }
-
-static tick tick_of(std::uint64_t number) {
-    tick of{};
-    of.number = number;
-    of.check = mixed(number);
-    CHECK(annulus_text_set(&of.name, names[number % 3]));
-    of.side = number % 2 == 0 ? side_buy : side_sell;
-    of.live = number % 5 == 0;
-    return of;
-}
 
 static shm::error why;
 
@@ -72,9 +48,7 @@ template <class Receiver> static void receives(Receiver receiver, std::uint64_t 
             end = message.error() == ANNULUS_CLOSED ? "closed" : "died";
             break;
         }
-        const tick expected = tick_of(received);
-        CHECK(message->number == received && message->check == expected.check && message->side == expected.side);
-        CHECK(message->live == expected.live && annulus_text_is(&message->name, names[received % 3]));
+        is_tick(&*message, received);
         sum += message->check;
         received++;
     }

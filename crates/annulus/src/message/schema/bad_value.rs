@@ -55,7 +55,7 @@ impl BadValue {
     pub fn find(schema: &'static Schema, bytes: &[u8]) -> Option<Self> {
         let size = schema.size();
         assert!(bytes.len() >= size, "{} bytes: a message of this schema has {size}", bytes.len());
-        Checked::new(bytes).of(&schema.kind, 0).map(BadValue::from)
+        Checked { bytes, field: None }.of(&schema.kind, 0)
     }
 
     /// The first in bytes that are no message of that schema.
@@ -104,35 +104,16 @@ impl fmt::Display for BadValue {
     }
 }
 
-/// A value that no message has.
-pub(super) struct Found<'s> {
-    field: Option<&'s Field>,
-    number: u64,
-    offset: u32,
-    is_signed: bool,
-}
-
-impl From<Found<'static>> for BadValue {
-    fn from(found: Found<'static>) -> Self {
-        let Found { field, number, offset, is_signed } = found;
-        Self { field, number, offset, is_signed, is_hidden: false }
-    }
-}
-
 /// A message that is checked.
 #[derive(Clone, Copy)]
-pub(super) struct Checked<'b, 's> {
+struct Checked<'b> {
     bytes: &'b [u8],
     /// The innermost field.
-    field: Option<&'s Field>,
+    field: Option<&'static Field>,
 }
 
-impl<'b, 's> Checked<'b, 's> {
-    pub(super) fn new(bytes: &'b [u8]) -> Self {
-        Self { bytes, field: None }
-    }
-
-    pub(super) fn of(self, kind: &'s Kind, at: usize) -> Option<Found<'s>> {
+impl Checked<'_> {
+    fn of(self, kind: &'static Kind, at: usize) -> Option<BadValue> {
         match kind {
             Kind::Scalar(Scalar::Bool) => self.unless(Scalar::U8, at, |number| number < 2),
             Kind::Scalar(Scalar::Char) => self.unless(Scalar::U32, at, |number| {
@@ -163,11 +144,11 @@ impl<'b, 's> Checked<'b, 's> {
         }
     }
 
-    fn fields(self, fields: &'s [Field], at: usize) -> Option<Found<'s>> {
+    fn fields(self, fields: &'static [Field], at: usize) -> Option<BadValue> {
         fields.iter().find_map(|field| Self { field: Some(field), ..self }.of(&field.kind, at + field.offset))
     }
 
-    fn text(self, most: usize, at: usize) -> Option<Found<'s>> {
+    fn text(self, most: usize, at: usize) -> Option<BadValue> {
         let length = self.number(Scalar::U16, at);
         let text = usize::try_from(length).ok().filter(|&length| length <= most);
         let Some(length) = text else { return Some(self.bad(Scalar::U16, at)) };
@@ -175,17 +156,17 @@ impl<'b, 's> Checked<'b, 's> {
         text.err().map(|error| self.bad(Scalar::U8, at + 2 + error.valid_up_to()))
     }
 
-    fn unless(self, scalar: Scalar, at: usize, is_good: impl FnOnce(i128) -> bool) -> Option<Found<'s>> {
+    fn unless(self, scalar: Scalar, at: usize, is_good: impl FnOnce(i128) -> bool) -> Option<BadValue> {
         (!is_good(self.number(scalar, at))).then(|| self.bad(scalar, at))
     }
 
-    fn bad(self, scalar: Scalar, at: usize) -> Found<'s> {
+    fn bad(self, scalar: Scalar, at: usize) -> BadValue {
         let number = self.number(scalar, at);
         // (The integer of an enum in Rust has no more bits, and of other integers only 0 is bad.)
         let number = u64::try_from(number & i128::from(u64::MAX)).unwrap_or_default();
         let number = if mutated!("bad_value_of_another") { 0 } else { number };
         let offset = u32::try_from(at).unwrap_or(u32::MAX);
-        Found { field: self.field, number, offset, is_signed: scalar.is_signed() }
+        BadValue { field: self.field, number, offset, is_signed: scalar.is_signed(), is_hidden: false }
     }
 
     /// As it lies there, in the order of this processor.

@@ -3,11 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::bad_value::Checked;
-use super::{Kind, Scalar, Schema};
-
-/// So many of an array are looked at one by one.
-const FEW: usize = 16;
+use super::{Field, Kind, Scalar, Schema};
 
 /// Finds out whether bytes that another process has written are a message of a schema: no `bool`, `char`,
 /// enum, text, option or integer that is not 0 has a value that is none. It is for types that are known at
@@ -32,32 +28,34 @@ pub struct Checker {
     parts: Vec<Part>,
 }
 
-/// What is looked at, and where it begins.
+/// What is looked at, and where it begins: in the message, or in what it is a part of.
 #[derive(Clone, Debug)]
 struct Part {
     at: usize,
     of: Of,
 }
 
+/// Numbers have so many bytes.
 #[derive(Clone, Debug)]
 enum Of {
     Bool,
-    /// A number of so many bytes, which is not 0.
+    Char,
+    /// A number that is not 0.
     NonZero(usize),
     Text(usize),
-    /// A number of so many bytes: one of these.
-    Number(usize, Vec<u64>),
-    /// What is not so simple.
-    Kind(Kind),
+    /// A number that is one of these, and then what that one has.
+    Enum(usize, Vec<(u128, Vec<Part>)>),
+    /// A byte that is 0, or 1 and then this is there.
+    Optional(Vec<Part>),
+    /// So many, of so many bytes each.
+    Array(usize, usize, Vec<Part>),
 }
 
 impl Checker {
-    /// Makes one. Takes O(fields).
+    /// Makes one. Takes O(fields and variants), however long the arrays are.
     #[must_use]
     pub fn new(schema: &Schema) -> Self {
-        let mut parts = Vec::new();
-        add(&schema.kind, 0, &mut parts);
-        Self { size: schema.size(), parts }
+        Self { size: schema.size(), parts: parts_of(&schema.kind) }
     }
 
     /// How many bytes a message has.
@@ -72,7 +70,8 @@ impl Checker {
         self.parts.is_empty()
     }
 
-    /// Whether these bytes begin with a message. Takes O(bytes), and allocates nothing.
+    /// Whether these bytes begin with a message. Takes O(bytes), and O(variants) for each enum. Allocates
+    /// nothing.
     ///
     /// # Panics
     ///
@@ -80,74 +79,86 @@ impl Checker {
     #[must_use]
     pub fn is_message(&self, bytes: &[u8]) -> bool {
         assert!(bytes.len() >= self.size, "{} bytes: a message has {}", bytes.len(), self.size);
-        self.parts.iter().all(|part| part.holds(bytes))
+        hold(&self.parts, bytes)
     }
 }
 
-impl Part {
-    #[inline]
+/// Whether all of them are as they have to be, in what these bytes begin with.
+fn hold(parts: &[Part], bytes: &[u8]) -> bool {
+    parts.iter().all(|part| part.of.holds(&bytes[part.at..]))
+}
+
+impl Of {
     fn holds(&self, bytes: &[u8]) -> bool {
-        let at = self.at;
-        match &self.of {
-            Of::Bool => bytes[at] < 2,
-            Of::NonZero(size) => bytes[at..][..*size].iter().any(|&byte| byte != 0),
-            Of::Text(most) => {
-                let text = bytes[at + 2..][..*most].get(..word(bytes, at, 2) as usize);
+        match self {
+            Self::Bool => bytes[0] < 2,
+            Self::Char => char::from_u32(number(bytes, 4) as u32).is_some(),
+            Self::NonZero(size) => number(bytes, *size) != 0,
+            Self::Text(most) => {
+                let text = bytes[2..][..*most].get(..number(bytes, 2) as usize);
+                // (Most text is ASCII, which takes a tenth of the time.)
                 text.is_some_and(|text| text.is_ascii() || core::str::from_utf8(text).is_ok())
             }
-            Of::Number(size, numbers) => numbers.contains(&word(bytes, at, *size)),
-            Of::Kind(kind) => Checked::new(bytes).of(kind, at).is_none(),
+            Self::Enum(size, variants) => {
+                let number = number(bytes, *size);
+                let variant = variants.iter().find(|(of, _)| *of == number);
+                variant.is_some_and(|(_, parts)| hold(parts, &bytes[*size..]))
+            }
+            Self::Optional(parts) => bytes[0] == 0 || bytes[0] == 1 && hold(parts, &bytes[1..]),
+            Self::Array(count, size, parts) => (0..*count).all(|number| hold(parts, &bytes[number * size..])),
         }
     }
 }
 
-/// The number of so many bytes, 8 at most.
+/// The number that these bytes begin with, without a sign.
 #[inline]
-fn word(bytes: &[u8], at: usize, size: usize) -> u64 {
-    let bytes = &bytes[at..];
+fn number(bytes: &[u8], size: usize) -> u128 {
     match size {
         1 => bytes[0].into(),
-        2 => u16::from_ne_bytes([bytes[0], bytes[1]]).into(),
-        4 => u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).into(),
-        _ => u64::from_ne_bytes([
-            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
-        ]),
+        2 => u16::from_ne_bytes(first(bytes)).into(),
+        4 => u32::from_ne_bytes(first(bytes)).into(),
+        8 => u64::from_ne_bytes(first(bytes)).into(),
+        _ => u128::from_ne_bytes(first(bytes)),
     }
 }
 
-fn add(kind: &Kind, at: usize, parts: &mut Vec<Part>) {
+#[inline]
+fn first<const SIZE: usize>(bytes: &[u8]) -> [u8; SIZE] {
+    *bytes.first_chunk().expect("a message has as many bytes as its schema says")
+}
+
+/// What can be wrong in one of this kind.
+fn parts_of(kind: &Kind) -> Vec<Part> {
     let of = match kind {
-        Kind::Struct(fields) => {
-            fields.iter().for_each(|field| add(&field.kind, at + field.offset, parts));
-            return;
-        }
-        Kind::Array(inner, length) => {
-            let (mut one, size) = (Vec::new(), inner.size());
-            add(inner, at, &mut one);
-            if one.is_empty() || *length == 0 {
-                return;
-            }
-            if *length <= FEW {
-                (0..*length).for_each(|number| add(inner, at + number * size, parts));
-                return;
-            }
-            Of::Kind(kind.clone())
-        }
+        Kind::Struct(fields) => return parts_of_fields(fields),
         Kind::Scalar(Scalar::Bool) => Of::Bool,
-        Kind::Scalar(Scalar::Char) | Kind::Optional(_) => Of::Kind(kind.clone()),
-        Kind::Scalar(_) => return,
+        Kind::Scalar(Scalar::Char) => Of::Char,
+        Kind::Scalar(_) => return Vec::new(),
         Kind::NonZero(scalar) => Of::NonZero(scalar.size()),
         Kind::Text(most) => Of::Text(*most),
+        Kind::Array(inner, count) => {
+            let parts = parts_of(inner);
+            if parts.is_empty() || *count == 0 {
+                return Vec::new();
+            }
+            Of::Array(*count, inner.size(), parts)
+        }
         Kind::Enum(scalar, variants) => {
             let size = scalar.size();
-            if size > 8 || variants.iter().any(|variant| !variant.fields.is_empty()) {
-                Of::Kind(kind.clone())
-            } else {
-                let bits = |number: i128| u64::from_ne_bytes((number as i64).to_ne_bytes());
-                let as_it_lies = |number| bits(number) & (u64::MAX >> (64 - 8 * size));
-                Of::Number(size, variants.iter().map(|variant| as_it_lies(variant.number)).collect())
-            }
+            let as_it_lies = |number: i128| {
+                u128::from_ne_bytes(number.to_ne_bytes()) << (128 - 8 * size) >> (128 - 8 * size)
+            };
+            let variants = variants.iter();
+            Of::Enum(size, variants.map(|it| (as_it_lies(it.number), parts_of_fields(&it.fields))).collect())
         }
+        Kind::Optional(inner) => Of::Optional(parts_of(inner)),
     };
-    parts.push(Part { at, of });
+    [Part { at: 0, of }].into()
+}
+
+fn parts_of_fields(fields: &[Field]) -> Vec<Part> {
+    let parts = fields.iter().flat_map(|field| {
+        parts_of(&field.kind).into_iter().map(|part| Part { at: field.offset + part.at, ..part })
+    });
+    parts.collect()
 }

@@ -112,6 +112,16 @@ fn differences_are_told_by_field() {
     assert_eq!(said("q{s:[{p:f64};2]}", "q{s:[{p:u64};2]}"), "s[].p: f64 at 0 / s[].p: u64 at 0");
 }
 
+/// However many values an array of arrays has, and however often a text is nested.
+#[test]
+fn a_checker_is_as_long_as_the_text() {
+    let nested = (0..9).fold("bool".to_string(), |inner, _| format!("[{inner};16]"));
+    let deep = (0..15).fold("u8".to_string(), |inner, _| format!("{{a:{inner}?}}"));
+    for (text, any) in [(nested, false), (deep, false), ("[[u8;0];1000000000]".into(), true)] {
+        assert_eq!(Checker::new(&parsed(&text)).any_bytes_are_messages(), any, "{text}");
+    }
+}
+
 /// Any kind, without a name of its own.
 fn any_kind() -> impl Strategy<Value = String> {
     let scalar = select(Scalar::ALL.map(|(_, name)| name.to_string()).to_vec());
@@ -174,9 +184,10 @@ proptest! {
 
     /// What was made for many messages says of any bytes what a search for a bad value says.
     #[test]
+    #[cfg_attr(miri, ignore = "a schema that is searched is there for ever, which Miri takes for a leak")]
     fn a_checker_agrees_with_a_search(kind in any_kind(), seed in any::<u64>()) {
-        let schema = parsed(&kind);
-        let checker = Checker::new(&schema);
+        let schema = alloc::boxed::Box::leak(alloc::boxed::Box::new(parsed(&kind)));
+        let checker = Checker::new(schema);
         let mut mix = seed;
         for round in 0..40 {
             // Small numbers above all, which are what is good.
@@ -185,7 +196,7 @@ proptest! {
                 let byte = (mix >> 33) as u8;
                 if round == 0 { 0 } else if byte % 8 < round % 9 { byte } else { byte & 1 }
             }).collect();
-            let is_good = bad_value::Checked::new(&bytes).of(&schema.kind, 0).is_none();
+            let is_good = BadValue::find(schema, &bytes).is_none();
             prop_assert_eq!(checker.is_message(&bytes), is_good, "{} {:?}", &kind, &bytes);
             prop_assert!(is_good || !checker.any_bytes_are_messages());
         }
