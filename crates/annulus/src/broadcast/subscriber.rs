@@ -500,7 +500,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn next<'m>(
         &mut self,
         message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<T>>> {
+    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
         let message = self.take(message)?;
         self.release();
         Ok(message)
@@ -514,7 +514,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
     #[inline]
-    fn take<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Value<'m, T>, Miss<Corrupt<T>>> {
+    fn take<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
         let message = self.read(message)?;
         self.cursor = self.cursor.next();
         Ok(message)
@@ -525,7 +528,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn read<'m>(
         &mut self,
         message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<T>>> {
+    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
         let cursor = self.cursor;
         let admitted = self.shared.admits(cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -554,7 +557,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The message that was read whole, if it is one.
     #[inline(always)]
-    pub(super) fn value_of(whole: Whole<'_, T>) -> Result<Value<'_, T>, Corrupt<T>> {
+    pub(super) fn value_of(whole: Whole<'_, T>) -> Result<Value<'_, T>, Corrupt<'_, T>> {
         if M::IS_CHECKED {
             return whole.checked();
         }
@@ -663,7 +666,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// Goes on behind what is no message, and says what it is.
     #[cold]
-    pub(super) fn pass_corrupt(&mut self, corrupt: Corrupt<T>) -> M::Corrupt {
+    #[inline(always)]
+    pub(super) fn pass_corrupt(&mut self, corrupt: Corrupt<'_, T>) -> M::Corrupt {
         self.corrupt += u64::from(!mutated!("corrupt_uncounted"));
         self.pass();
         M::corrupt(corrupt.bad_value())

@@ -60,13 +60,12 @@ impl<'m, T: Message> Whole<'m, T> {
 
     /// The message, if it is one: another process may have written any bytes.
     #[inline(always)]
-    pub(crate) fn checked(self) -> Result<Value<'m, T>, Corrupt<T>> {
+    pub(crate) fn checked(self) -> Result<Value<'m, T>, Corrupt<'m, T>> {
         // SAFETY: `Slot::read` has written every byte.
         if unsafe { is_value::<T>(self.0) } {
             return Ok(Value(self.0));
         }
-        // (By value: if its address went to a function, the message would live in memory.)
-        Err(Corrupt(*self.0))
+        Err(Corrupt(self.0))
     }
 
     /// With its buffer, so that a function can return it.
@@ -90,17 +89,23 @@ impl<T: Message> Value<'_, T> {
 }
 
 /// What was read whole and is no message. Only [`Whole::checked`] makes one.
-pub(crate) struct Corrupt<T: Message>(MaybeUninit<T::Wire>);
+pub(crate) struct Corrupt<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
 
-impl<T: Message> Corrupt<T> {
+impl<T: Message> Corrupt<'_, T> {
     /// Which field it is, and what is there.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn bad_value(self) -> BadValue {
-        // SAFETY: it was read, so every byte was written.
-        let bytes = unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), size_of::<T::Wire>()) };
-        BadValue::of(T::SCHEMA, bytes)
+        // A copy: if its address went to a function, each message would live in memory.
+        bad_value::<T>(*self.0)
     }
+}
+
+#[cold]
+#[inline(never)]
+fn bad_value<T: Message>(message: MaybeUninit<T::Wire>) -> BadValue {
+    // SAFETY: it was read, so every byte was written.
+    let bytes = unsafe { core::slice::from_raw_parts(message.as_ptr().cast(), size_of::<T::Wire>()) };
+    BadValue::of(T::SCHEMA, bytes)
 }
 
 /// A message that was read whole, in a buffer of its own. Only [`Whole::keep`] makes one.
