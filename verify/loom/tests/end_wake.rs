@@ -44,6 +44,30 @@ fn one_publisher_beside_a_close() {
     });
 }
 
+/// A publisher that leaves out numbers beside a close: they all come before it, or none does, and each
+/// subscriber comes to the same end.
+#[test]
+fn numbers_left_out_beside_a_close() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
+        let closer = subscribable.closer();
+        let mut early = subscribable.subscribe();
+        let mut late = subscribable.subscribe();
+        let writer = thread::spawn(move || {
+            publisher.publish(Checked::of(0));
+            let left_out = publisher.skip_to(3).unwrap();
+            publisher.publish(Checked::of(1 + left_out));
+            (left_out, publisher)
+        });
+        closer.close();
+        let count = receive_to_the_end(&mut early);
+        let (left_out, publisher) = writer.join().unwrap();
+        assert!(left_out == 0 || left_out == 2);
+        assert_eq!(count, publisher.published());
+        assert_eq!((receive_to_the_end(&mut late), late.total_lagged()), (count, left_out));
+    });
+}
+
 /// On a lossless ring each publisher is told which: `Ok` is received, and what was refused comes back.
 #[test]
 fn one_lossless_publisher_beside_a_close() {

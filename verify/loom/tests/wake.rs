@@ -1,7 +1,7 @@
 //! Sleep and wake: no wake-up is lost. A lost one leaves a thread asleep, which loom reports as a deadlock.
 #![cfg(annulus_loom)]
 
-use annulus::{RecvError, WaitStrategy};
+use annulus::{LossyRecvError, RecvError, WaitStrategy};
 use annulus_loom::{Checked, check, check_up_to};
 use loom::thread;
 
@@ -49,6 +49,20 @@ fn a_message_wakes_two_sleepers() {
         publisher.publish(Checked::of(0));
         assert_eq!(first.join().unwrap(), Ok(u64::of(0)));
         assert_eq!(second.join().unwrap(), Ok(u64::of(0)));
+        drop(publisher);
+    });
+}
+
+/// Numbers that are left out wake, too: no message has to follow.
+#[test]
+fn a_gap_wakes_a_sleeper() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        subscriber.set_wait_strategy(BLOCK);
+        let reader = thread::spawn(move || subscriber.recv_or_lag());
+        publisher.skip_to(1).unwrap();
+        assert_eq!(reader.join().unwrap(), Err(LossyRecvError::Lagged { skipped: 1 }));
         drop(publisher);
     });
 }

@@ -58,8 +58,12 @@ impl Sequence {
 /// | 0 | never written |
 /// | 2·sequence + 1 | message `sequence` is being written; what was there before is gone |
 /// | 2·sequence + 2 | message `sequence` is there, whole |
+/// | 2·sequence + 3 | number `sequence` was left out: no message has it; what was there before is gone |
 ///
 /// Stamps of one slot only grow, and their order is the order of what they mean.
+///
+/// The last one has the bits of the next message's `writing`. That message has another slot, because a ring
+/// has two slots at least; so in the slot of `sequence` these bits mean nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp(u64);
 
@@ -80,6 +84,15 @@ impl Stamp {
     #[inline]
     pub(crate) const fn done(sequence: Sequence) -> Self {
         Self(2 * sequence.0 + 2)
+    }
+
+    /// No message has the number `sequence`. Greater than [`done`](Self::done) of it, and less than
+    /// [`writing`](Self::writing) of the message that takes its slot a lap later. [`state`](Self::state) says
+    /// of it that the next message is being written: what it says depends on whose slot it is.
+    // Decision 0151: the bits of a stamp that this slot has no other use for.
+    #[inline]
+    pub(crate) const fn left_out(sequence: Sequence) -> Self {
+        Self(2 * sequence.0 + 3)
     }
 
     /// The stamp that message `sequence` finds in its slot once the message a lap of `capacity` before it is
@@ -145,6 +158,18 @@ mod tests {
             Stamp::done(late),
         ];
         assert!(in_order.is_sorted_by(|a, b| a < b));
+    }
+
+    /// In one slot, at the smallest capacity: what is left out comes between what is done and the lap after,
+    /// and nothing else has its bits.
+    #[test]
+    fn what_is_left_out_has_its_place_in_each_lap() {
+        let lap =
+            |sequence: Sequence| [Stamp::writing(sequence), Stamp::done(sequence), Stamp::left_out(sequence)];
+        let laps: alloc::vec::Vec<_> = (0..4).flat_map(|laps| lap(Sequence::new(7 + 2 * laps))).collect();
+        assert!(laps.is_sorted_by(|a, b| a < b));
+        let last = Sequence::LAST_FIRST.plus((1 << 32) - 2);
+        assert_eq!(Stamp::left_out(last).bits(), u64::MAX);
     }
 
     #[test]

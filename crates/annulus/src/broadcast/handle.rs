@@ -272,7 +272,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     ///
     /// # Safety
     ///
-    /// It is checked if other processes can write to the ring.
+    /// It is checked if other processes can write to the ring. No number of the run was left out.
     #[inline]
     pub(super) unsafe fn read_run<'m>(
         &self,

@@ -198,7 +198,8 @@ impl DependencyBarrier {
     ///
     /// The range ends where the slowest stage is, and this end only grows. Messages that a stage lost, or
     /// that were published before it became a stage, are not in the range: it begins after the last of them.
-    /// So it may be empty.
+    /// So it may be empty. Numbers that the publisher [left out](crate::broadcast::Publisher::skip_to) are no
+    /// messages, and may be in it.
     ///
     /// ```
     /// use annulus::broadcast::DependencyBarrier;

@@ -15,7 +15,8 @@ use super::single::Single;
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
-use crate::error::Refusal;
+use crate::base::sequence::Sequence;
+use crate::error::{CapacityError, Refusal};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Writers};
@@ -94,6 +95,58 @@ impl<T: Message> Publisher<T> {
         self.put_all(messages);
     }
 
+    /// The next message gets the number `sequence`. The numbers before it that no message has yet are left
+    /// out: no message will have them. Every subscriber counts each of them as lagged
+    /// ([`Lagged`](crate::LossyTryRecvError::Lagged)), exactly, and one that sleeps is woken to be told. A
+    /// subscriber that joins later begins behind them.
+    ///
+    /// Returns how many numbers were left out. Never goes back: returns 0 if `sequence` is not later than
+    /// [`sequence`](Self::sequence). No effect on a closed ring: returns 0. If somebody closes the ring at
+    /// the same moment, either all of these numbers are left out before the end, or none.
+    ///
+    /// This is for a bridge between machines. The ring at the far end keeps the numbers of the ring at the
+    /// near end, and what was lost on the way between them is told as lag. A gap of a lap or more overwrites
+    /// all messages of the ring, as if all numbers had been published. A smaller one overwrites as many as it
+    /// leaves out.
+    ///
+    /// Never waits, allocates nothing; takes O(numbers that are left out) steps, at most O(`capacity`).
+    ///
+    /// # Errors
+    ///
+    /// [`FirstSequence`](CapacityError::FirstSequence): the numbers would run out soon after `sequence`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyTryRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// for (number, price) in [(0, 70), (1, 71), (4, 74)] { // from the network, which has lost 2 and 3
+    ///     publisher.skip_to(number)?;
+    ///     publisher.publish(price);
+    /// }
+    /// assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(70), Ok(71)));
+    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
+    /// assert_eq!((subscriber.cursor(), subscriber.try_recv()), (4, Ok(74)));
+    /// assert_eq!(publisher.skip_to(3)?, 0, "it never goes back");
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
+    // Decision 0151: a number that is left out is a stamp.
+    pub fn skip_to(&mut self, sequence: u64) -> Result<u64, CapacityError> {
+        let largest = Sequence::LAST_FIRST.get();
+        if sequence > largest {
+            return Err(CapacityError::FirstSequence { first: sequence, largest });
+        }
+        let Single { shared, next, .. } = &mut self.single;
+        let (first, sequence) = (*next, Sequence::new(sequence));
+        if sequence <= first || !shared.leave_out(first, sequence) {
+            return Ok(0);
+        }
+        *next = sequence;
+        Ok(sequence.since(first))
+    }
+
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
     /// are dropped. A lossy ring without subscribers is not closed: see
     /// [`subscriber_count`](Self::subscriber_count).
@@ -129,7 +182,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         Self { single: Single::new(shared), mode: core::marker::PhantomData }
     }
 
-    /// How many messages have been published.
+    /// How many messages have been published, with the numbers that were [left out](Publisher::skip_to).
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {

@@ -269,6 +269,24 @@ impl<S: Store> RingState<S> {
         head.goes_on(sequence)
     }
 
+    /// The one publisher, whose next message would be `first`, leaves out the numbers before `sequence`, and
+    /// wakes whoever waits: it is told. Whether it does; no, where somebody has closed the ring.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave_out(&self, first: Sequence, sequence: Sequence) -> bool {
+        if !self.ring.head().hold_end() {
+            return false;
+        }
+        self.ring.leave_out(first, sequence);
+        if self.ring.head().let_end_go(sequence) {
+            self.end_here();
+        }
+        if !mutated!("skip_wakes_nobody") {
+            self.published.notify();
+        }
+        true
+    }
+
     /// The one publisher has announced message `sequence`, and taken that back (owned.write8).
     #[cold]
     pub(super) fn withdraw(&self, sequence: Sequence) {

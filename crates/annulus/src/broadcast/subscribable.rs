@@ -143,8 +143,9 @@ impl<T: Message, M: LossyMode> Subscribable<T, M> {
     /// ```
     #[must_use]
     pub fn subscribe_from_oldest(&self) -> Subscriber<T, M> {
-        let frontier = self.shared.ring.frontier(Sequence::FIRST);
-        Subscriber::new(self.shared.receiver(), frontier.oldest)
+        let ring = &self.shared.ring;
+        let frontier = ring.frontier(Sequence::FIRST);
+        Subscriber::new(self.shared.receiver(), ring.behind_left_out(frontier.oldest, frontier.head))
     }
 
     /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and

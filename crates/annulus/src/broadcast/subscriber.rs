@@ -376,7 +376,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// not received yet. Messages that a lag would skip do not count (see [`try_recv`](Self::try_recv)). In a
     /// stage, only messages count that all upstreams have processed, and not lost. With many publishers, only
     /// messages before the first one that is still being written count. Meanwhile more may come, and some may
-    /// be overwritten. While publishers and upstreams rest, the number is exact.
+    /// be overwritten. While publishers and upstreams rest, the number is exact; except that numbers that the
+    /// publisher [left out](crate::broadcast::Publisher::skip_to) behind the next message count, too.
     ///
     /// Looks at a bounded number of slots; with many publishers, at the slot of each message from the cursor
     /// on, O(`capacity`).
@@ -414,7 +415,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         let start = if start < frontier.oldest {
             self.recovery.next_if_lapped(&self.shared, start).resume
         } else {
-            start
+            self.shared.ring.behind_left_out(start, frontier.head)
         };
         end.since(start)
     }
@@ -435,7 +436,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// How many messages this subscriber did not receive: they were overwritten before it read them, or
-    /// skipped by [`latest`](Subscriber::latest) and [`skip_to_latest`](Subscriber::skip_to_latest).
+    /// skipped by [`latest`](Subscriber::latest) and [`skip_to_latest`](Subscriber::skip_to_latest), or their
+    /// numbers were [left out](crate::broadcast::Publisher::skip_to).
     #[inline]
     #[must_use]
     pub fn total_lagged(&self) -> u64 {
@@ -652,7 +654,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             return 0;
         }
         let mut copies = [const { MaybeUninit::uninit() }; RUN];
-        // SAFETY: as in `value_of`.
+        // SAFETY: as in `value_of`. A publisher of a lossless ring leaves out no number. (Models read runs of
+        // lossy rings; those in which numbers are left out read none.)
         let run = unsafe { self.shared.read_run(cursor, &mut copies[..most], M::IS_CHECKED) };
         let count = run.take_into(buffer);
         self.cursor = cursor.plus(count as u64);
@@ -698,8 +701,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
-            self.recovery = self.recovery.next(&self.shared, self.cursor);
-            resume = self.recovery.resume;
+            let next = self.recovery.next(&self.shared, self.cursor);
+            if next.is_left_out() {
+                return self.pass_left_out(next.resume);
+            }
+            self.recovery = next;
+            resume = next.resume;
         } else if self.shared.is_stage() {
             self.shared.note_lag(resume.since(self.cursor));
         }
@@ -709,12 +716,28 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
     #[inline(always)]
     pub(super) fn skip_to(&mut self, sequence: Sequence) -> u64 {
+        let skipped = self.count_lag(sequence);
+        self.shared.skipped(self.cursor);
+        skipped
+    }
+
+    /// The same, where no message is passed: a stage tells its followers that it is done with these numbers,
+    /// and they find by themselves that there are no such messages. What it processed before is not lost to
+    /// them.
+    #[inline(always)]
+    fn pass_left_out(&mut self, sequence: Sequence) -> u64 {
+        let skipped = self.count_lag(sequence);
+        self.shared.begin(self.cursor);
+        skipped
+    }
+
+    #[inline(always)]
+    fn count_lag(&mut self, sequence: Sequence) -> u64 {
         let skipped = sequence.since(self.cursor);
         self.cursor = self.cursor.plus(skipped);
         if !mutated!("lag_uncounted") {
             self.lagged += skipped;
         }
-        self.shared.skipped(self.cursor);
         skipped
     }
 

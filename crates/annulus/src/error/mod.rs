@@ -257,7 +257,8 @@ pub enum CapacityError {
     },
     /// The ring's memory can't be as it was required: see [`MemoryError`].
     Memory(MemoryError),
-    /// The first message's number is so large that the numbers would run out.
+    /// The number of the first message, or of the one to
+    /// [skip to](crate::broadcast::Publisher::skip_to), is so large that the numbers would run out.
     FirstSequence {
         /// The value that was requested.
         first: u64,
@@ -302,7 +303,7 @@ impl fmt::Display for CapacityError {
             Self::FirstSequence { first, largest } => {
                 write!(
                     f,
-                    "a ring can't begin with message {first}: the largest number to begin with is {largest}"
+                    "a ring can't begin or go on with message {first}: the largest number for that is {largest}"
                 )
             }
         }

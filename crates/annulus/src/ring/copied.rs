@@ -125,8 +125,8 @@ impl<T: Message> Slots<Copied<T>> {
     ///
     /// The ring lives for `'a`, is for these `writers`, and nobody else writes this slot meanwhile. (Two
     /// writers at once would be no data race, but readers could accept a mixture of both messages, which may
-    /// be no valid `T`.) In a ring for one writer, all messages before this one were published before; in one
-    /// for many, the caller publishes it.
+    /// be no valid `T`.) In a ring for one writer, all messages before this one were published before, or
+    /// their numbers left out; in one for many, the caller publishes it.
     #[inline]
     pub(crate) unsafe fn write<'a>(self, writers: Writers, sequence: Sequence, message: &T) -> Written<'a> {
         // SAFETY: the caller's promise.
@@ -150,7 +150,8 @@ impl<T: Message> Slots<Copied<T>> {
     ///
     /// # Safety
     ///
-    /// The ring lives. It is checked if other processes can write to it.
+    /// The ring lives. It is checked if other processes can write to it. Its writer, if it is one, leaves out
+    /// no number between messages of this run.
     #[inline]
     pub(crate) unsafe fn read_run(
         self,

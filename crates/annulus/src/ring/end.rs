@@ -22,6 +22,15 @@
 //! end and is written, or behind it and is not. All messages before s were announced earlier, and none after
 //! s goes on without end.send5.
 //!
+//! *A publisher that leaves out numbers* changes many slots, and who closes the ring meanwhile would find an
+//! end among them. So it holds the end: who closes the ring then leaves it to the publisher to decide.
+//!
+//! ```text
+//! end.hold7   end: open → held                 not open: nothing is left out
+//! …           the slots and the bound change   end.close2: held → held, ending; end.close6 decides nothing
+//! end.hold8   end: held → open                 held, ending → behind what was left out
+//! ```
+//!
 //! The end is decided before a subscriber goes by it, so all say "closed" at the same message. One thing
 //! changes it later: an event that was counted while a closure changed it, and whose closure panics
 //! (`withdraw`). It was not published, so no subscriber has passed it.
@@ -35,8 +44,14 @@ pub(super) struct RingEnd(AtomicU64);
 /// Nobody has closed the ring. (No message has such a number.)
 const OPEN: u64 = u64::MAX;
 
-/// Somebody is about to.
-const ENDING: u64 = u64::MAX - 1;
+/// Nobody has, and the one publisher decides the end if somebody does.
+const HELD: u64 = u64::MAX - 1;
+
+/// Somebody is about to close it.
+const ENDING: u64 = u64::MAX - 2;
+
+/// Somebody is about to, and the one publisher decides the end. The least of these words.
+const HELD_ENDING: u64 = u64::MAX - 3;
 
 impl RingEnd {
     pub(super) fn open() -> Self {
@@ -45,28 +60,66 @@ impl RingEnd {
 
     /// end.close2.
     pub(super) fn begin(&self) {
-        // Release: pairs with the Acquire in `is_open`; what came before the close is seen by whoever is
-        // refused. (A failure: somebody else was first.)
-        _ = self.0.compare_exchange(OPEN, ENDING, Ordering::Release, Ordering::Relaxed);
+        let mut seen = OPEN;
+        loop {
+            let ending = match seen {
+                OPEN => ENDING,
+                HELD => HELD_ENDING,
+                // Somebody else was first.
+                _ => return,
+            };
+            // Release: pairs with the Acquire in `is_open`, and with end.hold8; what came before the close is
+            // seen by whoever is refused. Acquire: pairs with end.hold8; what was left out is seen.
+            match self.0.compare_exchange(seen, ending, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return,
+                // The publisher holds the end, or does not any more, or somebody else was first.
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// end.hold7: nobody else decides the end until [`let_go`](Self::let_go). `false` if somebody has closed
+    /// the ring.
+    pub(super) fn hold(&self) -> bool {
+        if mutated!("skip_beside_close") {
+            return self.is_open();
+        }
+        // Acquire: pairs with end.close2, as in `is_open`. Relaxed: what it says to others, end.hold8 says.
+        self.0.compare_exchange(OPEN, HELD, Ordering::Acquire, Ordering::Acquire).is_ok()
+    }
+
+    /// end.hold8: the one publisher, whose next message is `next`, has [held](Self::hold) the end. Whether
+    /// somebody has closed the ring meanwhile; then it ends before `next`.
+    pub(super) fn let_go(&self, next: Sequence) -> bool {
+        // Release: pairs with end.close2, and with the load in `decided`. Acquire: pairs with end.close2.
+        let (success, failure) = (Ordering::Release, Ordering::Acquire);
+        match self.0.compare_exchange(HELD, OPEN, success, failure) {
+            // Nobody but this thread changes that word.
+            Err(HELD_ENDING) => {
+                self.0.store(next.get(), Ordering::Release);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// end.send5: whether nobody has closed the ring.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         // Acquire: pairs with end.close2. What it sees is up to the fences before it, and end.close3.
-        self.0.load(Ordering::Acquire) == OPEN
+        self.0.load(Ordering::Acquire) >= HELD
     }
 
     /// The first message that will never be, once that is decided.
     #[inline]
     pub(super) fn decided(&self) -> Option<Sequence> {
-        // Acquire: pairs with end.send5 and end.close6; the messages before it are seen.
+        // Acquire: pairs with end.send5, end.close6 and end.hold8; the messages before it are seen.
         let end = self.0.load(Ordering::Acquire);
-        (end < ENDING).then(|| Sequence::new(end))
+        (end < HELD_ENDING).then(|| Sequence::new(end))
     }
 
     /// end.send5, end.close6: the ring ends before `sequence`, unless it was decided before that it ends
-    /// elsewhere. Returns the end. Somebody has [begun](Self::begin).
+    /// elsewhere, or the one publisher will decide it. Returns the end. Somebody has [begun](Self::begin).
     pub(super) fn settle(&self, sequence: Sequence) -> Sequence {
         if mutated!("end_not_atomic") && self.decided().is_none() {
             self.0.store(sequence.get(), Ordering::Release);
@@ -102,6 +155,23 @@ mod tests {
         assert_eq!(end.settle(Sequence::new(8)), Sequence::new(7));
         end.begin();
         assert_eq!(end.decided(), Some(Sequence::new(7)));
+    }
+
+    /// Who closes a ring whose end is held does not decide it.
+    #[test]
+    fn who_holds_the_end_decides_it() {
+        let end = RingEnd::open();
+        assert!(end.hold() && end.is_open());
+        assert!(!end.let_go(Sequence::new(7)) && end.is_open());
+        assert!(end.hold());
+        end.begin();
+        end.begin();
+        assert!(!end.is_open() && end.decided().is_none());
+        end.settle(Sequence::new(5));
+        assert!(end.decided().is_none());
+        assert!(end.let_go(Sequence::new(7)));
+        assert_eq!(end.decided(), Some(Sequence::new(7)));
+        assert!(!end.hold() && end.settle(Sequence::new(8)) == Sequence::new(7));
     }
 
     #[test]

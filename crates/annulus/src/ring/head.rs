@@ -311,12 +311,31 @@ impl Head {
         ends
     }
 
+    /// end.hold7: the one publisher decides alone where the ring ends, until it
+    /// [lets the end go](Self::let_end_go). `false` if somebody has closed the ring.
+    pub(crate) fn hold_end(&self) -> bool {
+        self.end.hold()
+    }
+
+    /// end.hold8: the next message of the one publisher is `next`. Whether somebody has closed the ring
+    /// meanwhile; then it ends before that.
+    pub(crate) fn let_end_go(&self, next: Sequence) -> bool {
+        self.end.let_go(next)
+    }
+
+    /// head.skip3: the one publisher has left out the numbers before `sequence`.
+    pub(super) fn go_to(&self, sequence: Sequence) {
+        if !mutated!("skip_bound_unstored") {
+            self.store_bound(sequence);
+        }
+    }
+
     fn interval(&self) -> u64 {
         self.interval_mask + 1
     }
 
     /// One publisher: completes the bound by the stamps: from the larger of it and `known`, on while the next
-    /// slot shows that its message, or one of a later lap, was published.
+    /// slot shows that its message, or one of a later lap, was published, or that its number was left out.
     ///
     /// A message whose publication happens before this call is counted: the bound visible here is then at
     /// most `interval` behind it, and the walk takes twice as many steps where stamps allow it. No more,
@@ -351,7 +370,9 @@ impl Head {
                 // Mutants: `> head with true`: no slot of a message to come is being written
                 // for an earlier lap, because all before it are done.
                 // Mutants: `> with >=`: the arm before has taken it.
-                State::Writing(sequence) if sequence > head => head = sequence.back(1),
+                // Or the number before `sequence` was left out, and this is its slot (slot.skip1, which is
+                // Release): all before it are done. If that is the number of `head`, it is passed.
+                State::Writing(sequence) if sequence > head => head = sequence.back(1).max(head.next()),
                 _ => break,
             }
         }
@@ -524,6 +545,39 @@ mod tests {
             _ => unreachable!(),
         });
         assert_eq!(frontier, Frontier { head: Sequence::new(25), oldest: Sequence::new(18) });
+    }
+
+    /// Numbers 3 and 4 of a ring of two slots are left out, and message 5 is there; or 3 alone, and 4 is
+    /// being written.
+    #[test]
+    fn a_walk_passes_what_is_left_out() {
+        let left_out = |number| Stamp::left_out(at(number));
+        let walk = |from, stamps: [Stamp; 2]| {
+            one(2).walk(at(from), 2, |sequence| stamps[sequence.get() as usize % 2]).head.get()
+        };
+        assert_eq!(walk(2, [Stamp::done(at(2)), left_out(3)]), 4);
+        assert_eq!([3, 4].map(|from| walk(from, [left_out(4), Stamp::done(at(5))])), [6, 6]);
+        assert_eq!(walk(3, [left_out(4), left_out(3)]), 5);
+        let being_written = one(2)
+            .walk(at(3), 2, |sequence| if sequence == at(3) { left_out(3) } else { Stamp::writing(at(4)) });
+        assert_eq!(being_written, Frontier { head: at(4), oldest: at(3) });
+    }
+
+    /// A walk beside a publisher that leaves out 5 to 99, and has marked some of them: it goes on to a number
+    /// among these, and no further than the marks.
+    #[test]
+    fn a_walk_beside_a_skip_of_laps_ends_at_its_marks() {
+        for marked in 92..=100 {
+            let stamp = |sequence: Sequence| {
+                let marked = (92..marked).map(at).find(|mark| mark.get() % 8 == sequence.get() % 8);
+                let before = (0..5).map(at).find(|done| done.get() % 8 == sequence.get() % 8);
+                marked.map(Stamp::left_out).or(before.map(Stamp::done)).unwrap_or(Stamp::from_bits(0))
+            };
+            for from in 0..=5 {
+                let head = one(8).walk(at(from), 8, stamp).head.get();
+                assert!((from..=5).contains(&head) || (92..=marked).contains(&head), "{head} of {marked}");
+            }
+        }
     }
 
     /// Of eight slots from message 0 on, `claimed` claimed, with these stamps.

@@ -12,7 +12,7 @@ use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::memory::Block;
 use crate::message::Message;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
 /// A ring of stamped slots.
 ///
@@ -239,12 +239,23 @@ impl<S: Store> Ring<S> {
         }
     }
 
-    /// The newest message from `from` on that stands whole.
+    /// The newest message from `from` on that stands whole. Of one publisher: it stands, or a later one has
+    /// taken its slot. That is the one before the head, unless that number was left out.
     pub(crate) fn newest(&self, from: Sequence) -> Option<Sequence> {
         match self.head.writers() {
             Writers::One => {
-                let head = self.frontier(from).head;
-                (head > from).then(|| head.back(1))
+                // (The oldest: the next message may be on its way over the last one that stood.)
+                let Frontier { head, oldest } = self.frontier(from);
+                let (oldest, mut newest) = (oldest.max(from), head);
+                while newest > oldest {
+                    newest = newest.back(1);
+                    let stamp = self.stamp(newest);
+                    // A smaller stamp: the number was left out, and its slot is still to be marked.
+                    if stamp >= Stamp::done(newest) && stamp != Stamp::left_out(newest) {
+                        return Some(newest);
+                    }
+                }
+                None
             }
             Writers::Many => self.head.newest(from, self.capacity(), |sequence| self.stamp(sequence)),
             // Another process may have written any stamp.
@@ -279,6 +290,44 @@ impl<S: Store> Ring<S> {
         if let Some(claims) = self.head.claims().filter(|claims| claims.is_here()) {
             claims.close();
         }
+    }
+
+    /// slot.skip1 to head.skip4: the one publisher, whose next message would be `first`, gives no message a
+    /// number before `sequence`. It [holds the end](Head::hold_end).
+    ///
+    /// Only stamps are stored, those of the last lap before `sequence`: a slot tells of the latest number
+    /// that is its own. Messages of the lap before are gone. O(`sequence` − `first`), or O(`capacity`).
+    pub(crate) fn leave_out(&self, first: Sequence, sequence: Sequence) {
+        let mut left_out = first.max(sequence.back(self.capacity() as u64));
+        // Ascending, so that a walk that meets a mark finds the marks before it.
+        while left_out < sequence && !mutated!("skip_unmarked") {
+            // slot.skip1. Release: pairs with slot.r1, and with every other look at a stamp: who sees that
+            // the number was left out sees all messages before it. No reader looks for the words behind it.
+            self.stamp_word(left_out).store(Stamp::left_out(left_out).bits(), Ordering::Release);
+            left_out = left_out.next();
+        }
+        self.head.go_to(sequence);
+        if !mutated!("skip_no_release_fence") {
+            // head.skip4. Release: pairs with the Acquire in `walk`. A walk may find slot.w1 of the next
+            // message, which is Relaxed, and then takes all before it for published: so it sees them.
+            fence(Ordering::Release);
+        }
+    }
+
+    /// Whether the one publisher has left out the number `sequence`, and its slot still says so.
+    pub(crate) fn is_left_out(&self, sequence: Sequence) -> bool {
+        self.head.writers() == Writers::One && self.stamp(sequence) == Stamp::left_out(sequence)
+    }
+
+    /// The first number from `from` on that was not left out; `head`, if all before it were. At most
+    /// `capacity` looks.
+    pub(crate) fn behind_left_out(&self, from: Sequence, head: Sequence) -> Sequence {
+        let end = head.min(from.plus(self.capacity() as u64));
+        let mut sequence = from;
+        while sequence < end && self.is_left_out(sequence) {
+            sequence = sequence.next();
+        }
+        sequence
     }
 
     /// Whether message `sequence`, which no subscriber waits for any more, was never there.

@@ -21,6 +21,8 @@
 //! *A run* of messages `a` to `b` takes two looks as well, where one writer writes all messages in the order
 //! of their sequences: slot.r1 at the last slot, slot.r2 for all, slot.r3, and slot.r4 at the first.
 //!
+//! - No number between the two was left out: runs are read in lossless rings, whose publishers leave out
+//!   none.
 //! - slot.r1 reads the value of slot.w4 of `b`. The slot.w3 of all messages from `a` on come before that, so
 //!   each word is at least as new as its message.
 //! - If a word of message `i` were newer, its slot.w3 belongs to a later lap, so it comes after the slot.w2
@@ -389,8 +391,8 @@ impl WithoutSlot {
 ///
 /// # Safety
 ///
-/// One writer writes all messages of that ring, in the order of their sequences. It is checked if other
-/// processes can write to it.
+/// One writer writes all messages of that ring, in the order of their sequences, and leaves out none of
+/// these. It is checked if other processes can write to it.
 #[inline]
 pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     slot: impl Fn(Sequence) -> Slot<'a, T>,

@@ -73,8 +73,11 @@ fn a_program_in_c_reads_the_messages() {
     (0..6).for_each(|number| publisher.publish(100 + number));
     let messages = "message 2: 102\nmessage 3: 103\nmessage 4: 104\nmessage 5: 105\n";
     assert_eq!(said_by_c("read_ring", &invitation.ring).unwrap(), format!("next 6\nend 0\n{messages}"));
+    publisher.skip_to(8).unwrap();
+    let messages = "message 4: 104\nmessage 5: 105\nleft out 6\nleft out 7\n";
+    assert_eq!(said_by_c("read_ring", &invitation.ring).unwrap(), format!("next 8\nend 0\n{messages}"));
     publisher.close();
-    assert_eq!(said_by_c("read_ring", &invitation.ring).unwrap(), format!("next 6\nend 7\n{messages}"));
+    assert_eq!(said_by_c("read_ring", &invitation.ring).unwrap(), format!("next 8\nend 9\n{messages}"));
 
     let builder = crate::spsc::Builder::new(3);
     let (mut producer, _, invitation) =

@@ -15,6 +15,7 @@ mod observers;
 #[cfg(all(feature = "derive", feature = "std"))]
 mod schema;
 mod shown;
+mod skipped;
 mod stages;
 #[cfg(feature = "std")]
 mod stats;

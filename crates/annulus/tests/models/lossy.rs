@@ -1,7 +1,7 @@
 //! What a lossy ring must do: a `VecDeque` of what stands in it, and a counter for what was lost.
 //!
-//! Publishing, batches, joins and every receiving verb, on one thread. The model knows exactly what must
-//! come, so there is no tolerance anywhere.
+//! Publishing, batches, numbers that are left out, joins and every receiving verb, on one thread. The model
+//! knows exactly what must come, so there is no tolerance anywhere.
 
 #![allow(clippy::cast_precision_loss, reason = "counts here are small")]
 
@@ -22,6 +22,8 @@ pub(crate) enum Step {
     Publish,
     PublishWith,
     PublishBatch(usize),
+    /// Leaves out so many numbers; of a ring of one publisher.
+    LeaveOut(u64),
     TryRecv,
     RecvBatch(usize),
     TryIter(usize),
@@ -41,9 +43,9 @@ pub(crate) enum Step {
 
 /// Any four bytes are a step.
 impl From<[u8; 4]> for Step {
-    fn from([kind, count, patience, _]: [u8; 4]) -> Self {
+    fn from([kind, count, patience, laps]: [u8; 4]) -> Self {
         let count = usize::from(count);
-        match kind % 35 {
+        match kind % 38 {
             0..7 => Self::Publish,
             7 => Self::Await(Patience::from(patience)),
             8..10 => Self::PublishWith,
@@ -58,6 +60,9 @@ impl From<[u8; 4]> for Step {
             30 => Self::SubscribeFromOldest,
             31 => Self::CloneSubscriber,
             32 => Self::AnotherPublisher,
+            // A few, as many as a small ring has, or laps of a large one.
+            33 => Self::LeaveOut(u64::from(laps) << (count % 4 * 2)),
+            34 | 35 => Self::LeaveOut(u64::from(laps % 8)),
             _ => Self::NextPublisher,
         }
     }
@@ -68,30 +73,51 @@ pub(crate) fn message(sequence: u64) -> u64 {
     sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// What must stand in the ring: the latest `capacity` messages, and how many came in all.
+/// What must stand in the ring: what has the latest `capacity` numbers, and how many there were in all.
 struct Model {
     capacity: usize,
-    standing: VecDeque<u64>,
+    /// `None`: the number was left out.
+    standing: VecDeque<Option<u64>>,
     published: u64,
 }
 
 impl Model {
     fn publish(&mut self) -> u64 {
         let value = message(self.published);
-        self.standing.push_back(value);
+        self.push(Some(value));
         self.published += 1;
+        value
+    }
+
+    fn leave_out(&mut self, count: u64) {
+        (0..count.min(self.capacity as u64)).for_each(|_| self.push(None));
+        self.published += count;
+    }
+
+    fn push(&mut self, value: Option<u64>) {
+        self.standing.push_back(value);
         if self.standing.len() > self.capacity {
             self.standing.pop_front();
         }
-        value
     }
 
     fn oldest(&self) -> u64 {
         self.published - self.standing.len() as u64
     }
 
-    fn at(&self, sequence: u64) -> u64 {
+    fn at(&self, sequence: u64) -> Option<u64> {
         self.standing[(sequence - self.oldest()) as usize]
+    }
+
+    /// The first number from `sequence` on, which is not older than the oldest, that has a message; the head,
+    /// if there is none.
+    fn behind_left_out(&self, sequence: u64) -> u64 {
+        (sequence..self.published).find(|&number| self.at(number).is_some()).unwrap_or(self.published)
+    }
+
+    /// The last number from `cursor` on that has a message.
+    fn newest(&self, cursor: u64) -> Option<u64> {
+        (self.oldest().max(cursor)..self.published).rev().find(|&number| self.at(number).is_some())
     }
 }
 
@@ -111,27 +137,29 @@ struct Account {
 }
 
 impl Account {
-    /// Where it goes on and how far from the edge that is, by the documented rule for a subscriber that was
-    /// lapped, if it was.
-    fn resume(&self, model: &Model) -> Option<(u64, u64)> {
+    /// Where it goes on, and what its last recovery is then, by the documented rule for a subscriber that was
+    /// lapped or whose number was left out, if it was.
+    fn resume(&self, model: &Model) -> Option<(u64, Option<(u64, u64)>)> {
         if self.cursor >= model.oldest() {
-            return None;
+            let resume = model.behind_left_out(self.cursor);
+            return (resume > self.cursor).then_some((resume, self.recovery));
         }
         let half = model.capacity as u64 / 2;
-        let margin = match self.recovery {
-            Some((resumed, margin)) if self.cursor - resumed < half => {
-                (2 * margin).max(half / 32).clamp(1, half)
-            }
-            _ => 0,
-        };
-        Some((model.oldest() + margin, margin))
+        let again = self.recovery.filter(|(resumed, _)| self.cursor - resumed < half);
+        let standing = model.behind_left_out(model.oldest());
+        if standing > model.oldest() {
+            return Some((standing, again.map(|(_, margin)| (standing, margin))));
+        }
+        let margin = again.map_or(0, |(_, margin)| (2 * margin).max(half / 32).clamp(1, half));
+        let resume = model.behind_left_out(model.oldest() + margin);
+        Some((resume, Some((resume, margin))))
     }
 
-    /// Applies that rule; how many messages it costs, or none.
+    /// Applies that rule; how many numbers it costs, or none.
     fn recover(&mut self, model: &Model) -> Option<u64> {
-        let (resume, margin) = self.resume(model)?;
+        let (resume, recovery) = self.resume(model)?;
         let skipped = resume - self.cursor;
-        self.recovery = Some((resume, margin));
+        self.recovery = recovery;
         self.lagged += skipped;
         self.cursor = resume;
         Some(skipped)
@@ -143,7 +171,7 @@ impl Account {
         (self.cursor < model.published).then(|| {
             self.received += 1;
             self.cursor += 1;
-            model.at(self.cursor - 1)
+            model.at(self.cursor - 1).expect("it has gone on behind what was left out")
         })
     }
 
@@ -155,7 +183,7 @@ impl Account {
     }
 
     fn skip_to_latest(&mut self, model: &Model) -> u64 {
-        let skipped = model.published.saturating_sub(1).saturating_sub(self.cursor);
+        let skipped = model.newest(self.cursor).map_or(0, |newest| newest - self.cursor);
         self.cursor += skipped;
         self.lagged += skipped;
         skipped
@@ -182,9 +210,9 @@ impl Reader {
                 assert_eq!(self.real.try_iter().take(most).collect::<Vec<_>>(), expected);
             }
             Step::Latest => {
-                let any = self.account.cursor < model.published;
+                let any = model.newest(self.account.cursor);
                 self.account.skip_to_latest(model);
-                let expected = any.then(|| self.account.next(model).unwrap());
+                let expected = any.map(|_| self.account.next(model).unwrap());
                 assert_eq!(self.real.latest(), expected);
             }
             Step::SkipToLatest => assert_eq!(self.real.skip_to_latest(), self.account.skip_to_latest(model)),
@@ -211,12 +239,14 @@ pub(crate) trait Publish: Sized {
     fn publish_with(&mut self, make: impl FnOnce() -> u64);
     fn publish_batch(&mut self, messages: &[u64]);
     fn published(&self) -> u64;
+    /// Leaves out so many numbers, or none where others can publish, too. Returns how many.
+    fn leave_out(&mut self, count: u64) -> u64;
     /// `None` where there can only be one.
     fn another(&self) -> Option<Self>;
 }
 
 macro_rules! publish {
-    ($publisher:ty, |$original:ident| $another:expr) => {
+    ($publisher:ty, |$original:ident| $another:expr, |$leaves:ident, $count:ident| $leave_out:expr) => {
         impl Publish for $publisher {
             fn publish(&mut self, message: u64) {
                 (*self).publish(message);
@@ -234,6 +264,11 @@ macro_rules! publish {
                 self.published()
             }
 
+            fn leave_out(&mut self, $count: u64) -> u64 {
+                let $leaves = self;
+                $leave_out
+            }
+
             fn another(&self) -> Option<Self> {
                 let $original = self;
                 $another
@@ -242,8 +277,12 @@ macro_rules! publish {
     };
 }
 
-publish!(Publisher<u64>, |_none| None);
-publish!(MpPublisher<u64>, |publisher| Some(publisher.clone()));
+publish!(Publisher<u64>, |_none| None, |publisher, count| {
+    let to = publisher.sequence() + count;
+    assert_eq!((publisher.skip_to(to), publisher.sequence()), (Ok(count), to));
+    count
+});
+publish!(MpPublisher<u64>, |publisher| Some(publisher.clone()), |_publisher, _count| 0);
 
 /// A ring beside its model.
 struct Case<P> {
@@ -263,7 +302,10 @@ impl<P: Publish> Case<P> {
             if let Step::Await(patience) | Step::AwaitOrLag(patience) = *step {
                 let (meanwhile, rest) = rest.split_at(patience.steps.min(rest.len()));
                 steps = rest;
-                self.await_message(matches!(step, Step::AwaitOrLag(_)), patience, meanwhile);
+                let (or_lag, mut meanwhile) = (matches!(step, Step::AwaitOrLag(_)), meanwhile.to_vec());
+                // Who waits for a message is woken for nothing where numbers are left out.
+                meanwhile.retain(|step| or_lag || !matches!(step, Step::LeaveOut(_)));
+                self.await_message(or_lag, patience, &meanwhile);
                 continue;
             }
             self.publish(step);
@@ -278,6 +320,10 @@ impl<P: Publish> Case<P> {
     fn await_message(&mut self, or_lag: bool, patience: Patience, meanwhile: &[Step]) {
         let Some(mut reader) = self.readers.pop() else { return };
         let Reader { real, account } = &mut reader;
+        if !or_lag {
+            // The first poll goes on, also where there is no message.
+            account.recover(&self.model);
+        }
         let cursor = account.cursor;
         let future = Box::pin(async {
             if or_lag { real.recv_or_lag_async().await } else { Ok(real.recv_async().await?) }
@@ -312,6 +358,10 @@ impl<P: Publish> Case<P> {
                 let batch: Vec<u64> = (0..length).map(|_| model.publish()).collect();
                 publishers[0].publish_batch(&batch);
             }
+            Step::LeaveOut(count) => {
+                let left_out = publishers[0].leave_out(count);
+                model.leave_out(left_out);
+            }
             Step::AnotherPublisher => {
                 publishers.extend(publishers[0].another());
                 publishers.truncate(3);
@@ -327,7 +377,8 @@ impl<P: Publish> Case<P> {
         match step {
             Step::Subscribe => readers.push(Reader::new(subscribable.subscribe(), model.published)),
             Step::SubscribeFromOldest => {
-                readers.push(Reader::new(subscribable.subscribe_from_oldest(), model.oldest()));
+                let oldest = model.behind_left_out(model.oldest());
+                readers.push(Reader::new(subscribable.subscribe_from_oldest(), oldest));
             }
             Step::CloneSubscriber => {
                 let Some(Reader { real, account }) = readers.first() else { return };

@@ -107,6 +107,29 @@ fn every_message_counts_at_once() {
     }
 }
 
+/// Numbers that were left out count, and have no message.
+#[test]
+fn numbers_left_out_count_and_are_not_read() {
+    let names = Names::new();
+    for (capacity, gap) in [(2, 1), (2, 2), (8, 3), (8, 8), (8, 90), (1000, 700)] {
+        let (mut publisher, _, invitation) =
+            broadcast::lossy::<u64>(Builder::new(capacity).first(5)).unwrap();
+        let name = invitation.publish(&names.1, "ring").unwrap();
+        let observer = names.observer("ring");
+        let published = || observer.numbers().unwrap().published;
+        publisher.publish(0);
+        publisher.skip_to(6 + gap).unwrap();
+        assert_eq!(published(), 1 + gap);
+        publisher.publish(7);
+        assert_eq!(published(), 2 + gap);
+        let mut bytes = Vec::new();
+        assert_eq!(observer.read(0, &mut bytes), 2 + gap <= capacity as u64);
+        assert!((1..=gap).all(|number| !observer.read(number, &mut bytes)));
+        assert!(observer.read(1 + gap, &mut bytes) && bytes == 7_u64.to_ne_bytes());
+        drop(name);
+    }
+}
+
 /// A subscriber that stands still, one that keeps up, and one that is killed.
 #[test]
 fn subscribers_with_seats_are_seen() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use annulus::Message;
 use annulus::broadcast::{Builder, Publisher, Subscribable};
 use annulus::shm::{Accepted, AttachError, Invitation, PeerState, ShareError, ShmKind, broadcast};
-use annulus::{CapacityError, LossyTryRecvError, RecvError, WaitStrategy};
+use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, RecvError, WaitStrategy};
 use bytemuck::Pod;
 use proptest::prelude::*;
 
@@ -34,6 +34,7 @@ fn its_memory_is_that_which_processes_share() {
 #[derive(Clone, Debug)]
 enum Step {
     Publish(u8),
+    LeaveOut(u8),
     TryRecv,
     Latest,
     Skip,
@@ -45,6 +46,7 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => (1..40u8).prop_map(Step::Publish),
+        2 => (0..40u8).prop_map(Step::LeaveOut),
         12 => Just(Step::TryRecv),
         2 => Just(Step::Latest),
         1 => Just(Step::Skip),
@@ -71,6 +73,10 @@ proptest! {
                     model.publish(next);
                     next += 1;
                 },
+                Step::LeaveOut(count) => {
+                    let to = model.sequence() + u64::from(count);
+                    prop_assert_eq!(here.skip_to(to), model.skip_to(to));
+                }
                 Step::TryRecv => prop_assert_eq!(seen.try_recv(), expected.try_recv().map_err(Into::into)),
                 Step::Latest => prop_assert_eq!(seen.latest(), expected.latest()),
                 Step::Skip => prop_assert_eq!(seen.skip_to_latest(), expected.skip_to_latest()),
@@ -90,6 +96,46 @@ proptest! {
             prop_assert_eq!(seen.is_closed(), expected.is_closed());
         }
     }
+}
+
+/// Another process is told of each number that is left out, through the mapping alone, and one that sleeps is
+/// woken for it.
+#[test]
+fn numbers_left_out_are_lag_elsewhere() {
+    for (capacity, gap) in [2, 8, 21].into_iter().flat_map(|capacity| {
+        [1, capacity - 1, capacity, capacity + 1, 10 * capacity].map(|gap| (capacity, gap as u64))
+    }) {
+        let (mut publisher, _local, shared) = ring::<u64>(capacity);
+        let mut seen = shared.subscribable().subscribe();
+        publisher.publish(0);
+        assert_eq!(
+            (publisher.skip_to(1 + gap), shared.subscribable().subscribe().cursor()),
+            (Ok(gap), 1 + gap)
+        );
+        publisher.publish(1 + gap);
+        let mut newest = seen.clone();
+        let (mut received, mut lagged) = (vec![], 0);
+        loop {
+            match seen.try_recv() {
+                Ok(number) => received.push(number),
+                Err(LossyTryRecvError::Lagged { skipped }) => lagged += skipped,
+                Err(_) => break,
+            }
+        }
+        // Message 0 stands where its slot was not needed.
+        let stands = 2 + gap <= capacity as u64;
+        assert_eq!(received, if stands { vec![0, 1 + gap] } else { vec![1 + gap] });
+        assert_eq!((lagged, seen.cursor()), (2 + gap - received.len() as u64, 2 + gap));
+        assert_eq!((newest.latest(), newest.cursor()), (Some(1 + gap), 2 + gap));
+    }
+    let (mut publisher, _local, shared) = ring::<u64>(8);
+    let mut seen = shared.subscribable().subscribe();
+    let (reader, sleeper) = sleeping::spawn(move || (seen.recv_or_lag(), seen.recv_or_lag(), seen.cursor()));
+    sleeper.await_sleep();
+    publisher.skip_to(5).unwrap();
+    drop(publisher);
+    let told = (Err(LossyRecvError::Lagged { skipped: 5 }), Err(LossyRecvError::Closed), 5);
+    assert_eq!(reader.join().unwrap(), told);
 }
 
 #[test]

@@ -60,6 +60,10 @@ int main(int argc, char **argv) {
         for (uint64_t number = next - start < capacity ? start : next - capacity; number != next; number++) {
             const unsigned char *slot = slots + slot_size * (number % capacity);
             uint64_t before = load(slot), message = load(slot + 8), after = load(slot);
+            if (before == 2 * number + 3) { /* no message has this number */
+                printf("left out %" PRIu64 "\n", number);
+                continue;
+            }
             if (before != 2 * number + 2 || after != before) return 3;
             printf("message %" PRIu64 ": %" PRIu64 "\n", number, message);
         }
