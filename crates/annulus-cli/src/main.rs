@@ -18,6 +18,7 @@
 //! hz        `annulus hz`: how often messages come through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
+//! bridge    `annulus bridge`: such rings on other machines, by a program of its own
 //! manual    `annulus completions` and `annulus man`
 //! completion  what shells complete, and how they ask for the names of rings
 //! signals   Ctrl-C and other signals, for those who have something to put in order first
@@ -26,6 +27,8 @@
 
 #[cfg(target_os = "linux")]
 mod bench;
+#[cfg(target_os = "linux")]
+mod bridge;
 mod completion;
 mod demo;
 mod doctor;
@@ -94,6 +97,8 @@ enum Command {
     Bench(bench::Arguments),
     #[cfg(target_os = "linux")]
     Top(top::Arguments),
+    #[cfg(target_os = "linux")]
+    Bridge(bridge::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
 }
@@ -111,6 +116,7 @@ EXAMPLES:
   annulus hz quotes            how often messages come, and how evenly (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
   annulus bench load           how much goes from one process to another, and how fast (Linux)
+  annulus bridge quotes        rings on other machines, over the network (Linux)
   annulus man, completions     pages of the manual, and what shells complete";
 
 fn main() -> ExitCode {
@@ -153,6 +159,8 @@ fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Bench(arguments) => bench::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Top(arguments) => top::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Bridge(arguments) => bridge::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Program::command()),
         Command::Man(arguments) => manual::man(&arguments, Program::command()),
     }

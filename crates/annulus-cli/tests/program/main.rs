@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod bench;
+#[cfg(target_os = "linux")]
+mod bridge;
 mod demo;
 #[cfg(target_os = "linux")]
 mod demo_shared;

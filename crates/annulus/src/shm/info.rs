@@ -118,6 +118,23 @@ impl RingInfo {
         self.layout.start
     }
 
+    /// A number that was drawn at random when the ring was made: no other ring has it, whatever name it has.
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::broadcast;
+    ///
+    /// let (_publisher, _, one) = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let (_publisher, _, other) = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// assert_eq!(one.info()?.identity(), one.info()?.identity());
+    /// assert_ne!(one.info()?.identity(), other.info()?.identity());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn identity(&self) -> u64 {
+        self.layout.identity.to_u64()
+    }
+
     /// The process that made it.
     #[must_use]
     pub fn creator(&self) -> ProcessId {

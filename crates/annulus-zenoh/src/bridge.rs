@@ -1,0 +1,458 @@
+//! [`Bridge`]: which rings it carries, and what it hears of others.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use annulus::shm::{Directory, Invitation, PeerState};
+use zenoh::sample::{Sample, SampleKind};
+use zenoh::{Session, Wait};
+
+use crate::config::Config;
+use crate::counters::{Counters, Direction, Route, RouteState};
+use crate::description::{Description, Refused};
+use crate::error::Error;
+use crate::incoming::Incoming;
+use crate::keys;
+use crate::outgoing::Outgoing;
+
+/// The time between two looks at the rings of this machine.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long an answer may take, and when it is asked again after one that could not be used.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// A ring of which no token tells any more has ended, if its bridge is there for so long.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// So many words of other bridges are kept, of which nothing came.
+const MOST_REMEMBERED: usize = 100_000;
+
+/// Carries rings between this machine and others, until it is dropped.
+///
+/// Then the rings that came in end. The rings that went out stand still on the far side, until a bridge
+/// carries them again.
+pub struct Bridge {
+    host: String,
+    /// Once it is connected, where it only connects.
+    session: Arc<OnceLock<Session>>,
+    events: Sender<Event>,
+    routes: Arc<Mutex<Vec<Route>>>,
+    manager: Option<JoinHandle<()>>,
+}
+
+/// What the manager hears of.
+enum Event {
+    /// A token came, or went.
+    Token(SampleKind, String),
+    /// What another bridge says of the ring of this host and name.
+    Described((String, String), Result<Description, Refused>),
+    Stop,
+}
+
+impl Bridge {
+    /// Opens a bridge. It need not reach any other one yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: the host's name, the network's configuration, or the directory can't be used.
+    pub fn open(config: Config) -> Result<Self, Error> {
+        let host = match &config.host {
+            Some(host) => host.clone(),
+            None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        };
+        if host.is_empty() {
+            return Err(Error::Host(host));
+        }
+        let directory = match &config.directory {
+            Some(directory) => Arc::clone(directory),
+            None => Arc::new(Directory::of_user()?),
+        };
+        let (network, session) = (config.zenoh()?, Arc::new(OnceLock::new()));
+        if !config.only_connects() {
+            _ = session.set(zenoh::open(network.clone()).wait()?);
+        }
+        let (events, heard) = channel();
+        let routes = Arc::new(Mutex::new(Vec::new()));
+        let told = (events.clone(), Arc::clone(&routes));
+        let (name, opened) = (host.clone(), Arc::clone(&session));
+        let manager = thread::Builder::new().name("annulus bridge".into()).spawn(move || {
+            let session = match opened.get() {
+                Some(session) => session.clone(),
+                None => match connected(&network, &heard) {
+                    Some(session) => opened.get_or_init(|| session).clone(),
+                    None => return,
+                },
+            };
+            Manager::new(session, directory, config, name, told).run(&heard);
+        })?;
+        Ok(Self { host, session, events, routes, manager: Some(manager) })
+    }
+
+    /// What this machine is called on the network.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Where it listens: with the port that the system has chosen, where none was said.
+    #[must_use]
+    pub fn listens_at(&self) -> Vec<String> {
+        let locators = |session: &Session| session.info().locators().wait();
+        self.session.get().map(locators).unwrap_or_default().iter().map(ToString::to_string).collect()
+    }
+
+    /// How many other bridges and routers it is connected with, directly.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.session.get().map_or(0, |session| session.info().transports().wait().count())
+    }
+
+    /// All rings that it carries, or has refused to; as they were a tenth of a second ago, at most.
+    #[must_use]
+    pub fn routes(&self) -> Vec<Route> {
+        locked(&self.routes).clone()
+    }
+
+    /// Ends the bridge, as a drop does, and says what each ring came to.
+    #[must_use]
+    pub fn close(mut self) -> Vec<Route> {
+        self.stop();
+        self.routes()
+    }
+
+    fn stop(&mut self) {
+        _ = self.events.send(Event::Stop);
+        if let Some(manager) = self.manager.take() {
+            _ = manager.join();
+        }
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        self.stop();
+        if let Some(session) = self.session.get() {
+            _ = session.close().wait();
+        }
+    }
+}
+
+/// Connects, as soon as it can be; `None` if the bridge ends before that.
+fn connected(network: &zenoh::Config, heard: &Receiver<Event>) -> Option<Session> {
+    loop {
+        if let Ok(session) = zenoh::open(network.clone()).wait() {
+            return Some(session);
+        }
+        // (Nothing else can be heard yet.)
+        if !matches!(heard.recv_timeout(LOOK_INTERVAL), Err(RecvTimeoutError::Timeout)) {
+            return None;
+        }
+    }
+}
+
+fn locked(routes: &Mutex<Vec<Route>>) -> MutexGuard<'_, Vec<Route>> {
+    routes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The host and the name of a ring that comes in.
+type Key = (String, String);
+
+struct Manager {
+    session: Session,
+    directory: Arc<Directory>,
+    config: Config,
+    host: String,
+    events: Sender<Event>,
+    routes: Arc<Mutex<Vec<Route>>>,
+    /// By their names and epochs.
+    outgoing: BTreeMap<(String, u64), Outgoing>,
+    incoming: BTreeMap<Key, Incoming>,
+    /// Of rings that have ended, or were refused: what they came to.
+    settled: BTreeMap<(Direction, Key), Route>,
+    /// The epochs of the rings that went out last and have ended, or can't go out, by their names.
+    sent: HashMap<String, u64>,
+    /// The hosts whose bridges are there, and since when.
+    bridges: HashMap<String, Instant>,
+    /// The rings that bridges have made.
+    made: HashSet<u64>,
+}
+
+impl Manager {
+    fn new(
+        session: Session,
+        directory: Arc<Directory>,
+        config: Config,
+        host: String,
+        (events, routes): (Sender<Event>, Arc<Mutex<Vec<Route>>>),
+    ) -> Self {
+        Self {
+            session,
+            directory,
+            config,
+            host,
+            events,
+            routes,
+            outgoing: BTreeMap::new(),
+            incoming: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            sent: HashMap::new(),
+            bridges: HashMap::new(),
+            made: HashSet::new(),
+        }
+    }
+
+    fn run(mut self, heard: &Receiver<Event>) {
+        for key in [keys::ALL_BRIDGES, keys::ALL_MADE, keys::ALL_RINGS] {
+            let events = self.events.clone();
+            let told = move |sample: Sample| {
+                // (Nobody hears it once the bridge ends.)
+                _ = events.send(Event::Token(sample.kind(), sample.key_expr().to_string()));
+            };
+            let liveliness = self.session.liveliness();
+            // (It fails where the session is closed.)
+            _ = liveliness.declare_subscriber(key).history(true).callback(told).background().wait();
+        }
+        self.look_at_rings();
+        // After the tokens of the rings that are there: a ring of which no token tells then has ended.
+        let token = self.session.liveliness().declare_token(keys::bridge_token(&self.host)).wait();
+        let mut look_at = Instant::now();
+        loop {
+            let left = look_at.saturating_duration_since(Instant::now());
+            match heard.recv_timeout(left) {
+                Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(Event::Token(kind, key)) => self.hear(kind, &key),
+                Ok(Event::Described(key, described)) => self.learn(&key, described),
+                Err(RecvTimeoutError::Timeout) => {
+                    look_at = Instant::now() + LOOK_INTERVAL;
+                    self.look_at_rings();
+                    self.look_at_incoming();
+                }
+            }
+            self.show();
+        }
+        for ring in self.incoming.values() {
+            ring.end();
+        }
+        self.show();
+        self.incoming.clear();
+        // Before those of the rings, which have not ended.
+        drop(token);
+        self.outgoing.clear();
+    }
+
+    /// Begins to send rings that are new, and ends with those that have ended.
+    fn look_at_rings(&mut self) {
+        let over = self.outgoing.iter().filter(|(_, ring)| ring.is_over());
+        for key in over.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            let Some(ring) = self.outgoing.remove(&key) else { continue };
+            self.sent.insert(key.0, key.1);
+            self.settle(ring.route());
+        }
+        let Ok(entries) = self.directory.list() else { return };
+        self.sent.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
+        for entry in entries {
+            let name = &entry.name;
+            if entry.state == PeerState::Alive && self.config.sends(name) {
+                self.send(name);
+            }
+        }
+    }
+
+    /// Begins to send the ring of this name, unless it was sent already, or comes from the network.
+    fn send(&mut self, name: &str) {
+        let found = self.directory.find(name).map_err(annulus::shm::FindError::from);
+        // (A ring that goes at this moment, or is not whole yet, is looked at again.)
+        let Ok(invitation) = found.and_then(|ring| Invitation::find(&ring)) else { return };
+        let Ok(info) = invitation.info() else { return };
+        let epoch = info.identity();
+        let key = (name.to_string(), epoch);
+        let is_known = self.sent.get(name) == Some(&epoch) || self.outgoing.contains_key(&key);
+        if is_known || self.made.contains(&epoch) {
+            return;
+        }
+        let begun = Outgoing::begin(&self.session, &self.config, (&self.host, name), &invitation, &info);
+        match begun {
+            Ok(ring) => {
+                self.sent.remove(name);
+                self.settled.remove(&(Direction::Out, (self.host.clone(), name.into())));
+                self.tell(&ring.route());
+                self.outgoing.insert(key, ring);
+            }
+            Err(why) => {
+                self.sent.insert(name.into(), epoch);
+                let state = RouteState::Refused(why);
+                self.settle(Counters::new(Direction::Out, &self.host, name, state).route());
+            }
+        }
+    }
+
+    /// A token of another bridge came, or went.
+    fn hear(&mut self, kind: SampleKind, key: &str) {
+        let came = kind == SampleKind::Put;
+        if let Some(host) = keys::of_bridge_token(key) {
+            if !came {
+                self.bridges.remove(&host);
+            } else if self.bridges.len() < MOST_REMEMBERED {
+                self.bridges.insert(host, Instant::now());
+            }
+        } else if let Some(epoch) = keys::of_made_token(key) {
+            if !came {
+                self.made.remove(&epoch);
+            } else if self.made.len() < MOST_REMEMBERED {
+                self.made.insert(epoch);
+                // This bridge may have been faster than the word of it.
+                self.outgoing.retain(|(_, sent), _| *sent != epoch);
+            }
+        } else if let Some((host, name, epoch)) = keys::of_ring_token(key) {
+            // (Ours are heard here, too.)
+            if host != self.host && self.config.receives(&host, &name) {
+                self.hear_of_ring((host, name), epoch, came);
+            }
+        }
+    }
+
+    fn hear_of_ring(&mut self, key: Key, epoch: u64, came: bool) {
+        let known = self.incoming.get(&key).map(Incoming::epoch);
+        match (known, came) {
+            (Some(known), false) if known == epoch => {
+                let ring = self.incoming.get_mut(&key).expect("just seen");
+                // It is asked for until it answers: a link that is back may bring no token anew.
+                (ring.down_since, ring.ask_at) = (Some(Instant::now()), Some(Instant::now() + ANSWER));
+                if !ring.is_over() && ring.set(RouteState::Down) {
+                    let route = ring.route();
+                    self.tell(&route);
+                }
+            }
+            (_, false) => {}
+            (Some(known), true) if known == epoch => {
+                let ring = self.incoming.get_mut(&key).expect("just seen");
+                ring.down_since = None;
+                // To learn what was lost last.
+                ring.ask_at = Some(Instant::now());
+            }
+            (Some(_), true) => {
+                let ring = self.incoming.get_mut(&key).expect("just seen");
+                // Asked once more how far it was: its last messages may have been lost.
+                ring.next = Some((epoch, Instant::now() + ANSWER));
+                ring.ask_at = Some(Instant::now());
+            }
+            (None, true) => self.receive(key, epoch),
+        }
+        self.look_at_incoming();
+    }
+
+    /// Begins to listen to a ring that is new.
+    fn receive(&mut self, key: Key, epoch: u64) {
+        let (host, name) = &key;
+        let begun = if self.incoming.len() < self.config.most_rings {
+            Incoming::begin(&self.session, host, name, epoch).map_err(|error| error.to_string())
+        } else {
+            Err(format!("{} rings come in already, and no more than these may", self.incoming.len()))
+        };
+        match begun {
+            Ok(ring) => {
+                self.settled.remove(&(Direction::In, key.clone()));
+                self.incoming.insert(key, ring);
+            }
+            Err(why) => {
+                let refused = RouteState::Refused(why);
+                self.settle(Counters::new(Direction::In, host, name, refused).route());
+            }
+        }
+    }
+
+    /// Asks what rings are, and ends those that have ended.
+    fn look_at_incoming(&mut self) {
+        let mut over = Vec::new();
+        for (key, ring) in &mut self.incoming {
+            let has_ended = ring.is_over()
+                || ring.next.is_some_and(|(_, at)| at <= Instant::now())
+                || ring.is_down_for(SETTLED)
+                    && self.bridges.get(&key.0).is_some_and(|since| since.elapsed() >= SETTLED)
+                || self.config.close_after.is_some_and(|time| ring.is_down_for(time));
+            if has_ended {
+                over.push(key.clone());
+            } else if ring.ask_at.is_some_and(|at| at <= Instant::now()) {
+                ring.ask_at = Some(Instant::now() + ANSWER);
+                ask(&self.session, &self.events, key.clone());
+            }
+        }
+        for key in over {
+            self.end(&key);
+        }
+    }
+
+    /// Another bridge has said what a ring is, or nothing that can be used.
+    fn learn(&mut self, key: &Key, described: Result<Description, Refused>) {
+        let Some(ring) = self.incoming.get_mut(key) else { return };
+        let was_open = ring.route().state == RouteState::Open;
+        let made = described.and_then(|described| {
+            ring.is(&self.session, &self.config, (&self.directory, &self.host), &described)
+        });
+        let is_new = match made {
+            Ok(false) => false,
+            Ok(true) => {
+                (ring.ask_at, ring.down_since) = (None, None);
+                ring.set(RouteState::Open) || !was_open
+            }
+            // (It is asked again: the name may be free then.)
+            Err(why) => ring.is_waiting() && ring.set(RouteState::Refused(why)),
+        };
+        if is_new {
+            let route = ring.route();
+            self.tell(&route);
+        }
+    }
+
+    /// A ring that came in ends here.
+    fn end(&mut self, key: &Key) {
+        let Some(ring) = self.incoming.remove(key) else { return };
+        ring.end();
+        self.settle(ring.route());
+        if let Some((epoch, _)) = ring.next {
+            self.receive(key.clone(), epoch);
+            self.look_at_incoming();
+        }
+    }
+
+    /// Keeps what a route came to.
+    fn settle(&mut self, route: Route) {
+        self.tell(&route);
+        let key = (route.direction, (route.host.clone(), route.name.clone()));
+        if self.settled.len() >= self.config.most_rings {
+            self.settled.pop_first();
+        }
+        self.settled.insert(key, route);
+    }
+
+    fn tell(&self, route: &Route) {
+        if let Some(told) = &self.config.on_change {
+            told(route);
+        }
+    }
+
+    /// What [`Bridge::routes`] says from here on.
+    fn show(&self) {
+        let out = self.outgoing.values().map(Outgoing::route);
+        let into = self.incoming.values().map(Incoming::route);
+        let settled = self.settled.values().cloned();
+        *locked(&self.routes) = out.chain(into).chain(settled).collect();
+    }
+}
+
+/// Asks the bridge of this host what the ring of this name is.
+fn ask(session: &Session, events: &Sender<Event>, key: Key) {
+    let (events, asked) = (events.clone(), keys::description(&key.0, &key.1));
+    let told = move |reply: zenoh::query::Reply| {
+        let described = match reply.result() {
+            Ok(sample) => Description::of_json(&sample.payload().to_bytes()),
+            Err(error) => Err(String::from_utf8_lossy(&error.payload().to_bytes()).into_owned()),
+        };
+        _ = events.send(Event::Described(key.clone(), described));
+    };
+    // (Without an answer it is asked again.)
+    _ = session.get(asked).timeout(ANSWER).callback(told).wait();
+}

@@ -1,0 +1,133 @@
+//! Keys on the network: `annulus/HOST/NAME` has the messages of a ring, and what lies behind it the rest.
+//!
+//! ```text
+//! annulus/HOST/NAME               messages
+//! annulus/HOST/NAME/@ring         a queryable: what the ring is
+//! annulus/HOST/NAME/@live/EPOCH   a liveliness token, while the ring is carried
+//! annulus/HOST/@bridge            a liveliness token, while the bridge is there
+//! annulus/HOST/@made/EPOCH        a liveliness token: a bridge has made this ring
+//! ```
+
+use std::fmt::Write;
+
+/// Of the tokens of all rings.
+pub(crate) const ALL_RINGS: &str = "annulus/*/*/@live/*";
+
+/// Of the tokens of all bridges.
+pub(crate) const ALL_BRIDGES: &str = "annulus/*/@bridge";
+
+/// Of the tokens of all rings that bridges have made.
+pub(crate) const ALL_MADE: &str = "annulus/*/@made/*";
+
+/// Characters that have a meaning in keys, and the one that takes it from them.
+const SPECIAL: [char; 7] = ['%', '/', '*', '$', '?', '#', '@'];
+
+/// A name as one part of a key.
+fn part(name: &str) -> String {
+    let mut part = String::new();
+    for character in name.chars() {
+        if SPECIAL.contains(&character) {
+            _ = write!(part, "%{:02X}", u32::from(character));
+        } else {
+            part.push(character);
+        }
+    }
+    part
+}
+
+/// The name that a part of a key stands for. `None`: no name becomes that part.
+fn name_of(text: &str) -> Option<String> {
+    let mut name = String::new();
+    let mut rest = text;
+    while let Some((before, code)) = rest.split_once('%') {
+        name.push_str(before);
+        let (code, after) = code.split_at_checked(2)?;
+        name.push(char::from(u8::from_str_radix(code, 16).ok()?));
+        rest = after;
+    }
+    name.push_str(rest);
+    (part(&name) == text && !name.is_empty()).then_some(name)
+}
+
+/// Of a ring's messages.
+pub(crate) fn messages(host: &str, name: &str) -> String {
+    format!("annulus/{}/{}", part(host), part(name))
+}
+
+/// Of what a ring is.
+pub(crate) fn description(host: &str, name: &str) -> String {
+    format!("{}/@ring", messages(host, name))
+}
+
+/// Of a ring's token.
+pub(crate) fn ring_token(host: &str, name: &str, epoch: u64) -> String {
+    format!("{}/@live/{epoch:016x}", messages(host, name))
+}
+
+/// Of a bridge's token.
+pub(crate) fn bridge_token(host: &str) -> String {
+    format!("annulus/{}/@bridge", part(host))
+}
+
+/// Of a ring that a bridge has made.
+pub(crate) fn made_token(host: &str, epoch: u64) -> String {
+    format!("annulus/{}/@made/{epoch:016x}", part(host))
+}
+
+/// The ring that a bridge has made, as such a token says.
+pub(crate) fn of_made_token(key: &str) -> Option<u64> {
+    let (host, epoch) = key.strip_prefix("annulus/")?.split_once("/@made/")?;
+    name_of(host)?;
+    u64::from_str_radix(epoch, 16).ok()
+}
+
+/// The host, the name and the epoch that a ring's token stands for.
+pub(crate) fn of_ring_token(key: &str) -> Option<(String, String, u64)> {
+    let mut parts = key.strip_prefix("annulus/")?.split('/');
+    let (host, name) = (name_of(parts.next()?)?, name_of(parts.next()?)?);
+    let (Some("@live"), Some(epoch), None) = (parts.next(), parts.next(), parts.next()) else { return None };
+    Some((host, name, u64::from_str_radix(epoch, 16).ok()?))
+}
+
+/// The host that a bridge's token stands for.
+pub(crate) fn of_bridge_token(key: &str) -> Option<String> {
+    name_of(key.strip_prefix("annulus/")?.strip_suffix("/@bridge")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_says_whose_it_is() {
+        for name in ["quotes", "a b", "50%", "*", "@ring", "$*", "ä/ö?#", "%2A", "."] {
+            let token = ring_token("host-1.example", name, 0xFEDC_0000_0000_0001);
+            assert_eq!(
+                of_ring_token(&token),
+                Some(("host-1.example".into(), name.into(), 0xFEDC_0000_0000_0001)),
+                "{token}"
+            );
+            assert!(zenoh::key_expr::KeyExpr::try_from(token.as_str()).is_ok(), "{token}");
+            assert_eq!(of_bridge_token(&bridge_token(name)).as_deref(), Some(name));
+            assert_eq!(of_made_token(&made_token(name, 77)), Some(77));
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_is_none() {
+        for key in [
+            "annulus/a/b",
+            "annulus/a/b/@live",
+            "annulus/a/b/@live/x",
+            "annulus/a/b/@live/1/2",
+            "annulus/a/b/@ring/1",
+            "annulus/a/%zz/@live/1",
+            "annulus/a/%4/@live/1",
+            "annulus/a/%61/@live/1",
+            "annulus/a//@live/1",
+            "other/a/b/@live/1",
+        ] {
+            assert_eq!(of_ring_token(key), None, "{key}");
+        }
+    }
+}

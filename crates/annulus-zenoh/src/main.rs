@@ -1,0 +1,183 @@
+//! `annulus-bridge`, which `annulus bridge` runs: carries rings between this machine and others until Ctrl-C.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use annulus::shm::Directory;
+use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState};
+use clap::Parser;
+use serde::Serialize;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// Carries rings from machine to machine, over Zenoh.
+///
+/// Run it on each machine, with the names of the rings: those that are published here go out, and those that
+/// are published on another machine come in. There they have the same names, messages of the same type, and
+/// the same sequence numbers; what was lost on the way is counted as lagged.
+#[derive(Parser)]
+#[command(name = "annulus-bridge", bin_name = "annulus bridge", version, after_help = EXAMPLES)]
+struct Arguments {
+    /// Names of rings that may go out and come in; `*` stands for any characters, `?` for one
+    #[arg(required_unless_present_any = ["send", "receive"])]
+    names: Vec<String>,
+
+    /// Names of rings that may only go out
+    #[arg(long, value_name = "NAME")]
+    send: Vec<String>,
+
+    /// Names of rings that may only come in, or HOST/NAME
+    #[arg(long, value_name = "NAME")]
+    receive: Vec<String>,
+
+    /// Connect with a bridge or a Zenoh router, such as tcp/192.168.1.7:7447
+    #[arg(long, value_name = "ENDPOINT")]
+    connect: Vec<String>,
+
+    /// Let others connect, such as at tcp/0.0.0.0:7447
+    #[arg(long, value_name = "ENDPOINT")]
+    listen: Vec<String>,
+
+    /// Look for others by multicast in the local network
+    #[arg(long)]
+    scout: bool,
+
+    /// What this machine is called on the network [default: what the system calls it]
+    #[arg(long)]
+    host: Option<String>,
+
+    /// Where the names of this machine's rings are [default: the user's directory]
+    #[arg(long, value_name = "PATH")]
+    directory: Option<PathBuf>,
+
+    /// How long a message may wait to travel with others, such as 200us
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
+    linger: Duration,
+
+    /// End a ring that came in when its bridge could not be reached for so long, such as 30s
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    close_after: Option<Duration>,
+
+    /// A configuration of Zenoh, as JSON5: for TLS, access control, and more
+    #[arg(long, value_name = "FILE")]
+    zenoh_config: Option<PathBuf>,
+
+    /// Print each change as a line of JSON, and at the end what each ring came to
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+EXAMPLES:
+  annulus bridge 'quotes*' --listen tcp/0.0.0.0:7447      on one machine
+  annulus bridge 'quotes*' --connect tcp/192.168.1.7:7447 on another
+  annulus bridge --receive 'feed-1/*' --connect tcp/192.168.1.7:7447
+                                                          what feed-1 sends, and nothing goes out";
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("annulus bridge: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), String> {
+    if arguments.connect.is_empty()
+        && arguments.listen.is_empty()
+        && !arguments.scout
+        && arguments.zenoh_config.is_none()
+    {
+        return Err(
+            "nobody can be reached: say --connect tcp/HOST:7447, --listen tcp/0.0.0.0:7447, or --scout"
+                .into(),
+        );
+    }
+    // (From here on a signal ends the rings as their end.)
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| error.to_string())?;
+    let is_json = arguments.json;
+    let bridge = Bridge::open(config(arguments)?).map_err(|error| error.to_string())?;
+    let at = bridge.listens_at().join(" ");
+    tell(is_json, &Started { host: bridge.host(), listens_at: bridge.listens_at() }, || match at.as_str() {
+        "" => format!("bridge of {}", bridge.host()),
+        at => format!("bridge of {}, at {at}", bridge.host()),
+    });
+    signals.forever().next();
+    for route in &bridge.close() {
+        tell(is_json, route, || sum(route));
+    }
+    Ok(())
+}
+
+/// How it began.
+#[derive(Serialize)]
+struct Started<'a> {
+    host: &'a str,
+    listens_at: Vec<String>,
+}
+
+fn config(arguments: Arguments) -> Result<Config, String> {
+    let is_json = arguments.json;
+    let mut config = Config::new()
+        .scout(arguments.scout)
+        .linger(arguments.linger)
+        .on_change(move |route| tell(is_json, route, || change(route)));
+    config = arguments.names.iter().fold(config, |config, name| config.carry(name));
+    config = arguments.send.iter().fold(config, |config, name| config.send(name));
+    config = arguments.receive.iter().fold(config, |config, name| config.receive(name));
+    config = arguments.connect.iter().fold(config, |config, endpoint| config.connect(endpoint));
+    config = arguments.listen.iter().fold(config, |config, endpoint| config.listen(endpoint));
+    if let Some(host) = &arguments.host {
+        config = config.host(host);
+    }
+    if let Some(path) = arguments.directory {
+        config = config.directory(Directory::open(path).map_err(|error| error.to_string())?);
+    }
+    if let Some(time) = arguments.close_after {
+        config = config.close_after(time);
+    }
+    if let Some(file) = arguments.zenoh_config {
+        config = config.zenoh_file(file);
+    }
+    Ok(config)
+}
+
+/// Prints it as JSON, or in words. (A reader that has gone ends nothing: the bridge goes on.)
+fn tell(is_json: bool, what: &impl Serialize, words: impl FnOnce() -> String) {
+    if is_json {
+        let mut line = serde_json::to_string(what).expect("numbers and texts");
+        line.push('\n');
+        _ = std::io::stdout().write_all(line.as_bytes());
+    } else {
+        _ = writeln!(std::io::stderr(), "{}", words());
+    }
+}
+
+/// What has become of a ring.
+fn change(route: &Route) -> String {
+    let ring = ring(route);
+    match &route.state {
+        RouteState::Asking => format!("{ring}: asking what it is"),
+        RouteState::Open => format!("{ring}: open, from message {} on", route.next),
+        RouteState::Down => format!("{ring}: its bridge can't be reached; the ring stands still"),
+        RouteState::Ended => format!("{}: ended", sum(route)),
+        RouteState::Refused(why) => format!("{ring}: not carried: {why}"),
+        other => format!("{ring}: {other:?}"),
+    }
+}
+
+fn ring(route: &Route) -> String {
+    match route.direction {
+        Direction::Out => format!("{} → network", route.name),
+        Direction::In => format!("{} ← {}", route.name, route.host),
+    }
+}
+
+fn sum(route: &Route) -> String {
+    let Route { messages, samples, lagged, corrupt, .. } = route;
+    format!("{}: {messages} messages in {samples} samples, {lagged} lagged, {corrupt} corrupt", ring(route))
+}

@@ -1,0 +1,184 @@
+//! Bridges and publishers that are processes of their own, and are killed.
+#![allow(clippy::match_wildcard_for_single_variants, reason = "whatever else is told is a fault")]
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use annulus::shm::{NamedSubscriber, PeerState, Received};
+use common::{Link, Machine, PATIENCE, Tick, read_to_the_end, tick, until};
+
+/// Is killed with the test.
+struct Process(Child);
+
+impl Process {
+    fn kill(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// `annulus-bridge` of that machine, for all rings.
+fn bridge(machine: &Machine, how: &str, at: SocketAddr) -> Process {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annulus-bridge"));
+    command.args(["*", "--host", &machine.host, how, &format!("tcp/{at}")]);
+    command.arg("--directory").arg(&machine.path).stdout(Stdio::null());
+    Process(command.spawn().unwrap())
+}
+
+/// An address where nobody listens.
+fn free() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+const PUBLISH_IN: &str = "ANNULUS_ZENOH_PUBLISH_IN";
+
+/// Not a test of its own: publishes in the directory that the variable names, until it is killed.
+#[test]
+fn publishes_if_it_is_told_to() {
+    let Ok(path) = std::env::var(PUBLISH_IN) else { return };
+    let directory = annulus::shm::Directory::open(path).unwrap();
+    let builder = annulus::broadcast::Builder::new(256);
+    let (mut publisher, _, invitation) = annulus::shm::broadcast::lossy::<Tick>(builder).unwrap();
+    let _name = invitation.publish(&directory, "quotes").unwrap();
+    for number in 0.. {
+        publisher.publish(tick(number));
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+fn publisher(path: &Path) -> Process {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "publishes_if_it_is_told_to"]).env(PUBLISH_IN, path).stdout(Stdio::null());
+    Process(command.spawn().unwrap())
+}
+
+/// Receives a while: each message is the one of its number, and each number is received or lost.
+fn receive_some(subscriber: &mut NamedSubscriber<Tick>, next: &mut u64, count: u64) {
+    let mut left = count;
+    while left > 0 {
+        match subscriber.recv_timeout(PATIENCE).unwrap().expect("a message") {
+            Received::Message(message) => {
+                assert_eq!(message, tick(*next));
+                *next += 1;
+                left -= 1;
+            }
+            Received::Lagged { skipped, .. } => *next += skipped,
+            told => panic!("after message {next}: {told:?}"),
+        }
+    }
+}
+
+/// Waits for the next publisher, and returns how the one before ended, if there was one, and the number of
+/// the first message.
+fn next_publisher(subscriber: &mut NamedSubscriber<Tick>) -> (Option<PeerState>, u64) {
+    let mut end = None;
+    loop {
+        match subscriber.recv_timeout(PATIENCE).unwrap().expect("a publisher") {
+            Received::Ended { state, .. } => end = Some(state),
+            Received::Began { .. } => break,
+            Received::Message(_) | Received::Lagged { .. } => {}
+            told => panic!("{told:?}"),
+        }
+    }
+    loop {
+        match subscriber.recv_timeout(PATIENCE).unwrap().expect("a message") {
+            Received::Message([number, ..]) => return (end, number + 1),
+            // What came while no bridge was there.
+            Received::Lagged { .. } => {}
+            told => panic!("{told:?}"),
+        }
+    }
+}
+
+#[test]
+fn whatever_is_killed_the_rest_goes_on() {
+    let (a, b) = (Machine::new("a"), Machine::new("b"));
+    let at = free();
+    let link = Link::to(at);
+    let mut near = bridge(&a, "--listen", at);
+    let mut far = bridge(&b, "--connect", link.address);
+    let mut publishing = publisher(&a.path);
+    let directory = b.directory();
+    let mut subscriber = NamedSubscriber::<Tick>::new(&directory, "quotes").unwrap().begin_with_oldest();
+    let (_, mut next) = next_publisher(&mut subscriber);
+    receive_some(&mut subscriber, &mut next, 200);
+
+    // The bridge that sends: the ring goes on, with the same numbers.
+    near.kill();
+    thread::sleep(Duration::from_millis(100));
+    near = bridge(&a, "--listen", at);
+    receive_some(&mut subscriber, &mut next, 2000);
+
+    // The bridge that receives: its ring died with it, and the next one begins.
+    far.kill();
+    far = bridge(&b, "--connect", link.address);
+    let (end, number) = next_publisher(&mut subscriber);
+    assert_eq!(end, Some(PeerState::Dead));
+    assert!(number >= next, "{number} {next}");
+    next = number;
+    receive_some(&mut subscriber, &mut next, 200);
+
+    // The publisher: its ring ends here, too, and a new one begins.
+    publishing.kill();
+    publishing = publisher(&a.path);
+    let (end, number) = next_publisher(&mut subscriber);
+    assert_eq!(end, Some(PeerState::Closed), "its bridge has told of the end");
+    next = number;
+    receive_some(&mut subscriber, &mut next, 200);
+
+    // The link, in both directions.
+    link.cut();
+    thread::sleep(Duration::from_millis(100));
+    link.mend();
+    receive_some(&mut subscriber, &mut next, 1000);
+    drop((near, far, publishing));
+}
+
+#[test]
+fn a_signal_ends_the_rings_as_their_end() {
+    let (a, b) = (Machine::new("a"), Machine::new("b"));
+    let at = free();
+    let _near = bridge(&a, "--listen", at);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annulus-bridge"));
+    command.args(["quotes", "--host", "b", "--connect", &format!("tcp/{at}"), "--directory"]).arg(&b.path);
+    let mut far = Process(command.stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(far.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let (mut publisher, _name) = a.publish("quotes", 64);
+    publisher.publish(tick(0));
+    let (mut subscriber, ring) = b.subscribe("quotes");
+    assert_eq!(subscriber.recv_timeout(PATIENCE), Ok(tick(0)));
+    assert!(lines.next().unwrap().starts_with("bridge of b"), "how it began");
+    assert!(lines.next().unwrap().contains("quotes ← a: open, from message "));
+    _ = Command::new("kill").arg(far.0.id().to_string()).status().unwrap();
+    let (received, lagged) = read_to_the_end(&mut subscriber);
+    assert_eq!((received, lagged), (1, 0));
+    assert_eq!(ring.publisher(), PeerState::Closed);
+    let last = lines.last().unwrap();
+    assert!(last.contains("1 messages in 1 samples, 0 lagged"), "{last}");
+    until("it has ended", || far.0.try_wait().unwrap().is_some_and(|status| status.success()));
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let said = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_annulus-bridge")).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(said(&["quotes"]).contains("--connect tcp/HOST:7447"));
+    assert!(said(&["--scout"]).contains("NAMES"));
+    assert!(said(&["quotes", "--connect", "nonsense"]).contains("tcp/192.168.1.7:7447"));
+    assert!(said(&["quotes", "--connect", "tcp/a:1", "--linger", "soon"]).contains("--linger"));
+}
