@@ -6,7 +6,7 @@
 //! twice as far, up to the middle.
 //!
 //! A number that the publisher left out is lost to a subscriber that has kept up, too, and no edge is near:
-//! it goes on behind all that were left out in a row, and the recovery before stays the last one.
+//! it goes on behind all that were left out in a row, and the margin stays.
 
 use super::ring_state::RingState;
 use crate::base::sequence::Sequence;
@@ -17,15 +17,16 @@ use crate::ring::{Frontier, Store};
 pub(super) struct Recovery {
     /// Where the subscriber went on.
     pub(super) resume: Sequence,
-    /// How far after the oldest message that was; [`Recovery::NO_MARGIN`] before the first.
+    /// How far after the oldest message the last one that was lapped went on; [`Recovery::NO_MARGIN`] before
+    /// the first. With [`Recovery::LEFT_OUT`].
     margin: u64,
 }
 
 impl Recovery {
-    const NO_MARGIN: u64 = u64::MAX;
+    const NO_MARGIN: u64 = u64::MAX >> 1;
 
-    /// That of no recovery: nothing was overwritten.
-    const LEFT_OUT: u64 = u64::MAX - 1;
+    /// Beside a margin: nothing was overwritten since.
+    const LEFT_OUT: u64 = 1 << 63;
 
     /// Before the first one.
     pub(super) fn before_the_first() -> Self {
@@ -44,10 +45,11 @@ impl Recovery {
             // That one alone is lost, or all that is older than a ring: each of those was overwritten, or was
             // still being written when its slot was needed.
             let oldest = shared.ring.end(cursor).back(shared.ring.capacity() as u64);
-            Self { resume: oldest.max(cursor.next()), ..self }
+            Self { resume: oldest.max(cursor.next()), margin: self.margin() }
         } else if shared.ring.is_left_out(cursor) {
             let head = shared.ring.frontier(cursor).head;
-            Self { resume: shared.ring.behind_left_out(cursor.next(), head), margin: Self::LEFT_OUT }
+            let resume = shared.ring.behind_left_out(cursor.next(), head);
+            Self { resume, margin: self.margin | Self::LEFT_OUT }
         } else {
             self.next_if_lapped(shared, cursor)
         };
@@ -63,7 +65,7 @@ impl Recovery {
         if standing > edge {
             // Numbers that were left out are next to be overwritten, so there is no need of a margin: it
             // would cost messages that stand.
-            let margin = if self.is_near(cursor, capacity) { self.margin } else { Self::NO_MARGIN };
+            let margin = if self.is_near(cursor, capacity) { self.margin() } else { Self::NO_MARGIN };
             return Self { resume: standing, margin };
         }
         let next = self.next_among(frontier, capacity, cursor);
@@ -72,12 +74,16 @@ impl Recovery {
 
     /// Nothing was overwritten: the numbers up to `resume` were left out.
     pub(super) fn is_left_out(self) -> bool {
-        self.margin == Self::LEFT_OUT
+        self.margin & Self::LEFT_OUT != 0
+    }
+
+    fn margin(self) -> u64 {
+        self.margin & !Self::LEFT_OUT
     }
 
     /// Whether less than half a ring lies between this recovery and a lag at `cursor`.
     fn is_near(self, cursor: Sequence, capacity: u64) -> bool {
-        self.margin != Self::NO_MARGIN && cursor.since(self.resume) < capacity / 2
+        self.margin() != Self::NO_MARGIN && cursor.since(self.resume) < capacity / 2
     }
 
     /// As [`next_if_lapped`](Self::next_if_lapped), in a ring with this frontier that holds `capacity`
@@ -85,8 +91,11 @@ impl Recovery {
     pub(super) fn next_among(self, frontier: Frontier, capacity: u64, cursor: Sequence) -> Self {
         let half = capacity / 2;
         // Decision 0010: each time further from the edge.
-        let margin =
-            if self.is_near(cursor, capacity) { (2 * self.margin).max(half / 32).clamp(1, half) } else { 0 };
+        let margin = if self.is_near(cursor, capacity) {
+            (2 * self.margin()).max(half / 32).clamp(1, half)
+        } else {
+            0
+        };
         // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the
         // same.
         let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());

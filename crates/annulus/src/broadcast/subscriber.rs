@@ -702,11 +702,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
             let next = self.recovery.next(&self.shared, self.cursor);
-            if next.is_left_out() {
-                return self.pass_left_out(next.resume);
+            (self.recovery, resume) = (next, next.resume);
+            if self.shared.is_stage() && next.is_left_out() {
+                return self.pass_left_out(resume);
             }
-            self.recovery = next;
-            resume = next.resume;
         } else if self.shared.is_stage() {
             self.shared.note_lag(resume.since(self.cursor));
         }

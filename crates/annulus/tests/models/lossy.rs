@@ -142,7 +142,8 @@ impl Account {
     fn resume(&self, model: &Model) -> Option<(u64, Option<(u64, u64)>)> {
         if self.cursor >= model.oldest() {
             let resume = model.behind_left_out(self.cursor);
-            return (resume > self.cursor).then_some((resume, self.recovery));
+            let recovery = self.recovery.map(|(_, margin)| (resume, margin));
+            return (resume > self.cursor).then_some((resume, recovery));
         }
         let half = model.capacity as u64 / 2;
         let again = self.recovery.filter(|(resumed, _)| self.cursor - resumed < half);
