@@ -319,6 +319,10 @@ impl Manager {
         match (known, came) {
             (Some(known), false) if known == epoch => {
                 let ring = self.incoming.get_mut(&key).expect("just seen");
+                if ring.is_waiting() {
+                    // There is nothing to be kept, and another ring may take its place.
+                    return self.end(&key);
+                }
                 // It is asked for until it answers: a link that is back may bring no token anew.
                 (ring.down_since, ring.ask_at) = (Some(Instant::now()), Some(Instant::now() + ANSWER));
                 if !ring.is_over() && ring.set(RouteState::Down) {
@@ -326,7 +330,11 @@ impl Manager {
                     self.tell(&route);
                 }
             }
-            (_, false) => {}
+            (_, false) => {
+                if let Some(ring) = self.incoming.get_mut(&key) {
+                    ring.next = ring.next.filter(|(next, _)| *next != epoch);
+                }
+            }
             (Some(known), true) if known == epoch => {
                 let ring = self.incoming.get_mut(&key).expect("just seen");
                 ring.down_since = None;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 const VERSION: u32 = 1;
 
 /// The largest message, in bytes.
-pub(crate) const LARGEST_MESSAGE: usize = 4096;
+const LARGEST_MESSAGE: usize = 4096;
 
 /// The longest text that is looked at, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -51,10 +51,7 @@ impl Description {
                 return Err(format!("it is a {other}; only broadcast rings of messages leave a machine"));
             }
         };
-        if info.payload_bytes() == 0 || info.payload_bytes() > LARGEST_MESSAGE {
-            let bytes = info.payload_bytes();
-            return Err(format!("its messages have {bytes} bytes; 1 to {LARGEST_MESSAGE} can be carried"));
-        }
+        can_be_carried(info.payload_bytes())?;
         let schema = info.schema().map_err(|error: AttachError| error.to_string())?;
         Ok(Self {
             version: VERSION,
@@ -96,9 +93,7 @@ impl Description {
     pub(crate) fn ring(&self, most_bytes: u64) -> Result<(MessageType, usize), Refused> {
         let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX);
         let alignment = usize::try_from(self.alignment).unwrap_or(usize::MAX);
-        if bytes == 0 || bytes > LARGEST_MESSAGE {
-            return Err(format!("its messages have {bytes} bytes; 1 to {LARGEST_MESSAGE} can be carried"));
-        }
+        can_be_carried(bytes)?;
         let needed = self.capacity.saturating_mul(2 * self.bytes.max(32));
         if needed > most_bytes {
             return Err(format!(
@@ -127,6 +122,14 @@ impl Description {
         }
         Ok((of, self.capacity as usize))
     }
+}
+
+/// Whether there are rings for messages of so many bytes.
+fn can_be_carried(bytes: usize) -> Result<(), Refused> {
+    if bytes == 0 || bytes > LARGEST_MESSAGE {
+        return Err(format!("its messages have {bytes} bytes; 1 to {LARGEST_MESSAGE} can be carried"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

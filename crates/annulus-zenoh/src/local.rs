@@ -57,10 +57,6 @@ pub(crate) struct Put {
     pub(crate) lagged: u64,
 }
 
-fn too_large(of: &MessageType) -> Refused {
-    format!("a message has {} bytes; 4,096 at most can be carried", of.bytes())
-}
-
 /// What its messages are.
 pub(crate) fn message_type(info: &RingInfo) -> Result<MessageType, Refused> {
     let schema = info.schema().map_err(|error| error.to_string())?;
@@ -71,7 +67,7 @@ pub(crate) fn message_type(info: &RingInfo) -> Result<MessageType, Refused> {
     ))
 }
 
-/// Reads this ring from its oldest message on.
+/// Reads this ring, of which there is a description, from its oldest message on.
 pub(crate) fn source(invitation: &Invitation, info: &RingInfo) -> Result<Box<dyn Source>, Refused> {
     let (of, strategy) = (message_type(info)?, WaitStrategy::default());
     let of = &of;
@@ -86,10 +82,10 @@ pub(crate) fn source(invitation: &Invitation, info: &RingInfo) -> Result<Box<dyn
         let subscriber = ring.subscribe_from_oldest();
         Box::new(Reading { ring, subscriber, bytes }) as Box<dyn Source>
     }));
-    source.ok_or_else(|| too_large(of))?.map_err(|error| error.to_string())
+    source.expect("a description was made of it").map_err(|error| error.to_string())
 }
 
-/// A new ring of so many messages, whose first one has this number.
+/// A new ring of so many messages, which are those of a description; the first one has this number.
 pub(crate) fn sink(
     of: &MessageType,
     capacity: usize,
@@ -100,7 +96,7 @@ pub(crate) fn sink(
     let sink = classes!(bytes, WORDS, LARGE => blocks::lossy::<WORDS, LARGE>(builder, of).map(
         |(publisher, _, invitation)| (Box::new(Writing { publisher, bytes }) as Box<dyn Sink>, invitation)
     ));
-    sink.ok_or_else(|| too_large(of))?.map_err(|error| error.to_string())
+    sink.expect("it is of a description").map_err(|error| error.to_string())
 }
 
 struct Reading<const WORDS: usize, const LARGE: bool> {

@@ -366,6 +366,13 @@ fn others_on_the_network_read_and_do_no_harm() {
     });
     assert!(far.routes().len() <= 2 * 256);
     drop(tokens);
+    // What they took is free again.
+    let (mut other, _other_name) = a.publish("orders", 64);
+    let (mut others, _others_ring) = b.subscribe("orders");
+    until("another ring comes", || {
+        other.publish(tick(other.sequence()));
+        others.try_recv().is_ok()
+    });
     // The ring goes on.
     until("it goes on", || {
         publisher.publish(tick(publisher.sequence()));

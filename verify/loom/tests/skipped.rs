@@ -53,8 +53,8 @@ fn the_newest_beside_a_gap() {
     }
 }
 
-/// Whoever joins behind a message finds it, also where the message behind the gap showed the way: its first
-/// stamp comes after all that was left out.
+/// A subscriber that joins behind a message finds it, also where the message behind the gap showed the way:
+/// its first stamp comes after all that was left out.
 #[test]
 fn who_joins_behind_a_gap_sees_what_came_before() {
     check(|| {

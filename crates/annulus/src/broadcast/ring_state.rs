@@ -270,7 +270,8 @@ impl<S: Store> RingState<S> {
     }
 
     /// The one publisher, whose next message would be `first`, leaves out the numbers before `sequence`, and
-    /// wakes whoever waits: it is told. Whether it does; no, where somebody has closed the ring.
+    /// wakes the subscribers that sleep, so that they are told. `false`, and nothing was done, if the ring is
+    /// closed.
     #[cold]
     #[inline(never)]
     pub(super) fn leave_out(&self, first: Sequence, sequence: Sequence) -> bool {

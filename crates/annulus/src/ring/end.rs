@@ -69,7 +69,7 @@ impl RingEnd {
                 _ => return,
             };
             // Release: pairs with the Acquire in `is_open`, and with end.hold8; what came before the close is
-            // seen by whoever is refused. Acquire: pairs with end.hold8; what was left out is seen.
+            // seen by a publisher that is refused. Acquire: pairs with end.hold8; what was left out is seen.
             match self.0.compare_exchange(seen, ending, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return,
                 // The publisher holds the end, or does not any more, or somebody else was first.

@@ -304,7 +304,7 @@ impl<P: Publish> Case<P> {
                 let (meanwhile, rest) = rest.split_at(patience.steps.min(rest.len()));
                 steps = rest;
                 let (or_lag, mut meanwhile) = (matches!(step, Step::AwaitOrLag(_)), meanwhile.to_vec());
-                // Who waits for a message is woken for nothing where numbers are left out.
+                // A task that waits for a message is woken for nothing where numbers are left out.
                 meanwhile.retain(|step| or_lag || !matches!(step, Step::LeaveOut(_)));
                 self.await_message(or_lag, patience, &meanwhile);
                 continue;
