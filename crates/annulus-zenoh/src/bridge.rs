@@ -1,6 +1,6 @@
 //! [`Bridge`]: which rings it carries, and what it hears of others.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -10,10 +10,12 @@ use annulus::shm::{Directory, Invitation, PeerState};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
+use crate::ack::{Ack, Needs};
 use crate::config::Config;
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
 use crate::error::Error;
+use crate::far_ring::{Made, Makes};
 use crate::incoming::Incoming;
 use crate::keys;
 use crate::outgoing::Outgoing;
@@ -23,6 +25,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long an answer may take, and when it is asked again after one that could not be used.
 const ANSWER: Duration = Duration::from_secs(2);
+
+/// The last messages of a ring without loss come within that time, or the next ring begins without them.
+const DELIVERED: Duration = Duration::from_secs(60);
 
 /// A ring of which no token tells any more has ended, if its bridge is there for so long.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -44,11 +49,13 @@ pub struct Bridge {
 }
 
 /// What the manager hears of.
-enum Event {
+pub(crate) enum Event {
     /// A token came, or went.
     Token(SampleKind, String),
     /// What another bridge says of the ring of this host and name.
     Described((String, String), Result<Description, Refused>),
+    /// A ring that this bridge has made is gone.
+    Unmade(u64),
     Stop,
 }
 
@@ -165,19 +172,22 @@ struct Manager {
     directory: Arc<Directory>,
     config: Config,
     host: String,
+    /// Another number for each bridge that begins.
+    life: u64,
     events: Sender<Event>,
     routes: Arc<Mutex<Vec<Route>>>,
     /// By their names and epochs.
     outgoing: BTreeMap<(String, u64), Outgoing>,
     incoming: BTreeMap<Key, Incoming>,
+    /// The epochs of rings that come in when there is a place for them.
+    crowded: BTreeMap<Key, u64>,
     /// Of rings that have ended, or were refused: what they came to.
     settled: BTreeMap<(Direction, Key), Route>,
     /// The epochs of the rings that went out last and have ended, or can't go out, by their names.
     sent: HashMap<String, u64>,
     /// The hosts whose bridges are there, and since when.
     bridges: HashMap<String, Instant>,
-    /// The rings that bridges have made.
-    made: HashSet<u64>,
+    made: Made,
 }
 
 impl Manager {
@@ -188,19 +198,22 @@ impl Manager {
         host: String,
         (events, routes): (Sender<Event>, Arc<Mutex<Vec<Route>>>),
     ) -> Self {
+        let [life @ .., _, _, _, _, _, _, _, _] = session.zid().to_le_bytes();
         Self {
             session,
             directory,
             config,
             host,
+            life: u64::from_le_bytes(life),
             events,
             routes,
             outgoing: BTreeMap::new(),
             incoming: BTreeMap::new(),
+            crowded: BTreeMap::new(),
             settled: BTreeMap::new(),
             sent: HashMap::new(),
             bridges: HashMap::new(),
-            made: HashSet::new(),
+            made: Made::default(),
         }
     }
 
@@ -225,6 +238,7 @@ impl Manager {
                 Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(Event::Token(kind, key)) => self.hear(kind, &key),
                 Ok(Event::Described(key, described)) => self.learn(&key, described),
+                Ok(Event::Unmade(epoch)) => self.made.remove(epoch),
                 Err(RecvTimeoutError::Timeout) => {
                     look_at = Instant::now() + LOOK_INTERVAL;
                     self.look_at_rings();
@@ -234,12 +248,13 @@ impl Manager {
             self.show();
         }
         for ring in self.incoming.values() {
-            ring.end();
+            ring.end(true);
         }
         self.show();
         self.incoming.clear();
         // Before those of the rings, which have not ended.
         drop(token);
+        self.outgoing.values().for_each(Outgoing::stop);
         self.outgoing.clear();
     }
 
@@ -269,8 +284,12 @@ impl Manager {
         let Ok(info) = invitation.info() else { return };
         let epoch = info.identity();
         let key = (name.to_string(), epoch);
-        let is_known = self.sent.get(name) == Some(&epoch) || self.outgoing.contains_key(&key);
-        if is_known || self.made.contains(&epoch) {
+        if self.sent.get(name) == Some(&epoch) || self.outgoing.contains_key(&key) {
+            return;
+        }
+        if self.made.contains(epoch) {
+            // (From here on it is known, also where another bridge of this machine can't be heard.)
+            self.sent.insert(name.into(), epoch);
             return;
         }
         let begun = Outgoing::begin(&self.session, &self.config, (&self.host, name), &invitation, &info);
@@ -296,11 +315,17 @@ impl Manager {
             if !came {
                 self.bridges.remove(&host);
             } else if self.bridges.len() < MOST_REMEMBERED {
+                let of_host = self.incoming.iter_mut().filter(|(key, _)| key.0 == host);
+                for (_, ring) in of_host.filter(|(_, ring)| ring.down_since.is_some()) {
+                    ring.ask_at = Some(Instant::now());
+                }
                 self.bridges.insert(host, Instant::now());
             }
-        } else if let Some(epoch) = keys::of_made_token(key) {
-            if !came {
-                self.made.remove(&epoch);
+        } else if let Some((host, epoch)) = keys::of_made_token(key) {
+            // (What this bridge has made it knows. Where the link is cut, its own tokens go, too.)
+            if host == self.host {
+            } else if !came {
+                self.made.remove(epoch);
             } else if self.made.len() < MOST_REMEMBERED {
                 self.made.insert(epoch);
                 // This bridge may have been faster than the word of it.
@@ -331,6 +356,9 @@ impl Manager {
                 }
             }
             (_, false) => {
+                if self.crowded.get(&key) == Some(&epoch) {
+                    self.crowded.remove(&key);
+                }
                 if let Some(ring) = self.incoming.get_mut(&key) {
                     ring.next = ring.next.filter(|(next, _)| *next != epoch);
                 }
@@ -344,7 +372,8 @@ impl Manager {
             (Some(_), true) => {
                 let ring = self.incoming.get_mut(&key).expect("just seen");
                 // Asked once more how far it was: its last messages may have been lost.
-                ring.next = Some((epoch, Instant::now() + ANSWER));
+                let most = if ring.is_reliable() { DELIVERED } else { ANSWER };
+                ring.next = Some((epoch, Instant::now() + most));
                 ring.ask_at = Some(Instant::now());
             }
             (None, true) => self.receive(key, epoch),
@@ -356,8 +385,12 @@ impl Manager {
     fn receive(&mut self, key: Key, epoch: u64) {
         let (host, name) = &key;
         let begun = if self.incoming.len() < self.config.most_rings {
-            Incoming::begin(&self.session, host, name, epoch).map_err(|error| error.to_string())
+            let begun = Incoming::begin(&self.session, (host, name, epoch), (&self.host, self.life));
+            begun.map_err(|error| error.to_string())
         } else {
+            if self.crowded.len() < MOST_REMEMBERED {
+                self.crowded.insert(key.clone(), epoch);
+            }
             Err(format!("{} rings come in already, and no more than these may", self.incoming.len()))
         };
         match begun {
@@ -385,11 +418,17 @@ impl Manager {
                 over.push(key.clone());
             } else if ring.ask_at.is_some_and(|at| at <= Instant::now()) {
                 ring.ask_at = Some(Instant::now() + ANSWER);
-                ask(&self.session, &self.events, key.clone());
+                let ack = Ack { epoch: ring.epoch(), life: self.life, next: 0, needs: Needs::Nothing };
+                ask(&self.session, &self.events, key.clone(), (&self.host, ack));
             }
+            ring.say_how_far();
         }
         for key in over {
             self.end(&key);
+        }
+        while self.incoming.len() < self.config.most_rings {
+            let Some((key, epoch)) = self.crowded.pop_first() else { break };
+            self.receive(key, epoch);
         }
     }
 
@@ -398,7 +437,14 @@ impl Manager {
         let Some(ring) = self.incoming.get_mut(key) else { return };
         let was_open = ring.route().state == RouteState::Open;
         let made = described.and_then(|described| {
-            ring.is(&self.session, &self.config, (&self.directory, &self.host), &described)
+            let makes = Makes {
+                session: self.session.clone(),
+                directory: Arc::clone(&self.directory),
+                host: self.host.clone(),
+                made: self.made.clone(),
+                events: self.events.clone(),
+            };
+            ring.is(makes, &self.config, &described)
         });
         let is_new = match made {
             Ok(false) => false,
@@ -418,7 +464,7 @@ impl Manager {
     /// A ring that came in ends here.
     fn end(&mut self, key: &Key) {
         let Some(ring) = self.incoming.remove(key) else { return };
-        ring.end();
+        ring.end(false);
         self.settle(ring.route());
         if let Some((epoch, _)) = ring.next {
             self.receive(key.clone(), epoch);
@@ -451,8 +497,9 @@ impl Manager {
     }
 }
 
-/// Asks the bridge of this host what the ring of this name is.
-fn ask(session: &Session, events: &Sender<Event>, key: Key) {
+/// Asks the bridge of this host what the ring of this name is. `reader`: this bridge, and which ring it
+/// means.
+fn ask(session: &Session, events: &Sender<Event>, key: Key, reader: (&str, Ack)) {
     let (events, asked) = (events.clone(), keys::description(&key.0, &key.1));
     let told = move |reply: zenoh::query::Reply| {
         let described = match reply.result() {
@@ -462,5 +509,6 @@ fn ask(session: &Session, events: &Sender<Event>, key: Key) {
         _ = events.send(Event::Described(key.clone(), described));
     };
     // (Without an answer it is asked again.)
-    _ = session.get(asked).timeout(ANSWER).callback(told).wait();
+    let get = session.get(asked).payload(reader.0).attachment(reader.1.to_bytes().as_slice());
+    _ = get.timeout(ANSWER).callback(told).wait();
 }

@@ -28,10 +28,29 @@ pub struct Config {
     receive: Vec<WildMatch>,
     pub(crate) linger: Duration,
     pub(crate) batch_bytes: usize,
+    pub(crate) reliable: bool,
+    pub(crate) window_bytes: usize,
+    pub(crate) patience: Duration,
+    pub(crate) when_down: WhenDown,
+    pub(crate) subscribers: usize,
     pub(crate) most_rings: usize,
     pub(crate) most_bytes: u64,
     pub(crate) close_after: Option<Duration>,
     pub(crate) on_change: Option<Arc<OnChange>>,
+}
+
+/// What becomes of a reliable ring when another bridge that gets it is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum WhenDown {
+    /// The messages are kept until it is back. When the window is full, the publisher of a lossless ring
+    /// waits for it, and of a lossy ring the oldest messages are dropped.
+    Hold,
+    /// Nothing is kept for it any more. When it is back, the messages that it did not get are counted as
+    /// lagged; a lossless ring ends there, and the next one begins.
+    #[default]
+    Drop,
+    /// The ring is not carried any more, to nobody. It ends on the other machines.
+    Close,
 }
 
 pub(crate) type OnChange = dyn Fn(&Route) + Send + Sync;
@@ -51,6 +70,11 @@ impl Config {
             receive: Vec::new(),
             linger: Duration::ZERO,
             batch_bytes: 48 * 1024,
+            reliable: false,
+            window_bytes: 16 << 20,
+            patience: Duration::from_secs(10),
+            when_down: WhenDown::Drop,
+            subscribers: 0,
             most_rings: 256,
             most_bytes: 256 << 20,
             close_after: None,
@@ -125,6 +149,45 @@ impl Config {
     /// So many bytes of messages travel together at most; 48 KiB by default. One message always travels.
     pub fn batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes = bytes;
+        self
+    }
+
+    /// Messages that go out are kept until the other bridges have them, and those that are lost on the way
+    /// are sent again. A lossless ring stays one: its publisher waits for the other bridges, and they wait
+    /// for the subscribers there. By default no ring is carried so, and nothing is sent again.
+    ///
+    /// What is kept has bounds: [`window_bytes`](Self::window_bytes) and [`patience`](Self::patience).
+    pub fn reliable(mut self, reliable: bool) -> Self {
+        self.reliable = reliable;
+        self
+    }
+
+    /// So many bytes of a [reliable](Self::reliable) ring are kept at most, until the other bridges have
+    /// them; 16 MiB by default. When they are full, the publisher of a lossless ring waits, and of a lossy
+    /// ring the oldest messages can't be sent again.
+    pub fn window_bytes(mut self, bytes: usize) -> Self {
+        self.window_bytes = bytes.max(1);
+        self
+    }
+
+    /// After so long without a word from it, another bridge that gets a [reliable](Self::reliable) ring is
+    /// taken to be down; 10 seconds by default. (It says something twice a second.)
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// What becomes of a [reliable](Self::reliable) ring when another bridge that gets it is down;
+    /// [`WhenDown::Drop`] by default.
+    pub fn when_down(mut self, policy: WhenDown) -> Self {
+        self.when_down = policy;
+        self
+    }
+
+    /// A lossless ring that comes in waits for so many subscribers before its first message; for none by
+    /// default. The publisher on the other machine waits with it.
+    pub fn subscribers(mut self, count: usize) -> Self {
+        self.subscribers = count;
         self
     }
 

@@ -50,6 +50,12 @@ pub struct Route {
     pub samples: u64,
     /// The bytes of these messages.
     pub bytes: u64,
+    /// Messages that were sent once more, because they were lost on the way.
+    pub again: u64,
+    /// Bridges that get a ring without loss that goes out.
+    pub readers: u64,
+    /// Messages that are kept because one of these bridges may not have them.
+    pub kept: u64,
     /// Messages that were lost before they came here: out, to this bridge; in, on the way.
     pub lagged: u64,
     /// Samples that were no messages of this ring, and were dropped.
@@ -68,6 +74,9 @@ pub(crate) struct Counters {
     messages: AtomicU64,
     samples: AtomicU64,
     bytes: AtomicU64,
+    again: AtomicU64,
+    readers: AtomicU64,
+    kept: AtomicU64,
     lagged: AtomicU64,
     corrupt: AtomicU64,
     next: AtomicU64,
@@ -84,6 +93,9 @@ impl Counters {
             messages: zero(),
             samples: zero(),
             bytes: zero(),
+            again: zero(),
+            readers: zero(),
+            kept: zero(),
             lagged: zero(),
             corrupt: zero(),
             next: zero(),
@@ -97,6 +109,15 @@ impl Counters {
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.samples.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sent_again(&self, messages: u64) {
+        self.again.fetch_add(messages, Ordering::Relaxed);
+    }
+
+    pub(crate) fn keeps(&self, messages: u64, readers: u64) {
+        self.kept.store(messages, Ordering::Relaxed);
+        self.readers.store(readers, Ordering::Relaxed);
     }
 
     pub(crate) fn lagged(&self, messages: u64) {
@@ -138,6 +159,9 @@ impl Counters {
             messages: of(&self.messages),
             samples: of(&self.samples),
             bytes: of(&self.bytes),
+            again: of(&self.again),
+            readers: of(&self.readers),
+            kept: of(&self.kept),
             lagged: of(&self.lagged),
             corrupt: of(&self.corrupt),
             next: of(&self.next),

@@ -33,6 +33,10 @@ pub(crate) struct Description {
     pub(crate) fingerprint: String,
     /// The number of the message that comes next.
     pub(crate) next: u64,
+    /// The number of the first message that the bridge that asks will get.
+    pub(crate) begin: u64,
+    /// Whether messages that are lost on the way can be asked for.
+    pub(crate) reliable: bool,
     /// Whether none will come.
     pub(crate) ended: bool,
 }
@@ -63,6 +67,8 @@ impl Description {
             schema: schema.map(|schema| schema.to_string()),
             fingerprint: format!("{:016x}", info.fingerprint().to_u64()),
             next: info.start(),
+            begin: info.start(),
+            reliable: false,
             ended: false,
         })
     }
@@ -148,6 +154,8 @@ mod tests {
             schema: Some(schema.to_string()),
             fingerprint: format!("{:016x}", schema.fingerprint().to_u64()),
             next: 7,
+            begin: 7,
+            reliable: false,
             ended: false,
         }
     }

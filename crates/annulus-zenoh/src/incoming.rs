@@ -1,31 +1,47 @@
-//! [`Incoming`]: makes a ring of this machine of what comes from the network.
+//! [`Incoming`]: listens to a ring of another machine, and passes what comes on to a [`FarRing`].
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Directory, PublishedName};
 use zenoh::bytes::Encoding;
-use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
+use crate::ack::Needs;
 use crate::config::Config;
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
+use crate::far_ring::{Acks, FarRing, Makes, Plan};
 use crate::frame::Frame;
 use crate::keys;
-use crate::local::{self, Sink};
 use crate::outgoing::encoding_of;
 
 /// So many bytes that come before it is known what the ring is are kept.
 const MOST_WAITING: usize = 1 << 20;
+
+/// So many samples wait for the subscribers of a lossless ring.
+const MOST_QUEUED: usize = 1024;
+
+/// And so many bytes of them.
+const MOST_QUEUED_BYTES: usize = 16 << 20;
+
+/// A bridge that gets a ring without loss says how far it is at least so often.
+const HEARTBEAT: Duration = Duration::from_millis(500);
 
 /// A ring that comes from the network.
 pub(crate) struct Incoming {
     shared: Arc<Shared>,
     /// Keeps the messages coming.
     _subscriber: Subscriber<()>,
+    acks: Acks,
+    /// Whether lost messages can be asked for.
+    is_reliable: bool,
+    /// How far it has said that it is, and when.
+    said: Option<(u64, Instant)>,
     /// Since when its bridge can't be reached.
     pub(crate) down_since: Option<Instant>,
     /// When to ask again what it is.
@@ -37,7 +53,9 @@ pub(crate) struct Incoming {
 /// What the network's thread has, too.
 struct Shared {
     ring: Mutex<Ring>,
-    counters: Counters,
+    counters: Arc<Counters>,
+    /// No message is waited for any more. (Relaxed: it is seen soon enough.)
+    is_over: AtomicBool,
 }
 
 /// The ring.
@@ -53,18 +71,41 @@ enum Stage {
         samples: Vec<(Frame, Vec<u8>)>,
         bytes: usize,
     },
-    Open(Open),
+    Open {
+        encoding: Encoding,
+        to: To,
+    },
     Over,
 }
 
-struct Open {
-    sink: Box<dyn Sink>,
-    /// Of a message.
-    bytes: usize,
-    encoding: Encoding,
-    /// In this order: the name goes before the word that a bridge made the ring.
-    _name: PublishedName,
-    _made: LivelinessToken,
+/// Where samples go.
+enum To {
+    /// To a lossy ring, at once.
+    Ring(Box<FarRing>),
+    /// To the thread of a lossless ring, which waits for subscribers.
+    Thread(Queue),
+}
+
+/// Samples for the thread of a ring.
+struct Queue {
+    samples: SyncSender<(Frame, Vec<u8>)>,
+    /// Of all samples that wait. (Relaxed: an amount, which orders nothing.)
+    bytes: Arc<AtomicUsize>,
+    thread: JoinHandle<()>,
+}
+
+impl Queue {
+    /// Gives it to the thread, or forgets it where too much waits: it is asked for once more.
+    fn push(&self, frame: Frame, payload: Vec<u8>) {
+        let bytes = payload.len();
+        if self.bytes.load(Ordering::Relaxed) + bytes > MOST_QUEUED_BYTES {
+            return;
+        }
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if self.samples.try_send((frame, payload)).is_err() {
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Shared {
@@ -72,8 +113,12 @@ impl Shared {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn goes_on(&self) -> bool {
+        !self.is_over.load(Ordering::Relaxed)
+    }
+
     /// On the network's thread.
-    fn take(&self, sample: &Sample) {
+    fn take(&self, sample: &Sample, acks: &Acks) {
         let frame = sample.attachment().and_then(|attachment| Frame::of_bytes(&attachment.to_bytes()));
         let Some(frame) = frame.filter(|_| sample.kind() == SampleKind::Put) else {
             return self.counters.corrupt();
@@ -91,54 +136,76 @@ impl Shared {
                     samples.push((frame, payload.into_owned()));
                 }
             }
-            Stage::Open(open) if *sample.encoding() != open.encoding => self.counters.corrupt(),
-            Stage::Open(open) => {
-                if self.put(open, frame, &payload) {
-                    ring.stage = Stage::Over;
-                    self.counters.set(RouteState::Ended);
+            Stage::Open { encoding, .. } if *sample.encoding() != *encoding => self.counters.corrupt(),
+            Stage::Open { to, .. } => {
+                if self.pass(to, frame, &payload) {
+                    self.finish(&mut ring);
                 }
             }
+            // It had said that before, which may have been lost.
+            Stage::Over if frame.after > 0 => acks.say(self.counters.next(), Needs::Out),
             Stage::Over => {}
         }
     }
 
-    /// Publishes these messages. Whether the ring ends behind them.
-    fn put(&self, open: &mut Open, frame: Frame, payload: &[u8]) -> bool {
-        if !payload.len().is_multiple_of(open.bytes) {
-            self.counters.corrupt();
-            return false;
+    /// Whether the ring ends behind these messages, and is not ended by its thread.
+    fn pass(&self, to: &mut To, frame: Frame, payload: &[u8]) -> bool {
+        match to {
+            To::Ring(ring) => ring.take(frame, payload, &|| self.goes_on()),
+            To::Thread(queue) => {
+                queue.push(frame, payload.to_vec());
+                false
+            }
         }
-        // (A number that is too large.)
-        let Ok(put) = open.sink.put(frame.first, payload) else {
-            self.counters.corrupt();
-            return false;
-        };
-        self.counters.lagged(put.lagged);
-        if put.published > 0 {
-            self.counters.carried(put.published, put.published * open.bytes as u64);
+    }
+
+    /// The ring has ended, as it has there.
+    fn finish(&self, ring: &mut Ring) {
+        ring.stage = Stage::Over;
+        // (One that could not be made anew is refused.)
+        if self.counters.state() == RouteState::Open || self.counters.state() == RouteState::Down {
+            self.counters.set(RouteState::Ended);
         }
-        self.counters.go_to(open.sink.next());
-        if frame.ends {
-            open.sink.close();
+    }
+}
+
+/// The thread of a lossless ring.
+fn deliver(shared: &Shared, mut ring: FarRing, samples: &Receiver<(Frame, Vec<u8>)>, bytes: &AtomicUsize) {
+    for (frame, payload) in samples {
+        bytes.fetch_sub(payload.len(), Ordering::Relaxed);
+        let ends = ring.take(frame, &payload, &|| shared.goes_on());
+        if ends {
+            shared.finish(&mut shared.ring());
         }
-        frame.ends
+        if ends || !shared.goes_on() {
+            break;
+        }
     }
 }
 
 impl Incoming {
-    /// Begins to listen to a ring of which a token tells.
-    pub(crate) fn begin(session: &Session, host: &str, name: &str, epoch: u64) -> zenoh::Result<Self> {
-        let counters = Counters::new(Direction::In, host, name, RouteState::Asking);
+    /// Begins to listen to a ring of which a token tells. `reader` is this bridge's host, and its life.
+    pub(crate) fn begin(
+        session: &Session,
+        (host, name, epoch): (&str, &str, u64),
+        reader: (&str, u64),
+    ) -> zenoh::Result<Self> {
+        let counters = Arc::new(Counters::new(Direction::In, host, name, RouteState::Asking));
         let stage = Stage::Waiting { samples: Vec::new(), bytes: 0 };
-        let shared = Arc::new(Shared { ring: Mutex::new(Ring { epoch, stage }), counters });
-        let taking = Arc::clone(&shared);
+        let ring = Mutex::new(Ring { epoch, stage });
+        let shared = Arc::new(Shared { ring, counters, is_over: AtomicBool::new(false) });
+        let acks = Acks::new(session, (host, name, epoch), reader);
+        let (taking, saying) = (Arc::clone(&shared), acks.clone());
         let subscriber = session
             .declare_subscriber(keys::messages(host, name))
-            .callback(move |sample| taking.take(&sample))
+            .callback(move |sample| taking.take(&sample, &saying))
             .wait()?;
         Ok(Self {
             shared,
             _subscriber: subscriber,
+            acks,
+            is_reliable: false,
+            said: None,
             down_since: None,
             ask_at: Some(Instant::now()),
             next: None,
@@ -161,6 +228,11 @@ impl Incoming {
         matches!(self.shared.ring().stage, Stage::Waiting { .. })
     }
 
+    /// Whether lost messages can be asked for.
+    pub(crate) fn is_reliable(&self) -> bool {
+        self.is_reliable
+    }
+
     /// Returns whether it was in another state.
     pub(crate) fn set(&self, state: RouteState) -> bool {
         self.shared.counters.set(state)
@@ -169,9 +241,8 @@ impl Incoming {
     /// Its bridge has said what it is. Makes the ring, or learns how far it is. Whether the ring goes on.
     pub(crate) fn is(
         &mut self,
-        session: &Session,
+        makes: Makes,
         config: &Config,
-        (directory, host): (&Directory, &str),
         described: &Description,
     ) -> Result<bool, Refused> {
         let mut ring = self.shared.ring();
@@ -179,48 +250,104 @@ impl Incoming {
             // Another token tells of that one.
             return Ok(false);
         }
-        let samples = match &mut ring.stage {
+        match &mut ring.stage {
             Stage::Over => return Ok(false),
-            Stage::Open(open) => {
-                let told = Frame { epoch: 0, first: described.next, ends: described.ended };
-                let is_over = self.shared.put(open, told, &[]);
-                if is_over {
-                    ring.stage = Stage::Over;
+            Stage::Open { to, .. } => {
+                let after = if described.reliable { described.next } else { 0 };
+                let told = Frame { epoch: 0, first: described.next, after, ends: described.ended };
+                if self.shared.pass(to, told, &[]) {
+                    self.shared.finish(&mut ring);
+                    return Ok(false);
                 }
-                return Ok(!is_over);
+                return Ok(true);
             }
-            Stage::Waiting { samples, .. } => samples,
-        };
+            Stage::Waiting { .. } => {}
+        }
+        drop(ring);
+        self.is_reliable = described.reliable;
+        self.open(makes, config, described).inspect_err(|_| {
+            // Nothing is kept for this bridge, and nobody waits for it.
+            if described.reliable {
+                self.acks.say(0, Needs::Out);
+            }
+        })
+    }
+
+    /// Makes the ring.
+    fn open(&self, makes: Makes, config: &Config, described: &Description) -> Result<bool, Refused> {
         let (of, capacity) = described.ring(config.most_bytes)?;
+        let is_lossless = described.reliable && described.kind == "lossless";
+        let plan = Plan {
+            makes,
+            name: self.route().name,
+            of,
+            capacity,
+            lossless: is_lossless.then_some(config.subscribers),
+            acks: described.reliable.then(|| self.acks.clone()),
+        };
+        let mut ring = self.shared.ring();
+        let Stage::Waiting { samples, .. } = &mut ring.stage else { return Ok(false) };
         // What came before the answer belongs to it.
-        let first = samples.first().map_or(described.next, |(frame, _)| frame.first.min(described.next));
-        let (sink, invitation) = local::sink(&of, capacity, first)?;
-        let made = invitation.info().map_err(|error| error.to_string())?.identity();
-        // Before it has a name: no other bridge of this machine sends it out.
-        let made = session.liveliness().declare_token(keys::made_token(host, made)).wait();
-        let made = made.map_err(|error| error.to_string())?;
-        let name = self.shared.counters.route().name;
-        let name = invitation.publish(directory, &name).map_err(|error| error.to_string())?;
-        let encoding = encoding_of(&described.fingerprint);
-        let mut open = Open { sink, bytes: of.bytes(), encoding, _name: name, _made: made };
-        self.shared.counters.go_to(first);
+        let mut first = described.begin;
+        if !described.reliable {
+            first = samples.first().map_or(first, |(frame, _)| frame.first.min(first));
+        }
+        let far = FarRing::begin(plan, first, Arc::clone(&self.shared.counters))?;
+        let mut to = if is_lossless { self.spawn(far)? } else { To::Ring(Box::new(far)) };
+        self.set(RouteState::Open);
         let mut is_over = false;
         for (frame, payload) in std::mem::take(samples) {
-            is_over |= self.shared.put(&mut open, frame, &payload);
+            is_over |= self.shared.pass(&mut to, frame, &payload);
         }
-        ring.stage = if is_over { Stage::Over } else { Stage::Open(open) };
-        self.shared.counters.set(if is_over { RouteState::Ended } else { RouteState::Open });
+        ring.stage = Stage::Open { encoding: encoding_of(&described.fingerprint), to };
+        if is_over {
+            self.shared.finish(&mut ring);
+        }
         Ok(!is_over)
     }
 
-    /// The ring ends here: its publisher has ended, or its bridge is gone for too long.
-    pub(crate) fn end(&self) {
-        let mut ring = self.shared.ring();
-        if let Stage::Open(open) = &mut ring.stage {
-            open.sink.close();
+    /// The thread of a lossless ring.
+    fn spawn(&self, far: FarRing) -> Result<To, Refused> {
+        let (samples, received) = sync_channel(MOST_QUEUED);
+        let (shared, bytes) = (Arc::clone(&self.shared), Arc::new(AtomicUsize::new(0)));
+        let queued = Arc::clone(&bytes);
+        let thread = thread::Builder::new()
+            .name("annulus in".into())
+            .spawn(move || deliver(&shared, far, &received, &queued))
+            .map_err(|error| format!("no thread for it: {error}"))?;
+        Ok(To::Thread(Queue { samples, bytes, thread }))
+    }
+
+    /// Says how far it is, from time to time.
+    pub(crate) fn say_how_far(&mut self) {
+        let next = self.shared.counters.next();
+        let is_said = |(said, at): (u64, Instant)| said == next && at.elapsed() < HEARTBEAT;
+        let is_open = || matches!(self.shared.ring().stage, Stage::Open { .. });
+        if self.is_reliable && !self.said.is_some_and(is_said) && is_open() {
+            self.said = Some((next, Instant::now()));
+            self.acks.say(next, Needs::Nothing);
         }
-        ring.stage = Stage::Over;
-        self.shared.counters.set(RouteState::Ended);
+    }
+
+    /// The ring ends here: its publisher has ended, or its bridge is gone for too long. What came of a
+    /// lossless ring is delivered before; but not if this bridge `stops`.
+    pub(crate) fn end(&self, stops: bool) {
+        if stops {
+            self.shared.is_over.store(true, Ordering::Relaxed);
+        }
+        let stage = std::mem::replace(&mut self.shared.ring().stage, Stage::Over);
+        if let Stage::Open { to: To::Thread(Queue { samples, thread, .. }), .. } = stage {
+            drop(samples);
+            if stops {
+                _ = thread.join();
+            }
+        }
+        if self.is_reliable {
+            self.acks.say(self.shared.counters.next(), Needs::Out);
+        }
+        if !matches!(self.shared.counters.state(), RouteState::Refused(_)) {
+            self.set(RouteState::Ended);
+        }
     }
 
     /// Whether its bridge can't be reached for so long.

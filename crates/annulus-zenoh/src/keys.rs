@@ -3,6 +3,7 @@
 //! ```text
 //! annulus/HOST/NAME               messages
 //! annulus/HOST/NAME/@ring         a queryable: what the ring is
+//! annulus/HOST/NAME/@ack/READER   how far the bridge of the host READER is with it
 //! annulus/HOST/NAME/@live/EPOCH   a liveliness token, while the ring is carried
 //! annulus/HOST/@bridge            a liveliness token, while the bridge is there
 //! annulus/HOST/@made/EPOCH        a liveliness token: a bridge has made this ring
@@ -59,6 +60,21 @@ pub(crate) fn description(host: &str, name: &str) -> String {
     format!("{}/@ring", messages(host, name))
 }
 
+/// Of how far the bridge of this reader is with a ring.
+pub(crate) fn ack(host: &str, name: &str, reader: &str) -> String {
+    format!("{}/@ack/{}", messages(host, name), part(reader))
+}
+
+/// Of how far all bridges are with a ring.
+pub(crate) fn all_acks(host: &str, name: &str) -> String {
+    format!("{}/@ack/*", messages(host, name))
+}
+
+/// The reader whose bridge says how far it is.
+pub(crate) fn reader_of_ack(key: &str) -> Option<String> {
+    name_of(key.strip_prefix("annulus/")?.split_once("/@ack/")?.1)
+}
+
 /// Of a ring's token.
 pub(crate) fn ring_token(host: &str, name: &str, epoch: u64) -> String {
     format!("{}/@live/{epoch:016x}", messages(host, name))
@@ -74,11 +90,10 @@ pub(crate) fn made_token(host: &str, epoch: u64) -> String {
     format!("annulus/{}/@made/{epoch:016x}", part(host))
 }
 
-/// The ring that a bridge has made, as such a token says.
-pub(crate) fn of_made_token(key: &str) -> Option<u64> {
+/// The host whose bridge has made a ring, and which ring, as such a token says.
+pub(crate) fn of_made_token(key: &str) -> Option<(String, u64)> {
     let (host, epoch) = key.strip_prefix("annulus/")?.split_once("/@made/")?;
-    name_of(host)?;
-    u64::from_str_radix(epoch, 16).ok()
+    Some((name_of(host)?, u64::from_str_radix(epoch, 16).ok()?))
 }
 
 /// The host, the name and the epoch that a ring's token stands for.
@@ -109,7 +124,8 @@ mod tests {
             );
             assert!(zenoh::key_expr::KeyExpr::try_from(token.as_str()).is_ok(), "{token}");
             assert_eq!(of_bridge_token(&bridge_token(name)).as_deref(), Some(name));
-            assert_eq!(of_made_token(&made_token(name, 77)), Some(77));
+            assert_eq!(of_made_token(&made_token(name, 77)), Some((name.into(), 77)));
+            assert_eq!(reader_of_ack(&ack("host", name, name)).as_deref(), Some(name));
         }
     }
 

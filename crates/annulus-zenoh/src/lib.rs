@@ -38,12 +38,15 @@
 //! - *A bridge that begins anew* goes on with the messages that the ring still has. The far ring goes on with
 //!   them, and a gap is counted as lagged.
 //! - *While the link is down* the far ring stands still, and goes on by itself.
+//! - With [`Config::reliable`] *nothing is lost on the way*: messages are kept until the other bridges have
+//!   them, up to a bound, and are sent again. A lossless ring stays one: its publisher waits for the
+//!   subscribers on the other machines.
 //!
 //! # Which rings
 //!
 //! Lossy broadcast rings, of one publisher or of several, and lossless ones; messages of up to 4,096 bytes.
-//! The far ring is lossy. (The publisher of a lossless ring does not wait for the bridge.) Queues stay on
-//! their machine, because each message of a queue has one consumer.
+//! The far ring is lossy, but for a lossless one that is carried [without loss](Config::reliable). Queues
+//! stay on their machine, because each message of a queue has one consumer.
 //!
 //! # What goes out, and what comes in
 //!
@@ -58,19 +61,22 @@
 //! checked, the number of rings and their size are bounded, and what does not fit is counted and dropped. The
 //! values of messages are checked by the subscribers, as between processes.
 
-// Decision 0152: a program of its own, over Zenoh.
+// Decision 0152: a program of its own, over Zenoh. Decision 0153: how nothing is lost.
+mod ack;
 mod bridge;
 mod config;
 mod counters;
 mod description;
 mod error;
+mod far_ring;
 mod frame;
 mod incoming;
 mod keys;
 mod local;
 mod outgoing;
+mod window;
 
 pub use bridge::Bridge;
-pub use config::Config;
+pub use config::{Config, WhenDown};
 pub use counters::{Direction, Route, RouteState};
 pub use error::Error;

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use annulus::shm::Directory;
-use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState};
-use clap::Parser;
+use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState, WhenDown};
+use bytesize::ByteSize;
+use clap::{Parser, ValueEnum};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -56,6 +57,27 @@ struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
     linger: Duration,
 
+    /// Send again what is lost on the way; the publisher of a lossless ring waits for the other bridges
+    #[arg(long)]
+    reliable: bool,
+
+    /// With --reliable: how much of a ring is kept until the other bridges have it, such as 16MiB
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", requires = "reliable")]
+    window: ByteSize,
+
+    /// With --reliable: another bridge that said nothing for so long is down
+    #[arg(long, value_name = "TIME", default_value = "10s", requires = "reliable", value_parser = humantime::parse_duration)]
+    patience: Duration,
+
+    /// With --reliable: when another bridge is down, hold its messages (a lossless ring's publisher waits
+    /// when the window is full), drop them (the far side is told how many), or close the ring there
+    #[arg(long, value_name = "POLICY", default_value = "drop", requires = "reliable")]
+    when_down: Policy,
+
+    /// A lossless ring that comes in begins with so many subscribers
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    subscribers: usize,
+
     /// End a ring that came in when its bridge could not be reached for so long, such as 30s
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     close_after: Option<Duration>,
@@ -69,10 +91,30 @@ struct Arguments {
     json: bool,
 }
 
+/// What becomes of a ring when another bridge is down.
+#[derive(Clone, Copy, ValueEnum)]
+enum Policy {
+    Hold,
+    Drop,
+    Close,
+}
+
+impl From<Policy> for WhenDown {
+    fn from(policy: Policy) -> Self {
+        match policy {
+            Policy::Hold => Self::Hold,
+            Policy::Drop => Self::Drop,
+            Policy::Close => Self::Close,
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 EXAMPLES:
   annulus bridge 'quotes*' --listen tcp/0.0.0.0:7447      on one machine
   annulus bridge 'quotes*' --connect tcp/192.168.1.7:7447 on another
+  annulus bridge orders --reliable --listen tcp/0.0.0.0:7447
+                                                          nothing is lost on the way
   annulus bridge --receive 'feed-1/*' --connect tcp/192.168.1.7:7447
                                                           what feed-1 sends, and nothing goes out";
 
@@ -125,6 +167,11 @@ fn config(arguments: Arguments) -> Result<Config, String> {
     let mut config = Config::new()
         .scout(arguments.scout)
         .linger(arguments.linger)
+        .reliable(arguments.reliable)
+        .window_bytes(usize::try_from(arguments.window.as_u64()).unwrap_or(usize::MAX))
+        .patience(arguments.patience)
+        .when_down(arguments.when_down.into())
+        .subscribers(arguments.subscribers)
         .on_change(move |route| tell(is_json, route, || change(route)));
     config = arguments.names.iter().fold(config, |config, name| config.carry(name));
     config = arguments.send.iter().fold(config, |config, name| config.send(name));
@@ -178,6 +225,8 @@ fn ring(route: &Route) -> String {
 }
 
 fn sum(route: &Route) -> String {
-    let Route { messages, samples, lagged, corrupt, .. } = route;
-    format!("{}: {messages} messages in {samples} samples, {lagged} lagged, {corrupt} corrupt", ring(route))
+    let Route { messages, samples, again, lagged, corrupt, .. } = route;
+    let again = if *again > 0 { format!(" and {again} once more") } else { String::new() };
+    let ring = ring(route);
+    format!("{ring}: {messages} messages in {samples} samples{again}, {lagged} lagged, {corrupt} corrupt")
 }

@@ -2,35 +2,46 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Invitation, RingInfo};
-use zenoh::bytes::Encoding;
+use annulus::shm::{Invitation, RingInfo, ShmKind};
+use zenoh::bytes::{Encoding, ZBytes};
 use zenoh::liveliness::LivelinessToken;
 use zenoh::matching::MatchingStatus;
+use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::CongestionControl;
-use zenoh::query::Queryable;
+use zenoh::query::{Query, Queryable};
+use zenoh::sample::Sample;
 use zenoh::{Session, Wait};
 
-use crate::config::Config;
+use crate::ack::Ack;
+use crate::config::{Config, WhenDown};
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
 use crate::frame::Frame;
 use crate::keys;
 use crate::local::{self, Gathered, Source};
+use crate::window::{Batch, Window};
 
-/// How long it waits for a message without a look whether it is to stop, and before it says how far it is.
+/// How long it waits for a message, or for somebody who wants some, without a look at the rest.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The time between two looks whether anybody wants the messages.
-const UNWANTED: Duration = Duration::from_millis(5);
+/// The same, while a bridge may not have all messages.
+const SOON: Duration = Duration::from_millis(5);
 
-/// What is told to others that are there has arrived after so long.
+/// The shortest time between two times that messages are sent again.
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// A ring that has ended, and of which all know it, is told of for so long.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// A ring that has ended is remembered for so long, for others that can't be reached.
 const REMEMBERED: Duration = Duration::from_secs(60);
+
+/// So many words of others wait at most. (What is lost is said again.)
+const MOST_WORDS: usize = 1024;
 
 /// Of samples with messages of this fingerprint.
 pub(crate) fn encoding_of(fingerprint: &str) -> Encoding {
@@ -41,9 +52,18 @@ pub(crate) fn encoding_of(fingerprint: &str) -> Encoding {
 pub(crate) struct Outgoing {
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
+    words: SyncSender<Word>,
     thread: Option<JoinHandle<()>>,
-    /// What tells others of it.
-    told: Option<Queryable<()>>,
+}
+
+/// What the thread hears.
+enum Word {
+    /// What the ring is.
+    Asked(Query),
+    /// How far the bridge of this host is.
+    Ack(String, Ack),
+    /// There is something to look at.
+    Look,
 }
 
 impl Outgoing {
@@ -56,57 +76,33 @@ impl Outgoing {
         info: &RingInfo,
     ) -> Result<Self, Refused> {
         let described = Description::of(info)?;
-        let source = local::source(invitation, info)?;
+        let source = local::source(invitation, info, config.reliable)?;
         let counters = Arc::new(Counters::new(Direction::Out, host, name, RouteState::Open));
-        counters.go_to(source.next());
-        let failed = |error: zenoh::Error| error.to_string();
-        let (key, epoch) = (keys::messages(host, name), info.identity());
-        let publisher = session
-            .declare_publisher(key.clone())
-            // A lossy ring waits for nobody.
-            .congestion_control(CongestionControl::Drop)
-            .encoding(encoding_of(&described.fingerprint))
-            .wait()
-            .map_err(failed)?;
-        let (asked_for, counted) = (keys::description(host, name), Arc::clone(&counters));
-        let encoding = encoding_of(&described.fingerprint);
-        let queryable = session
-            .declare_queryable(asked_for.clone())
-            .callback(move |query| {
-                // (In this order: the number of a ring that has ended is the last.)
-                let ended = counted.state() == RouteState::Ended;
-                let described = Description { next: counted.next(), ended, ..described.clone() };
-                let reply = query.reply(asked_for.clone(), described.to_json());
-                // (Without an answer, the other bridge asks again.)
-                _ = reply.encoding(Encoding::APPLICATION_JSON).wait();
-            })
-            .wait()
-            .map_err(failed)?;
-        let is_matched = Arc::new(AtomicBool::new(false));
-        let matched = Arc::clone(&is_matched);
-        let told = move |status: MatchingStatus| matched.store(status.matching(), Ordering::Relaxed);
-        publisher.matching_listener().callback(told).background().wait().map_err(failed)?;
-        // Last: a bridge that sees it can ask.
-        let token = session.liveliness().declare_token(keys::ring_token(host, name, epoch));
-        let token = token.wait().map_err(failed)?;
+        counters.go_to(described.next);
+        let (words, heard) = sync_channel(MOST_WORDS);
         let stop = Arc::new(AtomicBool::new(false));
+        let epoch = info.identity();
+        let network = Network::declare(session, config, (host, name, epoch), &described, &words);
         let carrier = Carrier {
-            session: session.clone(),
-            publisher,
-            key,
-            encoding,
+            network: network.map_err(|error| error.to_string())?,
             source,
+            is_lossless: info.kind() == ShmKind::Lossless,
             epoch,
+            expected: described.next,
+            described,
+            window: config.reliable.then(|| Window::new(config.window_bytes)),
+            heard,
             counters: Arc::clone(&counters),
-            is_matched,
-            token: Some(token),
             stop: Arc::clone(&stop),
-            linger: config.linger,
-            most: config.batch_bytes,
+            config: config.clone(),
+            has_begun: false,
+            has_ended: false,
+            told: None,
+            sent_again: None,
         };
         let thread = thread::Builder::new().name("annulus out".into()).spawn(move || carrier.run());
         let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
-        Ok(Self { counters, stop, thread: Some(thread), told: Some(queryable) })
+        Ok(Self { counters, stop, words, thread: Some(thread) })
     }
 
     pub(crate) fn route(&self) -> Route {
@@ -117,95 +113,173 @@ impl Outgoing {
     pub(crate) fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
+
+    /// Is to end, as a drop does, which waits until it has.
+    pub(crate) fn stop(&self) {
+        // Relaxed: the thread sees it soon enough.
+        self.stop.store(true, Ordering::Relaxed);
+        _ = self.words.try_send(Word::Look);
+    }
 }
 
 impl Drop for Outgoing {
     fn drop(&mut self) {
-        // Relaxed: the thread sees it soon enough.
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop();
         if let Some(thread) = self.thread.take() {
             _ = thread.join();
         }
-        // After the last message.
-        drop(self.told.take());
+    }
+}
+
+/// What the network knows of the ring.
+struct Network {
+    session: Session,
+    publisher: Publisher<'static>,
+    key: String,
+    encoding: Encoding,
+    /// Whether anybody wants the messages. (Relaxed: it is seen soon enough.)
+    is_matched: Arc<AtomicBool>,
+    /// Tells others that there is this ring.
+    token: Option<LivelinessToken>,
+    /// In this order: nobody is told of it before it can be asked for.
+    _acks: Option<Subscriber<()>>,
+    _asked: Queryable<()>,
+}
+
+impl Network {
+    fn declare(
+        session: &Session,
+        config: &Config,
+        (host, name, epoch): (&str, &str, u64),
+        described: &Description,
+        words: &SyncSender<Word>,
+    ) -> zenoh::Result<Self> {
+        let (key, encoding) = (keys::messages(host, name), encoding_of(&described.fingerprint));
+        // A lossy ring waits for nobody.
+        let congestion = if config.reliable { CongestionControl::Block } else { CongestionControl::Drop };
+        let publisher = session.declare_publisher(key.clone()).congestion_control(congestion);
+        let publisher = publisher.encoding(encoding.clone()).wait()?;
+        // (Here and below: what finds no room is asked or said again.)
+        let to = words.clone();
+        let asked = session
+            .declare_queryable(keys::description(host, name))
+            .callback(move |query| _ = to.try_send(Word::Asked(query)))
+            .wait()?;
+        let to = words.clone();
+        let hear = move |sample: Sample| {
+            let ack = Ack::of_bytes(&sample.payload().to_bytes()).filter(|ack| ack.epoch == epoch);
+            if let (Some(ack), Some(reader)) = (ack, keys::reader_of_ack(sample.key_expr())) {
+                _ = to.try_send(Word::Ack(reader, ack));
+            }
+        };
+        let acks = config
+            .reliable
+            .then(|| session.declare_subscriber(keys::all_acks(host, name)).callback(hear).wait())
+            .transpose()?;
+        let is_matched = Arc::new(AtomicBool::new(false));
+        let (matched, to) = (Arc::clone(&is_matched), words.clone());
+        let told = move |status: MatchingStatus| {
+            matched.store(status.matching(), Ordering::Relaxed);
+            _ = to.try_send(Word::Look);
+        };
+        publisher.matching_listener().callback(told).background().wait()?;
+        // Last: a bridge that sees it can ask.
+        let token = session.liveliness().declare_token(keys::ring_token(host, name, epoch)).wait()?;
+        let session = session.clone();
+        Ok(Self {
+            session,
+            publisher,
+            key,
+            encoding,
+            is_matched,
+            token: Some(token),
+            _acks: acks,
+            _asked: asked,
+        })
+    }
+
+    fn is_matched(&self) -> bool {
+        self.is_matched.load(Ordering::Relaxed)
+    }
+
+    /// Sends messages.
+    fn put(&self, frame: Frame, payload: ZBytes) {
+        // (What the network can't take is lost, and told by the number of what comes next.)
+        _ = self.publisher.put(payload).attachment(frame.to_bytes().as_slice()).wait();
+    }
+
+    /// Tells how far the ring is.
+    fn tell(&self, frame: Frame) {
+        let put = self.session.put(&self.key, Vec::<u8>::new());
+        let put = put.congestion_control(CongestionControl::Block).encoding(self.encoding.clone());
+        _ = put.attachment(frame.to_bytes().as_slice()).wait();
     }
 }
 
 /// What the thread has.
 struct Carrier {
-    session: Session,
-    publisher: zenoh::pubsub::Publisher<'static>,
-    key: String,
-    encoding: Encoding,
+    network: Network,
     source: Box<dyn Source>,
+    is_lossless: bool,
     epoch: u64,
+    described: Description,
+    /// The number of the message that is to be read next.
+    expected: u64,
+    /// What can be sent again, if anything.
+    window: Option<Window>,
+    heard: Receiver<Word>,
     counters: Arc<Counters>,
-    /// Whether anybody on the network wants the messages. (Relaxed: it is seen soon enough.)
-    is_matched: Arc<AtomicBool>,
-    /// Tells others that there is this ring.
-    token: Option<LivelinessToken>,
     stop: Arc<AtomicBool>,
-    linger: Duration,
-    most: usize,
+    config: Config,
+    /// Whether somebody counts on the messages from here on.
+    has_begun: bool,
+    has_ended: bool,
+    /// When the others were told how far it is, if nothing was sent since.
+    told: Option<Instant>,
+    /// When messages were sent again.
+    sent_again: Option<Instant>,
 }
 
 impl Carrier {
     fn run(mut self) {
-        // Whether the others know how far it is, if nothing was lost on the way.
-        let mut is_told = false;
-        let mut expected = self.source.next();
         let mut ended = None;
-        // Whether anything may have been sent.
-        let mut has_begun = false;
         while !self.stops() {
-            if !self.is_matched() {
+            self.hear(Duration::ZERO);
+            if self.is_given_up() {
+                let why = format!("a bridge that gets it said nothing for {:?}", self.config.patience);
+                self.source.leave();
+                return self.finish(RouteState::Refused(why));
+            }
+            if !self.is_wanted() || !self.begin() {
                 // The messages are kept where they are, as long as the ring has them.
                 if self.source.is_closed() && ended.get_or_insert_with(Instant::now).elapsed() >= REMEMBERED {
                     self.counters.set(RouteState::Ended);
                     return;
                 }
-                if !has_begun {
-                    expected = self.source.begin_again();
-                    self.counters.go_to(expected);
+                if self.source.leave() {
+                    self.has_begun = false;
                 }
-                thread::sleep(UNWANTED);
-                is_told = false;
+                self.told = None;
+                self.hear(PATIENCE);
                 continue;
             }
-            has_begun = true;
-            let mut batch = Vec::with_capacity(self.most.min(4096));
-            match self.source.gather(&mut batch, self.most, PATIENCE) {
-                Gathered::Messages { first, end } => {
-                    self.counters.lagged(first - expected);
-                    expected = self.send_all((first, end), batch);
-                    is_told = false;
-                }
-                Gathered::Nothing if is_told => {}
-                Gathered::Nothing => {
-                    self.tell(false);
-                    is_told = true;
-                }
+            self.send_again();
+            if self.has_no_room() {
+                self.remind();
+                self.hear(PATIENCE);
+                continue;
+            }
+            let most = self.config.batch_bytes;
+            let mut batch = Vec::with_capacity(most.min(4096));
+            let patience = if self.owes() { SOON } else { PATIENCE };
+            match self.source.gather(&mut batch, most, patience) {
+                Gathered::Messages { first, end } => self.send_all((first, end), batch),
+                Gathered::Nothing => self.remind(),
                 Gathered::Closed => {
-                    self.counters.lagged(self.source.next() - expected);
-                    self.tell(true);
-                    self.counters.go_to(self.source.next());
-                    self.counters.set(RouteState::Ended);
-                    drop(self.token.take());
-                    return self.stay();
+                    self.skip_to(self.source.next());
+                    return self.finish(RouteState::Ended);
                 }
             }
-        }
-    }
-
-    /// The ring has ended, and the others were told. If the link was cut at that moment, they ask how far it
-    /// was when it is back.
-    fn stay(&self) {
-        let (ended, mut matched) = (Instant::now(), Instant::now());
-        while !self.stops() && matched.elapsed() < SETTLED && ended.elapsed() < REMEMBERED {
-            if !self.is_matched() {
-                matched = Instant::now();
-            }
-            thread::sleep(UNWANTED);
         }
     }
 
@@ -213,26 +287,146 @@ impl Carrier {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn is_matched(&self) -> bool {
-        self.is_matched.load(Ordering::Relaxed)
+    /// Whether somebody gets the messages, or will.
+    fn is_wanted(&self) -> bool {
+        self.network.is_matched() || self.window.as_ref().is_some_and(|window| window.readers() > 0)
     }
 
-    /// Sends these messages, and those that come while they may wait. Returns the number behind the last.
-    fn send_all(&mut self, (mut first, mut end): (u64, u64), mut batch: Vec<u8>) -> u64 {
-        let until = Instant::now() + self.linger;
+    /// Whether a bridge may not have all messages.
+    fn owes(&self) -> bool {
+        self.window.as_ref().is_some_and(Window::owes)
+    }
+
+    /// Joins the ring, and counts on its messages from here on. Whether it has.
+    fn begin(&mut self) -> bool {
+        let joined = self.has_begun || self.join().is_ok();
+        self.has_begun = joined;
+        joined
+    }
+
+    /// Joins the ring.
+    fn join(&mut self) -> Result<(), Refused> {
+        let joined = self.source.join();
+        let state = joined.as_ref().map_or_else(|why| RouteState::Refused(why.clone()), |_| RouteState::Open);
+        self.counters.set(state);
+        self.expected = joined?;
+        self.counters.go_to(self.expected);
+        if let Some(window) = &mut self.window {
+            window.begin(self.expected);
+        }
+        Ok(())
+    }
+
+    /// Hears what others say, and waits that long for the first word.
+    fn hear(&mut self, patience: Duration) {
+        let mut word = if patience.is_zero() {
+            self.heard.try_recv().ok()
+        } else {
+            self.heard.recv_timeout(patience).ok()
+        };
+        while let Some(heard) = word {
+            match (heard, &mut self.window) {
+                (Word::Asked(query), _) => self.answer(&query),
+                (Word::Ack(host, ack), Some(window)) => window.hear(&host, &ack, Instant::now()),
+                (Word::Ack(..), None) | (Word::Look, _) => {}
+            }
+            word = self.heard.try_recv().ok();
+        }
+        self.show();
+    }
+
+    /// What the route says of the window from here on.
+    fn show(&self) {
+        if let Some(window) = &self.window {
+            self.counters.keeps(window.kept(), window.readers() as u64);
+        }
+    }
+
+    /// Says what the ring is. From here on messages are kept for a bridge that asks.
+    fn answer(&mut self, query: &Query) {
+        let ack = query.attachment().and_then(|ack| Ack::of_bytes(&ack.to_bytes()));
+        if ack.is_some_and(|ack| ack.epoch != self.epoch) {
+            // It is another ring's to answer.
+            return;
+        }
+        let begun = if self.has_begun || self.has_ended { Ok(()) } else { self.join() };
+        let begin = begun.and_then(|()| {
+            let Some((window, ack)) = self.window.as_mut().zip(ack) else { return Ok(self.expected) };
+            let host = query.payload().and_then(|host| String::from_utf8(host.to_bytes().into_owned()).ok());
+            self.has_begun = true;
+            host.and_then(|host| window.join(&host, ack.life, Instant::now()))
+                .ok_or_else(|| "too many bridges get it already".into())
+        });
+        let described = begin.map(|begin| Description {
+            next: self.expected,
+            begin,
+            reliable: self.window.is_some(),
+            ended: self.has_ended,
+            ..self.described.clone()
+        });
+        // (Without an answer, it is asked again.)
+        match described {
+            Ok(described) => {
+                let reply = query.reply(query.key_expr().clone(), described.to_json());
+                _ = reply.encoding(Encoding::APPLICATION_JSON).wait();
+            }
+            Err(why) => _ = query.reply_err(why).wait(),
+        }
+    }
+
+    /// Whether a bridge is down, and the ring is to end then.
+    fn is_given_up(&mut self) -> bool {
+        let (patience, now) = (self.config.patience, Instant::now());
+        let Some(window) = self.window.as_mut().filter(|window| window.is_any_silent(patience, now)) else {
+            return false;
+        };
+        if self.config.when_down == WhenDown::Drop {
+            window.forget_silent(patience, now);
+        }
+        self.config.when_down == WhenDown::Close
+    }
+
+    /// Whether what comes next must wait, because nothing more can be kept.
+    fn has_no_room(&mut self) -> bool {
+        let Some(window) = self.window.as_mut().filter(|window| window.is_full()) else { return false };
+        if !self.is_lossless {
+            window.shed();
+        }
+        self.is_lossless
+    }
+
+    /// The messages before this number were lost before they could be read.
+    fn skip_to(&mut self, first: u64) {
+        self.counters.lagged(first - self.expected);
+        self.go_to(first);
+        if let Some(window) = &mut self.window {
+            window.skip_to(first);
+        }
+    }
+
+    fn go_to(&mut self, next: u64) {
+        self.expected = next;
+        self.counters.go_to(next);
+    }
+
+    /// Sends these messages, and those that come while they may wait.
+    fn send_all(&mut self, (mut first, mut end): (u64, u64), mut batch: Vec<u8>) {
+        self.skip_to(first);
+        let until = Instant::now() + self.config.linger;
+        let most = self.config.batch_bytes;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || batch.len() >= self.most {
+            if left.is_zero() || batch.len() >= most {
                 break;
             }
             let gathered = batch.len();
-            match self.source.gather(&mut batch, self.most, left) {
+            match self.source.gather(&mut batch, most, left) {
                 Gathered::Messages { first: more, end: more_end } => {
                     if more != end {
                         // They don't follow: a sample of their own.
                         let rest = batch.split_off(gathered);
                         self.send(first, end, batch);
-                        self.counters.lagged(more - end);
+                        self.skip_to(more);
                         (first, batch) = (more, rest);
                     }
                     end = more_end;
@@ -242,25 +436,77 @@ impl Carrier {
             }
         }
         self.send(first, end, batch);
-        end
     }
 
     /// Sends messages with the numbers from `first` on, and before `end`.
-    fn send(&self, first: u64, end: u64, batch: Vec<u8>) {
+    fn send(&mut self, first: u64, end: u64, batch: Vec<u8>) {
         let (messages, bytes) = (end - first, batch.len() as u64);
-        let frame = Frame { epoch: self.epoch, first, ends: false };
-        // (What the network can't take is lost, and told by the number of what comes next.)
-        _ = self.publisher.put(batch).attachment(frame.to_bytes().as_slice()).wait();
+        let payload = ZBytes::from(batch);
+        self.network.put(self.frame(first), payload.clone());
         self.counters.carried(messages, bytes);
+        if let Some(window) = &mut self.window {
+            window.push(Batch { first, end, payload });
+            self.show();
+        }
         // Now: what has a smaller number has come before the answer that says this one, or is lost.
-        self.counters.go_to(end);
+        self.go_to(end);
+        self.told = None;
     }
 
-    /// Tells the others how far it is, so that they know what was lost last.
-    fn tell(&self, ends: bool) {
-        let frame = Frame { epoch: self.epoch, first: self.source.next(), ends };
-        let put = self.session.put(&self.key, Vec::<u8>::new());
-        let put = put.congestion_control(CongestionControl::Block).encoding(self.encoding.clone());
-        _ = put.attachment(frame.to_bytes().as_slice()).wait();
+    /// Of messages behind those that can be sent again.
+    fn frame(&self, first: u64) -> Frame {
+        let after = self.window.as_ref().map_or(0, Window::kept_to);
+        Frame { epoch: self.epoch, first, after, ends: false }
+    }
+
+    /// Sends again what was asked for; not too often, whatever is asked for.
+    fn send_again(&mut self) {
+        let Some(window) = &mut self.window else { return };
+        if self.sent_again.is_some_and(|sent| sent.elapsed() < BETWEEN) {
+            return;
+        }
+        let Some(number) = window.take_again() else { return };
+        self.sent_again = Some(Instant::now());
+        for (after, batch) in window.from(number) {
+            let frame = Frame { epoch: self.epoch, first: batch.first, after, ends: false };
+            self.network.put(frame, batch.payload.clone());
+            self.counters.sent_again(batch.end - batch.first);
+        }
+        self.told = None;
+    }
+
+    /// Tells the others how far it is, so that they know what was lost last. Does it again from time to time
+    /// while a bridge may not have all messages.
+    fn remind(&mut self) {
+        let owes = self.owes();
+        if self.told.is_none_or(|told| owes && told.elapsed() >= PATIENCE) {
+            self.network.tell(Frame { ends: self.has_ended, ..self.frame(self.expected) });
+            self.told = Some(Instant::now());
+        }
+    }
+
+    /// The ring has ended, and the others are told. If the link is cut at that moment, they ask how far it
+    /// was when it is back.
+    fn finish(&mut self, state: RouteState) {
+        (self.has_ended, self.told) = (true, None);
+        self.remind();
+        self.counters.set(state);
+        let (ended, mut matched) = (Instant::now(), Instant::now());
+        while !self.stops() && ended.elapsed() < REMEMBERED {
+            if !self.network.is_matched() {
+                matched = Instant::now();
+            }
+            if !self.owes() {
+                drop(self.network.token.take());
+                if matched.elapsed() >= SETTLED {
+                    break;
+                }
+            }
+            self.hear(if self.owes() { SOON } else { PATIENCE });
+            self.send_again();
+            self.remind();
+            // (Whether it is to end is no question any more.)
+            _ = self.is_given_up();
+        }
     }
 }

@@ -31,9 +31,14 @@ impl Drop for Process {
 
 /// `annulus-bridge` of that machine, for all rings.
 fn bridge(machine: &Machine, how: &str, at: SocketAddr) -> Process {
+    bridge_with(machine, how, at, &[])
+}
+
+/// The same, with these options.
+fn bridge_with(machine: &Machine, how: &str, at: SocketAddr, options: &[&str]) -> Process {
     let mut command = Command::new(env!("CARGO_BIN_EXE_annulus-bridge"));
     command.args(["*", "--host", &machine.host, how, &format!("tcp/{at}")]);
-    command.arg("--directory").arg(&machine.path).stdout(Stdio::null());
+    command.args(options).arg("--directory").arg(&machine.path).stdout(Stdio::null());
     Process(command.spawn().unwrap())
 }
 
@@ -146,6 +151,52 @@ fn whatever_is_killed_the_rest_goes_on() {
     drop((near, far, publishing));
 }
 
+/// A lossless ring, through a router that is killed, to a bridge that is killed: nothing is missing.
+#[test]
+fn whatever_is_killed_nothing_is_missing() {
+    let (a, b, c) = (Machine::new("a"), Machine::new("b"), Machine::new("c"));
+    let at = free();
+    let mut router = bridge(&c, "--listen", at);
+    let options = ["--reliable", "--when-down", "hold", "--window", "64KiB"];
+    let near = bridge_with(&a, "--connect", at, &options);
+    let mut far = bridge_with(&b, "--connect", at, &["--subscribers", "1"]);
+    let (mut publisher, invitation) =
+        annulus::shm::broadcast::lossless::<Tick>(annulus::broadcast::Builder::new(64), 4).unwrap();
+    let name = invitation.publish(&a.directory(), "quotes").unwrap();
+    let subscribe = || {
+        let invitation =
+            annulus::shm::Invitation::wait_for(&b.directory(), "quotes", Some(PATIENCE)).unwrap();
+        invitation.accept_lossless::<Tick>().unwrap().subscribe_from_oldest().unwrap()
+    };
+    let mut subscriber = subscribe();
+    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
+    // (On the machine of the router the ring comes in, too, and nobody subscribes there.)
+    let publishing = thread::spawn(move || {
+        (0..6000).for_each(|number| publisher.publish(tick(number)).unwrap());
+        drop((publisher, name));
+    });
+    (0..1000).for_each(|number| assert_eq!(subscriber.recv_timeout(PATIENCE), Ok(tick(number))));
+
+    router.kill();
+    thread::sleep(Duration::from_millis(100));
+    router = bridge(&c, "--listen", at);
+    (1000..3000).for_each(|number| assert_eq!(subscriber.recv_timeout(PATIENCE), Ok(tick(number))));
+
+    // Its ring dies with it, and the next one begins with what it had not acknowledged, or before.
+    far.kill();
+    let last = std::iter::from_fn(|| subscriber.recv_timeout(PATIENCE).ok()).last();
+    let next = last.map_or(3000, |[number, ..]| number + 1);
+    drop(subscriber);
+    far = bridge_with(&b, "--connect", at, &["--subscribers", "1"]);
+    let mut subscriber = subscribe();
+    let begin = subscriber.cursor();
+    assert!(begin <= next, "{begin} {next}");
+    (begin..6000).for_each(|number| assert_eq!(subscriber.recv_timeout(PATIENCE), Ok(tick(number))));
+    assert_eq!(subscriber.recv_timeout(PATIENCE), Err(annulus::RecvTimeoutError::Closed));
+    publishing.join().unwrap();
+    drop((router, near, far));
+}
+
 #[test]
 fn a_signal_ends_the_rings_as_their_end() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
@@ -181,4 +232,6 @@ fn what_is_missing_is_said() {
     assert!(said(&["--scout"]).contains("NAMES"));
     assert!(said(&["quotes", "--connect", "nonsense"]).contains("tcp/192.168.1.7:7447"));
     assert!(said(&["quotes", "--connect", "tcp/a:1", "--linger", "soon"]).contains("--linger"));
+    assert!(said(&["quotes", "--connect", "tcp/a:1", "--window", "1MiB"]).contains("--reliable"));
+    assert!(said(&["quotes", "--connect", "tcp/a:1", "--reliable", "--window", "much"]).contains("--window"));
 }

@@ -124,6 +124,8 @@ pub struct Link {
     pub address: SocketAddr,
     open: Arc<Mutex<Vec<TcpStream>>>,
     is_cut: Arc<AtomicBool>,
+    /// To the other address, and back.
+    stands_still: [Arc<AtomicBool>; 2],
 }
 
 impl Link {
@@ -132,7 +134,8 @@ impl Link {
         let address = listener.local_addr().unwrap();
         let open = Arc::new(Mutex::new(Vec::new()));
         let is_cut = Arc::new(AtomicBool::new(false));
-        let (ends, cut) = (Arc::clone(&open), Arc::clone(&is_cut));
+        let stands_still = [Arc::default(), Arc::default()];
+        let (ends, cut, still) = (Arc::clone(&open), Arc::clone(&is_cut), stands_still.clone());
         thread::spawn(move || {
             for near in listener.incoming() {
                 let Ok(near) = near else { continue };
@@ -141,13 +144,13 @@ impl Link {
                 }
                 let Ok(far) = TcpStream::connect(target) else { continue };
                 let mut ends = ends.lock().unwrap();
-                for (from, to) in [(&near, &far), (&far, &near)] {
+                for ((from, to), still) in [(&near, &far), (&far, &near)].into_iter().zip(&still) {
                     ends.push(from.try_clone().unwrap());
-                    forward(from.try_clone().unwrap(), to.try_clone().unwrap());
+                    forward(from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(still));
                 }
             }
         });
-        Self { address, open, is_cut }
+        Self { address, open, is_cut, stands_still }
     }
 
     /// Ends all connections. New ones are refused until it is [mended](Self::mend).
@@ -158,15 +161,25 @@ impl Link {
         }
     }
 
+    /// Whether nothing comes through, although the connections are there: to the other address, and back.
+    pub fn stand_still(&self, directions: [bool; 2]) {
+        for (still, is_so) in self.stands_still.iter().zip(directions) {
+            still.store(is_so, Ordering::SeqCst);
+        }
+    }
+
     pub fn mend(&self) {
         self.is_cut.store(false, Ordering::SeqCst);
     }
 }
 
-fn forward(mut from: TcpStream, mut to: TcpStream) {
+fn forward(mut from: TcpStream, mut to: TcpStream, stands_still: Arc<AtomicBool>) {
     thread::spawn(move || {
         let mut bytes = [0; 16 * 1024];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
+            while stands_still.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(1));
+            }
             if to.write_all(&bytes[..count]).is_err() {
                 break;
             }
