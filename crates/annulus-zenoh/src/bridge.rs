@@ -11,7 +11,7 @@ use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
 use crate::ack::{Ack, Needs};
-use crate::config::Config;
+use crate::config::{Config, is_client};
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
 use crate::error::Error;
@@ -78,7 +78,7 @@ impl Bridge {
             None => Arc::new(Directory::of_user()?),
         };
         let (network, session) = (config.zenoh()?, Arc::new(OnceLock::new()));
-        if !config.only_connects() {
+        if !is_client(&network) {
             _ = session.set(zenoh::open(network.clone()).wait()?);
         }
         let (events, heard) = channel();

@@ -1,6 +1,7 @@
 //! [`Config`]: what a bridge carries, and where to.
 
 use std::fmt;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,8 +133,9 @@ impl Config {
         self
     }
 
-    /// A configuration of Zenoh, as JSON5: for TLS, access control, and all else that Zenoh can. What is said
-    /// here besides is added to it.
+    /// A configuration of Zenoh (`.json5`, `.json` or `.yaml`): for TLS, access control, and all else that
+    /// Zenoh can. What it says has effect. What it leaves out is as without it, and what is said here besides
+    /// is added to it.
     pub fn zenoh_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.file = Some(path.into());
         self
@@ -217,11 +219,6 @@ impl Config {
         self
     }
 
-    /// Whether it is connected with one other only, and nobody connects with it.
-    pub(crate) fn only_connects(&self) -> bool {
-        self.file.is_none() && !self.scout && self.listen.is_empty() && self.connect.len() == 1
-    }
-
     pub(crate) fn sends(&self, name: &str) -> bool {
         self.send.iter().any(|pattern| pattern.matches(name))
     }
@@ -233,11 +230,10 @@ impl Config {
 
     /// That of Zenoh.
     pub(crate) fn zenoh(&self) -> Result<zenoh::Config, Error> {
-        let mut config = if let Some(path) = &self.file {
-            zenoh::Config::from_file(path)
-                .map_err(|error| Error::Network(format!("{}: {error}", path.display())))?
-        } else {
-            by_default(self.scout, self.only_connects())?
+        let mut config = match &self.file {
+            Some(path) => zenoh::Config::from_file(path)
+                .map_err(|error| Error::Network(format!("{}: {error}", path.display())))?,
+            None => zenoh::Config::default(),
         };
         for (key, endpoints) in [("connect/endpoints", &self.connect), ("listen/endpoints", &self.listen)] {
             if endpoints.is_empty() {
@@ -251,34 +247,70 @@ impl Config {
                 ))
             })?;
         }
+        if self.scout {
+            config.insert_json5("scouting/multicast/enabled", "true")?;
+        }
+        complete(&mut config)?;
+        find_certificates(&config)?;
         Ok(config)
     }
 }
 
-/// Where the user says no other.
-fn by_default(scout: bool, is_client: bool) -> zenoh::Result<zenoh::Config> {
-    let mut config = zenoh::Config::default();
-    let mut set = |key: &str, value: &str| config.insert_json5(key, value);
-    // A router also carries what others say to each other, in a network of any shape.
-    set("mode", if is_client { r#""client""# } else { r#""router""# })?;
-    // (A router would put one beside each message. Ours have numbers.)
-    set("timestamping/enabled", "false")?;
-    if scout {
-        set("scouting/multicast/enabled", "true")?;
-    } else {
-        set("scouting/multicast/enabled", "false")?;
+/// Whether it is connected with one other only, and nobody connects with it.
+pub(crate) fn is_client(config: &zenoh::Config) -> bool {
+    config.get_json("mode").is_ok_and(|mode| mode == r#""client""#)
+}
+
+/// What is left as Zenoh has it becomes what is good for a bridge.
+fn complete(config: &mut zenoh::Config) -> zenoh::Result<()> {
+    let of_zenoh = zenoh::Config::default();
+    let is_left = |config: &zenoh::Config, key: &str| Ok(config.get_json(key)? == of_zenoh.get_json(key)?);
+    let set = |config: &mut zenoh::Config, key: &str, value: &str| match is_left(config, key) {
+        Ok(true) => config.insert_json5(key, value),
+        Ok(false) => Ok(()),
+        Err(error) => Err(error),
+    };
+    set(config, "scouting/multicast/enabled", "false")?;
+    let scouts = config.get_json("scouting/multicast/enabled")? != "false";
+    if !scouts {
         // Nobody is waited for.
-        set("scouting/delay", "0")?;
+        set(config, "scouting/delay", "0")?;
     }
-    // Soon again after a link was cut.
-    set("connect/retry", "{ period_init_ms: 100, period_max_ms: 2000, period_increase_factor: 2 }")?;
-    if !is_client {
-        set("connect/exit_on_failure", "false")?;
-    }
-    set("listen/exit_on_failure", "true")?;
     // By itself it would listen on all addresses.
-    set("listen/endpoints", "[]")?;
-    Ok(config)
+    set(config, "listen/endpoints", "[]")?;
+    let count = |key: &str| -> zenoh::Result<usize> {
+        // (Endpoints that depend on the mode are no list.)
+        Ok(serde_json::from_str::<Vec<serde_json::Value>>(&config.get_json(key)?).map_or(2, |all| all.len()))
+    };
+    let only_connects = !scouts && count("listen/endpoints")? == 0 && count("connect/endpoints")? == 1;
+    // A router also carries what others say to each other, in a network of any shape.
+    set(config, "mode", if only_connects { r#""client""# } else { r#""router""# })?;
+    if !is_client(config) {
+        set(config, "connect/exit_on_failure", "false")?;
+    }
+    set(config, "listen/exit_on_failure", "true")?;
+    // Soon again after a link was cut.
+    set(config, "connect/retry", "{ period_init_ms: 100, period_max_ms: 2000, period_increase_factor: 2 }")?;
+    // (A router would put one beside each message. Ours have numbers.)
+    set(config, "timestamping/enabled", "false")
+}
+
+/// The files of certificates and keys can be read. (A client tries again for ever, whatever the reason is.)
+fn find_certificates(config: &zenoh::Config) -> Result<(), Error> {
+    for name in [
+        "root_ca_certificate",
+        "listen_certificate",
+        "listen_private_key",
+        "connect_certificate",
+        "connect_private_key",
+    ] {
+        let named = config.get_json(&format!("transport/link/tls/{name}"))?;
+        if let Some(path) = serde_json::from_str::<Option<PathBuf>>(&named).unwrap_or_default() {
+            File::open(&path)
+                .map_err(|error| Error::Network(format!("{name} {}: {error}", path.display())))?;
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Config {
@@ -288,5 +320,37 @@ impl fmt::Debug for Config {
             .field("connect", &self.connect)
             .field("listen", &self.listen)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Zenoh has under these keys, with a file of this text.
+    fn with_file(text: &str, config: Config, keys: &[&str]) -> Vec<String> {
+        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let name = format!("annulus-config-{}-{number}.json5", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).unwrap();
+        let config = config.zenoh_file(&path).zenoh().unwrap();
+        std::fs::remove_file(path).unwrap();
+        keys.iter().map(|key| config.get_json(key).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_says_what_it_says_and_the_rest_is_as_without_it() {
+        let keys = ["mode", "listen/endpoints", "scouting/multicast/enabled", "timestamping/enabled"];
+        let one = Config::new().connect("tcp/127.0.0.1:7447");
+        assert_eq!(with_file("{}", one.clone(), &keys), [r#""client""#, "[]", "false", "false"]);
+        assert_eq!(with_file("{}", one.clone().scout(true), &keys)[..3], [r#""router""#, "[]", "true"]);
+        let file = r#"{ mode: "peer", timestamping: { enabled: true }, scouting: { multicast: { enabled: true } } }"#;
+        assert_eq!(with_file(file, one, &keys), [r#""peer""#, "[]", "true", "true"]);
+        let file = r#"{ connect: { endpoints: ["tcp/127.0.0.1:7447"] } }"#;
+        assert_eq!(with_file(file, Config::new(), &keys[..1]), [r#""client""#]);
+        let file = r#"{ listen: { endpoints: ["tcp/127.0.0.1:7448"] }, connect: { endpoints: ["tcp/127.0.0.1:7447"] } }"#;
+        let listens = [r#""router""#, r#"["tcp/127.0.0.1:7448"]"#];
+        assert_eq!(with_file(file, Config::new(), &keys[..2]), listens);
     }
 }

@@ -119,6 +119,8 @@ EXAMPLES:
                                                           what feed-1 sends, and nothing goes out";
 
 fn main() -> ExitCode {
+    // What Zenoh says of connections, where RUST_LOG asks for it.
+    zenoh::try_init_log_from_env();
     match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
