@@ -73,6 +73,7 @@ impl Bridge {
         if host.is_empty() {
             return Err(Error::Host(host));
         }
+        config.ros2.check().map_err(Error::Ros2)?;
         let directory = match &config.directory {
             Some(directory) => Arc::clone(directory),
             None => Arc::new(Directory::of_user()?),

@@ -11,6 +11,7 @@ use wildmatch::WildMatch;
 
 use crate::Route;
 use crate::error::Error;
+use crate::ros2;
 
 /// What a bridge carries, and where to.
 ///
@@ -38,6 +39,7 @@ pub struct Config {
     pub(crate) most_bytes: u64,
     pub(crate) close_after: Option<Duration>,
     pub(crate) on_change: Option<Arc<OnChange>>,
+    pub(crate) ros2: ros2::Settings,
 }
 
 /// What becomes of a reliable ring when another bridge that gets it is down.
@@ -80,6 +82,7 @@ impl Config {
             most_bytes: 256 << 20,
             close_after: None,
             on_change: None,
+            ros2: ros2::Settings::default(),
         }
     }
 
@@ -219,8 +222,36 @@ impl Config {
         self
     }
 
+    /// The ring of this name goes out, and each message once more, as a publisher of ROS 2 with `rmw_zenoh`
+    /// sends it: in the topic of this whole name (`/robot1/pose`), of that type
+    /// (`geometry_msgs/msg/Vector3`). The ring has to say what its messages are made of. Their fields have to
+    /// be those of the type: nodes find each other by the topic, the type's name, and a hash of its fields. A
+    /// ring that ROS 2 can't have does not go out at all, and [`Bridge::routes`](crate::Bridge::routes) says
+    /// why.
+    ///
+    /// A message that is no struct becomes one with the field `data`. A text is a `string`. For the types of
+    /// structs in it, see [`ros2_type`](Self::ros2_type).
+    pub fn ros2(mut self, ring: &str, topic: &str, of: &str) -> Self {
+        self.ros2.rings.insert(ring.into(), (topic.into(), of.into()));
+        self
+    }
+
+    /// What a field of such a ring is in ROS 2. The field is named by its path, such as `header.stamp`. Each
+    /// struct needs its type. A `u8` may be a `byte`, and a text a `string<=20`. Of an array it is what each
+    /// of its values is.
+    pub fn ros2_type(mut self, ring: &str, field: &str, of: &str) -> Self {
+        self.ros2.fields.entry(ring.into()).or_default().insert(field.into(), of.into());
+        self
+    }
+
+    /// The domain of ROS 2: 0 by default. Nodes of two domains do not find each other.
+    pub fn ros2_domain(mut self, domain: u32) -> Self {
+        self.ros2.domain = domain;
+        self
+    }
+
     pub(crate) fn sends(&self, name: &str) -> bool {
-        self.send.iter().any(|pattern| pattern.matches(name))
+        self.send.iter().any(|pattern| pattern.matches(name)) || self.ros2.rings.contains_key(name)
     }
 
     pub(crate) fn receives(&self, host: &str, name: &str) -> bool {

@@ -58,7 +58,8 @@ pub struct Route {
     pub kept: u64,
     /// Messages that were lost before they came here: out, to this bridge; in, on the way.
     pub lagged: u64,
-    /// Samples that were no messages of this ring, and were dropped.
+    /// In: samples that were no messages of this ring, and were dropped. Out: messages that ROS 2 has not,
+    /// and that went to other bridges only.
     pub corrupt: u64,
     /// The number of the next message.
     pub next: u64,

@@ -8,6 +8,8 @@ use std::fmt;
 pub enum Error {
     /// The host's name can't be part of a key: it is empty.
     Host(String),
+    /// A topic, a type or a domain that ROS 2 can't have.
+    Ros2(String),
     /// Zenoh does not take the configuration, or can't listen there.
     Network(String),
     /// The directory of the rings can't be used.
@@ -22,7 +24,7 @@ impl fmt::Display for Error {
             Self::Host(host) => {
                 write!(f, "{host:?} is no name of a host: say one with --host, such as `trading-1`")
             }
-            Self::Network(error) => f.write_str(error),
+            Self::Network(error) | Self::Ros2(error) => f.write_str(error),
             Self::Directory(error) => error.fmt(f),
             Self::System(error) => write!(f, "no thread for the bridge: {error}"),
         }

@@ -74,6 +74,7 @@ mod incoming;
 mod keys;
 mod local;
 mod outgoing;
+mod ros2;
 mod window;
 
 pub use bridge::Bridge;

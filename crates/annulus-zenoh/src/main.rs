@@ -22,7 +22,7 @@ use signal_hook::iterator::Signals;
 #[command(name = "annulus-bridge", bin_name = "annulus bridge", version, after_help = EXAMPLES)]
 struct Arguments {
     /// Names of rings that may go out and come in; `*` stands for any characters, `?` for one
-    #[arg(required_unless_present_any = ["send", "receive"])]
+    #[arg(required_unless_present_any = ["send", "receive", "ros2"])]
     names: Vec<String>,
 
     /// Names of rings that may only go out
@@ -32,6 +32,15 @@ struct Arguments {
     /// Names of rings that may only come in, or HOST/NAME
     #[arg(long, value_name = "NAME")]
     receive: Vec<String>,
+
+    #[arg(long, value_name = "RING=TOPIC:TYPE", value_parser = ros2_ring, help = ROS2)]
+    ros2: Vec<[String; 3]>,
+
+    #[arg(long, value_name = "RING:FIELD=TYPE", value_parser = ros2_type, requires = "ros2", help = ROS2_TYPE)]
+    ros2_type: Vec<[String; 3]>,
+
+    #[arg(long, value_name = "NUMBER", requires = "ros2", help = ROS2_DOMAIN)]
+    ros2_domain: Option<u32>,
 
     /// Connect with a bridge or a Zenoh router, such as tcp/192.168.1.7:7447
     #[arg(long, value_name = "ENDPOINT")]
@@ -109,6 +118,13 @@ impl From<Policy> for WhenDown {
     }
 }
 
+// (With backticks, as comments have them, they would be read as a part of it.)
+const ROS2: &str =
+    "Send a ring to ROS 2 (rmw_zenoh), too, such as points=/robot1/point:geometry_msgs/msg/Point";
+const ROS2_TYPE: &str =
+    "What a field of such a ring is in ROS 2, such as poses:header.stamp=builtin_interfaces/msg/Time";
+const ROS2_DOMAIN: &str = "The domain of ROS 2 [default: what ROS_DOMAIN_ID says, or 0]";
+
 const EXAMPLES: &str = "\
 EXAMPLES:
   annulus bridge 'quotes*' --listen tcp/0.0.0.0:7447      on one machine
@@ -164,6 +180,34 @@ struct Started<'a> {
     listens_at: Vec<String>,
 }
 
+/// A ring, its topic and its type.
+fn ros2_ring(said: &str) -> Result<[String; 3], String> {
+    let parts = said.rsplit_once('=').and_then(|(ring, rest)| {
+        let (topic, of) = rest.rsplit_once(':')?;
+        Some([ring, topic, of].map(String::from))
+    });
+    parts.ok_or_else(|| "say it as points=/robot1/point:geometry_msgs/msg/Point".into())
+}
+
+/// A ring, the path of a field, and its type. (`<=` is a part of `string<=20`.)
+fn ros2_type(said: &str) -> Result<[String; 3], String> {
+    let parts = said.rsplit_once(':').and_then(|(ring, rest)| {
+        let (field, of) = rest.split_once('=')?;
+        Some([ring, field, of].map(String::from))
+    });
+    parts.ok_or_else(|| "say it as poses:header.stamp=builtin_interfaces/msg/Time".into())
+}
+
+/// What the nodes of ROS 2 on this machine are in, if nothing else is said.
+fn ros2_domain() -> Result<u32, String> {
+    match std::env::var("ROS_DOMAIN_ID") {
+        Ok(said) if !said.is_empty() => {
+            said.parse().map_err(|_| format!("ROS_DOMAIN_ID is {said:?}: no number of a domain"))
+        }
+        _ => Ok(0),
+    }
+}
+
 fn config(arguments: Arguments) -> Result<Config, String> {
     let is_json = arguments.json;
     let mut config = Config::new()
@@ -180,6 +224,14 @@ fn config(arguments: Arguments) -> Result<Config, String> {
     config = arguments.receive.iter().fold(config, |config, name| config.receive(name));
     config = arguments.connect.iter().fold(config, |config, endpoint| config.connect(endpoint));
     config = arguments.listen.iter().fold(config, |config, endpoint| config.listen(endpoint));
+    if !arguments.ros2.is_empty() {
+        config = config.ros2_domain(arguments.ros2_domain.map_or_else(ros2_domain, Ok)?);
+    }
+    config = arguments.ros2.iter().fold(config, |config, [ring, topic, of]| config.ros2(ring, topic, of));
+    config = arguments
+        .ros2_type
+        .iter()
+        .fold(config, |config, [ring, field, of]| config.ros2_type(ring, field, of));
     if let Some(host) = &arguments.host {
         config = config.host(host);
     }

@@ -23,6 +23,7 @@ use crate::description::{Description, Refused};
 use crate::frame::Frame;
 use crate::keys;
 use crate::local::{self, Gathered, Source};
+use crate::ros2::Ros2;
 use crate::window::{Batch, Window};
 
 /// How long it waits for a message, or for somebody who wants some, without a look at the rest.
@@ -77,6 +78,7 @@ impl Outgoing {
     ) -> Result<Self, Refused> {
         let described = Description::of(info)?;
         let source = local::source(invitation, info, config.reliable)?;
+        let ros2 = Ros2::begin(session, &config.ros2, (host, name), info)?;
         let counters = Arc::new(Counters::new(Direction::Out, host, name, RouteState::Open));
         counters.go_to(described.next);
         let (words, heard) = sync_channel(MOST_WORDS);
@@ -99,6 +101,7 @@ impl Outgoing {
             has_ended: false,
             told: None,
             sent_again: None,
+            ros2,
         };
         let thread = thread::Builder::new().name("annulus out".into()).spawn(move || carrier.run());
         let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
@@ -238,6 +241,8 @@ struct Carrier {
     told: Option<Instant>,
     /// When messages were sent again.
     sent_again: Option<Instant>,
+    /// Sends the messages as ROS 2 has them, too.
+    ros2: Option<Ros2>,
 }
 
 impl Carrier {
@@ -289,7 +294,9 @@ impl Carrier {
 
     /// Whether somebody gets the messages, or will.
     fn is_wanted(&self) -> bool {
-        self.network.is_matched() || self.window.as_ref().is_some_and(|window| window.readers() > 0)
+        self.network.is_matched()
+            || self.window.as_ref().is_some_and(|window| window.readers() > 0)
+            || self.ros2.as_ref().is_some_and(Ros2::is_matched)
     }
 
     /// Whether a bridge may not have all messages.
@@ -441,6 +448,9 @@ impl Carrier {
     /// Sends messages with the numbers from `first` on, and before `end`.
     fn send(&mut self, first: u64, end: u64, batch: Vec<u8>) {
         let (messages, bytes) = (end - first, batch.len() as u64);
+        if let Some(ros2) = &self.ros2 {
+            (0..ros2.send(first, &batch)).for_each(|_| self.counters.corrupt());
+        }
         let payload = ZBytes::from(batch);
         self.network.put(self.frame(first), payload.clone());
         self.counters.carried(messages, bytes);
@@ -490,6 +500,8 @@ impl Carrier {
     fn finish(&mut self, state: RouteState) {
         (self.has_ended, self.told) = (true, None);
         self.remind();
+        // Its node goes with the ring.
+        self.ros2 = None;
         self.counters.set(state);
         let (ended, mut matched) = (Instant::now(), Instant::now());
         while !self.stops() && ended.elapsed() < REMEMBERED {
