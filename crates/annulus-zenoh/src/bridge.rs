@@ -10,7 +10,6 @@ use annulus::shm::{Directory, Invitation, PeerState};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
-use crate::ack::{Ack, Needs};
 use crate::config::{Config, is_client};
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
@@ -19,6 +18,7 @@ use crate::far_ring::{Made, Makes};
 use crate::incoming::Incoming;
 use crate::keys;
 use crate::outgoing::Outgoing;
+use crate::wire::{Ack, Needs};
 
 /// The time between two looks at the rings of this machine.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -84,8 +84,8 @@ impl Bridge {
         }
         let (events, heard) = channel();
         let routes = Arc::new(Mutex::new(Vec::new()));
-        let told = (events.clone(), Arc::clone(&routes));
-        let (name, opened) = (host.clone(), Arc::clone(&session));
+        let (told, shown, opened) = (events.clone(), Arc::clone(&routes), Arc::clone(&session));
+        let name = host.clone();
         let manager = thread::Builder::new().name("annulus bridge".into()).spawn(move || {
             let session = match opened.get() {
                 Some(session) => session.clone(),
@@ -94,7 +94,8 @@ impl Bridge {
                     None => return,
                 },
             };
-            Manager::new(session, directory, config, name, told).run(&heard);
+            let makes = Makes { session, directory, host: name, made: Made::default(), events: told };
+            Manager::new(makes, config, shown).run(&heard);
         })?;
         Ok(Self { host, session, events, routes, manager: Some(manager) })
     }
@@ -169,13 +170,11 @@ fn locked(routes: &Mutex<Vec<Route>>) -> MutexGuard<'_, Vec<Route>> {
 type Key = (String, String);
 
 struct Manager {
-    session: Session,
-    directory: Arc<Directory>,
+    /// The session, the directory, this host, and what bridges have made.
+    makes: Makes,
     config: Config,
-    host: String,
     /// Another number for each bridge that begins.
     life: u64,
-    events: Sender<Event>,
     routes: Arc<Mutex<Vec<Route>>>,
     /// By their names and epochs.
     outgoing: BTreeMap<(String, u64), Outgoing>,
@@ -188,25 +187,15 @@ struct Manager {
     sent: HashMap<String, u64>,
     /// The hosts whose bridges are there, and since when.
     bridges: HashMap<String, Instant>,
-    made: Made,
 }
 
 impl Manager {
-    fn new(
-        session: Session,
-        directory: Arc<Directory>,
-        config: Config,
-        host: String,
-        (events, routes): (Sender<Event>, Arc<Mutex<Vec<Route>>>),
-    ) -> Self {
-        let [life @ .., _, _, _, _, _, _, _, _] = session.zid().to_le_bytes();
+    fn new(makes: Makes, config: Config, routes: Arc<Mutex<Vec<Route>>>) -> Self {
+        let [life @ .., _, _, _, _, _, _, _, _] = makes.session.zid().to_le_bytes();
         Self {
-            session,
-            directory,
+            makes,
             config,
-            host,
             life: u64::from_le_bytes(life),
-            events,
             routes,
             outgoing: BTreeMap::new(),
             incoming: BTreeMap::new(),
@@ -214,24 +203,24 @@ impl Manager {
             settled: BTreeMap::new(),
             sent: HashMap::new(),
             bridges: HashMap::new(),
-            made: Made::default(),
         }
     }
 
     fn run(mut self, heard: &Receiver<Event>) {
         for key in [keys::ALL_BRIDGES, keys::ALL_MADE, keys::ALL_RINGS] {
-            let events = self.events.clone();
+            let events = self.makes.events.clone();
             let told = move |sample: Sample| {
                 // (Nobody hears it once the bridge ends.)
                 _ = events.send(Event::Token(sample.kind(), sample.key_expr().to_string()));
             };
-            let liveliness = self.session.liveliness();
+            let liveliness = self.makes.session.liveliness();
             // (It fails where the session is closed.)
             _ = liveliness.declare_subscriber(key).history(true).callback(told).background().wait();
         }
         self.look_at_rings();
         // After the tokens of the rings that are there: a ring of which no token tells then has ended.
-        let token = self.session.liveliness().declare_token(keys::bridge_token(&self.host)).wait();
+        let token =
+            self.makes.session.liveliness().declare_token(keys::bridge_token(&self.makes.host)).wait();
         let mut look_at = Instant::now();
         loop {
             let left = look_at.saturating_duration_since(Instant::now());
@@ -239,7 +228,7 @@ impl Manager {
                 Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(Event::Token(kind, key)) => self.hear(kind, &key),
                 Ok(Event::Described(key, described)) => self.learn(&key, described),
-                Ok(Event::Unmade(epoch)) => self.made.remove(epoch),
+                Ok(Event::Unmade(epoch)) => self.makes.made.remove(epoch),
                 Err(RecvTimeoutError::Timeout) => {
                     look_at = Instant::now() + LOOK_INTERVAL;
                     self.look_at_rings();
@@ -267,7 +256,7 @@ impl Manager {
             self.sent.insert(key.0, key.1);
             self.settle(ring.route());
         }
-        let Ok(entries) = self.directory.list() else { return };
+        let Ok(entries) = self.makes.directory.list() else { return };
         self.sent.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
         for entry in entries {
             let name = &entry.name;
@@ -279,7 +268,7 @@ impl Manager {
 
     /// Begins to send the ring of this name, unless it was sent already, or comes from the network.
     fn send(&mut self, name: &str) {
-        let found = self.directory.find(name).map_err(annulus::shm::FindError::from);
+        let found = self.makes.directory.find(name).map_err(annulus::shm::FindError::from);
         // (A ring that goes at this moment, or is not whole yet, is looked at again.)
         let Ok(invitation) = found.and_then(|ring| Invitation::find(&ring)) else { return };
         let Ok(info) = invitation.info() else { return };
@@ -288,23 +277,24 @@ impl Manager {
         if self.sent.get(name) == Some(&epoch) || self.outgoing.contains_key(&key) {
             return;
         }
-        if self.made.contains(epoch) {
+        if self.makes.made.contains(epoch) {
             // (From here on it is known, also where another bridge of this machine can't be heard.)
             self.sent.insert(name.into(), epoch);
             return;
         }
-        let begun = Outgoing::begin(&self.session, &self.config, (&self.host, name), &invitation, &info);
+        let begun =
+            Outgoing::begin(&self.makes.session, &self.config, (&self.makes.host, name), &invitation, &info);
         match begun {
             Ok(ring) => {
                 self.sent.remove(name);
-                self.settled.remove(&(Direction::Out, (self.host.clone(), name.into())));
+                self.settled.remove(&(Direction::Out, (self.makes.host.clone(), name.into())));
                 self.tell(&ring.route());
                 self.outgoing.insert(key, ring);
             }
             Err(why) => {
                 self.sent.insert(name.into(), epoch);
                 let state = RouteState::Refused(why);
-                self.settle(Counters::new(Direction::Out, &self.host, name, state).route());
+                self.settle(Counters::new(Direction::Out, &self.makes.host, name, state).route());
             }
         }
     }
@@ -324,19 +314,25 @@ impl Manager {
             }
         } else if let Some((host, epoch)) = keys::of_made_token(key) {
             // (What this bridge has made it knows. Where the link is cut, its own tokens go, too.)
-            if host == self.host {
-            } else if !came {
-                self.made.remove(epoch);
-            } else if self.made.len() < MOST_REMEMBERED {
-                self.made.insert(epoch);
-                // This bridge may have been faster than the word of it.
-                self.outgoing.retain(|(_, sent), _| *sent != epoch);
+            if host != self.makes.host {
+                self.hear_of_made(epoch, came);
             }
         } else if let Some((host, name, epoch)) = keys::of_ring_token(key) {
             // (Ours are heard here, too.)
-            if host != self.host && self.config.receives(&host, &name) {
+            if host != self.makes.host && self.config.receives(&host, &name) {
                 self.hear_of_ring((host, name), epoch, came);
             }
+        }
+    }
+
+    /// Another bridge has made a ring, or the ring is gone.
+    fn hear_of_made(&mut self, epoch: u64, came: bool) {
+        if !came {
+            self.makes.made.remove(epoch);
+        } else if self.makes.made.len() < MOST_REMEMBERED {
+            self.makes.made.insert(epoch);
+            // This bridge may have been faster than the word of it.
+            self.outgoing.retain(|(_, sent), _| *sent != epoch);
         }
     }
 
@@ -386,7 +382,8 @@ impl Manager {
     fn receive(&mut self, key: Key, epoch: u64) {
         let (host, name) = &key;
         let begun = if self.incoming.len() < self.config.most_rings {
-            let begun = Incoming::begin(&self.session, (host, name, epoch), (&self.host, self.life));
+            let begun =
+                Incoming::begin(&self.makes.session, (host, name, epoch), (&self.makes.host, self.life));
             begun.map_err(|error| error.to_string())
         } else {
             if self.crowded.len() < MOST_REMEMBERED {
@@ -420,7 +417,7 @@ impl Manager {
             } else if ring.ask_at.is_some_and(|at| at <= Instant::now()) {
                 ring.ask_at = Some(Instant::now() + ANSWER);
                 let ack = Ack { epoch: ring.epoch(), life: self.life, next: 0, needs: Needs::Nothing };
-                ask(&self.session, &self.events, key.clone(), (&self.host, ack));
+                ask(&self.makes.session, &self.makes.events, key.clone(), (&self.makes.host, ack));
             }
             ring.say_how_far();
         }
@@ -437,16 +434,7 @@ impl Manager {
     fn learn(&mut self, key: &Key, described: Result<Description, Refused>) {
         let Some(ring) = self.incoming.get_mut(key) else { return };
         let was_open = ring.route().state == RouteState::Open;
-        let made = described.and_then(|described| {
-            let makes = Makes {
-                session: self.session.clone(),
-                directory: Arc::clone(&self.directory),
-                host: self.host.clone(),
-                made: self.made.clone(),
-                events: self.events.clone(),
-            };
-            ring.is(makes, &self.config, &described)
-        });
+        let made = described.and_then(|described| ring.is(&self.makes, &self.config, &described));
         let is_new = match made {
             Ok(false) => false,
             Ok(true) => {

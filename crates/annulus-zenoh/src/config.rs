@@ -287,7 +287,7 @@ impl Config {
     }
 }
 
-/// Whether it is connected with one other only, and nobody connects with it.
+/// Whether it is a client, which waits for the router that it connects with.
 pub(crate) fn is_client(config: &zenoh::Config) -> bool {
     config.get_json("mode").is_ok_and(|mode| mode == r#""client""#)
 }

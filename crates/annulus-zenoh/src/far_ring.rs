@@ -10,13 +10,12 @@ use annulus::shm::{Directory, PublishedName};
 use zenoh::liveliness::LivelinessToken;
 use zenoh::{Session, Wait};
 
-use crate::ack::{Ack, Needs};
 use crate::bridge::Event;
 use crate::counters::{Counters, RouteState};
 use crate::description::Refused;
-use crate::frame::Frame;
 use crate::keys;
 use crate::local::{self, Sink};
+use crate::wire::{Ack, Frame, Needs};
 
 /// After so many bytes it says how far it is.
 const ACK_BYTES: usize = 256 * 1024;
@@ -77,6 +76,7 @@ impl Made {
 }
 
 /// What a ring is made with.
+#[derive(Clone)]
 pub(crate) struct Makes {
     pub(crate) session: Session,
     pub(crate) directory: Arc<Directory>,

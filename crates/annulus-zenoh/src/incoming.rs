@@ -11,14 +11,13 @@ use zenoh::pubsub::Subscriber;
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
-use crate::ack::Needs;
 use crate::config::Config;
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
 use crate::far_ring::{Acks, FarRing, Makes, Plan};
-use crate::frame::Frame;
 use crate::keys;
 use crate::outgoing::encoding_of;
+use crate::wire::{Frame, Needs};
 
 /// So many bytes that come before it is known what the ring is are kept.
 const MOST_WAITING: usize = 1 << 20;
@@ -241,7 +240,7 @@ impl Incoming {
     /// Its bridge has said what it is. Makes the ring, or learns how far it is. Whether the ring goes on.
     pub(crate) fn is(
         &mut self,
-        makes: Makes,
+        makes: &Makes,
         config: &Config,
         described: &Description,
     ) -> Result<bool, Refused> {
@@ -274,11 +273,11 @@ impl Incoming {
     }
 
     /// Makes the ring.
-    fn open(&self, makes: Makes, config: &Config, described: &Description) -> Result<bool, Refused> {
+    fn open(&self, makes: &Makes, config: &Config, described: &Description) -> Result<bool, Refused> {
         let (of, capacity) = described.ring(config.most_bytes)?;
         let is_lossless = described.reliable && described.kind == "lossless";
         let plan = Plan {
-            makes,
+            makes: makes.clone(),
             name: self.route().name,
             of,
             capacity,

@@ -62,20 +62,19 @@
 //! values of messages are checked by the subscribers, as between processes.
 
 // Decision 0152: a program of its own, over Zenoh. Decision 0153: how nothing is lost.
-mod ack;
 mod bridge;
 mod config;
 mod counters;
 mod description;
 mod error;
 mod far_ring;
-mod frame;
 mod incoming;
 mod keys;
 mod local;
 mod outgoing;
 mod ros2;
 mod window;
+mod wire;
 
 pub use bridge::Bridge;
 pub use config::{Config, WhenDown};

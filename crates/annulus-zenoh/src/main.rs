@@ -135,9 +135,12 @@ EXAMPLES:
                                                           what feed-1 sends, and nothing goes out";
 
 fn main() -> ExitCode {
-    // What Zenoh says of connections, where RUST_LOG asks for it.
-    zenoh::try_init_log_from_env();
-    match run(Arguments::parse()) {
+    let arguments = Arguments::parse();
+    if !arguments.json {
+        // What Zenoh says of connections, where RUST_LOG asks for it. (It goes where the JSON would.)
+        zenoh::try_init_log_from_env();
+    }
+    match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("annulus bridge: {error}");

@@ -16,15 +16,14 @@ use zenoh::query::{Query, Queryable};
 use zenoh::sample::Sample;
 use zenoh::{Session, Wait};
 
-use crate::ack::Ack;
 use crate::config::{Config, WhenDown};
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
-use crate::frame::Frame;
 use crate::keys;
 use crate::local::{self, Gathered, Source};
 use crate::ros2::Ros2;
 use crate::window::{Batch, Window};
+use crate::wire::{Ack, Frame};
 
 /// How long it waits for a message, or for somebody who wants some, without a look at the rest.
 const PATIENCE: Duration = Duration::from_millis(100);

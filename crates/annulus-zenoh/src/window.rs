@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use zenoh::bytes::ZBytes;
 
-use crate::ack::{Ack, Needs};
+use crate::wire::{Ack, Needs};
 
 /// What a batch takes beside its messages, in bytes, at most.
 const BATCH_OVERHEAD: usize = 128;

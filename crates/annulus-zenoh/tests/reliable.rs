@@ -40,11 +40,13 @@ impl Pair {
         route(&self.near, Direction::Out, "quotes").unwrap()
     }
 
-    /// A lossless ring of 64 messages, and the subscriber of it on the other machine.
+    /// A lossless ring of 64 messages, and the subscriber of it on the other machine. Both are waited for.
     fn lossless(&self) -> (Publisher<Tick, Lossless>, PublishedName, Subscriber<Tick, Awaited>) {
         let (publisher, invitation) = broadcast::lossless::<Tick>(Builder::new(64), 4).unwrap();
         let name = invitation.publish(&self.a.directory(), "quotes").unwrap();
-        (publisher, name, subscribe(&self.b))
+        let subscriber = subscribe(&self.b);
+        assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
+        (publisher, name, subscriber)
     }
 
     /// Cuts the link, until both know.
@@ -114,7 +116,6 @@ fn a_lossy_ring_loses_nothing_on_the_way() {
 fn a_lossless_ring_stays_one() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 16));
     let (mut publisher, name, mut subscriber) = pair.lossless();
-    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
     let count = 300 * cuts();
     let reader = thread::spawn(move || {
         for number in 0..count {
@@ -146,7 +147,6 @@ fn a_lossless_ring_stays_one() {
 fn a_publisher_waits_for_the_slowest_subscriber_there() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 10).window_bytes(1));
     let (mut publisher, _name, mut subscriber) = pair.lossless();
-    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
     let mut published = 0;
     while publisher.publish_timeout(tick(published), Duration::from_secs(1)).is_ok() {
         published += 1;
@@ -174,7 +174,6 @@ fn fill(publisher: &mut Publisher<Tick, Lossless>) -> u64 {
 fn a_link_that_stands_still_is_waited_for() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 10).window_bytes(16 * 1024));
     let (mut publisher, _name, mut subscriber) = pair.lossless();
-    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
     let mut begin = 0;
     for directions in [[false, true], [true, false], [true, true]] {
         pair.link.stand_still(directions);
@@ -208,7 +207,6 @@ fn impatient(when_down: WhenDown) -> Pair {
 fn a_ring_is_held_until_the_link_is_back() {
     let pair = impatient(WhenDown::Hold);
     let (mut publisher, _name, mut subscriber) = pair.lossless();
-    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
     publisher.publish(tick(0)).unwrap();
     receive(&mut subscriber, 0);
     pair.cut();
@@ -227,7 +225,6 @@ fn a_ring_is_held_until_the_link_is_back() {
 fn a_ring_goes_on_without_a_bridge_that_is_down() {
     let pair = impatient(WhenDown::Drop);
     let (mut publisher, _name, mut subscriber) = pair.lossless();
-    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
     publisher.publish(tick(0)).unwrap();
     receive(&mut subscriber, 0);
     pair.cut();
@@ -258,7 +255,6 @@ fn a_ring_goes_on_without_a_bridge_that_is_down() {
 fn a_ring_ends_when_a_bridge_is_down() {
     let pair = Pair::new(|config| config.patience(IMPATIENT).when_down(WhenDown::Close));
     let (mut publisher, _name, mut subscriber) = pair.lossless();
-    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
     publisher.publish(tick(0)).unwrap();
     receive(&mut subscriber, 0);
     pair.cut();
@@ -280,7 +276,6 @@ fn a_ring_ends_when_a_bridge_is_down() {
 fn the_last_messages_come_when_the_link_is_back() {
     let pair = Pair::new(|config| config);
     let (mut publisher, name, mut subscriber) = pair.lossless();
-    assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
     publisher.publish(tick(0)).unwrap();
     receive(&mut subscriber, 0);
     pair.cut();
@@ -319,7 +314,6 @@ fn a_bridge_that_ends_is_not_waited_for() {
     let Pair { a: _a, b, link, near, far } = {
         let pair = Pair::new(|config| config.when_down(WhenDown::Hold));
         let (mut publisher, _name, mut subscriber) = pair.lossless();
-        assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");
         publisher.publish(tick(0)).unwrap();
         receive(&mut subscriber, 0);
         drop(pair.far);
