@@ -287,10 +287,7 @@ impl Incoming {
         let mut ring = self.shared.ring();
         let Stage::Waiting { samples, .. } = &mut ring.stage else { return Ok(false) };
         // What came before the answer belongs to it.
-        let mut first = described.begin;
-        if !described.reliable {
-            first = samples.first().map_or(first, |(frame, _)| frame.first.min(first));
-        }
+        let first = samples.first().map_or(described.begin, |(frame, _)| frame.first.min(described.begin));
         let far = FarRing::begin(plan, first, Arc::clone(&self.shared.counters))?;
         let mut to = if is_lossless { self.spawn(far)? } else { To::Ring(Box::new(far)) };
         self.set(RouteState::Open);

@@ -31,6 +31,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The same, while a bridge may not have all messages.
 const SOON: Duration = Duration::from_millis(5);
 
+/// A bridge asks what a ring is as soon as it listens. A listener that has not asked for so long is none.
+const LISTENS: Duration = Duration::from_secs(1);
+
 /// The shortest time between two times that messages are sent again.
 const BETWEEN: Duration = Duration::from_millis(50);
 
@@ -98,6 +101,7 @@ impl Outgoing {
             config: config.clone(),
             has_begun: false,
             has_ended: false,
+            matched: None,
             told: None,
             sent_again: None,
             ros2,
@@ -236,6 +240,8 @@ struct Carrier {
     /// Whether somebody counts on the messages from here on.
     has_begun: bool,
     has_ended: bool,
+    /// Since when somebody listens.
+    matched: Option<Instant>,
     /// When the others were told how far it is, if nothing was sent since.
     told: Option<Instant>,
     /// When messages were sent again.
@@ -292,10 +298,16 @@ impl Carrier {
     }
 
     /// Whether somebody gets the messages, or will.
-    fn is_wanted(&self) -> bool {
-        self.network.is_matched()
-            || self.window.as_ref().is_some_and(|window| window.readers() > 0)
-            || self.ros2.as_ref().is_some_and(Ros2::is_matched)
+    fn is_wanted(&mut self) -> bool {
+        let is_matched = self.network.is_matched();
+        let since = is_matched.then(|| self.matched.unwrap_or_else(Instant::now));
+        self.matched = since;
+        let is_listened_to = match &self.window {
+            None => is_matched,
+            // Nothing goes to a bridge before it is kept for that bridge.
+            Some(window) => window.readers() > 0 || since.is_some_and(|since| since.elapsed() >= LISTENS),
+        };
+        is_listened_to || self.ros2.as_ref().is_some_and(Ros2::is_matched)
     }
 
     /// Whether a bridge may not have all messages.

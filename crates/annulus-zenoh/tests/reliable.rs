@@ -112,6 +112,22 @@ fn a_lossy_ring_loses_nothing_on_the_way() {
     assert!(sent.again >= 100 * cuts(), "{}", sent.again);
 }
 
+/// What was published before the far bridge was there.
+#[test]
+fn what_the_ring_still_has_comes_too() {
+    let (a, b) = (Machine::new("a"), Machine::new("b"));
+    let near = Bridge::open(a.config().carry("*").listen("tcp/127.0.0.1:0").reliable(true)).unwrap();
+    let (mut publisher, name) = a.publish("quotes", 64);
+    (0..10).for_each(|number| publisher.publish(tick(number)));
+    until("it is there", || is_open(&near, Direction::Out, "quotes"));
+    let _far = b.connected(listens_at(&near));
+    let (mut subscriber, _ring) = b.subscribe("quotes");
+    assert_eq!(subscriber.cursor(), 0);
+    publisher.close();
+    drop(name);
+    assert_eq!(read_to_the_end(&mut subscriber), (10, 0));
+}
+
 #[test]
 fn a_lossless_ring_stays_one() {
     let pair = Pair::new(|config| config.batch_bytes(24 * 16));
