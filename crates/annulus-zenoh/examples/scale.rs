@@ -1,6 +1,6 @@
 //! What many rings cost, and many hosts: memory, bytes on the network, and the time until all are known.
 //! First with sessions of Zenoh alone: each is a client of one router, declares what a bridge declares for
-//! its rings, and listens to the tokens of all rings, as a bridge does. Then with two bridges.
+//! its rings, and listens to the tokens of the rings that it wants, as a bridge does. Then with two bridges.
 //!
 //! ```sh
 //! cargo run --release --example scale    # or: -- zenoh, -- bridges
@@ -36,7 +36,9 @@ fn main() {
     let number = |text: &str| text.parse().unwrap();
     match texts[..] {
         ["router"] => router(),
-        ["hosts", at, count, rings, all] => hosts(at, number(count), number(rings), number(all)),
+        ["hosts", at, count, rings, of, all] => {
+            hosts(at, number(count), number(rings), number(of), number(all));
+        }
         ["near", rings] => near(number(rings)),
         ["far", at, rings] => far(at, number(rings)),
         ["zenoh"] => zenoh_alone(),
@@ -82,9 +84,9 @@ fn router() {
     ready(session.info().locators().wait()[0].to_string().strip_prefix("tcp/").unwrap());
 }
 
-/// So many hosts that have so many rings each. It is ready when each host has heard of all rings of the
-/// others, which are so many.
-fn hosts(at: &str, hosts: usize, rings: usize, all: usize) {
+/// So many hosts that have so many rings each, and want those `of` so many others, or all (0). It is ready
+/// when each host has heard of all rings that it wants, which are so many.
+fn hosts(at: &str, hosts: usize, rings: usize, of: usize, all: usize) {
     let begun = Instant::now();
     let (mut sessions, mut declared) = (Vec::new(), Vec::new());
     let heard: Vec<_> = (0..hosts).map(|_| Arc::new(AtomicUsize::new(0))).collect();
@@ -97,8 +99,16 @@ fn hosts(at: &str, hosts: usize, rings: usize, all: usize) {
                 hear.fetch_add(1, Ordering::Relaxed);
             }
         };
-        let of_all = session.liveliness().declare_subscriber("annulus/*/*/@live/*");
-        of_all.history(true).callback(told).background().wait().unwrap();
+        let keys = match of {
+            0 => vec!["annulus/*/*/@live/*".to_string()],
+            of => (1..=of)
+                .map(|next| format!("annulus/host-{:04}/*/@live/*", (host + next) % hosts.max(of + 1)))
+                .collect(),
+        };
+        for key in keys {
+            let wanted = session.liveliness().declare_subscriber(key);
+            wanted.history(true).callback(told.clone()).background().wait().unwrap();
+        }
         for ring in 0..rings {
             let key = format!("annulus/host-{host:04}/ring-{ring:05}");
             let publisher =
@@ -263,30 +273,47 @@ fn say_machine() {
 fn zenoh_alone() {
     say_machine();
     println!(
-        "\nZenoh alone: hosts with ten rings each, or one host with all, and then one more host that only listens"
+        "\nZenoh alone: hosts that want the rings of all others or of some, and then one more host that only listens"
     );
     println!(
-        "| hosts | rings | all know all, in s | of the router's processor, s | memory of the router, MB | of a host, MB | network, kB a host | one more host: knows all, in s | network, bytes a ring | memory, MB |"
+        "| hosts | rings | each wants those of | all know them, in s | of the router's processor, s | memory of the router, MB | of a host, MB | network, kB a host | one more host: knows them, in s | network, bytes a ring | memory, MB |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    let cases = [(0, 0), (1, 10), (1, 100), (1, 1000), (10, 10), (30, 10), (60, 10)];
-    for (hosts, rings_each) in cases {
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    let cases = [
+        (0, 0, 0),
+        (1, 10, 0),
+        (1, 100, 0),
+        (1, 1000, 0),
+        (10, 10, 0),
+        (30, 10, 0),
+        (60, 10, 0),
+        (10, 10, 2),
+        (30, 10, 2),
+        (60, 10, 2),
+        (120, 10, 2),
+    ];
+    for (hosts, rings_each, of) in cases {
         let rings = hosts * rings_each;
-        let [hosts, rings_each, all] = [hosts, rings_each, rings].map(f64::from);
+        let wanted = if of == 0 { "all".into() } else { of.to_string() };
+        let (of_others, of_listener) =
+            if of == 0 { (rings - rings_each, rings) } else { (of * rings_each, of * rings_each) };
+        let [hosts, rings_each] = [hosts, rings_each].map(f64::from);
         let (mut router, at) = Host::begin(&["router"]);
         let (to, from) = (Link::to(&at), Link::to(&at));
-        let of_others = (all - rings_each).to_string();
-        let numbers = [hosts, rings_each, all].map(|number| number.to_string());
-        let (mut of_all, known) = Host::begin(&["hosts", &to.at, &numbers[0], &numbers[1], &of_others]);
+        let begin = |at: &str, arguments: [f64; 4]| {
+            let [hosts, rings, of, all] = arguments.map(|number| number.to_string());
+            Host::begin(&["hosts", at, &hosts, &rings, &of, &all])
+        };
+        let (mut of_all, known) = begin(&to.at, [hosts, rings_each, f64::from(of), f64::from(of_others)]);
         let (usage, sent) = (router.usage(), to.bytes());
-        let (mut listener, heard) = Host::begin(&["hosts", &from.at, "1", "0", &numbers[2]]);
+        let (mut listener, heard) = begin(&from.at, [1.0, 0.0, f64::from(of), f64::from(of_listener)]);
         println!(
-            "| {hosts} | {rings} | {known} | {:.1} | {:.1} | {:.1} | {:.1} | {heard} | {:.0} | {:.1} |",
+            "| {hosts} | {rings} | {wanted} | {known} | {:.1} | {:.1} | {:.1} | {:.1} | {heard} | {:.0} | {:.1} |",
             usage.processor,
             usage.bytes / 1e6,
             of_all.usage().bytes / hosts.max(1.0) / 1e6,
             sent / hosts.max(1.0) / 1e3,
-            from.bytes() / all.max(1.0),
+            from.bytes() / f64::from(of_listener).max(1.0),
             listener.usage().bytes / 1e6,
         );
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Directory, Invitation, PeerState};
+use annulus::shm::{Directory, Invitation, NamedRing, PeerState, RingInfo};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
@@ -18,6 +18,7 @@ use crate::far_ring::{Made, Makes};
 use crate::incoming::Incoming;
 use crate::keys;
 use crate::outgoing::Outgoing;
+use crate::seen::{self, Seen};
 use crate::wire::{Ack, Needs};
 
 /// The time between two looks at the rings of this machine.
@@ -94,7 +95,8 @@ impl Bridge {
                     None => return,
                 },
             };
-            let makes = Makes { session, directory, host: name, made: Made::default(), events: told };
+            let boot = boot().unwrap_or_else(|| name.clone());
+            let makes = Makes { session, directory, host: name, boot, made: Made::default(), events: told };
             Manager::new(makes, config, shown).run(&heard);
         })?;
         Ok(Self { host, session, events, routes, manager: Some(manager) })
@@ -149,6 +151,12 @@ impl Drop for Bridge {
     }
 }
 
+/// Which start of which machine this is.
+fn boot() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_string()).filter(|id| !id.is_empty())
+}
+
 /// Connects, as soon as it can be; `None` if the bridge ends before that.
 fn connected(network: &zenoh::Config, heard: &Receiver<Event>) -> Option<Session> {
     loop {
@@ -183,6 +191,8 @@ struct Manager {
     crowded: BTreeMap<Key, u64>,
     /// Of rings that have ended, or were refused: what they came to.
     settled: BTreeMap<(Direction, Key), Route>,
+    /// The rings of this machine that were looked at, and have their names.
+    known: HashMap<String, NamedRing>,
     /// The epochs of the rings that went out last and have ended, or can't go out, by their names.
     sent: HashMap<String, u64>,
     /// The hosts whose bridges are there, and since when.
@@ -201,13 +211,16 @@ impl Manager {
             incoming: BTreeMap::new(),
             crowded: BTreeMap::new(),
             settled: BTreeMap::new(),
+            known: HashMap::new(),
             sent: HashMap::new(),
             bridges: HashMap::new(),
         }
     }
 
     fn run(mut self, heard: &Receiver<Event>) {
-        for key in [keys::ALL_BRIDGES, keys::ALL_MADE, keys::ALL_RINGS] {
+        let mut keys = vec![keys::ALL_BRIDGES.to_string(), keys::made_tokens(&self.makes.boot)];
+        keys.extend(self.config.tokens_of_received());
+        for key in keys {
             let events = self.makes.events.clone();
             let told = move |sample: Sample| {
                 // (Nobody hears it once the bridge ends.)
@@ -221,6 +234,7 @@ impl Manager {
         // After the tokens of the rings that are there: a ring of which no token tells then has ended.
         let token =
             self.makes.session.liveliness().declare_token(keys::bridge_token(&self.makes.host)).wait();
+        let mut seen = Seen::begin(&self.makes.session, &self.makes.directory, &self.makes.host);
         let mut look_at = Instant::now();
         loop {
             let left = look_at.saturating_duration_since(Instant::now());
@@ -229,18 +243,22 @@ impl Manager {
                 Ok(Event::Token(kind, key)) => self.hear(kind, &key),
                 Ok(Event::Described(key, described)) => self.learn(&key, described),
                 Ok(Event::Unmade(epoch)) => self.makes.made.remove(epoch),
-                Err(RecvTimeoutError::Timeout) => {
-                    look_at = Instant::now() + LOOK_INTERVAL;
-                    self.look_at_rings();
-                    self.look_at_incoming();
-                }
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            self.show();
+            // (Also where there always is something to hear.)
+            if look_at <= Instant::now() {
+                look_at = Instant::now() + LOOK_INTERVAL;
+                self.look_at_rings();
+                self.look_at_incoming();
+                let routes = self.all_routes(&seen);
+                seen.tell(&routes);
+                *locked(&self.routes) = routes;
+            }
         }
         for ring in self.incoming.values() {
             ring.end(true);
         }
-        self.show();
+        *locked(&self.routes) = self.all_routes(&seen);
         self.incoming.clear();
         // Before those of the rings, which have not ended.
         drop(token);
@@ -258,23 +276,27 @@ impl Manager {
         }
         let Ok(entries) = self.makes.directory.list() else { return };
         self.sent.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
+        self.known.retain(|_, ring| ring.state() == PeerState::Alive);
         for entry in entries {
             let name = &entry.name;
-            if entry.state == PeerState::Alive && self.config.sends(name) {
-                self.send(name);
+            if entry.state != PeerState::Alive || !self.config.sends(name) || self.known.contains_key(name) {
+                continue;
             }
+            let Ok(ring) = self.makes.directory.find(name) else { continue };
+            // (One that goes at this moment, or is not whole yet, is looked at again.)
+            let Ok(invitation) = Invitation::find(&ring) else { continue };
+            let Ok(info) = invitation.info() else { continue };
+            self.send(name, &invitation, &info);
+            self.known.insert(name.clone(), ring);
         }
     }
 
-    /// Begins to send the ring of this name, unless it was sent already, or comes from the network.
-    fn send(&mut self, name: &str) {
-        let found = self.makes.directory.find(name).map_err(annulus::shm::FindError::from);
-        // (A ring that goes at this moment, or is not whole yet, is looked at again.)
-        let Ok(invitation) = found.and_then(|ring| Invitation::find(&ring)) else { return };
-        let Ok(info) = invitation.info() else { return };
+    /// Begins to send this ring, unless it was sent already, or comes from the network.
+    fn send(&mut self, name: &str, invitation: &Invitation, info: &RingInfo) {
         let epoch = info.identity();
         let key = (name.to_string(), epoch);
-        if self.sent.get(name) == Some(&epoch) || self.outgoing.contains_key(&key) {
+        let is_known = self.sent.get(name) == Some(&epoch) || self.outgoing.contains_key(&key);
+        if is_known || seen::is_of_bridge(info) {
             return;
         }
         if self.makes.made.contains(epoch) {
@@ -283,7 +305,7 @@ impl Manager {
             return;
         }
         let begun =
-            Outgoing::begin(&self.makes.session, &self.config, (&self.makes.host, name), &invitation, &info);
+            Outgoing::begin(&self.makes.session, &self.config, (&self.makes.host, name), invitation, info);
         match begun {
             Ok(ring) => {
                 self.sent.remove(name);
@@ -478,11 +500,14 @@ impl Manager {
     }
 
     /// What [`Bridge::routes`] says from here on.
-    fn show(&self) {
+    fn all_routes(&self, seen: &Seen) -> Vec<Route> {
         let out = self.outgoing.values().map(Outgoing::route);
-        let into = self.incoming.values().map(Incoming::route);
+        let into = self.incoming.values().map(|ring| {
+            let route = ring.route();
+            Route { round_trip_ns: seen.round_trip_ns(&route.host), ..route }
+        });
         let settled = self.settled.values().cloned();
-        *locked(&self.routes) = out.chain(into).chain(settled).collect();
+        out.chain(into).chain(settled).collect()
     }
 }
 

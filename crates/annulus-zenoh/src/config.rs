@@ -1,5 +1,6 @@
 //! [`Config`]: what a bridge carries, and where to.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use wildmatch::WildMatch;
 
 use crate::Route;
 use crate::error::Error;
+use crate::keys;
 use crate::ros2;
 
 /// What a bridge carries, and where to.
@@ -27,7 +29,7 @@ pub struct Config {
     pub(crate) scout: bool,
     pub(crate) file: Option<PathBuf>,
     send: Vec<WildMatch>,
-    receive: Vec<WildMatch>,
+    receive: Vec<Receive>,
     pub(crate) linger: Duration,
     pub(crate) batch_bytes: usize,
     pub(crate) reliable: bool,
@@ -40,6 +42,13 @@ pub struct Config {
     pub(crate) close_after: Option<Duration>,
     pub(crate) on_change: Option<Arc<OnChange>>,
     pub(crate) ros2: ros2::Settings,
+}
+
+/// Which rings come in.
+#[derive(Clone)]
+struct Receive {
+    hosts: WildMatch,
+    names: WildMatch,
 }
 
 /// What becomes of a reliable ring when another bridge that gets it is down.
@@ -99,7 +108,9 @@ impl Config {
 
     /// Rings of such names come in; `HOST/NAME` for those of such hosts only.
     pub fn receive(mut self, names: &str) -> Self {
-        self.receive.push(WildMatch::new(names));
+        // (No name of a ring has this sign.)
+        let (hosts, names) = names.rsplit_once('/').unwrap_or(("*", names));
+        self.receive.push(Receive { hosts: WildMatch::new(hosts), names: WildMatch::new(names) });
         self
     }
 
@@ -255,8 +266,13 @@ impl Config {
     }
 
     pub(crate) fn receives(&self, host: &str, name: &str) -> bool {
-        let whole = format!("{host}/{name}");
-        self.receive.iter().any(|pattern| pattern.matches(name) || pattern.matches(&whole))
+        self.receive.iter().any(|of| of.hosts.matches(host) && of.names.matches(name))
+    }
+
+    /// The keys of tokens that tell of all rings that come in.
+    pub(crate) fn tokens_of_received(&self) -> BTreeSet<String> {
+        let tokens = |of: &Receive| keys::ring_tokens(&of.hosts.to_string(), &of.names.to_string());
+        self.receive.iter().map(tokens).collect()
     }
 
     /// That of Zenoh.

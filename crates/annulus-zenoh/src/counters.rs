@@ -63,6 +63,8 @@ pub struct Route {
     pub corrupt: u64,
     /// The number of the next message.
     pub next: u64,
+    /// In: how long the way to that host and back took, in nanoseconds, a second ago at most.
+    pub round_trip_ns: Option<u64>,
 }
 
 /// Counts for one route.
@@ -166,6 +168,7 @@ impl Counters {
             lagged: of(&self.lagged),
             corrupt: of(&self.corrupt),
             next: of(&self.next),
+            round_trip_ns: None,
         }
     }
 }

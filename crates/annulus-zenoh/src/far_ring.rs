@@ -80,8 +80,10 @@ impl Made {
 pub(crate) struct Makes {
     pub(crate) session: Session,
     pub(crate) directory: Arc<Directory>,
-    /// This machine.
+    /// What this machine is called.
     pub(crate) host: String,
+    /// Which machine it is: bridges that can have one directory of rings have the same one here.
+    pub(crate) boot: String,
     pub(crate) made: Made,
     /// Hears that a ring is gone. (Between a look at the ring and one at what was made, none goes.)
     pub(crate) events: Sender<Event>,
@@ -104,11 +106,11 @@ impl Plan {
     fn make(&self, first: u64) -> Result<Published, Refused> {
         let (sink, invitation) = local::sink(&self.of, (self.capacity, self.lossless.is_some()), first)?;
         let epoch = invitation.info().map_err(|error| error.to_string())?.identity();
-        let Makes { session, directory, host, made, events } = &self.makes;
+        let Makes { session, directory, host, boot, made, events } = &self.makes;
         // Before it has a name: no bridge of this machine sends it out.
         made.insert(epoch);
         let unmade = Unmade { epoch, events: events.clone() };
-        let token = session.liveliness().declare_token(keys::made_token(host, epoch)).wait();
+        let token = session.liveliness().declare_token(keys::made_token(host, boot, epoch)).wait();
         let token = token.map_err(|error| error.to_string())?;
         let name = invitation.publish(directory, &self.name).map_err(|error| error.to_string())?;
         Ok(Published { sink, _name: name, _token: token, _unmade: unmade })

@@ -6,19 +6,14 @@
 //! annulus/HOST/NAME/@ack/READER   how far the bridge of the host READER is with it
 //! annulus/HOST/NAME/@live/EPOCH   a liveliness token, while the ring is carried
 //! annulus/HOST/@bridge            a liveliness token, while the bridge is there
-//! annulus/HOST/@made/EPOCH        a liveliness token: a bridge has made this ring
+//! annulus/HOST/@echo              a queryable, whose answer is empty: how long the way is
+//! annulus/HOST/@made/BOOT/EPOCH   a liveliness token: a bridge of the machine BOOT has made this ring
 //! ```
 
 use std::fmt::Write;
 
-/// Of the tokens of all rings.
-pub(crate) const ALL_RINGS: &str = "annulus/*/*/@live/*";
-
 /// Of the tokens of all bridges.
 pub(crate) const ALL_BRIDGES: &str = "annulus/*/@bridge";
-
-/// Of the tokens of all rings that bridges have made.
-pub(crate) const ALL_MADE: &str = "annulus/*/@made/*";
 
 /// Characters that have a meaning in keys, and the one that takes it from them.
 const SPECIAL: [char; 7] = ['%', '/', '*', '$', '?', '#', '@'];
@@ -34,6 +29,19 @@ fn part(name: &str) -> String {
         }
     }
     part
+}
+
+/// The keys' form of a pattern of names, with `*` and `?`. It may stand for more names than the pattern.
+fn parts(pattern: &str) -> String {
+    let mut parts = String::new();
+    for character in pattern.chars() {
+        match character {
+            '*' | '?' if parts.ends_with("$*") => {}
+            '*' | '?' => parts.push_str("$*"),
+            other => parts.push_str(&part(other.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    if parts == "$*" { "*".into() } else { parts }
 }
 
 /// The name that a part of a key stands for. `None`: no name becomes that part.
@@ -80,20 +88,35 @@ pub(crate) fn ring_token(host: &str, name: &str, epoch: u64) -> String {
     format!("{}/@live/{epoch:016x}", messages(host, name))
 }
 
+/// Of the tokens of all rings that have these hosts and names, and maybe of more.
+pub(crate) fn ring_tokens(hosts: &str, names: &str) -> String {
+    format!("annulus/{}/{}/@live/*", parts(hosts), parts(names))
+}
+
+/// Of what answers at once.
+pub(crate) fn echo(host: &str) -> String {
+    format!("annulus/{}/@echo", part(host))
+}
+
 /// Of a bridge's token.
 pub(crate) fn bridge_token(host: &str) -> String {
     format!("annulus/{}/@bridge", part(host))
 }
 
-/// Of a ring that a bridge has made.
-pub(crate) fn made_token(host: &str, epoch: u64) -> String {
-    format!("annulus/{}/@made/{epoch:016x}", part(host))
+/// Of a ring that a bridge of this machine has made.
+pub(crate) fn made_token(host: &str, boot: &str, epoch: u64) -> String {
+    format!("annulus/{}/@made/{}/{epoch:016x}", part(host), part(boot))
+}
+
+/// Of the tokens of all rings that bridges of this machine have made.
+pub(crate) fn made_tokens(boot: &str) -> String {
+    format!("annulus/*/@made/{}/*", part(boot))
 }
 
 /// The host whose bridge has made a ring, and which ring, as such a token says.
 pub(crate) fn of_made_token(key: &str) -> Option<(String, u64)> {
-    let (host, epoch) = key.strip_prefix("annulus/")?.split_once("/@made/")?;
-    Some((name_of(host)?, u64::from_str_radix(epoch, 16).ok()?))
+    let (host, made) = key.strip_prefix("annulus/")?.split_once("/@made/")?;
+    Some((name_of(host)?, u64::from_str_radix(made.split_once('/')?.1, 16).ok()?))
 }
 
 /// The host, the name and the epoch that a ring's token stands for.
@@ -124,8 +147,26 @@ mod tests {
             );
             assert!(zenoh::key_expr::KeyExpr::try_from(token.as_str()).is_ok(), "{token}");
             assert_eq!(of_bridge_token(&bridge_token(name)).as_deref(), Some(name));
-            assert_eq!(of_made_token(&made_token(name, 77)), Some((name.into(), 77)));
+            assert_eq!(of_made_token(&made_token(name, name, 77)), Some((name.into(), 77)));
             assert_eq!(reader_of_ack(&ack("host", name, name)).as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn a_pattern_has_the_keys_of_its_names() {
+        use zenoh::key_expr::KeyExpr;
+        for (hosts, names, host, name) in [
+            ("*", "*", "a", "quotes"),
+            ("*", "quotes*", "a/b", "quotes"),
+            ("feed-?", "**q?*", "feed-1", "eq!?"),
+            ("50%", "?", "50%", "*"),
+            ("@a$", "ä?#*", "@a$", "ä/#@"),
+        ] {
+            let pattern = KeyExpr::try_from(ring_tokens(hosts, names)).unwrap();
+            let token = KeyExpr::try_from(ring_token(host, name, 7)).unwrap();
+            assert!(pattern.includes(&token), "{pattern} {token}");
+            let other = KeyExpr::try_from(ring_token("other/1", "@live", 7)).unwrap();
+            assert_eq!(pattern.includes(&other), (hosts, names) == ("*", "*"), "{pattern} {other}");
         }
     }
 

@@ -73,6 +73,7 @@ mod keys;
 mod local;
 mod outgoing;
 mod ros2;
+mod seen;
 mod window;
 mod wire;
 

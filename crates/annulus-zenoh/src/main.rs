@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use annulus::shm::Directory;
 use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState, WhenDown};
@@ -12,6 +13,12 @@ use clap::{Parser, ValueEnum};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+/// The time between two looks at signals and connections.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// It connects within that time, or says that it could not yet.
+const CONNECTS: Duration = Duration::from_secs(3);
 
 /// Carries rings from machine to machine, over Zenoh.
 ///
@@ -162,14 +169,24 @@ fn run(arguments: Arguments) -> Result<(), String> {
     }
     // (From here on a signal ends the rings as their end.)
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| error.to_string())?;
-    let is_json = arguments.json;
+    let (is_json, to) = (arguments.json, arguments.connect.join(" "));
     let bridge = Bridge::open(config(arguments)?).map_err(|error| error.to_string())?;
     let at = bridge.listens_at().join(" ");
     tell(is_json, &Started { host: bridge.host(), listens_at: bridge.listens_at() }, || match at.as_str() {
         "" => format!("bridge of {}", bridge.host()),
         at => format!("bridge of {}, at {at}", bridge.host()),
     });
-    signals.forever().next();
+    let (begun, mut told) = (Instant::now(), None);
+    while signals.pending().next().is_none() {
+        let connections = bridge.connections();
+        // (At first it has had no time to.)
+        let is_late = !to.is_empty() && begun.elapsed() >= CONNECTS;
+        if told != Some(connections > 0) && (connections > 0 || told.is_some() || is_late) {
+            tell(is_json, &Connections { connections }, || connected(connections, &to));
+            told = Some(connections > 0);
+        }
+        thread::sleep(LOOK_INTERVAL);
+    }
     for route in &bridge.close() {
         tell(is_json, route, || sum(route));
     }
@@ -181,6 +198,20 @@ fn run(arguments: Arguments) -> Result<(), String> {
 struct Started<'a> {
     host: &'a str,
     listens_at: Vec<String>,
+}
+
+/// How many other bridges and routers it is connected with, when that becomes none, or was.
+#[derive(Serialize)]
+struct Connections {
+    connections: usize,
+}
+
+fn connected(connections: usize, to: &str) -> String {
+    match (connections, to) {
+        (0, "") => "no other bridge is connected".into(),
+        (0, to) => format!("{to} can't be reached; it is tried again"),
+        _ => "connected".into(),
+    }
 }
 
 /// A ring, its topic and its type.

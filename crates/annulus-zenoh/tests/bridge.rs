@@ -5,7 +5,9 @@ mod common;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::shm::{Invitation, NamedSubscriber, PeerState, Received, ShmKind, WhenConsumerDies};
+use annulus::shm::{
+    Invitation, NamedSubscriber, PeerState, Received, RingObserver, ShmKind, WhenConsumerDies,
+};
 use annulus_zenoh::{Bridge, Direction, Error, RouteState};
 use common::{Link, Machine, PATIENCE, Tick, is_open, read_to_the_end, route, tick, until};
 use zenoh::Wait;
@@ -41,6 +43,35 @@ fn a_ring_is_there_on_the_other_machine() {
     let counted = route(&far, Direction::In, "quotes").unwrap();
     assert_eq!((counted.messages, counted.lagged, counted.next), (received, lagged, 100));
     assert!(b.directory().find("quotes").is_err(), "the name went with the ring");
+}
+
+/// In a ring of its own, which stays on its machine, and has the schema that the README tells others.
+#[test]
+fn a_bridge_says_what_it_carries() {
+    let (a, b) = (Machine::new("a"), Machine::new("b"));
+    let (near, at) = a.listening();
+    let far = b.connected(at);
+    let (mut publisher, _name) = a.publish("quotes", 256);
+    (0..10).for_each(|number| publisher.publish(tick(number)));
+    until("the way there and back is known", || {
+        route(&far, Direction::In, "quotes").is_some_and(|route| route.round_trip_ns.is_some())
+    });
+    for (machine, name) in [(&a, "bridge@a"), (&b, "bridge@b")] {
+        let ring = RingObserver::of(&machine.directory().find(name).unwrap()).unwrap();
+        let schema = ring.info().schema().unwrap().unwrap().to_string();
+        let readme = include_str!("../README.md");
+        assert!(readme.contains(&format!("\n{schema}\n")), "not in the README:\n{schema}");
+        let mut bytes = Vec::new();
+        until("it says so", || {
+            let newest = ring.numbers().unwrap().published.checked_sub(1);
+            newest.is_some_and(|newest| ring.read(newest, &mut bytes)) && {
+                let text = String::from_utf8_lossy(&bytes);
+                // The only one: the ring of the bridge is no route.
+                bytes[..8] == [0, 0, 0, 0, 1, 0, 0, 0] && text.contains("quotes")
+            }
+        });
+    }
+    assert!(near.routes().iter().chain(&far.routes()).all(|route| route.name == "quotes"));
 }
 
 /// Whatever is lost is counted, by its number; and the last messages, too.

@@ -6,10 +6,12 @@
 //! info        `annulus info`: one of them in words, or as JSON
 //! sampler     looks at all rings of a directory      sample     what it has found
 //! processes   who has a ring, as `/proc` says
+//! bridges     what bridges say of the rings that they carry from machine to machine
 //! ring        for those who publish: a ring of either mode
 //! ```
 
 mod arguments;
+pub(crate) mod bridges;
 mod info;
 mod listing;
 mod processes;

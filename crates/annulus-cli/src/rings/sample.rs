@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use annulus::shm::{Fingerprint, PeerState, ShmKind};
 
+use super::bridges::BridgeRoute;
 use crate::watch::Newest;
 
 /// What one look has found.
@@ -13,6 +14,8 @@ pub(crate) struct Sample {
     pub(crate) directory: String,
     /// In the order of the names.
     pub(crate) rings: Vec<Ring>,
+    /// What bridges say of the rings that they carry, in the order of the rings' names.
+    pub(crate) routes: Vec<BridgeRoute>,
     /// Why there is nothing to see.
     pub(crate) trouble: Option<String>,
 }
@@ -241,7 +244,8 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn sample(rings: Vec<Ring>) -> Sample {
-        Sample { at: Instant::now(), directory: "/run/user/7/annulus".into(), rings, trouble: None }
+        let directory = "/run/user/7/annulus".into();
+        Sample { at: Instant::now(), directory, rings, routes: Vec::new(), trouble: None }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::time::Instant;
 use annulus::shm::{Directory, Entry, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver};
 
 use super::DirectoryOption;
+use super::bridges::{self, BridgeRoute};
 use super::processes::{Processes, process};
 use super::sample::{Header, Mark, Numbers, Process, Reader, Ring, Sample, Seat};
 use crate::measure::now_ns;
@@ -60,7 +61,26 @@ impl Sampler {
             Ok(rings) => (rings, None),
             Err(trouble) => (Vec::new(), Some(trouble)),
         };
-        Sample { at: Instant::now(), directory, rings, trouble }
+        Sample { at: Instant::now(), directory, rings, routes: self.routes(), trouble }
+    }
+
+    /// What bridges say of the rings that they carry.
+    fn routes(&self) -> Vec<BridgeRoute> {
+        let of_bridges = self.watched.iter().filter_map(|(name, watched)| {
+            let decoder = watched.decoder.as_ref().filter(|decoder| bridges::is_of_bridge(decoder))?;
+            let observer = watched.observer.as_ref().filter(|_| watched.state == PeerState::Alive)?;
+            Some(bridges::routes(name, observer, decoder))
+        });
+        let mut routes: Vec<_> = of_bridges.flatten().collect();
+        routes.sort_by(|one, other| {
+            (&one.name, one.direction, &one.host, &one.bridge).cmp(&(
+                &other.name,
+                other.direction,
+                &other.host,
+                &other.bridge,
+            ))
+        });
+        routes
     }
 
     /// How far those readers of a ring are behind in time now that have seats, in nanoseconds. Nothing else

@@ -2,8 +2,10 @@
 
 use super::figures::rate;
 use super::history::History;
+use super::routes;
 use super::rows::{NONE, Row, UNKNOWN, is_full, line};
 use crate::measure::Latency;
+use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Reader, Ring};
 use crate::text::{counted, duration, grouped, printable};
 use crate::watch::{message_to_text, newest_to_text};
@@ -31,7 +33,7 @@ pub(super) fn kind(ring: &Ring) -> String {
 }
 
 /// All but its name, kind and state.
-pub(super) fn facts(row: &Row<'_>, history: &History) -> Vec<Fact> {
+pub(super) fn facts(row: &Row<'_>, routes: &[BridgeRoute], history: &History) -> Vec<Fact> {
     let ring = row.ring;
     let plain = |name, text| Fact { name, text, tone: Tone::Plain };
     let mut facts = vec![plain("process", row.process.clone())];
@@ -70,6 +72,10 @@ pub(super) fn facts(row: &Row<'_>, history: &History) -> Vec<Fact> {
         text: waiting,
         tone: if is_full(ring) { Tone::Fair } else { Tone::Plain },
     });
+    for route in routes::of_ring(row, routes) {
+        let tone = if routes::is_in_trouble(route) { Tone::Fair } else { Tone::Plain };
+        facts.push(Fact { name: "bridge", text: routes::words(route), tone });
+    }
     if let Some(waits) = history.waits(ring) {
         facts.push(plain(
             "behind",

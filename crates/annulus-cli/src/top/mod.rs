@@ -8,6 +8,7 @@
 //! history     rates and waits, from one sample to the next         waits   how far readers are behind, in time
 //! view        what the user has chosen to see, and what each key changes
 //! rows        the rings in the order of the user, as text          facts   what is known of one, in words
+//! routes      what bridges carry from machine to machine, as text
 //! columns     which columns there is room for
 //! figures     numbers and curves in little room
 //! draw        all of that in a terminal's cells
@@ -25,6 +26,7 @@ mod history;
 mod live;
 mod one;
 mod report;
+mod routes;
 mod rows;
 mod table;
 mod view;
@@ -86,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         report::render(&sample, &history)
     } else if name.is_some() {
         let rows = rows(&sample, &history, &View::default());
-        rows.iter().map(|row| one::render(row, &history, output::room())).collect()
+        rows.iter().map(|row| one::render(row, &sample.routes, &history, output::room())).collect()
     } else {
         table::render(&sample, &history, output::room())
     })?;

@@ -5,15 +5,16 @@ use super::history::History;
 use super::rows::Row;
 use crate::measure::{LATENCY_COLUMNS, Latency, TOO_FEW};
 use crate::page::{BAD, FAIR, Page, TITLE, painted};
+use crate::rings::bridges::BridgeRoute;
 use crate::table::{Cell, Column, Table};
 use crate::text::counted;
 
 /// Lines of text, which are no wider than `room`.
-pub(super) fn render(row: &Row<'_>, history: &History, room: usize) -> String {
+pub(super) fn render(row: &Row<'_>, routes: &[BridgeRoute], history: &History, room: usize) -> String {
     let ring = row.ring;
     let mut page = Page::new(room);
     page.say(format!("{}{}, {}", painted(TITLE, &row.name), kind(ring), ring.state));
-    for fact in facts(row, history) {
+    for fact in facts(row, routes, history) {
         let text = match fact.tone {
             Tone::Plain => fact.text,
             Tone::Fair => painted(FAIR, &fact.text),
@@ -81,7 +82,7 @@ mod tests {
         history.add_waits("quotes", [0; 18].to_vec());
         let rows = rows(&now, &history, &View::default());
         assert_eq!(
-            plain(&render(&rows[1], &history, usize::MAX)),
+            plain(&render(&rows[1], &now.routes, &history, usize::MAX)),
             "\
 quotes, a lossless broadcast ring, alive
 process    100 feed --to quotes
@@ -104,7 +105,7 @@ How long the message had waited that a reader takes next, in 22 looks (0 where t
 A percentile is left out (–) where fewer than ten looks took longer than that.
 "
         );
-        let gone = plain(&render(&rows[0], &history, 80));
+        let gone = plain(&render(&rows[0], &now.routes, &history, 80));
         assert_eq!(gone, "gone, dead\nprocess    101 –\ntrouble    it is damaged\n");
     }
 }

@@ -6,6 +6,7 @@ use super::history::History;
 use super::waits::Waits;
 use crate::measure::Latency;
 use crate::rings::ReaderInfo;
+use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Process, Ring, Sample};
 use crate::watch::Object;
 
@@ -18,6 +19,8 @@ struct Report<'a> {
     schema: u64,
     directory: &'a str,
     rings: Vec<RingReport<'a>>,
+    /// What bridges say of the rings that they carry.
+    routes: &'a [BridgeRoute],
 }
 
 #[derive(Serialize)]
@@ -42,7 +45,7 @@ struct RingReport<'a> {
 /// One object on one line.
 pub(super) fn render(sample: &Sample, history: &History) -> String {
     let rings = sample.rings.iter().map(|ring| of_ring(ring, history)).collect();
-    let report = Report { schema: SCHEMA, directory: &sample.directory, rings };
+    let report = Report { schema: SCHEMA, directory: &sample.directory, rings, routes: &sample.routes };
     serde_json::to_string(&report).expect("numbers, names and lists have a form in JSON") + "\n"
 }
 

@@ -4,8 +4,10 @@ use annulus::shm::PeerState;
 
 use super::figures::rate;
 use super::history::History;
+use super::routes;
 use super::rows::{NONE, UNKNOWN};
-use crate::page::{BAD, Page};
+use crate::page::{BAD, FAIR, Page};
+use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Process, Reader, Ring, Sample, short};
 use crate::table::{Cell, Column, Table};
 use crate::text::{counted, grouped, printable};
@@ -38,6 +40,7 @@ pub(super) fn render(sample: &Sample, history: &History, room: usize) -> String 
         }
     }
     page.table(&table);
+    of_bridges(&mut page, &sample.routes);
     for ring in &sample.rings {
         if let Some(trouble) = &ring.trouble {
             page.say(format!("{}: {}", printable(&ring.name), printable(trouble)));
@@ -46,6 +49,33 @@ pub(super) fn render(sample: &Sample, history: &History, room: usize) -> String 
     let rings = counted(sample.rings.len() as u64, "ring");
     page.say(format!("{rings} in {directory}, {} dead", sample.dead()));
     page.into_text()
+}
+
+/// What bridges carry, and why not.
+fn of_bridges(page: &mut Page, routes: &[BridgeRoute]) {
+    if routes.is_empty() {
+        return;
+    }
+    page.gap();
+    let columns = routes::TITLES.map(|(title, is_number)| match title {
+        "BRIDGE" => Column::text(title).spared(2),
+        "AGAIN" | "KEPT" => Column::number(title).spared(1),
+        _ if is_number => Column::number(title),
+        _ => Column::text(title),
+    });
+    let mut table = Table::plain(&columns);
+    for route in routes {
+        let style = |text: String| {
+            let is_marked = routes::is_in_trouble(route) && text == route.state.text();
+            if is_marked { Cell::styled(text, FAIR) } else { text.into() }
+        };
+        table.row(routes::cells(route).map(style));
+    }
+    page.table(&table);
+    for route in routes.iter().filter(|route| !route.refused.is_empty()) {
+        page.say(format!("{} {}", printable(&route.name), routes::words(route)));
+    }
+    page.gap();
 }
 
 /// The dead are seen at once.
@@ -96,6 +126,7 @@ fn or_none(text: Option<String>) -> String {
 mod tests {
     use std::time::Duration;
 
+    use super::super::routes::tests::three;
     use super::*;
     use crate::page::plain;
     use crate::rings::sample::tests::{dead, lossy, ring, sample};
@@ -110,7 +141,7 @@ mod tests {
         let mut rings = vec![damaged, ring("orders", 2_234_567, &[900, 0]), lossy("quotes", 7)];
         rings[1].readers[0].process = None;
         rings[1].readers[0].seat.as_mut().unwrap().state = PeerState::Dead;
-        let now = Sample { at: before.at + Duration::from_secs(1), ..sample(rings) };
+        let mut now = Sample { at: before.at + Duration::from_secs(1), ..sample(rings) };
         history.add(&now);
         assert_eq!(
             plain(&render(&now, &history, usize::MAX)),
@@ -125,6 +156,19 @@ quotes     alive  lossy          –        –  65,536       100  feed --to quo
 gone: it is damaged
 3 rings in /run/user/7/annulus, 1 dead
 "
+        );
+        now.routes = three();
+        let text = plain(&render(&now, &history, usize::MAX));
+        let bridges = text.split_once("\n\n").unwrap().1.split_once("\n\n").unwrap().0;
+        assert_eq!(
+            bridges,
+            "\
+BRIDGED  WAY        STATE    RATE/S  LAGGED  AGAIN  KEPT     TRIP  BRIDGE
+closed   ← feed-1   refused       –       0      –     –        –  bridge@here
+orders   → network  open      1.23k       0  1,005    17        –  bridge@here
+ticks    ← feed-1   down          –       3      –     –  1.20 ms  bridge@here
+closed ← feed-1: not carried: the name is taken",
+            "{text}"
         );
         assert_eq!(render(&sample(vec![]), &history, 80), "There is no ring in /run/user/7/annulus.\n");
     }

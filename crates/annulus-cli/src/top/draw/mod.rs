@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! table     all rings              page      one of them
+//! routes    what bridges carry
 //! palette   what has a colour
 //! ```
 
 mod page;
 mod palette;
+mod routes;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ use crate::rings::sample::Sample;
 use crate::text::{counted, printable};
 use page::page;
 use palette::BAD;
+use routes::routes;
 use table::table;
 
 /// What there is to see.
@@ -53,8 +56,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, scene: &Scene<'_>) {
     let on_page = chosen.filter(|_| scene.view.is_page);
     match on_page {
         Some(index) => page(frame, body, scene, &rows[index]),
-        None if rows.is_empty() => nothing(frame, body, scene),
-        None => table(frame, body, &rows, chosen, scene.view),
+        None => {
+            let body = routes(frame, body, &scene.sample.routes);
+            if rows.is_empty() {
+                nothing(frame, body, scene);
+            } else {
+                table(frame, body, &rows, chosen, scene.view);
+            }
+        }
     }
     frame.render_widget(help(scene.view, on_page.is_some(), foot.width.into()), foot);
 }

@@ -83,7 +83,7 @@ fn above(scene: &Scene<'_>, row: &Row<'_>, room: usize) -> Vec<Line<'static>> {
         Span::raw(", "),
         Span::styled(state.to_string(), of_state(state)),
     ];
-    let facts = facts(row, scene.history).into_iter().map(|fact| {
+    let facts = facts(row, &scene.sample.routes, scene.history).into_iter().map(|fact| {
         let name = Span::raw(fit(fact.name, NAMES, false)).dim();
         let text = fit(&fact.text, room.saturating_sub(NAMES), false);
         Line::from(vec![name, Span::styled(text, of_tone(fact.tone))])

@@ -8,6 +8,7 @@ use ratatui::style::{Color, Modifier};
 
 use super::*;
 use crate::rings::sample::tests::{dead, lossy, ring, sample, timed};
+use crate::top::routes::tests::three;
 use crate::top::view::Sort;
 
 /// What a terminal shows: its lines, without spaces at their ends.
@@ -68,6 +69,36 @@ ticks        lossy    alive    39.0k ▆▆▇▇▇███     –/65.5k ?   
 
 q quit  ↑↓ Enter page  / filter  sort: n k s r d l p (again: reverse)",
     );
+}
+
+#[test]
+fn what_bridges_carry_is_below_the_rings() {
+    let (mut sample, history) = scene();
+    sample.routes = three();
+    let lines = shown(&sample, &history, &View::default(), 80, 12).join("\n");
+    let expected = "\
+annulus top  /run/user/7/annulus                      4 rings, 1 dead  every 1 s
+NAME▼        KIND     STATE   RATE/S CURVE          DEPTH LAGS    PROCESS
+closed       lossy    closed       – ▁▁▁▁▁▁▁▁     –/65.5k ?       100 feed --to…
+orders       lossless alive    20.0k ████████ 1.00k/1.02k 1.00k 0 100 feed --to…
+strategies-… –        dead         –                    – –       101 –
+ticks        lossy    alive    39.0k ▆▆▇▇▇███     –/65.5k ?       100 feed --to…
+
+BRIDGED  WAY        STATE    RATE/S  LAGGED  AGAIN  KEPT     TRIP  BRIDGE
+closed   ← feed-1   refused       –       0      –     –        –  bridge@here
+orders   → network  open      1.23k       0  1,005    17        –  bridge@here
+ticks    ← feed-1   down          –       3      –     –  1.20 ms  bridge@here
+q quit  ↑↓ Enter page  / filter  sort: n k s r d l p (again: reverse)";
+    assert_eq!(lines, expected, "\n{lines}\n");
+    // Where not all have room, those to be looked at come first.
+    sample.routes.rotate_left(1);
+    sample.routes.extend(three());
+    let lines = shown(&sample, &history, &View::default(), 80, 12);
+    let names: Vec<_> = lines[7..11].iter().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(names, ["BRIDGED", "ticks", "closed", "…"], "{lines:?}");
+    assert_eq!(lines[10], "… and 4 more");
+    let page = shown(&sample, &history, &chosen("closed", true), 80, 20).join("\n");
+    assert!(page.contains("bridge     ← feed-1: not carried: the name is taken"), "{page}");
 }
 
 #[test]

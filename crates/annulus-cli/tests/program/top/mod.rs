@@ -113,6 +113,45 @@ fn all_rings_are_in_one_table() {
     assert_eq!(ring("ticks")["readers"], Value::Array(vec![]), "who only looks is none");
 }
 
+/// As the bridge says it, in the schema that its README has.
+#[test]
+fn what_bridges_carry_is_shown() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../annulus-zenoh/README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let schema = readme.lines().find(|line| line.starts_with("BridgeRoute{")).unwrap();
+    let route = |place: &str, name: &str, rest: &str| {
+        let numbers = r#""messages":7,"samples":7,"bytes":56,"readers":0,"kept":0,"corrupt":0,"next":10"#;
+        format!("{{{place},\"name\":{name:?},\"host\":\"far\",{rest},{numbers}}}\n")
+    };
+    let down = r#""direction":"In","state":"Down","refused":"","messages_per_second":0.5,"again":0,"lagged":3,"round_trip_ns":1500000"#;
+    let refused = r#""direction":"Out","state":"Refused","refused":"it is a queue","messages_per_second":0,"again":0,"lagged":0,"round_trip_ns":null"#;
+    // A round, and the beginning of the next one.
+    let lines = route(r#""index":0,"routes":2"#, "quotes", down)
+        + &route(r#""index":1,"routes":2"#, "orders", refused)
+        + &route(r#""index":0,"routes":9"#, "half", down);
+    let names = Names::new("bridges");
+    let input = names.folder.file("input", &lines);
+    let mut command =
+        names.command("pub", &["bridge@here", "--json", "--stay", "--schema", schema, "--file"]);
+    let mut child = Running(command.arg(input).spawn().unwrap());
+    child.says("staying");
+
+    let (table, complaint, code) = top(&names, &["--interval", "0.1"]);
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    assert!(table.contains("orders → network: not carried: it is a queue"), "{table}");
+    assert!(table.contains("quotes   ← far      down") && !table.contains("half"), "{table}");
+    let (report, ..) = top(&names, &["--interval", "0.1", "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let routes = report["routes"].as_array().unwrap();
+    let of =
+        |route: &Value| [&route["name"], &route["state"], &route["lagged"]].map(Value::to_string).join(" ");
+    assert_eq!(
+        routes.iter().map(of).collect::<Vec<_>>(),
+        [r#""orders" "refused" 0"#, r#""quotes" "down" 3"#]
+    );
+    assert_eq!(routes[1]["round_trip_ns"], 1_500_000);
+}
+
 /// Neither in the rings, nor beside them.
 #[test]
 fn it_changes_nothing() {
