@@ -1,6 +1,6 @@
 //! Instructions of messages of one's own: published and received one after the other, on one thread.
-//! Decision 0062 has the figures. (A program of their own: with them in one program, the compiler inlines
-//! less of the hot paths.)
+//! Decision 0062 says what a wire form is. (A program of their own: with them in one program, the compiler
+//! inlines less of the hot paths.)
 
 mod common;
 

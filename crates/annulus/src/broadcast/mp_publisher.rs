@@ -381,7 +381,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ) -> Result<(), (&'m [T], Refusal)> {
         in_parts(messages, |rest| {
             let most = rest.len().min(self.part()) as u64;
-            // Decision 0030: what fits, not the whole part.
+            // Decision 0028: what fits, not the whole part.
             let ClaimedRun { first, end } = claim_by(&self.shared, most, strategy, deadline)?;
             // At most as many as were asked for.
             let count = end.since(first) as usize;

@@ -34,7 +34,7 @@ use crate::sync::mutated;
 /// sleeping subscriber costs one system call, however many messages come before the subscriber runs.
 ///
 /// Dropping it closes the ring. Subscribers receive what is left, then `Closed`.
-// Decision 0005: what it costs where this lies in memory.
+// Decision 0002: what it costs where this lies in memory.
 #[doc(alias = "Sender")]
 pub struct Publisher<T, M: Mode = Lossy> {
     pub(super) single: Single<Copied<T>>,

@@ -5,7 +5,7 @@
 //!             no ──▶ another publisher is at work there? ── no: write    (`Claims::take`)
 //!                      yes ──▶ pass over this number, and claim another one
 //! ```
-// Decision 0146, in place of decision 0069: one algorithm for the publishers of one process and of several.
+// Decision 0146: one algorithm for the publishers of one process and of several.
 
 use core::slice;
 
@@ -107,7 +107,7 @@ impl<T: Message> Put<'_, T> {
     /// Writes `message`, as number `sequence`, which this publisher has claimed, unless the slot belongs to
     /// somebody else. Whether it has.
     #[inline(always)]
-    // Decision 0039: no prefetch of the slot.
+    // Decision 0146: no prefetch of the slot.
     pub(super) fn write(&self, sequence: Sequence, message: &T) -> bool {
         let is_left = self.shared.is_left(Writers::Fellows, sequence);
         let is_free = is_left || self.claimant.take(sequence);

@@ -108,7 +108,7 @@ impl Peer for () {
 /// The first line has what the writer writes and a waiting reader looks at, and nothing else. Behind it lies
 /// what only the writer uses, until the close.
 #[repr(C, align(128))]
-// Decision 0053: no message lies beside the tail. Decision 0054: what else was tried with this line.
+// Decision 0053: no message lies in the tail's line, and what else was tried with it.
 struct ProducerLines {
     tail: AtomicU64,
     writer: WriterLine,

@@ -164,7 +164,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// Prefetches the line of the next message.
     #[inline(always)]
     pub(super) fn expect(&self) {
-        // Decision 0052: beside the look at the tail.
+        // Decision 0052: with the look at the tail.
         self.head.prefetch_to_read();
     }
 
@@ -459,7 +459,7 @@ pub(super) fn seal<T, C: ControlBlock>(lane: &OneToOne<T, C>, known: Number) -> 
 /// Outlined, so that a caller of `advance` need not have `count` in memory for the text.
 #[cold]
 #[inline(never)]
-// Decision 0049: `advance` is inlined, this is not.
+// Decision 0002: `advance` is inlined, this is not.
 fn refuse_to_advance(count: usize, there: usize) -> ! {
     panic!("can't advance by {count} messages: {there} are readable");
 }

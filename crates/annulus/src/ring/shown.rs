@@ -24,7 +24,7 @@ pub(crate) struct Shown {
 
 /// On a line of its own, at which each poll in vain looks.
 #[repr(C, align(128))]
-// Decision 0106: beside the bound, it cost each message of a small ring another transfer of a line.
+// Decision 0133: beside the bound, it cost each message of a small ring another transfer of a line.
 pub(super) struct ShownEnd {
     /// 0 while the ring is open. Then one more than the first sequence that will never be.
     pub(super) word: AtomicU64,

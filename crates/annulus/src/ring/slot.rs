@@ -159,7 +159,7 @@ const LINE_WORDS: usize = 8;
 
 /// Where a payload of so many bytes begins, in words behind the stamp's: beside the stamp, or, where vectors
 /// copy it, on the next line, so that none of them straddles two.
-// Decision 0008: beside the stamp, or on the next line.
+// Decision 0008: directly behind the stamp, or on the next line.
 pub(crate) const fn payload_at(bytes: usize) -> usize {
     if copy::by_vector(bytes) { LINE_WORDS } else { 1 }
 }

@@ -12,7 +12,7 @@ use crate::sync::{AtomicU32, Ordering};
 /// another program may take the core for milliseconds, and some schedulers let a thread that gave up its time
 /// slice wait longer after its next wake-up. No system call says which case it is. So each waiter tries, and
 /// tells the next one what came of it.
-// Decision 0068: why, and what was measured.
+// Decision 0068: why.
 pub(super) struct GiveWayHint(AtomicU32);
 
 /// The last waiter that gave way was helped.

@@ -45,7 +45,7 @@ mod clock {
     use crate::sync::{AtomicU32, Ordering, pause};
 
     /// How long a rest takes on the processor on which the numbers were chosen.
-    // Decision 0096: on which one, and what is not measured.
+    // Decision 0096: on which one, and which pauses are not scaled.
     const LENGTH: Duration = Duration::from_nanos(740);
 
     /// Whatever the clock says, a rest is no less and no more than that.
