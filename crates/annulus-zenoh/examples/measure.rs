@@ -1,7 +1,8 @@
-//! What a bridge costs beside Zenoh itself: one publisher and one subscriber of Zenoh, and ring to ring
-//! through two bridges, in turns, on the loopback interface. Latency at a thousand messages a second, and the
-//! rate of as many as there can be; 64 bytes each. Each end is a process of its own; the bridges are in the
-//! processes of the ends.
+//! What a bridge costs beside Zenoh itself: one publisher and one subscriber of Zenoh, which wait for each
+//! other (`Block`), and ring to ring through two bridges, in turns, on the loopback interface. The rings are
+//! lossy ones, whose publisher waits for nobody; and lossless ones, with `reliable`. Latency at a thousand
+//! messages a second, and the rate of as many as there can be; 64 bytes each. Each end is a process of its
+//! own; the bridges are in the processes of the ends.
 //!
 //! ```sh
 //! cargo run --release --example measure
@@ -31,6 +32,9 @@ type Message = [u64; 8];
 /// Each has so many.
 const ROUNDS: usize = 7;
 const PACED: u64 = 1000;
+const CONTENDERS: [&str; 3] = ["zenoh", "lossy", "lossless"];
+/// Of a ring.
+const CAPACITY: usize = 65536;
 /// Between two messages of a ring that is to be as fast as a bridge.
 const PAUSES: u32 = 3;
 const TIME: Duration = Duration::from_secs(1);
@@ -61,10 +65,22 @@ fn publish(what: &str, at: &str, flood: bool) {
         let publisher =
             session.declare_publisher("measure").congestion_control(CongestionControl::Block).wait().unwrap();
         put = Box::new(move |message| publisher.put(bytemuck::bytes_of(&message)).wait().unwrap());
+    } else if what == "lossless" {
+        let path = std::env::temp_dir().join("annulus-measure-near");
+        let directory = Directory::open(&path).unwrap();
+        let (mut publisher, invitation) = broadcast::lossless::<Message>(Builder::new(CAPACITY), 1).unwrap();
+        let name = invitation.publish(&directory, "measure").unwrap();
+        let config = Config::new().host("near").send("measure").reliable(true);
+        bridge = Bridge::open(config.directory(directory).listen(at)).unwrap();
+        assert!(publisher.wait_for_subscribers(1));
+        put = Box::new(move |message| {
+            let _ = (&name, &bridge);
+            publisher.publish(message).unwrap();
+        });
     } else {
         let path = std::env::temp_dir().join("annulus-measure-near");
         let directory = Directory::open(&path).unwrap();
-        let (mut publisher, _, invitation) = broadcast::lossy::<Message>(Builder::new(65536)).unwrap();
+        let (mut publisher, _, invitation) = broadcast::lossy::<Message>(Builder::new(CAPACITY)).unwrap();
         let name = invitation.publish(&directory, "measure").unwrap();
         bridge =
             Bridge::open(Config::new().host("near").send("measure").directory(directory).listen(at)).unwrap();
@@ -78,7 +94,7 @@ fn publish(what: &str, at: &str, flood: bool) {
         if !flood {
             let due = Duration::from_nanos(number * 1_000_000_000 / PACED);
             thread::sleep(due.saturating_sub(begun.elapsed()));
-        } else if what == "ring" {
+        } else if what == "lossy" {
             // A ring never waits: it would be lapped all the time.
             (0..PAUSES).for_each(|_| std::hint::spin_loop());
         }
@@ -103,15 +119,15 @@ fn publisher(what: &str, at: &str, how: &str) -> Process {
 }
 
 fn measure() {
-    println!("{:6} {:>10} {:>10} {:>14} {:>10}", "", "p50 µs", "p99 µs", "messages/s", "lost");
-    let mut all = [Vec::new(), Vec::new()];
+    println!("{:8} {:>10} {:>10} {:>14} {:>10}", "", "p50 µs", "p99 µs", "messages/s", "lost");
+    let mut all = [const { Vec::new() }; CONTENDERS.len()];
     for _ in 0..ROUNDS {
-        for (what, results) in ["zenoh", "ring"].into_iter().zip(&mut all) {
+        for (what, results) in CONTENDERS.into_iter().zip(&mut all) {
             let (mut latencies, ..) = receive(what, "paced");
             latencies.sort_unstable();
             let at = |part: f64| latencies[(latencies.len() as f64 * part) as usize] as f64 / 1000.0;
             let (_, rate, lost) = receive(what, "flood");
-            println!("{what:6} {:10.1} {:10.1} {rate:14.0} {lost:10}", at(0.5), at(0.99));
+            println!("{what:8} {:10.1} {:10.1} {rate:14.0} {lost:10}", at(0.5), at(0.99));
             results.push([at(0.5), at(0.99), rate]);
         }
     }
@@ -121,7 +137,9 @@ fn measure() {
             values.sort_by(f64::total_cmp);
             values[values.len() / 2]
         };
-        println!("{name}: ring to ring / zenoh = {:.2}", median(&all[1]) / median(&all[0]));
+        for (what, results) in CONTENDERS.iter().zip(&all).skip(1) {
+            println!("{name}: {what} ring to ring / zenoh = {:.2}", median(results) / median(&all[0]));
+        }
     }
 }
 
@@ -131,7 +149,10 @@ fn receive(what: &str, how: &str) -> (Vec<u64>, f64, u64) {
     let path = std::env::temp_dir().join("annulus-measure-near");
     _ = std::fs::remove_dir_all(&path);
     let _publisher = publisher(what, &at, how);
-    let Reader { mut next, _rest } = if what == "zenoh" { of_zenoh(&at) } else { of_ring(&at) };
+    let Reader { mut next, _rest } = match what {
+        "zenoh" => of_zenoh(&at),
+        what => of_ring(&at, what == "lossless"),
+    };
     next();
     let warm = Instant::now();
     while warm.elapsed() < Duration::from_millis(200) {
@@ -174,13 +195,23 @@ fn of_zenoh(at: &str) -> Reader {
     Reader { next: Box::new(next), _rest: Box::new(session) }
 }
 
-fn of_ring(at: &str) -> Reader {
+fn of_ring(at: &str, is_lossless: bool) -> Reader {
     let path = std::env::temp_dir().join("annulus-measure-far");
     _ = std::fs::remove_dir_all(&path);
     let config = Config::new().host("far").receive("measure").directory(Directory::open(&path).unwrap());
+    let config = config.subscribers(1);
     let bridge = Bridge::open(config.connect(at)).unwrap();
     let directory = Directory::open(&path).unwrap();
-    let ring = Invitation::wait_for(&directory, "measure", None).unwrap().accept::<Message>().unwrap();
+    let invitation = Invitation::wait_for(&directory, "measure", None).unwrap();
+    if is_lossless {
+        let ring = invitation.accept_lossless::<Message>().unwrap();
+        let mut subscriber = ring.subscribe().unwrap();
+        return Reader {
+            next: Box::new(move || subscriber.recv().unwrap()),
+            _rest: Box::new((ring, bridge)),
+        };
+    }
+    let ring = invitation.accept::<Message>().unwrap();
     let mut subscriber = ring.subscribable().subscribe();
     Reader { next: Box::new(move || subscriber.recv().unwrap()), _rest: Box::new(bridge) }
 }

@@ -89,6 +89,7 @@ pub(crate) fn ring_token(host: &str, name: &str, epoch: u64) -> String {
 }
 
 /// Of the tokens of all rings that have these hosts and names, and maybe of more.
+// Decision 0155: no bridge hears of all rings of all hosts.
 pub(crate) fn ring_tokens(hosts: &str, names: &str) -> String {
     format!("annulus/{}/{}/@live/*", parts(hosts), parts(names))
 }

@@ -1,4 +1,6 @@
 //! [`Seen`]: how a bridge is seen by others: in a ring of this machine, and by the facade `metrics`.
+//!
+//! Decision 0154: a ring with a schema, and not a file or a port.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -228,5 +230,104 @@ fn measure(route: &Route) {
         if let Some(took) = route.round_trip_ns {
             gauge!("annulus_bridge_round_trip_seconds", &labels).set(took as f64 / 1e9);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use metrics::{
+        Counter, CounterFn, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    };
+
+    use super::*;
+    use crate::counters::Counters;
+
+    /// A recorder that knows the last number of each key.
+    #[derive(Clone, Default)]
+    struct Notes(Arc<Mutex<BTreeMap<String, f64>>>);
+
+    struct Note(Notes, String);
+
+    impl CounterFn for Note {
+        fn increment(&self, _: u64) {
+            panic!("counters are absolute");
+        }
+
+        fn absolute(&self, value: u64) {
+            #[expect(clippy::cast_precision_loss, reason = "they are small")]
+            self.set(value as f64);
+        }
+    }
+
+    impl GaugeFn for Note {
+        fn increment(&self, _: f64) {
+            panic!("gauges are set");
+        }
+
+        fn decrement(&self, _: f64) {
+            panic!("gauges are set");
+        }
+
+        fn set(&self, value: f64) {
+            self.0.0.lock().unwrap().insert(self.1.clone(), value);
+        }
+    }
+
+    impl Notes {
+        fn note(&self, key: &Key) -> Arc<Note> {
+            let labels = key.labels().map(|label| format!(" {}={}", label.key(), label.value()));
+            Arc::new(Note(self.clone(), key.name().to_string() + &labels.collect::<String>()))
+        }
+    }
+
+    impl Recorder for Notes {
+        fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+            Counter::from_arc(self.note(key))
+        }
+
+        fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+            Gauge::from_arc(self.note(key))
+        }
+
+        fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+            panic!("there is none");
+        }
+    }
+
+    #[test]
+    fn a_recorder_is_told_all_numbers() {
+        let counters = Counters::new(Direction::In, "feed", "quotes", RouteState::Open);
+        counters.carried(7, 56);
+        counters.sent_again(2);
+        counters.keeps(3, 4);
+        counters.lagged(5);
+        counters.corrupt();
+        let route = Route { round_trip_ns: Some(1_500_000), ..counters.route() };
+        let notes = Notes::default();
+        metrics::with_local_recorder(&notes, || measure(&route));
+        let all = notes.0.lock().unwrap();
+        let told: Vec<_> = all.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        let expected = [
+            ("again_total", "2"),
+            ("bytes_total", "56"),
+            ("corrupt_total", "1"),
+            ("kept", "3"),
+            ("lagged_total", "5"),
+            ("messages_total", "7"),
+            ("open", "1"),
+            ("readers", "4"),
+            ("round_trip_seconds", "0.0015"),
+            ("samples_total", "1"),
+        ];
+        let labels = "direction=in host=feed ring=quotes";
+        assert_eq!(told, expected.map(|(name, value)| format!("annulus_bridge_{name} {labels} {value}")));
     }
 }
