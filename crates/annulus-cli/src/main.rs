@@ -4,15 +4,16 @@
 //! main      arguments, dispatch to a subcommand, exit code
 //! outcome   how a subcommand ends: its exit codes, and the error it prints
 //! output    standard output and standard error
-//! page      a report for people: paragraphs, tables, colours
+//! page      a report for people: paragraphs and tables
 //! table     how all tables are written
-//! text      numbers, durations and foreign text, written for people
+//! text      text for people: numbers, durations, foreign text, colours, and where lines break
 //! numbers   numbers as people write them on the command line
 //! measure   what `demo` and `bench` both measure with
 //! demo      `annulus demo`: a market-data feed to strategies, and their orders to a gateway
 //! doctor    `annulus doctor`: what this machine can do for low latency
 //! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
+//! messages  the messages of this program, and what is in those of any ring
 //! values    messages as JSON, by the schema of their ring
 //! watch     `annulus watch`: the messages of such a ring
 //! hz        `annulus hz`: how often messages come through such a ring
@@ -41,6 +42,7 @@ mod hz;
 mod lines;
 mod manual;
 mod measure;
+mod messages;
 mod numbers;
 mod outcome;
 mod output;

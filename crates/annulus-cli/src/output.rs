@@ -7,8 +7,8 @@ use std::env;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
-use crate::outcome::Failure;
-use crate::page::{BAD, painted};
+use crate::outcome::{Failure, Outcome};
+use crate::text::{BAD, painted};
 
 /// Of a terminal that does not say how wide it is.
 const USUAL_WIDTH: usize = 80;
@@ -38,12 +38,20 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// As [`print()`], to any writer.
 fn write_to(writer: &mut impl Write, text: &str) -> Result<(), Failure> {
-    match writer.write_all(text.as_bytes()).and_then(|()| writer.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
-            "standard output cannot be written: {error}; give it a place with room"
-        ))),
-        _ => Ok(()),
+    let written = writer.write_all(text.as_bytes()).and_then(|()| writer.flush());
+    written.or_else(|error| ended(&error).map(drop))
+}
+
+/// How a subcommand ends that could not write: a pipe that nobody reads any more is a quiet end.
+///
+/// # Errors
+///
+/// Anything else that keeps text from being written.
+pub(crate) fn ended(error: &io::Error) -> Result<Outcome, Failure> {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Ok(Outcome::Passed);
     }
+    Err(Failure::new(format!("standard output cannot be written: {error}; give it a place with room")))
 }
 
 /// Writes `error: …` to standard error. Where that is closed there is nobody to tell.

@@ -1,38 +1,8 @@
 //! [`Page`]: a report for people. Its paragraphs are broken at words, its tables fit the room, and what
 //! matters has a colour.
-//!
-//! The text has its colours always; [`output::print`](crate::output::print()) takes them out where they are
-//! not wanted. They are of the terminal's own sixteen, in bold, which can be read on light and on dark.
-
-use anstyle::{AnsiColor, Style};
-use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::table::Table;
-
-/// All is well.
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
-/// Something is to be looked at. (Yellow can't be read on white.)
-pub(crate) const FAIR: Style = AnsiColor::Magenta.on_default().bold();
-/// Something has failed.
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// Of titles and headings.
-pub(crate) const TITLE: Style = Style::new().bold();
-
-/// `text` in this style.
-pub(crate) fn painted(style: Style, text: &str) -> String {
-    if text.trim().is_empty() { text.into() } else { format!("{style}{text}{style:#}") }
-}
-
-/// The lines of `text`, broken at words, and within a word only if it is longer than `room`.
-pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let lines = textwrap::wrap(text, options(room));
-    lines.into_iter().map(Into::into).collect()
-}
-
-fn options<'a>(room: usize) -> Options<'a> {
-    let options = Options::new(room).word_separator(WordSeparator::AsciiSpace);
-    options.word_splitter(WordSplitter::NoHyphenation)
-}
+use crate::text::broken_at_words;
 
 /// A report, line by line.
 pub(crate) struct Page {
@@ -52,7 +22,7 @@ impl Page {
         let paragraph = paragraph.as_ref();
         let words = paragraph.trim_start_matches(' ');
         let indent = &paragraph[..paragraph.len() - words.len()];
-        let options = options(self.room).break_words(false);
+        let options = broken_at_words(self.room).break_words(false);
         self.text += &textwrap::fill(words, options.initial_indent(indent).subsequent_indent(indent));
         self.text.push('\n');
     }
@@ -79,15 +49,10 @@ impl Page {
     }
 }
 
-/// `text` without its colours.
-#[cfg(test)]
-pub(crate) fn plain(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{GOOD, painted, plain};
 
     #[test]
     fn a_paragraph_is_broken_at_words() {
@@ -117,6 +82,5 @@ as it is
         let text = page.into_text();
         assert!(text.contains("\u{1b}["), "{text:?}");
         assert_eq!(plain(&text), "Check passed: it was\n9.\n");
-        assert_eq!(painted(GOOD, " "), " ");
     }
 }

@@ -7,7 +7,7 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::page::{TITLE, painted, wrapped};
+use crate::text::{TITLE, painted, wrapped};
 
 /// A long column is not made narrower than this.
 const LONG_LEAST: usize = 15;
@@ -227,7 +227,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::plain;
+    use crate::text::plain;
 
     fn table() -> Table {
         let mut table = Table::framed(&[
@@ -311,7 +311,7 @@ why:  no";
     #[test]
     fn colours_take_no_room() {
         let mut table = Table::framed(&[Column::text("state"), Column::number("n")]);
-        table.row([Cell::styled("dead", crate::page::BAD), "1".into()]);
+        table.row([Cell::styled("dead", crate::text::BAD), "1".into()]);
         let rendered = table.render(80);
         assert!(rendered.contains("\u{1b}["), "{rendered:?}");
         assert!(plain(&rendered).contains("│ dead  ┆ 1 │"), "{rendered}");

@@ -1,4 +1,19 @@
-//! Numbers, durations and foreign text, written for people.
+//! Text for people: numbers, durations, foreign text, colours, and where lines break.
+//!
+//! Text has its colours always; [`output::print`](crate::output::print()) takes them out where they are not
+//! wanted. They are of the terminal's own sixteen, in bold, which can be read on light and on dark.
+
+use anstyle::{AnsiColor, Style};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// All is well.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+/// Something is to be looked at. (Yellow can't be read on white.)
+pub(crate) const FAIR: Style = AnsiColor::Magenta.on_default().bold();
+/// Something has failed.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Of titles and headings.
+pub(crate) const TITLE: Style = Style::new().bold();
 
 /// How much of a foreign text an error message shows.
 const SHOWN_CHARS: usize = 48;
@@ -64,6 +79,40 @@ pub(crate) fn duration(nanoseconds: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// `bytes` in the largest unit that has one of it: `64 KiB`, `1.5 GiB`.
+#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+pub(crate) fn size(bytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|&(unit, _)| bytes >= unit) {
+        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// `text` in this style.
+pub(crate) fn painted(style: Style, text: &str) -> String {
+    if text.trim().is_empty() { text.into() } else { format!("{style}{text}{style:#}") }
+}
+
+/// `text` without its colours.
+#[cfg(test)]
+pub(crate) fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+/// The lines of `text`, broken at words, and within a word only if it is longer than `room`.
+pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let lines = textwrap::wrap(text, broken_at_words(room));
+    lines.into_iter().map(Into::into).collect()
+}
+
+/// Lines of so much room, broken at spaces only: a hyphen is no place for it.
+pub(crate) fn broken_at_words<'a>(room: usize) -> Options<'a> {
+    let options = Options::new(room).word_separator(WordSeparator::AsciiSpace);
+    options.word_splitter(WordSplitter::NoHyphenation)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +146,16 @@ mod tests {
     fn a_duration_has_three_digits() {
         let shown = [0, 999, 1_000, 12_345, 999_400, 1_500_000, 2_000_000_000, 90_000_000_000].map(duration);
         assert_eq!(shown, ["0 ns", "999 ns", "1.00 µs", "12.3 µs", "999 µs", "1.50 ms", "2.00 s", "90.0 s"]);
+    }
+
+    #[test]
+    fn a_size_has_its_unit() {
+        let shown = [0, 1_000, 65_536, 3 << 29, 1 << 40].map(size);
+        assert_eq!(shown, ["0 bytes", "1000 bytes", "64 KiB", "1.5 GiB", "1 TiB"]);
+    }
+
+    #[test]
+    fn blanks_have_no_colour() {
+        assert_eq!([painted(GOOD, " "), plain(&painted(GOOD, "a"))], [" ", "a"]);
     }
 }

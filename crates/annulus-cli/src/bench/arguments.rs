@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::message::SIZES;
+use crate::messages::load::SIZES;
 use crate::numbers::{self, rate, seconds};
 use crate::rings::{DirectoryOption, SEATS};
 use crate::text::quoted;

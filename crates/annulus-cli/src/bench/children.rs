@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::arguments::Arguments;
-use super::receipt::Receipt;
 use super::receiving::JOINED;
+use super::report::Receipt;
 use crate::outcome::Failure;
 
 /// Processes of this program that have joined the ring. Its drop ends them.

@@ -7,28 +7,21 @@
 //!
 //! ```text
 //! arguments    what the user asked for
-//! message      what goes through the ring: numbered, stamped, filled and checked
 //! publishing   the publisher's side
 //! receiving    a subscriber's side
-//! receipt      what it came to there, as it is sent to the publisher's process
 //! children     subscribers in processes of their own
-//! report       what a run came to, and JSON
+//! report       what a subscriber received, what a run came to, and JSON
 //! table        the report for people
-//! progress     the bar
 //! ```
 
 mod arguments;
 mod children;
-mod message;
-mod progress;
 mod publishing;
-mod receipt;
 mod receiving;
 mod report;
 mod table;
 
 pub(crate) use arguments::Arguments;
-pub(crate) use message::fields_of_loads;
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;

@@ -1,21 +1,21 @@
 //! The publisher's side.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use annulus::Shutdown;
 use annulus::broadcast::{Lossless, Lossy, Publisher};
 
 use super::arguments::Arguments;
 use super::children::Children;
-use super::message::{Load, Mark, with_words_of};
-use super::progress;
 use super::report::{Part, Report, Sent};
-use crate::measure::{Gauge, Schedule, now_ns};
+use crate::measure::{Gauge, Schedule, now_ns, per_second, show_progress};
+use crate::messages::load::{Load, Mark, with_words_of};
 use crate::outcome::{Failure, Outcome};
 use crate::rings::{self, Ring};
 use crate::signals::Signals;
+use crate::text::grouped;
 
 /// Messages a second where latency is measured, if nothing else is asked for. The ring is nearly empty at
 /// each of them, also where there are more processes than CPUs.
@@ -96,16 +96,16 @@ fn publish_all<M: Ring, const WORDS: usize>(
     shutdown: &Shutdown,
 ) -> Result<Vec<(Option<f64>, Sent)>, Failure> {
     let rates = if arguments.rate.is_some() { vec![arguments.rate] } else { vec![None, Some(CALM_PER_S)] };
-    let gauge = Gauge::default();
-    let gauge = &gauge;
+    let gauge = &Gauge::default();
     let total = arguments.seconds.saturating_mul(u32::try_from(rates.len()).unwrap_or(u32::MAX));
     thread::scope(|scope| {
-        let (running, ended) = mpsc::channel::<()>();
-        if progress::is_watched() {
-            // Where there is no thread for it, the run goes on without a bar.
-            let draw = move || progress::draw(gauge, total, &ended);
-            let _ = thread::Builder::new().name("progress".into()).spawn_scoped(scope, draw);
-        }
+        let (begun, mut before) = (Instant::now(), 0);
+        let running = show_progress(scope, milliseconds(total), move |interval| {
+            let count = gauge.get();
+            let message = progress(count, count - before, interval);
+            before = count;
+            (milliseconds(begun.elapsed().min(total)), message)
+        });
         let mut parts = Vec::new();
         for rate in rates {
             if shutdown.is_shutdown() {
@@ -123,6 +123,17 @@ fn publish_all<M: Ring, const WORDS: usize>(
         drop(running);
         Ok(parts)
     })
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What stands beside the progress bar, of `recent` messages in the last `interval`.
+#[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+fn progress(count: u64, recent: u64, interval: Duration) -> String {
+    let rate = per_second(recent as f64 / interval.as_secs_f64());
+    format!("{} messages  {rate} messages/s", grouped(count))
 }
 
 /// Publishes as fast as it can, for so long.

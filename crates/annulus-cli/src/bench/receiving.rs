@@ -10,17 +10,16 @@ use annulus::shm::{Invitation, NameError, PeerState, ShmKind};
 use hdrhistogram::Histogram;
 
 use super::arguments::Arguments;
-use super::message::{Load, Mark, with_words_of};
-use super::receipt::{PartReceipt, Receipt};
-use super::report::{Part, Report};
+use super::report::{Part, PartReceipt, Receipt, Report};
 use crate::measure::{Latency, Ledger, latencies, now_ns};
+use crate::messages::described;
+use crate::messages::load::{Load, Mark, with_words_of};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{self, say};
 use crate::rings;
 use crate::signals::Signals;
 use crate::stop::Stop;
 use crate::text::quoted;
-use crate::watch::described;
 
 /// What a child of [`publishing`](super::publishing) says when it has joined.
 pub(super) const JOINED: &str = "joined";

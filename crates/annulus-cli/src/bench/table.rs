@@ -1,11 +1,10 @@
 //! The report for people.
 
-use super::receipt::PartReceipt;
-use super::report::{Part, Report};
+use super::report::{Part, PartReceipt, Report};
 use crate::measure::{LATENCY_COLUMNS, TOO_FEW, pace, per_second};
-use crate::page::{BAD, GOOD, Page, painted};
+use crate::page::Page;
 use crate::table::{Column, Table};
-use crate::text::{counted, duration, quoted};
+use crate::text::{BAD, GOOD, counted, duration, painted, quoted};
 
 /// The whole report, in lines that are no wider than `room`.
 pub(super) fn render(report: &Report, room: usize) -> String {
@@ -124,7 +123,7 @@ fn verdict(report: &Report) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::bench::report::tests::report;
-    use crate::page::plain;
+    use crate::text::plain;
 
     /// Without colours, in a wide terminal.
     fn shown(report: &Report) -> String {

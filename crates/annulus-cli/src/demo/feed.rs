@@ -1,12 +1,20 @@
 //! What is replayed: files of quotes, or a random walk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::quote::Tick;
+use super::input;
 use super::walk::Walk;
-use super::{input, symbol};
+use crate::messages::quote::Tick;
 use crate::outcome::Failure;
-use crate::text::counted;
+use crate::text::{counted, printable};
+
+/// Currencies (and gold and silver) by their ISO 4217 codes, so that `quotes-eurusd` is told to be about
+/// `EURUSD`, not about `QUOTES`.
+const CURRENCIES: [&str; 36] = [
+    "AED", "AUD", "BRL", "CAD", "CHF", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF",
+    "IDR", "ILS", "INR", "JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB",
+    "TRY", "TWD", "USD", "XAG", "XAU", "ZAR",
+];
 
 /// A sequence of quotes of known length.
 pub(super) struct Feed {
@@ -44,7 +52,7 @@ impl Feed {
         let mut symbols: Vec<String> = Vec::new();
         let (mut ticks, mut remarks) = (Vec::new(), Vec::new());
         for path in paths {
-            let name = symbol::of_file(path);
+            let name = symbol_of_file(path);
             let index = symbols.iter().position(|known| *known == name).unwrap_or_else(|| {
                 symbols.push(name);
                 symbols.len() - 1
@@ -87,10 +95,26 @@ impl Feed {
     }
 }
 
+/// The symbol of the quotes in the file at `path`: a pair of currencies among the words of its stem, else the
+/// stem, in upper case.
+fn symbol_of_file(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().to_uppercase();
+    match stem.split(|character: char| !character.is_ascii_alphabetic()).find(|word| is_pair(word)) {
+        Some(pair) => pair.to_owned(),
+        None => printable(&stem),
+    }
+}
+
+/// Whether `word` is two currencies, in upper case.
+fn is_pair(word: &str) -> bool {
+    word.split_at_checked(3)
+        .is_some_and(|(base, counter)| CURRENCIES.contains(&base) && CURRENCIES.contains(&counter))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::quote::tests::tick;
+    use crate::messages::quote::tests::tick;
 
     fn feed(ticks: Vec<Tick>, repeat: u64) -> Feed {
         let total = ticks.len() as u64 * repeat;
@@ -117,5 +141,29 @@ mod tests {
         assert_eq!(feed.ticks(1_000).count(), 1_000);
         assert!(feed.ticks(1_000).eq(Walk::new(5).take(1_000)));
         assert_eq!(feed.describe(), "1,000 quotes of 8 symbols, a random walk with seed 5");
+    }
+
+    #[test]
+    fn a_symbol_is_a_pair_in_the_stem() {
+        for (path, symbol) in [
+            ("quotes-eurusd.csv", "EURUSD"),
+            ("folder/DAT_ASCII_USDJPY_T_202001.csv", "USDJPY"),
+            ("gbpusd2021", "GBPUSD"),
+        ] {
+            assert_eq!(symbol_of_file(Path::new(path)), symbol, "{path}");
+        }
+    }
+
+    #[test]
+    fn else_a_symbol_is_the_stem() {
+        for (path, symbol) in [
+            ("quotes.csv", "QUOTES"),
+            ("my ticks.2020.csv", "MY TICKS.2020"),
+            ("/", "/"),
+            ("a\u{1b}b.csv", "A\\u{1b}B"),
+            ("Größe.csv", "GRÖSSE"),
+        ] {
+            assert_eq!(symbol_of_file(Path::new(path)), symbol, "{path}");
+        }
     }
 }

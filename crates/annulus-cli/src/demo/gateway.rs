@@ -4,10 +4,9 @@ use annulus::queue::{AnyKind, Consumer};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::clock::Clock;
 use super::order::Order;
 use super::order_file::OrderWriter;
-use crate::measure::{counts, latencies};
+use crate::measure::{Clock, counts, latencies};
 
 /// What the gateway received.
 #[derive(Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::line::Form;
-use super::quote::Tick;
+use crate::messages::quote::Tick;
 use crate::outcome::Failure;
 use crate::text::{grouped, printable, quoted};
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::outcome::Outcome;
-use crate::page::{Page, TITLE, painted};
-use crate::text::{counted, grouped};
+use crate::page::Page;
+use crate::text::{TITLE, counted, grouped, painted};
 
 /// A process that was killed. Also its form in JSON; programs rely on the keys.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "processes need Linux"))]
@@ -141,7 +141,7 @@ impl Lost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::plain;
+    use crate::text::plain;
 
     fn told(lost: Lost) -> String {
         let mut page = Page::new(usize::MAX);

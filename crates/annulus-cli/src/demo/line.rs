@@ -6,7 +6,7 @@
 
 use chrono::{DateTime, NaiveDateTime};
 
-use super::quote::{PRICES, Tick};
+use crate::messages::quote::{PRICES, Tick};
 use crate::text::{counted, quoted};
 
 /// The forms of a file of quotes.

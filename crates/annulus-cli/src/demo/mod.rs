@@ -20,26 +20,23 @@
 //! arguments   what the user asked for
 //! graph       who takes part, and the rings         describe   that list, printed
 //! feed        what is replayed: files of quotes, or a random walk
-//!   input       a file of quotes         line     one line of it        symbol   its name
+//!   input       a file of quotes         line     one line of it
 //!   walk        the random walk
 //! session     a run: one publisher, many subscribers, one gateway
 //!   threads     all of them in one process
 //!   shared      each a process (Linux)
-//!   publisher   publishing
+//!   publisher   the ring, and publishing
 //!   subscriber  receiving                statistics   of each symbol
 //!   strategy    what it orders           order    the order, and its line
 //!   gateway     receiving orders         order_file   where they are written
 //!   place       what --output names      draft        a file that takes its place when it is complete
 //!   stopping    how a signal ends it
-//!   progress    the bar
-//!   quote       the message              clock    its time stamps                   ring   lossy or lossless
 //! report      what a run came to               killed   a process that was killed, and what was lost
 //! findings    what both runs came to, and JSON
 //! table       the report for people
 //! ```
 
 mod arguments;
-mod clock;
 mod describe;
 mod draft;
 mod feed;
@@ -52,11 +49,8 @@ mod line;
 mod order;
 mod order_file;
 mod place;
-mod progress;
 mod publisher;
-mod quote;
 mod report;
-mod ring;
 mod session;
 #[cfg(target_os = "linux")]
 mod shared;
@@ -64,14 +58,11 @@ mod statistics;
 mod stopping;
 mod strategy;
 mod subscriber;
-mod symbol;
 mod table;
 mod threads;
 mod walk;
 
 pub(crate) use arguments::Arguments;
-#[cfg(target_os = "linux")]
-pub(crate) use quote::Quote;
 
 use annulus::broadcast::{Lossless, Lossy};
 
@@ -83,8 +74,8 @@ use findings::{Calm, Findings};
 use graph::{Graph, Node};
 use killed::Killed;
 use order_file::OrderFile;
+use publisher::{Ends, Ring};
 use report::Report;
-use ring::{Ends, Ring};
 use session::Plan;
 use stopping::Stopping;
 

@@ -1,20 +1,20 @@
 //! A run, whoever takes part in it: threads, or processes.
 
-use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use super::feed::Feed;
 use super::gateway::Books;
 use super::graph::Graph;
 use super::killed::{Killed, Lost};
-use super::progress;
 use super::publisher::Publication;
-use super::quote::Tick;
 use super::report::{Report, Trade};
 use super::strategy::{Decisions, Windows};
 use super::subscriber::Receipt;
-use crate::measure::{Gauges, Schedule};
+use crate::measure::{Gauges, Schedule, show_progress};
+use crate::messages::quote::Tick;
 use crate::outcome::Failure;
+use crate::text::grouped;
 
 /// What is to be run.
 #[derive(Clone, Copy)]
@@ -55,12 +55,13 @@ pub(super) fn lead(
 ) -> Result<Report, Failure> {
     let &Plan { quotes, graph, .. } = plan;
     thread::scope(|scope| {
-        let (running, ended) = mpsc::channel::<()>();
-        if progress::is_watched() {
-            // Where there is no thread for it, the run goes on without a bar.
-            let draw = move || progress::draw(gauges, quotes, &ended);
-            let _ = thread::Builder::new().name("progress".into()).spawn_scoped(scope, draw);
-        }
+        let mut before = 0;
+        let running = show_progress(scope, quotes, move |interval| {
+            let published = gauges.published.get();
+            let message = progress(published, quotes, published - before, interval, gauges.lag_max());
+            before = published;
+            (published, message)
+        });
         let (Publication { published, start_ns }, Accounts { receipts, books, mut killed }) = run()?;
         drop(running);
         let end_ns = receipts.iter().flatten().map(|receipt| receipt.end_ns).max().unwrap_or(start_ns);
@@ -77,6 +78,14 @@ pub(super) fn lead(
             killed,
         })
     })
+}
+
+/// What stands beside the progress bar, of `recent` messages in the last `interval`.
+#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a rate for people, never negative")]
+fn progress(published: u64, total: u64, recent: u64, interval: Duration, lag: u64) -> String {
+    let rate = (recent as f64 / interval.as_secs_f64()).round() as u64;
+    let [published, total, rate, lag] = [published, total, rate, lag].map(grouped);
+    format!("{published}/{total}  {rate} messages/s  lag {lag}")
 }
 
 /// What each strategy did, in order: what it placed, and what the gateway received of it.
@@ -181,5 +190,11 @@ mod tests {
         // One in the middle is missing.
         assert!(faults(&[&some[..50], &some[51..]].concat(), 0, &plan).0);
         assert_eq!(faults(&[], 0, &plan), (false, Some(all.len() as u64)));
+    }
+
+    #[test]
+    fn progress_tells_count_rate_and_lag() {
+        let shown = progress(5_000, 10_000, 400, Duration::from_millis(100), 12);
+        assert_eq!(shown, "5,000/10,000  4,000 messages/s  lag 12");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::quote::Quote;
+use crate::messages::quote::Quote;
 
 /// Running statistics of the quotes of one symbol.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl From<Words> for Statistics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::quote::tests::tick;
+    use crate::messages::quote::tests::tick;
 
     #[test]
     fn they_are_the_last_the_extremes_and_the_mean() {

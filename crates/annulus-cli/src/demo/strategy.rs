@@ -12,7 +12,7 @@ use annulus::queue::{AnyKind, Producer};
 use serde::{Deserialize, Serialize};
 
 use super::order::{Averages, Order, Side, UNITS_PER_ONE};
-use super::quote::Quote;
+use crate::messages::quote::Quote;
 use crate::text::quoted;
 
 /// The longest window.
@@ -125,7 +125,7 @@ fn twice_mid(bid: f64, ask: f64) -> u64 {
 }
 
 /// `price` in units: exact for prices of up to 8 decimals and 15 digits, else rounded. (What is no
-/// [price](super::quote::PRICES) may come from another process, and counts as the nearest number.)
+/// [price](crate::messages::quote::PRICES) may come from another process, and counts as the nearest number.)
 #[inline]
 #[expect(clippy::cast_sign_loss, reason = "a price is positive")]
 fn units(price: f64) -> u64 {
@@ -180,8 +180,8 @@ impl Cross {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::demo::quote::PRICES;
-    use crate::demo::quote::tests::tick;
+    use crate::messages::quote::PRICES;
+    use crate::messages::quote::tests::tick;
 
     /// Windows for the tests of other modules.
     pub(in crate::demo) fn windows(text: &str) -> Windows {

@@ -5,11 +5,10 @@ use annulus::queue::AnyKind;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::clock::Clock;
-use super::quote::Quote;
 use super::statistics::Statistics;
 use super::strategy::Strategy;
-use crate::measure::{Gauge, Ledger, counts, latencies};
+use crate::measure::{Clock, Gauge, Ledger, counts, latencies};
+use crate::messages::quote::Quote;
 
 /// What one subscriber has to tell at the end.
 #[derive(Serialize, Deserialize)]
@@ -81,8 +80,8 @@ pub(super) fn follow<M: Mode, K: AnyKind>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::quote::tests::tick;
     use crate::measure::{Fault, LATENCY_NS_MAX};
+    use crate::messages::quote::tests::tick;
 
     /// Nobody.
     const TEAM: Vec<Strategy<annulus::mpsc::Mpsc>> = Vec::new();

@@ -7,9 +7,9 @@ use super::statistics::Statistics;
 use super::subscriber::Receipt;
 use crate::measure::{LATENCY_COLUMNS, TOO_FEW, pace, per_second, percentiles};
 use crate::outcome::Outcome;
-use crate::page::{BAD, GOOD, Page, TITLE, painted};
+use crate::page::Page;
 use crate::table::{Column, Table};
-use crate::text::{counted, duration, grouped, quoted};
+use crate::text::{BAD, GOOD, TITLE, counted, duration, grouped, painted, quoted};
 
 /// The most decimals that a price is shown with.
 const DECIMALS_MAX: usize = 8;

@@ -8,18 +8,16 @@ use std::thread::{self, ScopedJoinHandle};
 use annulus::Shutdown;
 use annulus::mpsc::Mpsc;
 
-use super::clock::Clock;
 use super::gateway::{self, Books};
 use super::graph::{GATEWAY, Graph, Subscriber};
 use super::order::Order;
 use super::order_file::OrderFile;
-use super::publisher::publish;
+use super::publisher::{Ends, Ring, publish};
 use super::report::Report;
-use super::ring::{Ends, Ring};
 use super::session::{Accounts, Plan, lead};
 use super::strategy::Strategy;
 use super::subscriber::{Receipt, follow};
-use crate::measure::Gauges;
+use crate::measure::{Clock, Gauges};
 use crate::outcome::Failure;
 
 /// Publishes the plan's feed to its subscribers, whose strategies send their orders to one gateway, which

@@ -3,7 +3,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-use super::quote::Tick;
+use crate::messages::quote::Tick;
 
 /// The symbols, the price that each begins with in points, and how many points there are to 1.
 const MARKET: [(&str, i32, f64); 8] = [

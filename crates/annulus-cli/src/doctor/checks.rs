@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Read};
 use super::machine::Machine;
-use super::{clocks, container, cores, host, memory, processor_wait, scheduling, sharing, sleeping, speed};
+use super::{clocks, container, cores, host, memory, scheduling, sharing, speed, waiting};
 
 /// Looks at one thing.
 type Check = fn(&Machine) -> Read;
@@ -19,14 +19,14 @@ const CHECKS: [(&str, &str, Check); 37] = [
     ("idle_states", "idle states (C-states)", speed::idle_states),
     ("clock_source", "clock source", clocks::clock_source),
     ("time_stamp_counter", "time stamp counter", clocks::time_stamp_counter),
-    ("processor_wait", "processor's wait", processor_wait::processor_wait),
+    ("processor_wait", "processor's wait", waiting::processor_wait),
     ("huge_pages", "huge pages", memory::huge_pages),
     ("transparent_huge_pages", "transparent huge pages", memory::transparent_huge_pages),
     ("locked_memory", "memory to lock (memlock)", memory::locked_memory),
     ("swap", "swap", memory::swap),
-    ("membarrier", "membarrier", sleeping::membarrier),
-    ("futex", "futex", sleeping::futex),
-    ("timer_slack", "timer slack", sleeping::timer_slack),
+    ("membarrier", "membarrier", waiting::membarrier),
+    ("futex", "futex", waiting::futex),
+    ("timer_slack", "timer slack", waiting::timer_slack),
     ("scheduler", "scheduler of this thread", scheduling::policy),
     ("real_time_limit", "real-time limit (rtprio)", scheduling::real_time_limit),
     ("autogroup", "autogroup", scheduling::autogroup),

@@ -4,7 +4,7 @@ use super::cpu_list::{self, show};
 use super::finding::{Read, Reading};
 use super::machine::Machine;
 use super::root::{Root, Unseen};
-use super::sizes::size;
+use crate::text::size;
 
 /// Whether this is a container.
 pub(super) fn container(machine: &Machine) -> Read {

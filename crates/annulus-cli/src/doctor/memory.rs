@@ -4,7 +4,7 @@ use super::answers::Limit;
 use super::finding::{Read, Reading};
 use super::machine::Machine;
 use super::root::Unseen;
-use super::sizes::size;
+use crate::text::size;
 
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 

@@ -12,11 +12,10 @@
 //!   answers     what system calls say
 //! checks      all of them, in order
 //!   cores       CPUs, and what they share           speed        frequencies, idle states
-//!   clocks      clock source, time stamp counter    processor_wait   UMWAIT, MWAITX, WFE
-//!   memory      huge pages, locks, swap             sleeping     membarrier, futex, timer slack
+//!   clocks      clock source, time stamp counter    waiting      UMWAIT, membarrier, futex, timer slack
+//!   memory      huge pages, locks, swap
 //!   scheduling  policy, limits, isolated CPUs       host         kernel, virtual machine, stolen time
 //!   container   quotas, CPU sets, memory limits     sharing      namespaces, `/dev/shm`, logouts
-//!   sizes       of memory, in words
 //! finding     a row
 //! distances   each pair of CPUs                     ping_pong    one of them
 //! report      everything, and JSON
@@ -40,15 +39,13 @@ mod host;
 mod machine;
 mod memory;
 mod ping_pong;
-mod processor_wait;
 mod report;
 mod root;
 mod scheduling;
 mod sharing;
-mod sizes;
-mod sleeping;
 mod speed;
 mod table;
+mod waiting;
 
 pub(crate) use arguments::Arguments;
 

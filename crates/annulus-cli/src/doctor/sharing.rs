@@ -6,7 +6,7 @@ use super::answers::Room;
 use super::finding::{Read, Reading};
 use super::machine::Machine;
 use super::root::{Root, Unseen};
-use super::sizes::size;
+use crate::text::size;
 
 /// What the system's own namespaces are called, which are there from its start.
 const FIRST_PID: &str = "pid:[4026531836]";

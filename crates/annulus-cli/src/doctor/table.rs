@@ -3,8 +3,9 @@
 use super::finding::{Finding, Verdict};
 use super::heat_map;
 use super::report::Report;
-use crate::page::{FAIR, GOOD, Page};
+use crate::page::Page;
 use crate::table::{Cell, Column, Table};
+use crate::text::{FAIR, GOOD};
 
 /// How wide the table is at most where nobody says how wide it may be.
 const WIDTH: usize = 120;
@@ -72,7 +73,7 @@ mod tests {
     use super::super::report::System;
     use super::super::root::Unseen;
     use super::*;
-    use crate::page::plain;
+    use crate::text::plain;
 
     #[test]
     fn a_row_is_a_finding() {

@@ -21,10 +21,10 @@ use annulus::shm::{PeerState, ShmKind};
 pub(crate) use arguments::Arguments;
 
 use crate::measure::now_ns;
+use crate::messages::{Decoder, newest};
 use crate::outcome::{Failure, Outcome};
 use crate::signals::first_signal;
 use crate::text::quoted;
-use crate::watch::{Decoder, newest};
 use crate::{output, rings};
 use cadence::Cadence;
 use report::Report;

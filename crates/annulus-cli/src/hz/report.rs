@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::cadence::Cadence;
 use crate::measure::{LATENCY_COLUMNS, Latency, TOO_FEW, per_second};
-use crate::page::{Page, TITLE, painted};
+use crate::messages::{Newest, Object, message_to_text, newest_to_text};
+use crate::page::Page;
 use crate::table::{Column, Table};
-use crate::text::{counted, duration, quoted};
-use crate::watch::{Newest, Object, message_to_text, newest_to_text};
+use crate::text::{TITLE, counted, duration, painted, quoted};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -119,7 +119,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::plain;
+    use crate::text::plain;
 
     #[test]
     fn it_says_how_often_and_how_evenly() {

@@ -6,7 +6,7 @@ use annulus::schema::Schema;
 use annulus::shm::Directory;
 use clap::{Args, ValueEnum};
 
-use super::piece::BYTES;
+use crate::messages::piece::BYTES;
 use crate::numbers::{count, size, whole_in};
 use crate::outcome::Failure;
 use crate::rings::{DirectoryOption, SEATS};

@@ -2,16 +2,15 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
-use std::time::Duration;
 
 use annulus::shm::{Directory, FindError, NamedSubscriber, PeerState, ProcessId, Received};
 use serde::Serialize;
 
 use super::arguments::{From, SubscribeArguments};
-use super::piece::{Lines, Piece};
-use super::printing::{SHOWN_EACH, ended, print, tell_count};
+use super::printing::{SHOWN_EACH, STOP_INTERVAL, no_lines, print, tell_count};
+use crate::messages::piece::{Lines, Piece};
 use crate::outcome::{Failure, Outcome};
-use crate::output::say;
+use crate::output::{ended, say};
 use crate::rings;
 use crate::signals::first_signal;
 use crate::text::{counted, quoted};
@@ -22,9 +21,6 @@ struct Change {
     change: &'static str,
     process: u32,
 }
-
-/// How long it waits without a look whether it is to stop.
-const STOP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// No more pieces than this are skipped before the first line, or printed after a signal: a publisher may be
 /// as fast as we are.
@@ -175,7 +171,7 @@ fn unusable(directory: &Directory, name: &str, error: FindError) -> Failure {
     match error {
         FindError::Attach(error) => {
             let info = rings::observe(directory, name).ok().map(|(_, observer)| observer.info());
-            super::printing::no_lines(name, info, &error)
+            no_lines(name, info, &error)
         }
         error => failed(&error),
     }

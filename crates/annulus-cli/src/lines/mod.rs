@@ -3,7 +3,6 @@
 //!
 //! ```text
 //! arguments   what the user says
-//! piece       a message: a piece of a line; and how lines are put together again
 //! publishing  `annulus pub`
 //! printing    `annulus sub`
 //! following   `annulus sub --follow`
@@ -13,11 +12,54 @@
 mod arguments;
 mod following;
 mod json;
-mod piece;
 mod printing;
 mod publishing;
 
+use std::sync::Arc;
+
+use annulus::schema::Fingerprint;
+use annulus::shm::{Directory, FindError, Invitation, NameError};
+
 pub(crate) use arguments::{PublishArguments, SubscribeArguments};
-pub(crate) use piece::Piece;
-pub(crate) use printing::{ended, run as subscribe};
-pub(crate) use publishing::run as publish;
+
+use crate::messages::piece::Piece;
+use crate::outcome::{Failure, Outcome};
+use crate::rings;
+use crate::signals::Signals;
+use crate::stop::Stop;
+
+/// `annulus pub`.
+pub(crate) fn publish(arguments: &PublishArguments) -> Result<Outcome, Failure> {
+    if arguments.json { json::publish(arguments) } else { publishing::run(arguments) }
+}
+
+/// `annulus sub`.
+pub(crate) fn subscribe(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
+    if arguments.follow {
+        return following::run(arguments);
+    }
+    let stop = Arc::new(Stop::default());
+    let told = Arc::clone(&stop);
+    Signals::watch()?.then(move |outcome| told.stop(outcome))?;
+    let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
+    let from = arguments.begin(&directory);
+    let invitation = find(arguments, &directory)?;
+    let info = invitation.info().map_err(|error| Failure::new(error.to_string()))?;
+    if arguments.json && info.fingerprint() != Fingerprint::of::<Piece>() {
+        return json::print(arguments, &invitation, &info, from, &stop);
+    }
+    printing::run(arguments, &invitation, info, from, &stop)
+}
+
+/// The ring, as soon as it is there if the user wants to wait for it.
+fn find(arguments: &SubscribeArguments, directory: &Directory) -> Result<Invitation, Failure> {
+    let name = &arguments.name;
+    loop {
+        let named = if arguments.wait { directory.wait_for(name, None) } else { directory.find(name) };
+        match Invitation::find(&named.map_err(|error| Failure::new(error.to_string()))?) {
+            // It was there, and has gone: the next one of that name will do.
+            Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) if arguments.wait => {}
+            found => return found.map_err(|error| rings::unusable(name, &error)),
+        }
+    }
+}

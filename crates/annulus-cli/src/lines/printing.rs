@@ -1,23 +1,20 @@
-//! `annulus sub`.
+//! `annulus sub`, of one publisher.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
-use std::sync::Arc;
+use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 use annulus::broadcast::{Foreign, Mode, Subscriber};
-use annulus::schema::{BadValue, Fingerprint};
+use annulus::schema::BadValue;
 use annulus::shm::broadcast::Mark;
-use annulus::shm::{AttachError, FindError, Invitation, NameError, PeerState, RingInfo, ShmKind};
+use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
 use serde::Serialize;
 
 use super::arguments::{From, SubscribeArguments};
-use super::following;
-use super::piece::{Line, Lines, Piece};
+use crate::messages::piece::{Line, Lines, Piece};
 use crate::outcome::{Failure, Outcome};
-use crate::output::say;
+use crate::output::{ended, say};
 use crate::rings;
-use crate::signals::Signals;
 use crate::stop::Stop;
 use crate::text::{counted, grouped, quoted};
 
@@ -36,29 +33,14 @@ pub(super) const SHOWN_EACH: u64 = 64;
 pub(super) const STOP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Prints all lines up to the end.
-pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
-    if arguments.follow {
-        return following::run(arguments);
-    }
-    let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
-    let stop = Arc::new(Stop::default());
-    let told = Arc::clone(&stop);
-    Signals::watch()?.then(move |outcome| told.stop(outcome))?;
+pub(super) fn run(
+    arguments: &SubscribeArguments,
+    invitation: &Invitation,
+    info: RingInfo,
+    from: From,
+    stop: &Stop,
+) -> Result<Outcome, Failure> {
     let name = &arguments.name;
-    let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
-    let from = arguments.begin(&directory);
-    let invitation = loop {
-        let named = if arguments.wait { directory.wait_for(name, None) } else { directory.find(name) };
-        match Invitation::find(&named.map_err(|error| failed(&error))?) {
-            // It was there, and has gone: the next one of that name will do.
-            Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) if arguments.wait => {}
-            found => break found.map_err(|error| rings::unusable(name, &error))?,
-        }
-    };
-    let info = invitation.info().map_err(|error| failed(&error))?;
-    if arguments.json && info.fingerprint() != Fingerprint::of::<Piece>() {
-        return super::json::print(arguments, &invitation, &info, from, &stop);
-    }
     let (end, publisher) = if info.kind() == ShmKind::Lossless {
         let ring =
             invitation.accept_lossless::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
@@ -67,9 +49,9 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
             From::Oldest => (ring.subscribe_from_oldest(), Lines::all()),
             From::Newest => (ring.subscribe(), Lines::from_now()),
         };
-        let subscriber = subscriber.map_err(|error| failed(&error))?;
+        let subscriber = subscriber.map_err(|error| Failure::new(error.to_string()))?;
         let source = Source { subscriber, mark: None, interval: Some(STOP_INTERVAL) };
-        (print_all(arguments, source, lines, &stop)?, ring.publisher())
+        (print_all(arguments, source, lines, stop)?, ring.publisher())
     } else {
         let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.give(ring.subscribable().closer());
@@ -80,7 +62,7 @@ pub(crate) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         };
         // Without a mark it does its work as well.
         let source = Source { subscriber, mark: ring.mark().ok(), interval: None };
-        (print_all(arguments, source, lines, &stop)?, ring.publisher())
+        (print_all(arguments, source, lines, stop)?, ring.publisher())
     };
     if let Some(outcome) = stop.outcome() {
         return Ok(outcome);
@@ -253,12 +235,4 @@ pub(super) fn print(output: &mut impl Write, line: &Line<'_>, as_json: bool) -> 
     let text = String::from_utf8_lossy(line.text.strip_suffix(b"\n").unwrap_or(line.text));
     serde_json::to_writer(&mut *output, &Object { line: line.number, text, lost: line.lost })?;
     output.write_all(b"\n")
-}
-
-/// A pipe that nobody reads any more is a quiet end.
-pub(crate) fn ended(error: &io::Error) -> Result<Outcome, Failure> {
-    if error.kind() == ErrorKind::BrokenPipe {
-        return Ok(Outcome::Passed);
-    }
-    Err(Failure::new(format!("standard output cannot be written: {error}; give it a place with room")))
 }

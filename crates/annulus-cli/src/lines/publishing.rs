@@ -12,8 +12,8 @@ use annulus::broadcast::{Lossless, Lossy, Publisher};
 use annulus::shm::Directory;
 
 use super::arguments::PublishArguments;
-use super::piece::{Piece, pieces};
 use crate::measure::Gauge;
+use crate::messages::piece::{Piece, pieces};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings::{self, Ring};
@@ -32,10 +32,7 @@ const LEAST_UNREAD: Duration = Duration::from_secs(1);
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Publishes all lines of the input.
-pub(crate) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
-    if arguments.json {
-        return super::json::publish(arguments);
-    }
+pub(super) fn run(arguments: &PublishArguments) -> Result<Outcome, Failure> {
     if arguments.lossless { run_in::<Lossless>(arguments) } else { run_in::<Lossy>(arguments) }
 }
 

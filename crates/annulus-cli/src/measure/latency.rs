@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use crate::table::Column;
 use crate::text::duration;
 
 /// The longest latency that is told apart; longer ones count as this. An hour, more than any of them.
@@ -87,6 +88,20 @@ impl Latency {
         ]
     }
 }
+
+/// The columns of [`Latency::cells`]. The median and the maximum stay where there is
+/// little room.
+pub(crate) const LATENCY_COLUMNS: [Column; 5] = [
+    Column::number("p50"),
+    Column::number("p90").spared(5),
+    Column::number("p99").spared(1),
+    Column::number("p99.9").spared(3),
+    Column::number("max"),
+];
+
+/// What a report says if one of the cells is empty.
+pub(crate) const TOO_FEW: &str =
+    "A percentile is left out (–) where fewer than ten messages took longer than that.";
 
 /// The five cells of a latency.
 pub(crate) fn percentiles(latency_ns: &Histogram<u64>) -> [String; 5] {

@@ -1,4 +1,4 @@
-//! When to publish: a schedule, and how to wait for a time on it.
+//! When to publish: a schedule, how to wait for a time on it, and how its rate is told.
 //!
 //! Message `i` is due at `start + i / rate`, reckoned from the start and not from the message before: a
 //! publisher that was held up catches up, and after an hour it is as exact as after a second.
@@ -7,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::Shutdown;
+
+use crate::text::grouped;
 
 /// How long before its time a wait stops sleeping: the system wakes a thread later than asked, by less than
 /// this.
@@ -75,6 +77,22 @@ impl Step {
             _ => Self::Sleep(Duration::from_nanos((left_ns - NEAR_NS).min(SLEEP_NS_MAX))),
         }
     }
+}
+
+/// At which rate the publisher went.
+#[expect(clippy::cast_sign_loss, reason = "a rate is positive")]
+pub(crate) fn pace(rate: f64) -> String {
+    if rate.fract() == 0.0 && rate < 1e15 {
+        format!("at {} messages a second", grouped(rate as u64))
+    } else {
+        format!("at {rate:?} messages a second")
+    }
+}
+
+/// How many messages a second came of it.
+#[expect(clippy::cast_sign_loss, reason = "a rate is not negative")]
+pub(crate) fn per_second(rate: f64) -> String {
+    if rate < 10.0 { format!("{rate:.2}") } else { grouped(rate.round() as u64) }
 }
 
 #[cfg(test)]

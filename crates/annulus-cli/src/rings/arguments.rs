@@ -1,9 +1,8 @@
 //! The arguments of `annulus ls`, `annulus info` and `annulus rm`.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
 use clap::Args;
+
+use super::directory::DirectoryOption;
 
 /// The rings between processes that have names: what they are, whose they are, whether that process lives,
 /// how many messages wait (DEPTH), and how many processes read them, alive and dead.
@@ -78,58 +77,6 @@ pub(crate) struct RemoveArguments {
     /// All names whose processes are dead, and no other; each that is removed is printed
     #[arg(long, conflicts_with_all = ["names", "force"])]
     pub(super) dead: bool,
-}
-
-/// Where the names are.
-#[derive(Args)]
-pub(crate) struct DirectoryOption {
-    /// The directory of the names [default: `$XDG_RUNTIME_DIR/annulus`, or /dev/shm/annulus-UID]
-    #[arg(long, value_name = "PATH")]
-    pub(super) directory: Option<PathBuf>,
-
-    /// What the group and others may do in that directory, at most, as `chmod` has it
-    ///
-    /// A directory that is made has this mode; without it, it is the user's alone (700). One that is there
-    /// may be open to a group, and to all for reading (775). Users of a group share rings by a directory of
-    /// that group: `install -d -g GROUP -m 2770 PATH`.
-    #[arg(long, value_name = "OCTAL", value_parser = mode, requires = "directory")]
-    pub(super) mode: Option<u32>,
-}
-
-/// Of a directory that is there, where the user names none.
-const MOST_OPEN: u32 = 0o775;
-
-fn mode(text: &str) -> Result<u32, String> {
-    match u32::from_str_radix(text, 8) {
-        Ok(mode) if mode <= 0o777 && mode & 0o700 == 0o700 => Ok(mode),
-        _ => {
-            Err("three octal digits, of which the first is 7: 700, 750, 770, 775 or 777, for example".into())
-        }
-    }
-}
-
-impl DirectoryOption {
-    /// What a subcommand was given that has it as an option of its own.
-    pub(crate) fn new(directory: Option<PathBuf>) -> Self {
-        Self { directory, mode: None }
-    }
-
-    /// As it was given, for a process that this one starts.
-    pub(crate) fn to_arguments(&self) -> Vec<OsString> {
-        let directory = self.directory.iter().flat_map(|path| ["--directory".into(), path.into()]);
-        let mode = self.mode.iter().flat_map(|mode| ["--mode".into(), format!("{mode:o}").into()]);
-        directory.chain(mode).collect()
-    }
-
-    /// Of the directory that was named: one that is there, or one that is to be made.
-    pub(super) fn mode(&self, is_there: bool) -> u32 {
-        self.mode.unwrap_or(if is_there { MOST_OPEN } else { 0o700 })
-    }
-
-    /// As the user gave it.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.directory.as_deref()
-    }
 }
 
 const LIST_EXAMPLES: &str = "\

@@ -7,7 +7,7 @@ use annulus::shm::RingObserver;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::watch::Decoder;
+use crate::messages::Decoder;
 
 /// The name of what is in such a ring.
 const MESSAGE: &str = "BridgeRoute";

@@ -4,14 +4,14 @@ use annulus::schema::{Field, Kind};
 use annulus::shm::{AttachError, Directory};
 use serde::Serialize;
 
-use super::listing::command;
-use super::processes::Processes;
+use super::directory::observe;
+use super::processes::{Processes, own_name};
 use super::sample::{Process, Reader};
 use super::sampler;
+use crate::messages::{Decoder, Newest, Object, clock, name as type_name, newest, newest_to_text};
 use crate::outcome::Failure;
 use crate::page::Page;
 use crate::text::{counted, duration, grouped, printable};
-use crate::watch::{Decoder, Newest, Object, clock, name as type_name, newest, newest_to_text};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -122,7 +122,7 @@ impl Info {
     ///
     /// There is no such ring, its process is dead, or it can't be understood.
     pub(super) fn of(directory: &Directory, name: &str) -> Result<Self, Failure> {
-        let (named, observer) = super::observe(directory, name)?;
+        let (named, observer) = observe(directory, name)?;
         let (info, numbers, pid) = (observer.info(), observer.numbers(), named.process().pid());
         let publisher = Process { pid, command: None };
         let readers =
@@ -137,7 +137,7 @@ impl Info {
             kind: info.kind().to_string(),
             state: observer.state().to_string(),
             pid,
-            command: command(pid),
+            command: own_name(pid),
             capacity: info.capacity() as u64,
             slot_bytes: info.slot_bytes() as u64,
             payload_bytes: info.payload_bytes() as u64,

@@ -1,14 +1,13 @@
 //! [`Listing`]: all rings of a directory at one moment, as a table or as JSON.
 
-use std::fs;
-
 use annulus::shm::PeerState;
 use serde::Serialize;
 
+use super::processes::own_name;
 use super::sample::{Ring, Sample};
-use crate::page::{BAD, Page};
+use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{counted, grouped, printable};
+use crate::text::{BAD, counted, grouped, printable};
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
@@ -95,7 +94,7 @@ impl Row {
         let dead = ring.readers.iter().filter(|reader| reader.is_dead()).count();
         let pid = ring.process.as_ref().map(|process| process.pid);
         Self {
-            command: pid.filter(|_| ring.state == PeerState::Alive).and_then(command),
+            command: pid.filter(|_| ring.state == PeerState::Alive).and_then(own_name),
             state: ring.state.to_string(),
             pid,
             kind: header.map(|header| header.kind.to_string()),
@@ -133,18 +132,11 @@ impl Row {
     }
 }
 
-/// What a process calls itself.
-pub(super) fn command(pid: u32) -> Option<String> {
-    // (It may be no text.)
-    let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
-    Some(printable(String::from_utf8_lossy(&name).trim_end()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::plain;
     use crate::rings::sample::tests::{dead, lossy, ring, sample};
+    use crate::text::plain;
 
     #[test]
     fn a_ring_is_a_line() {

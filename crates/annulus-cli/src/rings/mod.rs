@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! arguments   what the user says
+//! directory   where the names are, and the ring that has one
 //! listing     `annulus ls`: all names, what they stand for, and who is there; also as JSON
 //! info        `annulus info`: one of them in words, or as JSON
 //! sampler     looks at all rings of a directory      sample     what it has found
@@ -12,6 +13,7 @@
 
 mod arguments;
 pub(crate) mod bridges;
+mod directory;
 mod info;
 mod listing;
 mod processes;
@@ -19,23 +21,15 @@ mod ring;
 pub(crate) mod sample;
 pub(crate) mod sampler;
 
-use std::path::Path;
+use annulus::shm::{Directory, Entry, NameError, PeerState};
 
-use annulus::shm::{
-    AttachError, Directory, DirectoryError, Entry, FindError, NameError, NamedRing, PeerState, RingInfo,
-    RingObserver,
-};
-
+pub(crate) use arguments::{InfoArguments, ListArguments, RemoveArguments};
+pub(crate) use directory::{DirectoryOption, mismatch, observe, open, open_or_make, unusable};
 pub(crate) use info::ReaderInfo;
-
-pub(crate) use arguments::{DirectoryOption, InfoArguments, ListArguments, RemoveArguments};
-
 pub(crate) use ring::{Ring, SEATS, is_read, wait_for_readers};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
-use crate::text::quoted;
-use crate::watch::described;
 use info::Info;
 use listing::Listing;
 use sampler::Sampler;
@@ -101,66 +95,4 @@ fn remove_dead(directory: &Directory) -> Result<Outcome, Failure> {
 /// What could not be removed, each on a line.
 fn all_but(refused: &[String]) -> Result<Outcome, Failure> {
     if refused.is_empty() { Ok(Outcome::Passed) } else { Err(Failure::new(refused.join("\nerror: "))) }
-}
-
-/// The ring of this name, to be looked at.
-///
-/// # Errors
-///
-/// There is no such ring, its process is dead, or it can't be understood.
-pub(crate) fn observe(directory: &Directory, name: &str) -> Result<(NamedRing, RingObserver), Failure> {
-    let named = directory.find(name).map_err(|error| Failure::new(error.to_string()))?;
-    let observer = RingObserver::of(&named).map_err(|error| unusable(name, &error))?;
-    Ok((named, observer))
-}
-
-/// What keeps this process from the ring of this name.
-pub(crate) fn unusable(name: &str, error: &FindError) -> Failure {
-    Failure::new(match error {
-        FindError::Attach(error) => format!("{} can't be used: {error}", quoted(name)),
-        // It has the name in it.
-        error => error.to_string(),
-    })
-}
-
-/// Why a ring carries something else: what its messages are, where the error has numbers of types.
-pub(crate) fn mismatch(info: Option<RingInfo>, error: &AttachError) -> String {
-    use AttachError::{PayloadAlignment, PayloadSize, Type};
-    match (error, info) {
-        (PayloadSize { .. } | PayloadAlignment { .. } | Type { .. }, Some(info)) => {
-            format!("its messages are {}", described(&info))
-        }
-        _ => error.to_string(),
-    }
-}
-
-/// The directory of the names, which must be there if it is named.
-pub(crate) fn open(option: &DirectoryOption) -> Result<Directory, Failure> {
-    match &option.directory {
-        // (It would be made.)
-        Some(path) if !path.exists() => Err(no_directory(path)),
-        _ => open_or_make(option),
-    }
-}
-
-/// The user has named this one.
-fn no_directory(path: &Path) -> Failure {
-    Failure::new(format!("there is no directory {}", quoted(&path.to_string_lossy())))
-}
-
-/// The directory of the names. If it is not there, it is made.
-pub(crate) fn open_or_make(option: &DirectoryOption) -> Result<Directory, Failure> {
-    let opened: Result<Directory, DirectoryError> = match &option.directory {
-        Some(path) => Directory::with_mode(path, option.mode(path.exists())),
-        None => Directory::of_user(),
-    };
-    opened.map_err(|error| {
-        let advice = match &error {
-            DirectoryError::Mode { mode, .. } if option.directory.is_some() => {
-                format!(" (--mode {:o} allows it)", mode | 0o700)
-            }
-            _ => String::new(),
-        };
-        Failure::new(format!("{error}{advice}"))
-    })
 }

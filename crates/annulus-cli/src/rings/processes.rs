@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use super::sample::Process;
 use crate::text::printable;
 
+const PROC: &str = "/proc";
 /// How a link to the library's files in memory begins.
 const LINK: &str = "/memfd:annulus ";
 /// No more of a command is kept, in characters.
@@ -31,7 +32,7 @@ pub(crate) struct Processes {
 impl Processes {
     /// All that can be seen now.
     pub(crate) fn now() -> Self {
-        Self::look(Path::new("/proc"))
+        Self::look(Path::new(PROC))
     }
 
     /// All that can be seen below `proc`.
@@ -82,15 +83,26 @@ impl Processes {
 }
 
 /// What is known of a process of that number.
-pub(crate) fn process(proc: &Path, pid: u32) -> Process {
-    let text = |file: &str| fs::read(proc.join(pid.to_string()).join(file)).ok();
+pub(super) fn process(pid: u32) -> Process {
+    process_below(Path::new(PROC), pid)
+}
+
+fn process_below(proc: &Path, pid: u32) -> Process {
     // A zombie has no arguments any more.
-    let arguments = text("cmdline").filter(|bytes| !bytes.is_empty());
-    let command = arguments.map(|bytes| command(&bytes)).or_else(|| {
-        let name = text("comm")?;
-        Some(printable(String::from_utf8_lossy(&name).trim_end()))
-    });
-    Process { pid, command }
+    let arguments = fs::read(proc.join(pid.to_string()).join("cmdline")).ok();
+    let command = arguments.filter(|bytes| !bytes.is_empty()).map(|bytes| command(&bytes));
+    Process { pid, command: command.or_else(|| own_name_below(proc, pid)) }
+}
+
+/// What a process calls itself.
+pub(super) fn own_name(pid: u32) -> Option<String> {
+    own_name_below(Path::new(PROC), pid)
+}
+
+fn own_name_below(proc: &Path, pid: u32) -> Option<String> {
+    // (It may be no text.)
+    let name = fs::read(proc.join(pid.to_string()).join("comm")).ok()?;
+    Some(printable(String::from_utf8_lossy(&name).trim_end()))
 }
 
 /// The arguments as one line, without the folder of the program.
@@ -219,9 +231,9 @@ mod tests {
         assert_eq!(command(b"feed\0\x1b[2J\n\0"), "feed \\u{1b}[2J\\n");
         assert_eq!(command(b""), "");
         assert_eq!(command(&[b'a'; 1000]).len(), COMMAND_CHARS);
-        let me = process(Path::new("/proc"), std::process::id());
+        let me = process(std::process::id());
         assert!(me.command.is_some_and(|command| !command.is_empty() && !command.contains('/')));
         let none = Path::new("/proc/nowhere");
-        assert_eq!(process(none, 7), Process { pid: 7, command: None });
+        assert_eq!(process_below(none, 7), Process { pid: 7, command: None });
     }
 }

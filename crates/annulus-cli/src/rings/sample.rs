@@ -5,7 +5,7 @@ use std::time::Instant;
 use annulus::shm::{Fingerprint, PeerState, ShmKind};
 
 use super::bridges::BridgeRoute;
-use crate::watch::Newest;
+use crate::messages::Newest;
 
 /// What one look has found.
 pub(crate) struct Sample {

@@ -4,20 +4,18 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use annulus::shm::{Directory, Entry, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver};
 
-use super::DirectoryOption;
 use super::bridges::{self, BridgeRoute};
+use super::directory::{self, DirectoryOption};
 use super::processes::{Processes, process};
 use super::sample::{Header, Mark, Numbers, Process, Reader, Ring, Sample, Seat};
 use crate::measure::now_ns;
+use crate::messages::{Decoder, SentNs, clock, newest};
 use crate::outcome::Failure;
-use crate::watch::{Decoder, SentNs, clock, newest};
-
-const PROC: &str = "/proc";
 
 /// A directory, and the rings in it that it watches.
 pub(crate) struct Sampler {
@@ -48,7 +46,7 @@ impl Sampler {
     /// The user has named a directory that is not there.
     pub(crate) fn new(option: &DirectoryOption) -> Result<Self, Failure> {
         let path = match option.path() {
-            Some(_) => super::open(option)?.path().to_path_buf(),
+            Some(_) => directory::open(option)?.path().to_path_buf(),
             None => Directory::path_of_user(),
         };
         Ok(Self { path, watched: HashMap::new(), next_identity: 0 })
@@ -152,8 +150,9 @@ impl Sampler {
 
     fn ring(&mut self, entry: Entry, trouble: Option<String>, processes: &Processes) -> Ring {
         let is_there = entry.state == PeerState::Alive;
-        let of_id =
-            |id: ProcessId| if is_there { known(id.pid()) } else { Process { pid: id.pid(), command: None } };
+        let of_id = |id: ProcessId| {
+            if is_there { process(id.pid()) } else { Process { pid: id.pid(), command: None } }
+        };
         let mut ring = Ring {
             name: entry.name,
             identity: 0,
@@ -218,7 +217,7 @@ pub(super) fn readers(
     let with_seat = seats.iter().map(|reader| {
         let number = reader.seat as u64;
         let seat = Seat { number, state: reader.state, position: reader.position, lag: reader.lag };
-        Reader { seat: Some(seat), mark: None, process: owner(number).map(known), behind_ns: None }
+        Reader { seat: Some(seat), mark: None, process: owner(number).map(process), behind_ns: None }
     });
     let mut readers: Vec<_> = with_seat.collect();
     let mut shown: Vec<_> = readers.iter().filter_map(|reader| Some(reader.process.as_ref()?.pid)).collect();
@@ -234,7 +233,7 @@ pub(super) fn readers(
         marks.into_iter().map(move |mark| Reader {
             seat: None,
             mark,
-            process: Some(known(pid)),
+            process: Some(process(pid)),
             behind_ns: None,
         })
     }));
@@ -255,10 +254,6 @@ fn behind_ns(observer: &RingObserver, clock: SentNs, position: u64, lag: u64) ->
     let mut bytes = Vec::new();
     let sent_ns = observer.read(position, &mut bytes).then(|| clock(&bytes))??;
     Some(now_ns().saturating_sub(sent_ns))
-}
-
-fn known(pid: u32) -> Process {
-    process(Path::new(PROC), pid)
 }
 
 /// Which file it is.

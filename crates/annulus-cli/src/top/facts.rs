@@ -5,10 +5,10 @@ use super::history::History;
 use super::routes;
 use super::rows::{NONE, Row, UNKNOWN, is_full, line};
 use crate::measure::Latency;
+use crate::messages::{message_to_text, newest_to_text};
 use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Reader, Ring};
 use crate::text::{counted, duration, grouped, printable};
-use crate::watch::{message_to_text, newest_to_text};
 
 /// Something that is known.
 pub(super) struct Fact {

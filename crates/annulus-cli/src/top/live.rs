@@ -12,12 +12,12 @@ use ratatui::crossterm::terminal::{
 };
 use ratatui::{DefaultTerminal, Terminal};
 
-use super::LOOK_INTERVAL;
 use super::arguments::Arguments;
 use super::draw::{Scene, draw};
 use super::history::History;
 use super::rows::rows;
 use super::view::{View, Wish};
+use super::waits::LOOK_INTERVAL;
 use crate::outcome::{Failure, Outcome};
 use crate::rings::sample::Sample;
 use crate::rings::sampler::Sampler;

@@ -34,7 +34,7 @@ mod waits;
 
 use std::io::{self, IsTerminal};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub(crate) use arguments::Arguments;
 
@@ -47,10 +47,7 @@ use crate::text::quoted;
 use history::History;
 use rows::rows;
 use view::View;
-
-/// The time between two looks at how far the readers of the ring are behind that has the page. These are
-/// cheap: nothing but its numbers and the messages that come next.
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+use waits::LOOK_INTERVAL;
 
 /// Shows the rings until the user quits; once where standard output is no terminal.
 ///

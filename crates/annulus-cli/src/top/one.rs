@@ -4,10 +4,10 @@ use super::facts::{TITLES, Tone, cells, facts, kind};
 use super::history::History;
 use super::rows::Row;
 use crate::measure::{LATENCY_COLUMNS, Latency, TOO_FEW};
-use crate::page::{BAD, FAIR, Page, TITLE, painted};
+use crate::page::Page;
 use crate::rings::bridges::BridgeRoute;
 use crate::table::{Cell, Column, Table};
-use crate::text::counted;
+use crate::text::{BAD, FAIR, TITLE, counted, painted};
 
 /// Lines of text, which are no wider than `room`.
 pub(super) fn render(row: &Row<'_>, routes: &[BridgeRoute], history: &History, room: usize) -> String {
@@ -66,9 +66,9 @@ mod tests {
     use super::super::rows::rows;
     use super::super::view::View;
     use super::*;
-    use crate::page::plain;
     use crate::rings::sample::Sample;
     use crate::rings::sample::tests::{dead, sample, timed};
+    use crate::text::plain;
 
     #[test]
     fn a_ring_has_its_page_in_a_pipe_too() {

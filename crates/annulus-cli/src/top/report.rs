@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::history::History;
 use super::waits::Waits;
 use crate::measure::Latency;
+use crate::messages::Object;
 use crate::rings::ReaderInfo;
 use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Process, Ring, Sample};
-use crate::watch::Object;
 
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;

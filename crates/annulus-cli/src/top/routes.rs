@@ -46,18 +46,18 @@ pub(super) fn words(route: &BridgeRoute) -> String {
     if route.state == RouteState::Refused {
         return format!("{}: not carried: {}", route.way(), printable(&route.refused));
     }
-    let mut text = format!("{}: {}, {} lagged", route.way(), route.state.text(), grouped(route.lagged));
+    let mut parts = vec![route.state.text().to_string(), format!("{} lagged", grouped(route.lagged))];
     if route.corrupt > 0 {
-        text += &format!(", {} corrupt", grouped(route.corrupt));
+        parts.push(format!("{} corrupt", grouped(route.corrupt)));
     }
     if route.direction == Direction::Out && route.readers > 0 {
-        let readers = counted(route.readers, "bridge");
-        text += &format!(", {} once more, {} kept for {readers}", grouped(route.again), grouped(route.kept));
+        parts.push(format!("{} once more", grouped(route.again)));
+        parts.push(format!("{} kept for {}", grouped(route.kept), counted(route.readers, "bridge")));
     }
     if let Some(trip) = route.round_trip_ns {
-        text += &format!(", there and back in {}", duration(trip));
+        parts.push(format!("there and back in {}", duration(trip)));
     }
-    text
+    format!("{}: {}", route.way(), parts.join(", "))
 }
 
 /// The routes of a ring.

@@ -6,11 +6,11 @@ use super::figures::rate;
 use super::history::History;
 use super::routes;
 use super::rows::{NONE, UNKNOWN};
-use crate::page::{BAD, FAIR, Page};
+use crate::page::Page;
 use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::{Process, Reader, Ring, Sample, short};
 use crate::table::{Cell, Column, Table};
-use crate::text::{counted, grouped, printable};
+use crate::text::{BAD, FAIR, counted, grouped, printable};
 
 const COLUMNS: [Column; 9] = [
     Column::text("NAME"),
@@ -128,8 +128,8 @@ mod tests {
 
     use super::super::routes::tests::three;
     use super::*;
-    use crate::page::plain;
     use crate::rings::sample::tests::{dead, lossy, ring, sample};
+    use crate::text::plain;
 
     #[test]
     fn each_ring_and_each_reader_has_a_line() {

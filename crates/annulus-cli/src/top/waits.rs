@@ -4,10 +4,15 @@
 //! message says when it was published. So each look at each reader adds how far that one is behind, in time.
 //! Looks come at an even pace, so their distribution is that of a moment that is chosen by chance.
 
+use std::time::Duration;
+
 use hdrhistogram::Histogram;
 
 use crate::measure::Latency;
 
+/// The time between two looks at how far the readers of the ring are behind that has the page. These are
+/// cheap: nothing but its numbers and the messages that come next.
+pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// Where the picture begins.
 const FIRST_NS: u64 = 100;
 /// Powers of ten from there.

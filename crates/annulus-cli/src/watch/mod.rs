@@ -5,15 +5,11 @@
 //! ```text
 //! arguments   what the user asked for
 //! follower    which message is next, and how many were missed
-//! fields      what is in messages, by the schema of the ring
-//! newest      the message that was published last
 //! shown       a message in words, in hex, or as JSON
 //! ```
 
 mod arguments;
-mod fields;
 mod follower;
-mod newest;
 mod shown;
 
 use std::io::{self, Write};
@@ -23,11 +19,10 @@ use std::time::Duration;
 use annulus::shm::{PeerState, ShmKind};
 
 pub(crate) use arguments::Arguments;
-pub(crate) use fields::{Decoder, Fields, Known, Object, SentNs, Value, clock, described, name};
-pub(crate) use newest::{Newest, message_to_text, newest, newest_to_text};
 
+use crate::messages::Decoder;
 use crate::outcome::{Failure, Outcome};
-use crate::output::say;
+use crate::output::{ended, say};
 use crate::rings;
 use crate::signals::first_signal;
 use crate::text::{counted, grouped, quoted};
@@ -83,14 +78,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
                     let shown = Shown { number, missed, bytes: &bytes, fields };
                     let text = if arguments.json { shown.to_json() } else { shown.to_text() };
                     if let Err(error) = output.write_all(text.as_bytes()) {
-                        return crate::lines::ended(&error);
+                        return ended(&error);
                     }
                     (printed, all_missed) = (printed + 1, all_missed + missed);
                 }
             }
         }
         if let Err(error) = output.flush() {
-            return crate::lines::ended(&error);
+            return ended(&error);
         }
         if state != PeerState::Alive && printed < arguments.count {
             say(format_args!("{} is {state}", quoted(name)));

@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::fields::Object;
-use crate::page::{TITLE, painted};
-use crate::text::{counted, grouped, printable};
+use crate::messages::{Object, fields_to_text};
+use crate::text::{TITLE, counted, grouped, painted, printable};
 
 /// So many bytes are in a line of hex.
 const LINE_BYTES: usize = 16;
@@ -67,15 +66,6 @@ impl Shown<'_> {
     }
 }
 
-/// On one line.
-pub(super) fn fields_to_text(fields: &Object) -> String {
-    let each = fields.iter().map(|(name, value)| {
-        let value = value.as_str().map_or_else(|| value.to_string(), |text| format!("{text:?}"));
-        format!("{name}: {}", printable(&value))
-    });
-    each.collect::<Vec<_>>().join("  ")
-}
-
 /// As `hexdump -C` has it.
 fn hex_line(offset: usize, bytes: &[u8]) -> String {
     let mut hex = String::new();
@@ -91,7 +81,7 @@ fn hex_line(offset: usize, bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::plain;
+    use crate::text::plain;
     use serde_json::Value;
 
     #[test]

@@ -1,6 +1,7 @@
 //! [`Crew`]: the processes that the user's one has started.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::net;
@@ -14,23 +15,36 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use annulus::Shutdown;
+use annulus::shm::Directory;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::meeting::Meeting;
 use super::victim::{Mark, Victim};
 use super::word::{Job, Role, Word};
 use crate::demo::graph::Node;
-use crate::demo::progress;
 use crate::demo::session::{Accounts, Plan};
-use crate::measure::Gauges;
+use crate::measure::{Gauges, is_watched};
 use crate::outcome::Failure;
 
 /// A signal is noticed after this at the latest, while a feed of its own publishes.
 const PATIENCE: Duration = Duration::from_millis(20);
 
+/// What all runs have in common.
+pub(super) struct Common {
+    /// With what the names of the rings begin.
+    pub(super) name: String,
+    pub(super) directory: Directory,
+    /// What stops the feed.
+    pub(super) shutdown: Shutdown,
+    /// Who is to be killed in the middle.
+    pub(super) kill: Option<Node>,
+    /// What a feed of its own is to know.
+    pub(super) feed_arguments: Vec<OsString>,
+    pub(super) rate: Option<f64>,
+}
+
 /// All processes but the user's. Its drop ends them.
 pub(super) struct Crew<'a> {
-    meeting: &'a Meeting,
+    common: &'a Common,
     plan: &'a Plan<'a>,
     members: Vec<Member>,
     /// What the threads hear that listen to the members: whose word, and `None` if that one has ended
@@ -59,22 +73,22 @@ impl<'a> Crew<'a> {
     ///
     /// One can't be started, or can't join.
     pub(super) fn start(
-        meeting: &'a Meeting,
+        common: &'a Common,
         plan: &'a Plan<'a>,
         file: Option<File>,
         gauges: &Arc<Gauges>,
     ) -> Result<Self, Failure> {
         let graph = plan.graph;
         let (hears, heard) = mpsc::channel();
-        let mut crew = Self { meeting, plan, members: Vec::new(), heard, hears, mark: Mark::default() };
+        let mut crew = Self { common, plan, members: Vec::new(), heard, hears, mark: Mark::default() };
         // These make the rings, which the others look for.
-        if meeting.kill == Some(Node::Feed) {
+        if common.kill == Some(Node::Feed) {
             let role = Role::Feed {
                 slots: graph.quotes.slots,
                 subscribers: graph.subscribers.len(),
                 lossless: graph.is_lossless(),
                 quotes: plan.quotes,
-                rate: meeting.rate,
+                rate: common.rate,
             };
             crew.add(Node::Feed, role, None, gauges)?;
             crew.wait_until_joined(1)?;
@@ -86,7 +100,7 @@ impl<'a> Crew<'a> {
             let role = Role::Subscriber {
                 lossless: graph.is_lossless(),
                 team: node.strategies.clone(),
-                is_watched: progress::is_watched(),
+                is_watched: is_watched(),
             };
             crew.add(Node::Subscriber(place), role, None, gauges)?;
         }
@@ -100,10 +114,10 @@ impl<'a> Crew<'a> {
     ///
     /// The rings can't be looked at.
     pub(super) fn victim(&self) -> Result<Option<Victim>, Failure> {
-        let member = self.members.iter().find(|member| self.meeting.kill == Some(member.node));
+        let member = self.members.iter().find(|member| self.common.kill == Some(member.node));
         let victim = |member: &Member| {
             let who = (member.node, Pid::from_child(&member.process));
-            Victim::new(who, self.plan.graph, &self.meeting.directory, &self.mark)
+            Victim::new(who, self.plan.graph, &self.common.directory, &self.mark)
         };
         member.map(victim).transpose()
     }
@@ -118,7 +132,7 @@ impl<'a> Crew<'a> {
         let feed = self.members.iter_mut().find(|member| member.node == Node::Feed);
         // (Where it has ended already, its end is heard.)
         let _ = feed.map(|feed| feed.socket.write_all(b"\n"));
-        while !self.meeting.stopping.shutdown.is_shutdown() {
+        while !self.common.shutdown.is_shutdown() {
             let Ok(heard) = self.heard.recv_timeout(PATIENCE) else { continue };
             return match self.check(heard)? {
                 (Node::Feed, Some(Word::Middle { start_ns })) => Ok(Some(start_ns)),
@@ -138,7 +152,7 @@ impl<'a> Crew<'a> {
         let mut receipts: Vec<_> = self.plan.graph.subscribers.iter().map(|_| None).collect();
         let (mut books, mut unwritten) = (None, None);
         // The feed has told everything when it is killed.
-        let mut silent = usize::from(self.kill_is_done() && self.meeting.kill == Some(Node::Feed));
+        let mut silent = usize::from(self.kill_is_done() && self.common.kill == Some(Node::Feed));
         while silent + receipts.iter().flatten().count() + usize::from(books.is_some()) < self.members.len() {
             match self.next()? {
                 (Node::Feed, None) => {}
@@ -174,9 +188,9 @@ impl<'a> Crew<'a> {
         };
         let (mut socket, theirs) = UnixStream::pair().map_err(failed)?;
         let process = Command::new(env::current_exe().map_err(failed)?)
-            .args(["demo", "--part", name, &format!("--shared={}", self.meeting.name), "--directory"])
-            .arg(self.meeting.directory.path())
-            .args(self.meeting.feed_arguments.iter().filter(|_| node == Node::Feed))
+            .args(["demo", "--part", name, &format!("--shared={}", self.common.name), "--directory"])
+            .arg(self.common.directory.path())
+            .args(self.common.feed_arguments.iter().filter(|_| node == Node::Feed))
             // Ctrl-C in a terminal is for the feed alone.
             .process_group(0)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -190,8 +204,8 @@ impl<'a> Crew<'a> {
         // A member from here on, so that its process is ended in any case.
         self.members.push(Member { node, process, socket, listener: None });
         let (listened, gauges) = (listened.map_err(failed)?, Arc::clone(gauges));
-        let (hears, shutdown) = (self.hears.clone(), self.meeting.stopping.shutdown.clone());
-        let mark = (self.meeting.kill == Some(node)).then(|| Arc::clone(&self.mark));
+        let (hears, shutdown) = (self.hears.clone(), self.common.shutdown.clone());
+        let mark = (self.common.kill == Some(node)).then(|| Arc::clone(&self.mark));
         let body = move || listen(node, listened, &gauges, &hears, &shutdown, mark.as_ref());
         let listener = thread::Builder::new().name(format!("to-{name}")).spawn(body).map_err(failed)?;
         if let Some(member) = self.members.last_mut() {
@@ -220,7 +234,7 @@ impl<'a> Crew<'a> {
     fn check(&mut self, heard: (Node, Option<Word>)) -> Result<(Node, Option<Word>), Failure> {
         match heard {
             (node, Some(Word::Failed(reason))) => Err(self.failure(node, Some(reason))),
-            (node, None) if !(self.kill_is_done() && self.meeting.kill == Some(node)) => {
+            (node, None) if !(self.kill_is_done() && self.common.kill == Some(node)) => {
                 Err(self.failure(node, None))
             }
             heard => Ok(heard),
@@ -250,7 +264,7 @@ impl<'a> Crew<'a> {
             statuses.push((member.node, member.process.id(), member.process.wait().ok()));
         }
         let about = |node: Node, id: u32| format!("{} (process {id})", self.plan.graph.name(node));
-        let is_wanted = |node: Node| self.kill_is_done() && self.meeting.kill == Some(node);
+        let is_wanted = |node: Node| self.kill_is_done() && self.common.kill == Some(node);
         let of_this = statuses.iter().filter(|(other, ..)| *other == node);
         let mut all = of_this.chain(&statuses).filter(|(node, ..)| !is_wanted(*node));
         let killed = all.find_map(|&(node, id, status)| Some((node, id, status?.signal()?)));
@@ -284,7 +298,7 @@ impl Drop for Crew<'_> {
             // What one left that was killed. (An error, if it has taken its name back.)
             let graph = self.plan.graph;
             for name in [graph.orders.name(), graph.quotes.name()] {
-                let _ = self.meeting.directory.remove(name, false);
+                let _ = self.common.directory.remove(name, false);
             }
         }
     }

@@ -1,18 +1,15 @@
 //! [`Meeting`]: where the processes meet, and how a signal ends the demo.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::sync::Arc;
 
 use annulus::broadcast::{Lossless, Lossy};
-use annulus::shm::{Directory, NameError};
+use annulus::shm::NameError;
 
-use super::crew::Crew;
-use super::given_name::GivenName;
-use super::ring::SharedRing;
+use super::crew::{Common, Crew};
+use super::ring::{GivenName, SharedRing};
 use super::victim::Victim;
 use crate::demo::arguments::Arguments;
-use crate::demo::clock::Clock;
 use crate::demo::draft::DraftName;
 use crate::demo::graph::Node;
 use crate::demo::order_file::OrderFile;
@@ -20,21 +17,14 @@ use crate::demo::publisher::{Publication, publish};
 use crate::demo::report::Report;
 use crate::demo::session::{Accounts, Plan, lead};
 use crate::demo::stopping::Stopping;
-use crate::measure::{Gauges, now_ns};
+use crate::measure::{Clock, Gauges, now_ns};
 use crate::outcome::Failure;
 use crate::rings;
 
 /// The user's side of all runs: it is the feed, unless that is to be killed.
 pub(in crate::demo) struct Meeting {
-    /// With what the names of the rings begin.
-    pub(super) name: String,
-    pub(super) directory: Directory,
+    common: Common,
     pub(in crate::demo) stopping: Stopping,
-    /// Who is to be killed in the middle.
-    pub(super) kill: Option<Node>,
-    /// What a feed of its own is to know.
-    pub(super) feed_arguments: Vec<OsString>,
-    pub(super) rate: Option<f64>,
     /// The name of the ring of quotes, while a run lasts.
     quotes: GivenName,
 }
@@ -63,8 +53,15 @@ impl Meeting {
             given.take_back_for_good();
             draft.remove_for_good();
         })?;
-        let (feed_arguments, rate) = (arguments.feed_arguments(), arguments.rate);
-        Ok(Self { name: name.into(), directory, stopping, kill, feed_arguments, rate, quotes })
+        let common = Common {
+            name: name.into(),
+            directory,
+            shutdown: stopping.shutdown.clone(),
+            kill,
+            feed_arguments: arguments.feed_arguments(),
+            rate: arguments.rate,
+        };
+        Ok(Self { common, stopping, quotes })
     }
 
     /// Runs `plan` in processes of its own, and returns when all have received everything.
@@ -80,7 +77,7 @@ impl Meeting {
     ) -> Result<Report, Failure> {
         let gauges = Arc::new(Gauges::new(plan.graph.subscribers.len()));
         let lent = file.as_mut().map(|file| file.lend()).transpose()?;
-        let ran = if self.kill == Some(Node::Feed) {
+        let ran = if self.common.kill == Some(Node::Feed) {
             self.watch(plan, lent, &gauges)
         } else if plan.graph.is_lossless() {
             self.publish::<Lossless>(plan, lent, &gauges)
@@ -105,10 +102,10 @@ impl Meeting {
         let &Plan { feed, quotes, graph, schedule } = plan;
         let (publisher, invitation) = M::share(graph.quotes.slots, graph.subscribers.len())
             .map_err(|error| Failure::new(format!("--capacity {}: {error}", graph.quotes.slots)))?;
-        self.quotes.give(&invitation, &self.directory, graph.quotes.name())?;
-        let crew = Crew::start(self, plan, lent, gauges)?;
+        self.quotes.give(&invitation, &self.common.directory, graph.quotes.name())?;
+        let crew = Crew::start(&self.common, plan, lent, gauges)?;
         let victim = crew.victim()?;
-        let shutdown = &self.stopping.shutdown;
+        let shutdown = &self.common.shutdown;
         if graph.is_lossless() {
             // So that the feed stops also where it waits for a process that does not go on. (Not before all
             // have joined: the first ones would see the end and go, and their queue would close.)
@@ -140,7 +137,7 @@ impl Meeting {
         lent: Option<File>,
         gauges: &Arc<Gauges>,
     ) -> Result<(Report, Option<String>), Failure> {
-        let mut crew = Crew::start(self, plan, lent, gauges)?;
+        let mut crew = Crew::start(&self.common, plan, lent, gauges)?;
         let mut unwritten = None;
         let report = lead(plan, gauges, || {
             let victim = crew.victim()?.ok_or_else(|| Failure::new("there is no feed"))?;

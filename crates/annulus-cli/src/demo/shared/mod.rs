@@ -13,16 +13,14 @@
 //!
 //! ```text
 //! meeting      the names, and how a signal ends the demo
-//! crew         the feed's side: the processes that it starts
+//! crew         the feed's side: the processes that it starts, and what all runs have in common
 //! part         the others' side
 //! word         what they tell each other
-//! ring         the ring of quotes, lossy or lossless
+//! ring         the ring of quotes, lossy or lossless, and its name, which two threads may take back
 //! victim       the one that `--kill` ends, and what the rings say of it
-//! given_name   a name, which two threads may take back
 //! ```
 
 mod crew;
-mod given_name;
 mod meeting;
 mod part;
 mod ring;

@@ -1,12 +1,16 @@
-//! [`SharedRing`]: the ring of quotes between processes, of either mode.
+//! [`SharedRing`]: the ring of quotes between processes, of either mode; and [`GivenName`], the name by which
+//! they find it.
+
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher, Subscriber};
 use annulus::shm::broadcast::{self, Awaited, Foreign};
-use annulus::shm::{Invitation, ShareError};
+use annulus::shm::{Directory, Invitation, PublishedName, ShareError};
 
 use super::failed;
-use crate::demo::quote::Quote;
-use crate::demo::ring::Ring;
+use crate::demo::publisher::Ring;
+use crate::messages::quote::Quote;
 use crate::outcome::Failure;
 
 /// What the demo does with such a ring, besides publishing.
@@ -52,5 +56,45 @@ impl SharedRing for Lossless {
     fn join(invitation: &Invitation) -> Result<Subscriber<Quote, Awaited>, Failure> {
         let ring = invitation.accept_lossless().map_err(|error| failed(&error))?;
         ring.subscribe().map_err(|error| failed(&error))
+    }
+}
+
+/// The name that a process has given to its ring, which two threads may take back. Clones are of the same
+/// name.
+#[derive(Clone, Default)]
+pub(super) struct GivenName(Arc<Mutex<Option<PublishedName>>>);
+
+impl GivenName {
+    /// Gives a ring this name.
+    ///
+    /// # Errors
+    ///
+    /// Another ring has it, or the system refuses it.
+    pub(super) fn give(
+        &self,
+        invitation: &Invitation,
+        directory: &Directory,
+        name: &str,
+    ) -> Result<(), Failure> {
+        // (Locked meanwhile: else the end of the process might come between the name and this.)
+        let mut given = self.lock();
+        *given = Some(invitation.publish(directory, name).map_err(|error| failed(&error))?);
+        Ok(())
+    }
+
+    /// Takes it back, if there is one.
+    pub(super) fn take_back(&self) {
+        drop(self.lock().take());
+    }
+
+    /// As [`take_back`](Self::take_back), before the process ends: nobody gives a name any more.
+    pub(super) fn take_back_for_good(&self) {
+        let mut given = self.lock();
+        drop(given.take());
+        mem::forget(given);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<PublishedName>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::demo::findings::tests::findings;
-use crate::demo::quote::Quote;
-use crate::demo::quote::tests::tick;
 use crate::demo::report::tests::report;
-use crate::page::plain;
+use crate::messages::quote::Quote;
+use crate::messages::quote::tests::tick;
+use crate::text::plain;
 
 static SYMBOLS: [String; 1] = [String::new()];
 

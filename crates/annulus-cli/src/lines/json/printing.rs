@@ -8,11 +8,11 @@ use annulus::shm::blocks::MessageType;
 use annulus::shm::{Invitation, RingInfo};
 
 use super::super::arguments::{From, SubscribeArguments};
-use super::super::printing::{SHOWN_EACH, STOP_INTERVAL, ended, tell_count};
+use super::super::printing::{SHOWN_EACH, STOP_INTERVAL, tell_count};
 use super::ends::{Refused, source};
 use super::schema_of;
 use crate::outcome::{Failure, Outcome};
-use crate::output::say;
+use crate::output::{ended, say};
 use crate::stop::Stop;
 use crate::text::{counted, grouped, quoted};
 use crate::values::decode;

@@ -54,15 +54,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, scene: &Scene<'_>) {
     let chosen =
         scene.view.chosen.as_ref().and_then(|name| rows.iter().position(|row| row.ring.name == *name));
     let on_page = chosen.filter(|_| scene.view.is_page);
-    match on_page {
-        Some(index) => page(frame, body, scene, &rows[index]),
-        None => {
-            let body = routes(frame, body, &scene.sample.routes);
-            if rows.is_empty() {
-                nothing(frame, body, scene);
-            } else {
-                table(frame, body, &rows, chosen, scene.view);
-            }
+    if let Some(index) = on_page {
+        page(frame, body, &rows[index], &scene.sample.routes, scene.history);
+    } else {
+        let body = routes(frame, body, &scene.sample.routes);
+        if rows.is_empty() {
+            nothing(frame, body, scene);
+        } else {
+            table(frame, body, &rows, chosen, scene.view);
         }
     }
     frame.render_widget(help(scene.view, on_page.is_some(), foot.width.into()), foot);

@@ -8,11 +8,12 @@ use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline};
 
-use super::Scene;
 use super::palette::{self, of_state, of_tone};
+use crate::rings::bridges::BridgeRoute;
 use crate::rings::sample::Ring;
 use crate::top::columns::{fit, width};
 use crate::top::facts::{TITLES, cells, facts, kind};
+use crate::top::history::History;
 use crate::top::rows::Row;
 use crate::top::waits::{AXIS, BARS, Waits};
 
@@ -27,8 +28,14 @@ const GAP: u16 = 10;
 const AXIS_TITLE: &str = "  behind: ";
 
 /// What is known of the ring, its curve, and its readers.
-pub(super) fn page(frame: &mut Frame<'_>, area: Rect, scene: &Scene<'_>, row: &Row<'_>) {
-    let above = above(scene, row, area.width.into());
+pub(super) fn page(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    row: &Row<'_>,
+    routes: &[BridgeRoute],
+    history: &History,
+) {
+    let above = above(row, routes, history, area.width.into());
     let readers = readers(row.ring, area.width.into());
     let (lines_above, lines_below) = (above.len() as u16, readers.len() as u16);
     // The readers matter more than the height of the curve.
@@ -42,7 +49,7 @@ pub(super) fn page(frame: &mut Frame<'_>, area: Rect, scene: &Scene<'_>, row: &R
     ]);
     let [above_area, curve_area, _, readers_area] = areas.areas(area);
     frame.render_widget(Paragraph::new(above), above_area);
-    let waits = scene.history.waits(row.ring).filter(|waits| waits.looks() > waits.none());
+    let waits = history.waits(row.ring).filter(|waits| waits.looks() > waits.none());
     let room = area.width.saturating_sub(BARS as u16 + GAP);
     match waits.filter(|_| room >= CURVE_COLUMNS_MIN && curve > 1) {
         Some(waits) => {
@@ -75,7 +82,7 @@ fn draw_waits(frame: &mut Frame<'_>, area: Rect, waits: &Waits) {
 }
 
 /// What is known of the ring, a line each.
-fn above(scene: &Scene<'_>, row: &Row<'_>, room: usize) -> Vec<Line<'static>> {
+fn above(row: &Row<'_>, routes: &[BridgeRoute], history: &History, room: usize) -> Vec<Line<'static>> {
     let state = row.ring.state;
     let title = vec![
         Span::raw(row.name.clone()).bold(),
@@ -83,7 +90,7 @@ fn above(scene: &Scene<'_>, row: &Row<'_>, room: usize) -> Vec<Line<'static>> {
         Span::raw(", "),
         Span::styled(state.to_string(), of_state(state)),
     ];
-    let facts = facts(row, &scene.sample.routes, scene.history).into_iter().map(|fact| {
+    let facts = facts(row, routes, history).into_iter().map(|fact| {
         let name = Span::raw(fit(fact.name, NAMES, false)).dim();
         let text = fit(&fact.text, room.saturating_sub(NAMES), false);
         Line::from(vec![name, Span::styled(text, of_tone(fact.tone))])

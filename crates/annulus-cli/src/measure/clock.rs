@@ -1,7 +1,10 @@
-//! The demo's clock.
+//! The clocks: that of a run in one process, and that which all processes share.
+
+#[cfg(target_os = "linux")]
+use rustix::time::{ClockId, clock_gettime};
 
 /// Nanoseconds since some moment, the same on each thread.
-pub(super) enum Clock {
+pub(crate) enum Clock {
     /// The processor's counter where that runs evenly, from when the clock was started. It costs a fraction
     /// of a call to the system's clock, and it is read twice for each message.
     Counter {
@@ -17,7 +20,7 @@ pub(super) enum Clock {
 impl Clock {
     /// A clock that begins at 0 now. The first one in a program takes up to a fifth of a second to learn how
     /// fast the counter runs.
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let clock = quanta::Clock::new();
         let origin = clock.raw();
         Self::Counter { clock, origin }
@@ -25,13 +28,22 @@ impl Clock {
 
     /// Nanoseconds since it began.
     #[inline]
-    pub(super) fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         match self {
             Self::Counter { clock, origin } => clock.delta_as_nanos(*origin, clock.raw()),
             #[cfg(target_os = "linux")]
-            Self::System => crate::measure::now_ns(),
+            Self::System => now_ns(),
         }
     }
+}
+
+/// Nanoseconds by `CLOCK_MONOTONIC`, from when the machine was started. No system call, on most machines.
+#[cfg(target_os = "linux")]
+#[inline]
+pub(crate) fn now_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    // Neither is negative.
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 
-use crate::watch::{Fields, Known, Object, Value};
-
 /// Words that are no filling: the number, the time, the mark, the checksum.
 const HEAD: usize = 4;
 
@@ -14,17 +12,17 @@ const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 /// A message of so many words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message, Pod, Zeroable)]
 #[repr(transparent)]
-pub(super) struct Load<const WORDS: usize>([u64; WORDS]);
+pub(crate) struct Load<const WORDS: usize>([u64; WORDS]);
 
 /// What a message says of the part that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     /// The number of the first message of its part.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// It is the last message of its part.
-    pub(super) is_last: bool,
+    pub(crate) is_last: bool,
     /// Messages of the part have the time of their publication.
-    pub(super) is_timed: bool,
+    pub(crate) is_timed: bool,
 }
 
 impl Mark {
@@ -40,7 +38,7 @@ impl Mark {
 impl<const WORDS: usize> Load<WORDS> {
     /// Message `number`, which is published at `sent_ns`.
     #[inline]
-    pub(super) fn new(number: u64, sent_ns: u64, mark: Mark) -> Self {
+    pub(crate) fn new(number: u64, sent_ns: u64, mark: Mark) -> Self {
         let mut words = [0; WORDS];
         [words[0], words[1], words[2]] = [number, sent_ns, mark.to_word()];
         let seed = seed(&words);
@@ -53,7 +51,7 @@ impl<const WORDS: usize> Load<WORDS> {
 
     /// Its number, its time, and its mark; `None` if any of its bytes is not as it was published.
     #[inline]
-    pub(super) fn checked(&self) -> Option<(u64, u64, Mark)> {
+    pub(crate) fn checked(&self) -> Option<(u64, u64, Mark)> {
         let words = &self.0;
         let seed = seed(words);
         // All of them, whatever the first ones say: each byte is read.
@@ -62,43 +60,6 @@ impl<const WORDS: usize> Load<WORDS> {
             .fold(words[3] ^ seed, |differences, (index, &word)| differences | (word ^ filling(seed, index)));
         (differences == 0).then(|| (words[0], words[1], Mark::of_word(words[2])))
     }
-}
-
-impl<const WORDS: usize> Fields for Load<WORDS>
-where
-    Self: Pod,
-{
-    const IS_TIMED: bool = true;
-
-    fn name() -> String {
-        "loads (`annulus bench`)".into()
-    }
-
-    fn sent_ns(&self) -> Option<u64> {
-        self.checked().filter(|(.., mark)| mark.is_timed).map(|(_, sent_ns, _)| sent_ns)
-    }
-
-    fn fields(&self) -> Option<Object> {
-        let Some((number, sent_ns, mark)) = self.checked() else {
-            return Some(Object::from_iter([("corrupt".into(), true.into())]));
-        };
-        let fields: [(_, Value); 5] = [
-            ("number", number.into()),
-            ("sent_ns", sent_ns.into()),
-            ("start", mark.start.into()),
-            ("is_last", mark.is_last.into()),
-            ("is_timed", mark.is_timed.into()),
-        ];
-        Some(fields.map(|(name, value)| (name.into(), value)).into_iter().collect())
-    }
-}
-
-/// All sizes that [`with_words_of`] knows.
-pub(crate) fn fields_of_loads() -> Vec<Known> {
-    fn known<const WORDS: usize>() -> Known {
-        Known::of::<Load<WORDS>>()
-    }
-    SIZES.into_iter().filter_map(|bytes| with_words_of!(bytes, known())).collect()
 }
 
 /// A checksum of what a message says. It is never 0 for a message that is all 0.
@@ -134,10 +95,10 @@ macro_rules! with_words_of {
         }
     };
 }
-pub(super) use with_words_of;
+pub(crate) use with_words_of;
 
 /// The sizes that [`with_words_of`] knows.
-pub(super) const SIZES: [usize; 9] = [32, 56, 64, 120, 128, 256, 512, 1024, 4096];
+pub(crate) const SIZES: [usize; 9] = [32, 56, 64, 120, 128, 256, 512, 1024, 4096];
 
 #[cfg(test)]
 mod tests {

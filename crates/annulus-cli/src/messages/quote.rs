@@ -1,4 +1,4 @@
-//! What is published: a quote, and what the demo adds to it so that the other end can check it.
+//! [`Quote`]: what the demo publishes: a quote, and what it adds so that the other end can check it.
 
 use std::ops::RangeInclusive;
 
@@ -7,21 +7,21 @@ use bytemuck::{Pod, Zeroable};
 
 /// The prices that a quote can have: averages are computed of all these without an overflow, and none is 0
 /// in their units.
-pub(super) const PRICES: RangeInclusive<f64> = 0.000_000_01..=90_000_000_000.0;
+pub(crate) const PRICES: RangeInclusive<f64> = 0.000_000_01..=90_000_000_000.0;
 
 /// A quote of the feed, before it is published.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Tick {
+pub(crate) struct Tick {
     /// When it was quoted, in nanoseconds since 1970-01-01 00:00 UTC.
-    pub(super) event_ns: i64,
+    pub(crate) event_ns: i64,
     /// What a buyer offers; one of [`PRICES`].
-    pub(super) bid: f64,
+    pub(crate) bid: f64,
     /// What a seller asks; one of [`PRICES`].
-    pub(super) ask: f64,
+    pub(crate) ask: f64,
     /// How much is on offer; 0 where the feed does not say.
-    pub(super) volume: f64,
+    pub(crate) volume: f64,
     /// Index into the feed's symbols.
-    pub(super) symbol: u32,
+    pub(crate) symbol: u32,
 }
 
 /// A published quote: 56 bytes, which with the ring's stamp fill one cache line. It may come from another
@@ -30,21 +30,21 @@ pub(super) struct Tick {
 #[repr(C)]
 pub(crate) struct Quote {
     /// How many were published before it.
-    pub(super) sequence: u64,
+    pub(crate) sequence: u64,
     /// When it was published, by the demo's clock.
-    pub(super) sent_ns: u64,
+    pub(crate) sent_ns: u64,
     /// As in [`Tick`].
-    pub(super) event_ns: i64,
+    pub(crate) event_ns: i64,
     /// As in [`Tick`].
-    pub(super) bid: f64,
+    pub(crate) bid: f64,
     /// As in [`Tick`].
-    pub(super) ask: f64,
+    pub(crate) ask: f64,
     /// As in [`Tick`].
-    pub(super) volume: f64,
+    pub(crate) volume: f64,
     /// As in [`Tick`].
-    pub(super) symbol: u32,
+    pub(crate) symbol: u32,
     /// Checksum over all the other fields.
-    pub(super) check: u32,
+    pub(crate) check: u32,
 }
 
 const _: () =
@@ -53,7 +53,7 @@ const _: () =
 impl Quote {
     /// `tick`, numbered, stamped and sealed.
     #[inline]
-    pub(super) fn new(tick: Tick, sequence: u64, sent_ns: u64) -> Self {
+    pub(crate) fn new(tick: Tick, sequence: u64, sent_ns: u64) -> Self {
         let Tick { event_ns, bid, ask, volume, symbol } = tick;
         let mut quote = Self { sequence, sent_ns, event_ns, bid, ask, volume, symbol, check: 0 };
         quote.check = quote.checksum();
@@ -62,7 +62,7 @@ impl Quote {
 
     /// Whether every field is what the publisher wrote.
     #[inline]
-    pub(super) fn is_intact(&self) -> bool {
+    pub(crate) fn is_intact(&self) -> bool {
         self.check == self.checksum()
     }
 
@@ -90,26 +90,12 @@ impl Quote {
     }
 }
 
-/// For `annulus watch` and `annulus top`.
-#[cfg(target_os = "linux")]
-impl crate::watch::Fields for Quote {
-    const IS_TIMED: bool = true;
-
-    fn name() -> String {
-        "quotes (`annulus demo`)".into()
-    }
-
-    fn sent_ns(&self) -> Option<u64> {
-        self.is_intact().then_some(self.sent_ns)
-    }
-}
-
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A quote for the tests of other modules.
-    pub(in crate::demo) fn tick(symbol: u32, bid: f64, ask: f64) -> Tick {
+    pub(crate) fn tick(symbol: u32, bid: f64, ask: f64) -> Tick {
         Tick { event_ns: 1, bid, ask, volume: 0.0, symbol }
     }
 

@@ -1,12 +1,12 @@
 //! [`Piece`]: a message of the ring, which is a piece of a line; and [`Lines`], which puts lines together.
 
+use std::borrow::Cow;
+
 use annulus::Message;
 use bytemuck::{Pod, Zeroable};
 
-use crate::watch::{Fields, Object, Value};
-
 /// How many bytes of a line are in one piece: as many as make a slot of 128 bytes.
-pub(super) const BYTES: usize = 104;
+pub(crate) const BYTES: usize = 104;
 
 const IS_FIRST: u32 = 1;
 const IS_LAST: u32 = 2;
@@ -18,7 +18,7 @@ const HAS_FAILED: u32 = 4;
 #[repr(C)]
 pub(crate) struct Piece {
     /// The number of its line, from 0 on.
-    line: u64,
+    pub(super) line: u64,
     flags: u32,
     /// How many of the bytes are of the line.
     len: u32,
@@ -27,8 +27,30 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// What a publisher says last that has failed after so many lines.
-    pub(super) fn failed(lines: u64) -> Self {
+    pub(crate) fn failed(lines: u64) -> Self {
         Self { line: lines, flags: HAS_FAILED, len: 0, bytes: [0; BYTES] }
+    }
+
+    /// Which part of its line it is, in a word.
+    pub(super) fn part(&self) -> &'static str {
+        let is = |flag| self.flags & flag != 0;
+        match (is(IS_FIRST), is(IS_LAST)) {
+            _ if self.has_failed() => "failed",
+            (true, true) => "whole",
+            (true, false) => "first",
+            (false, true) => "last",
+            (false, false) => "middle",
+        }
+    }
+
+    /// What it has of the line, without the line feed.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        let bytes = self.bytes();
+        String::from_utf8_lossy(bytes.strip_suffix(b"\n").unwrap_or(bytes))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..BYTES.min(self.len as usize)]
     }
 
     fn has_failed(&self) -> bool {
@@ -36,29 +58,8 @@ impl Piece {
     }
 }
 
-impl Fields for Piece {
-    fn name() -> String {
-        "pieces of lines (`annulus pub`)".into()
-    }
-
-    fn fields(&self) -> Option<Object> {
-        let text = &self.bytes[..BYTES.min(self.len as usize)];
-        let text = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
-        let is = |flag| self.flags & flag != 0;
-        let part = match (is(IS_FIRST), is(IS_LAST)) {
-            _ if self.has_failed() => "failed",
-            (true, true) => "whole",
-            (true, false) => "first",
-            (false, true) => "last",
-            (false, false) => "middle",
-        };
-        let fields = [("line", self.line.into()), ("part", part.into()), ("text", Value::from(text))];
-        Some(fields.map(|(name, value)| (name.into(), value)).into_iter().collect())
-    }
-}
-
 /// The pieces of line number `line`: at least one.
-pub(super) fn pieces(line: u64, text: &[u8]) -> impl Iterator<Item = Piece> {
+pub(crate) fn pieces(line: u64, text: &[u8]) -> impl Iterator<Item = Piece> {
     let count = text.len().div_ceil(BYTES).max(1);
     (0..count).map(move |index| {
         let part = &text[index * BYTES..text.len().min((index + 1) * BYTES)];
@@ -72,14 +73,14 @@ pub(super) fn pieces(line: u64, text: &[u8]) -> impl Iterator<Item = Piece> {
 
 /// A line, and how many were lost before it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
-    pub(super) number: u64,
-    pub(super) text: &'a [u8],
-    pub(super) lost: u64,
+pub(crate) struct Line<'a> {
+    pub(crate) number: u64,
+    pub(crate) text: &'a [u8],
+    pub(crate) lost: u64,
 }
 
 /// Puts lines together again.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     /// The line that is to be completed.
     number: u64,
     text: Vec<u8>,
@@ -95,29 +96,29 @@ pub(super) struct Lines {
 
 impl Lines {
     /// All lines from the first one on.
-    pub(super) fn all() -> Self {
+    pub(crate) fn all() -> Self {
         Self { number: 0, text: Vec::new(), is_whole: false, next: 0, published: 0, has_failed: false }
     }
 
     /// The lines that begin after `newest`, the newest piece that is published (`None` if none is).
-    pub(super) fn after(newest: Option<&Piece>) -> Self {
+    pub(crate) fn after(newest: Option<&Piece>) -> Self {
         let next = newest.map_or(0, |piece| piece.line.saturating_add(1));
         Self { next, has_failed: newest.is_some_and(Piece::has_failed), ..Self::all() }
     }
 
     /// The lines that begin from now on, wherever that is.
-    pub(super) fn from_now() -> Self {
+    pub(crate) fn from_now() -> Self {
         Self { next: u64::MAX, ..Self::all() }
     }
 
     /// Some pieces before the next one were lost.
-    pub(super) fn lose(&mut self) {
+    pub(crate) fn lose(&mut self) {
         self.is_whole = false;
     }
 
     /// Takes the next piece, and returns the line that it completes. (Another program may have written
     /// anything into a piece.)
-    pub(super) fn take(&mut self, piece: &Piece) -> Option<Line<'_>> {
+    pub(crate) fn take(&mut self, piece: &Piece) -> Option<Line<'_>> {
         self.has_failed |= piece.has_failed();
         let is_last = piece.flags & IS_LAST != 0;
         self.published = self.published.max(piece.line.saturating_add(u64::from(is_last)));
@@ -129,7 +130,7 @@ impl Lines {
         if !self.is_whole {
             return None;
         }
-        self.text.extend_from_slice(&piece.bytes[..BYTES.min(piece.len as usize)]);
+        self.text.extend_from_slice(piece.bytes());
         if !is_last {
             return None;
         }
@@ -140,12 +141,12 @@ impl Lines {
     }
 
     /// How many lines were lost after the last one that was returned: those that were published as a whole.
-    pub(super) fn lost_at_the_end(&self) -> u64 {
+    pub(crate) fn lost_at_the_end(&self) -> u64 {
         self.published.saturating_sub(self.next)
     }
 
     /// Whether the publisher has said that it failed.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.has_failed
     }
 }

@@ -1,7 +1,20 @@
-//! How far a thread has come, for the progress bar to read.
+//! How far a thread has come, and the progress bar for people who watch: on standard error, and only where
+//! that is a terminal.
 #![allow(clippy::disallowed_types, reason = "a gauge synchronises nothing, so no model needs to see it")]
 
+use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How often the bar is drawn.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// What it looks like; without colours.
+const TEMPLATE: &str = "{bar:30} {msg}";
 
 /// A count that one thread writes at each message and another reads ten times a second.
 ///
@@ -45,6 +58,40 @@ impl Gauges {
         let published = self.published.get();
         self.passed.iter().map(|passed| published.saturating_sub(passed.get())).max().unwrap_or(0)
     }
+}
+
+/// Whether somebody watches.
+pub(crate) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Draws a bar of this length until what is returned is dropped, then wipes it out. `look` says how far the
+/// bar has come and what stands beside it, given the time since it was asked last.
+pub(crate) fn show_progress<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    length: u64,
+    mut look: impl FnMut(Duration) -> (u64, String) + Send + 'scope,
+) -> Sender<()> {
+    let (running, ended) = mpsc::channel();
+    let draw = move || {
+        let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template(TEMPLATE).expect("the template names what indicatif has");
+        bar.set_style(style.progress_chars("━╸ "));
+        let mut before = Instant::now();
+        while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            let now = Instant::now();
+            let (position, message) = look(now - before);
+            bar.set_message(message);
+            bar.set_position(position);
+            before = now;
+        }
+        bar.finish_and_clear();
+    };
+    if is_watched() {
+        // Where there is no thread for it, the run goes on without a bar.
+        let _ = thread::Builder::new().name("progress".into()).spawn_scoped(scope, draw);
+    }
+    running
 }
 
 #[cfg(test)]
