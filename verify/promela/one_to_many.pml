@@ -1,4 +1,4 @@
-/* One-to-many lanes: claims by many consumers, stealing, lanes taken over, and the end for all (lane/one_to_many.rs, queue/write_many.rs, queue/read_many.rs).
+/* One-to-many lanes: claims by many consumers, stealing, lanes taken over, and the end for all (lane/stamped.rs, queue/write_many.rs, queue/read_many.rs).
  *
  * Two consumers, of which the first claims two messages at once where two are there, and somebody who may close the queue at any moment. One lane of two
  * slots, whose producer sends three messages, two of them at once where there is room. Nobody sleeps in there; SLEEP has two messages, and consumers

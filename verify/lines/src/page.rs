@@ -19,11 +19,10 @@ pub struct Point {
 const PAGE: &str = include_str!("page.md");
 
 /// What of the library a file is, by the beginning of its path.
-const PARTS: [(&str, &str); 14] = [
+const PARTS: [(&str, &str); 13] = [
     ("ring/slot", "slots"),
     ("ring/copy", "slots"),
     ("lane/cells", "slots"),
-    ("lane/position", "slots"),
     ("lane/stamped", "slots"),
     ("lane/claim", "claims"),
     ("lane/one_to_one", "head and tail"),

@@ -29,18 +29,26 @@
 //! be one that its writer is about to take back.
 //!
 //! Numbers are 64 bits wide and may wrap.
+//!
+//! *Where the numbers lie.* The tail, the head and the end are in the lane's [`ControlBlock`]. In one process
+//! it lies [in the lane](Own). In a lane between processes it lies in the memory that both map
+//! ([`Across`](super::Across)), and each process has a lane of its own around it. The algorithm is the same.
+//! The control block is a type parameter, so that a lane in one process pays nothing for it. A [`Peer`] is
+//! what one side knows of the process that has the other one.
 
 #[cfg(not(annulus_loom))]
 use core::mem::offset_of;
 
-use super::{Cells, ControlBlock, Number, Own, Position, Span};
+use super::{Cells, Number, Position, Span};
 use crate::base::drop_all::drop_all;
+use crate::base::in_place::written;
 use crate::base::room::Before;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::Memory;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::stats::Handles;
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// One queue. Whoever makes it decides which handle writes and which one reads.
 #[repr(C)]
@@ -129,28 +137,10 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
         let slot = if count < capacity { count } else { count % capacity };
         Position::new(number, slot as usize, &self.cells)
     }
+}
 
-    /// lane.send1: the slots from message `tail` on, which is the writer's next, are free before this
-    /// message. The messages in them were moved out. Those before `known` were found free before.
-    #[inline(always)]
-    pub(crate) fn read_limit(&self, tail: Number, known: Number) -> Number {
-        // Acquire: pairs with lane.take7.
-        let head = self.load_head(ordering!(Acquire unless "lane_limit_relaxed"));
-        self.believed(tail, known, head.plus(self.capacity() as u64))
-    }
-
-    /// `until`, if it lies behind `from` by no more than there are slots, and not before `known`, up to which
-    /// an earlier look came. Otherwise another process has written a number that can't be, and `known` is
-    /// returned: what was there stays, and nothing more is there.
-    #[inline(always)]
-    pub(crate) fn believed(&self, from: Number, known: Number, until: Number) -> Number {
-        let is_possible = || {
-            let count = until.since(from);
-            count <= self.capacity() as u64 && (count >= known.since(from) || mutated!("lane_takes_back"))
-        };
-        if !C::ACROSS || is_possible() || mutated!("lane_believes_all") { until } else { known }
-    }
-
+/// The steps of a message, in the order of the table above.
+impl<T, C: ControlBlock> OneToOne<T, C> {
     /// The slots before this message are known to be free; there may be more.
     ///
     /// # Safety
@@ -160,6 +150,15 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
     pub(crate) unsafe fn cached_limit(&self) -> Number {
         // SAFETY: the caller's promise.
         self.control.cached_limit().with(|limit| unsafe { *limit })
+    }
+
+    /// lane.send1: the slots from message `tail` on, which is the writer's next, are free before this
+    /// message. The messages in them were moved out. Those before `known` were found free before.
+    #[inline(always)]
+    pub(crate) fn read_limit(&self, tail: Number, known: Number) -> Number {
+        // Acquire: pairs with lane.take7.
+        let head = self.load_head(ordering!(Acquire unless "lane_limit_relaxed"));
+        self.believed(tail, known, head.plus(self.capacity() as u64))
     }
 
     /// Notes that the slots before message `until` are free.
@@ -196,16 +195,6 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
         self.control.of_memory(self.control.tail().load(ordering!(Acquire unless "lane_look_relaxed")))
     }
 
-    /// The word of lane.take5, for a reader that watches it.
-    pub(crate) fn tail_word(&self) -> &AtomicU64 {
-        self.control.tail()
-    }
-
-    /// The word of lane.send1, for a writer that watches it.
-    pub(crate) fn head_word(&self) -> &AtomicU64 {
-        self.control.head()
-    }
-
     /// lane.take7: gives the writer the slots before `head`.
     #[inline(always)]
     pub(crate) fn release(&self, head: Number) {
@@ -227,6 +216,31 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
         self.control.of_memory(self.control.head().load(ordering))
     }
 
+    /// `until`, if it lies behind `from` by no more than there are slots, and not before `known`, up to which
+    /// an earlier look came. Otherwise another process has written a number that can't be, and `known` is
+    /// returned: what was there stays, and nothing more is there.
+    #[inline(always)]
+    pub(crate) fn believed(&self, from: Number, known: Number, until: Number) -> Number {
+        let is_possible = || {
+            let count = until.since(from);
+            count <= self.capacity() as u64 && (count >= known.since(from) || mutated!("lane_takes_back"))
+        };
+        if !C::ACROSS || is_possible() || mutated!("lane_believes_all") { until } else { known }
+    }
+
+    /// The word of lane.take5, for a reader that watches it.
+    pub(crate) fn tail_word(&self) -> &AtomicU64 {
+        self.control.tail()
+    }
+
+    /// The word of lane.send1, for a writer that watches it.
+    pub(crate) fn head_word(&self) -> &AtomicU64 {
+        self.control.head()
+    }
+}
+
+/// The end, and what other threads see.
+impl<T, C: ControlBlock> OneToOne<T, C> {
     /// lane.end1, lane.end2: ends the lane before `number`, unless it was ended elsewhere before. Returns
     /// where it ends.
     pub(crate) fn seal(&self, number: Number) -> Number {
@@ -246,11 +260,6 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
         }
     }
 
-    /// What `end`, which is not 0, stands for.
-    fn end_of(&self, end: u64) -> Number {
-        self.control.of_memory(self.first.plus(end).back(1).get())
-    }
-
     /// lane.end3: where the lane ends, if that was decided while an earlier consumer of another process was
     /// there.
     pub(crate) fn decided_end(&self) -> Option<Number> {
@@ -260,6 +269,11 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
         // Acquire: pairs with lane.end1 and lane.end2.
         let end = self.control.end().load(Ordering::Acquire);
         (end != 0).then(|| self.end_of(end))
+    }
+
+    /// What `end`, which is not 0, stands for.
+    fn end_of(&self, end: u64) -> Number {
+        self.control.of_memory(self.first.plus(end).back(1).get())
     }
 
     /// What lies in it. For any thread.
@@ -299,6 +313,198 @@ impl<T, C: ControlBlock> Drop for OneToOne<T, C> {
             unsafe { self.cells.drop_at(at) };
             true
         });
+    }
+}
+
+/// The control block of a lane.
+pub(crate) trait ControlBlock: Sized {
+    /// Whether its queue has no other lane, so that consumers always look at this one.
+    const LONE: bool;
+    /// Whether another process has the other side. Then any of the numbers may be one that can't be.
+    const ACROSS: bool;
+    /// What is known of that process.
+    type Peer: Peer;
+
+    /// The next message to be sent. Written by the writer.
+    fn tail(&self) -> &AtomicU64;
+
+    /// The next message to be taken. Written by the reader.
+    fn head(&self) -> &AtomicU64;
+
+    /// 0 while the lane is open. Later, the number of its messages plus one.
+    fn end(&self) -> &AtomicU64;
+
+    /// The slots before this message are known to be free. It is kept here and not in the handle, which has
+    /// only what each message needs. The writer's alone.
+    fn cached_limit(&self) -> &UnsafeCell<Number>;
+
+    /// The number that stands for `number` of the tail, the head or the end. Another one only where a message
+    /// takes several slots (`lane/blocks_across.rs`).
+    #[inline(always)]
+    fn of_memory(&self, number: u64) -> Number {
+        Number::new(number)
+    }
+
+    /// The way back.
+    #[inline(always)]
+    fn in_memory(&self, number: Number) -> u64 {
+        number.get()
+    }
+}
+
+/// In the lane, on lines of its own. `LONE`: [`ControlBlock::LONE`].
+#[repr(C)]
+pub(crate) struct Own<const LONE: bool = false> {
+    front: ProducerLines,
+    back: ConsumerLines,
+}
+
+/// That of the only lane of a queue.
+pub(crate) type Lone = Own<true>;
+
+/// The first line has what the writer writes and a waiting reader looks at, and nothing else. Behind it lies
+/// what only the writer uses, until the close.
+#[repr(C, align(128))]
+// Decision 0053: no message lies in the tail's line, and what else was tried with it.
+struct ProducerLines {
+    tail: AtomicU64,
+    writer: WriterLine,
+}
+
+#[repr(C, align(64))]
+struct WriterLine {
+    cached_limit: UnsafeCell<Number>,
+    end: AtomicU64,
+}
+
+/// What the reader writes, and nothing else.
+#[repr(C, align(128))]
+struct ConsumerLines {
+    head: AtomicU64,
+}
+
+// Which lines they are on (docs/LAYOUT.md). A number that slips to another line slows the lane down, and no
+// test fails. (Under loom an atomic is larger.)
+#[cfg(not(annulus_loom))]
+const _: () = {
+    assert!(offset_of!(ProducerLines, tail) == 0, "a reader looks at this line");
+    assert!(offset_of!(ProducerLines, writer) == 64, "no reader looks at this line");
+    assert!(offset_of!(Own, back) == 128, "the reader's lines");
+    assert!(size_of::<Own>() == 256, "nobody else is on the reader's lines");
+};
+
+// SAFETY: only the writer looks at what it knows of free slots, as `OneToOne::cached_limit` and
+// `OneToOne::cache_limit` demand.
+unsafe impl<const LONE: bool> Sync for Own<LONE> {}
+
+impl<const LONE: bool> Own<LONE> {
+    /// Writes that of a lane whose first message is `first`.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    #[inline(always)]
+    pub(super) unsafe fn write_at(place: *mut Self, first: Number) {
+        // SAFETY: the caller's promise. These are all the fields.
+        unsafe {
+            ProducerLines::write_at(&raw mut (*place).front, first);
+            (&raw mut (*place).back).write(ConsumerLines { head: AtomicU64::new(first.get()) });
+        }
+    }
+}
+
+impl ProducerLines {
+    /// As [`Own::write_at`].
+    #[inline(always)]
+    unsafe fn write_at(place: *mut Self, first: Number) {
+        let (cached_limit, end) = (UnsafeCell::new(first), AtomicU64::new(0));
+        // SAFETY: the caller's promise.
+        unsafe {
+            written!(
+                place,
+                Self { tail: AtomicU64::new(first.get()), writer: WriterLine { cached_limit, end } }
+            );
+        }
+    }
+}
+
+impl<const LONE: bool> ControlBlock for Own<LONE> {
+    const LONE: bool = LONE;
+    const ACROSS: bool = false;
+    type Peer = ();
+
+    #[inline(always)]
+    fn tail(&self) -> &AtomicU64 {
+        &self.front.tail
+    }
+
+    #[inline(always)]
+    fn head(&self) -> &AtomicU64 {
+        &self.back.head
+    }
+
+    #[inline(always)]
+    fn end(&self) -> &AtomicU64 {
+        &self.front.writer.end
+    }
+
+    #[inline(always)]
+    fn cached_limit(&self) -> &UnsafeCell<Number> {
+        &self.front.writer.cached_limit
+    }
+}
+
+/// What one side of a queue knows of the process that has the other side. `()`, where that is the same
+/// process: there is nothing to know.
+pub(crate) trait Peer: Send + Sync {
+    /// Whether either process has closed the queue: a hint, by one load.
+    fn may_have_closed(&self) -> bool;
+
+    /// Whether either process has closed the queue, or the other one is gone, which also closes it. Whoever
+    /// sees true also sees what the closing thread did before. It asks the kernel now and then.
+    fn has_closed(&self) -> bool;
+
+    /// This process closes the queue.
+    fn close(&self);
+
+    /// The last producer of this process goes. Whether the queue ends with it: not if others may have
+    /// producers, too.
+    fn ends_with_producer(&self) -> bool;
+
+    /// How many producers there are, and how many there have been, where other processes may have some.
+    fn producers(&self) -> Option<Handles>;
+
+    /// How many lanes producers of other processes have used so far, where it is for them to use one: any
+    /// number.
+    fn lanes(&self) -> Option<usize>;
+}
+
+impl Peer for () {
+    #[inline(always)]
+    fn may_have_closed(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn has_closed(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn close(&self) {}
+
+    #[inline(always)]
+    fn ends_with_producer(&self) -> bool {
+        true
+    }
+
+    fn producers(&self) -> Option<Handles> {
+        None
+    }
+
+    #[inline(always)]
+    fn lanes(&self) -> Option<usize> {
+        None
     }
 }
 

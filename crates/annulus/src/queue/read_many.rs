@@ -1,5 +1,5 @@
 //! A consumer among many, of one one-to-many lane or of many: stamped.take4 to stamped.take6 of
-//! `lane/one_to_many.rs`.
+//! `lane/stamped.rs`.
 //!
 //! ```text
 //! plain path                                              slow path, outlined

@@ -1,4 +1,4 @@
-//! The producer's end of a one-to-many lane: stamped.send1 to stamped.send3 of `lane/one_to_many.rs`.
+//! The producer's end of a one-to-many lane: stamped.send1 to stamped.send3 of `lane/stamped.rs`.
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
