@@ -18,9 +18,9 @@ use super::fan_in::FanIn;
 use super::kind::{AnyKind, InPlace, Lanes, Parts};
 use super::state::LaneShare;
 
-use super::one::One;
-use super::plan::Plan;
-use super::read::ReadEnd;
+use super::lane_node::Plan;
+
+use super::read::{One, ReadEnd};
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
 use crate::base::gone::Gone;
@@ -375,7 +375,7 @@ mod places {
     use crate::message::Message;
     use crate::mpsc::Builder;
     use crate::queue::checked::Cell;
-    use crate::queue::plan::Plan;
+    use crate::queue::lane_node::Plan;
     use crate::queue::{Consumer, Producer};
     use crate::sync::{AtomicBool, AtomicU32, Ordering, mutated};
     use crate::wait::Remote;

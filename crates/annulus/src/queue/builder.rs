@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::kind::QueueKind;
-use super::plan::Plan;
+use super::lane_node::Plan;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
 use crate::lane::Number;

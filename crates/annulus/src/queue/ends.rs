@@ -1,6 +1,6 @@
 //! The two ends of one lane or of several: what a producer and a consumer of any kind can do.
 
-use super::queue_lane::QueueLane;
+use super::lane_node::QueueLane;
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;

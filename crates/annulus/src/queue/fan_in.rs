@@ -8,7 +8,7 @@
 use core::convert::Infallible;
 
 use super::ends::{Read, take_up_to};
-use super::queue_lane::QueueLane;
+use super::lane_node::QueueLane;
 use super::read::{ReadEnd, note_rest, seal};
 use super::roster::{BUDGET, Round};
 use super::state::QueueState;

@@ -1,7 +1,6 @@
 //! How a producer waits for a free slot in its lane, whichever kind of lane that is.
 
-use super::node::LaneNode;
-use super::queue_lane::QueueLane;
+use super::lane_node::{LaneNode, QueueLane};
 use super::state::QueueState;
 use crate::error::Refusal;
 use crate::sync::AtomicU64;

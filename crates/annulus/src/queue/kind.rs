@@ -5,8 +5,7 @@ use core::convert::Infallible;
 use core::fmt;
 
 use super::ends::{Read, Write};
-use super::plan::Plan;
-use super::queue_lane::QueueLane;
+use super::lane_node::{Plan, QueueLane};
 use super::read::ReadEnd;
 use super::write::WriteEnd;
 use crate::error::CapacityError;

@@ -37,19 +37,16 @@ mod free_slot;
 mod full;
 mod iter;
 mod kind;
+mod lane_node;
 mod latency_sampler;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 mod lent;
 pub mod mpmc;
 pub mod mpsc;
-mod node;
-mod one;
 #[doc(alias = "shared")]
 pub mod ordered;
 mod outlined;
-mod plan;
 mod producer;
-mod queue_lane;
 mod read;
 mod read_many;
 mod reservation;
@@ -83,11 +80,11 @@ pub use consumer::Consumer;
 pub use iter::{IntoIter, Iter, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 // For the C library.
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use lane_node::Plan;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[doc(hidden)]
 pub use lent::Lent;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use plan::Plan;
 pub use producer::Producer;
 pub use reservation::Reservation;
 pub use shared_slice::SharedSlice;

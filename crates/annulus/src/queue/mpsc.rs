@@ -22,8 +22,7 @@ use super::channels::channels;
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, Build, InPlace, Join, Joinable, Lanes, Parts, QueueKind};
 
-use super::plan::Plan;
-use super::queue_lane::NewLane;
+use super::lane_node::{NewLane, Plan};
 use super::read::ReadEnd;
 use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;

@@ -2,7 +2,7 @@
 
 use super::ends::{Read, Write};
 use super::kind::AnyKind;
-use super::queue_lane::QueueLane;
+use super::lane_node::QueueLane;
 use super::{Consumer, Producer};
 use crate::memory::Placement;
 #[cfg(feature = "numa")]

@@ -1,4 +1,5 @@
-//! The consumer's end of a lane: lane.take5 to lane.take8 of `lane/one_to_one.rs`.
+//! The consumer's end of a lane, and the consumer of a queue that has one lane: lane.take5 to lane.take8 of
+//! `lane/one_to_one.rs`.
 //!
 //! A receive, from [`Consumer::recv`](super::Consumer::recv) down:
 //!
@@ -10,17 +11,26 @@
 //! lane.take8  is the producer asleep? wake it
 //! ```
 
+use core::convert::Infallible;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
-use super::node::LaneNode;
+use super::ends::Read;
+use super::lane_node::LaneNode;
 use super::outlined::outlined;
 use super::roster::Round;
-use super::state::{LaneShare, state_of};
+use super::state::{LaneShare, QueueState, state_of};
 use crate::base::drop_all::{drop_all, drop_each};
 use crate::base::hint::unlikely;
-use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
-use crate::sync::mutated;
+use crate::lane::{ControlBlock, Lone, Number, OneToOne, Own, Position};
+use crate::sync::{AtomicU64, mutated};
+use crate::wait::ReaderBackoff;
+
+/// The consumer of a queue that has one lane.
+pub(crate) struct One<T, C: ControlBlock = Lone> {
+    pub(super) end: ReadEnd<T, C>,
+    backoff: ReaderBackoff,
+}
 
 /// The one consumer of a lane.
 pub(crate) struct ReadEnd<T, C: ControlBlock = Own> {
@@ -37,164 +47,120 @@ pub(crate) struct ReadEnd<T, C: ControlBlock = Own> {
     pub(super) end: Option<Number>,
 }
 
-impl<T, C: ControlBlock> ReadEnd<T, C> {
-    /// The consumer of a lane that nobody else receives from.
+impl<T, C: ControlBlock> Read<T> for One<T, C> {
+    type Lane = OneToOne<T, C>;
+    type Corrupt = Infallible;
+
+    #[inline(always)]
+    fn state(&self) -> &QueueState<OneToOne<T, C>> {
+        self.end.node.state()
+    }
+
+    // Mutants: `with None`: costs or saves time.
+    #[inline(always)]
+    fn take_plainly(&mut self) -> Option<T> {
+        self.end.take_in_run()
+    }
+
+    fn try_take(&mut self) -> Option<T> {
+        // SAFETY: something is there.
+        self.has_some().then(|| unsafe { self.end.take() })
+    }
+
+    #[inline(always)]
+    fn has_some(&mut self) -> bool {
+        self.end.known() != 0 || self.look(true)
+    }
+
+    #[inline(always)]
+    fn is_plainly_empty(&mut self) -> bool {
+        // The tail first: what was sent before the end is found before the end.
+        // (Another process may be gone, for which the caller has to look.)
+        let is_empty = !C::ACROSS
+            && self.end.is_plainly_empty()
+            && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
+        if is_empty {
+            self.backoff.found_nothing();
+        }
+        is_empty
+    }
+
+    fn expect(&mut self) {
+        self.backoff.skip_next_rest();
+        self.end.expect();
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.end.lane().tail_word())
+    }
+
     #[cfg(feature = "shm")]
-    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
-        let next = node.lane.head();
-        Self::at(node, next)
+    fn peek(&mut self) -> Option<T>
+    where
+        T: Copy,
+    {
+        self.current().peek()
     }
 
-    /// The consumer of a lane that nobody else receives from, whose next message is `next`.
-    #[inline(always)]
-    pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
-        let lane = &node.lane;
-        let head = lane.position(next);
-        let end = lane.decided_end();
-        Self { node, head, limit: head.number, stop: head.number, end }
-    }
-
-    /// The consumer that was there, with the share that it still has.
-    ///
-    /// # Safety
-    ///
-    /// Its next message is `head`. It is not used any more, and gives its share up after this.
-    pub(super) unsafe fn again(
-        node: &LaneNode<OneToOne<T, C>>,
-        head: Position<T>,
-        end: Option<Number>,
-    ) -> ManuallyDrop<Self> {
-        // SAFETY: the caller's promise: the share is not given up here.
-        let node = unsafe { LaneShare::of(node) };
-        ManuallyDrop::new(Self { node, head, limit: head.number, stop: head.number, end })
-    }
-
-    /// The consumer has moved on to another lane, from which nobody else receives.
-    fn begin_lane(&mut self) {
-        let lane = &self.node.lane;
-        let head = lane.position(lane.head());
-        // (Only where a consumer was there before.)
-        let end = lane.decided_end();
-        (self.head, self.limit, self.stop, self.end) = (head, head.number, head.number, end);
-    }
-
-    /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. `at` is the
-    /// number of the lane where it is now.
-    #[inline(always)]
-    pub(super) fn move_on(
-        &mut self,
-        round: &mut Round,
-        at: usize,
-        is_wanted: impl FnMut(&LaneNode<OneToOne<T, C>>) -> bool,
-    ) -> Option<usize> {
-        let index = self.node.move_on(round, is_wanted)?;
-        if index != at {
-            self.begin_lane();
+    #[inline]
+    fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        // Mutants: `< with <=`: one more look.
+        if self.end.known() < most {
+            self.look_for_all();
         }
-        Some(index)
+        self.end.take_some(most, each)
     }
 
-    /// The number of the next message.
-    #[inline(always)]
-    pub(super) fn next(&self) -> Number {
-        self.head.number
+    /// There is one lane, and it is looked at once. A second look would take the line of the tail from the
+    /// producer, and bring only the few messages that came meanwhile.
+    #[inline]
+    fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        // Decision 0047: one look fills a buffer.
+        self.take_some(most, each)
     }
 
-    #[inline(always)]
-    pub(super) fn lane(&self) -> &OneToOne<T, C> {
-        &self.node.lane
-    }
-
-    /// How many messages are known to be there.
-    #[inline(always)]
-    pub(super) fn known(&self) -> usize {
-        self.limit.since(self.head.number) as usize
-    }
-
-    /// lane.take5: learns how many messages are there, up to `most`, and returns whether there is any. None
-    /// of the known ones is gone then, whatever another process writes. Ends the run.
-    #[inline(always)]
-    pub(super) fn learn(&mut self, most: usize) -> bool {
-        let tail = match self.end {
-            None => self.lane().read_tail(self.head.number, self.limit),
-            Some(end) if mutated!("lane_end_unchecked") => end,
-            // (Of another process it may lie before messages that a tail had promised.)
-            Some(end) => self.lane().believed(self.head.number, self.limit, end),
-        };
-        let there = tail.since(self.head.number).min(most as u64);
-        self.limit = self.head.number.plus(there);
-        self.stop = self.head.number;
-        there != 0
-    }
-
-    /// Whether no message is known to be there, and none has come (lane.take5), to a lane whose end is not
-    /// decided.
-    #[inline(always)]
-    pub(super) fn is_plainly_empty(&self) -> bool {
-        self.end.is_none() && self.limit == self.head.number && self.lane().tail() == self.limit
-    }
-
-    /// The caller is about to take the messages that it knows of. Returns before which message a caller that
-    /// takes them one by one must look again.
-    #[inline(always)]
-    pub(super) fn measure(&self) -> Number {
-        match &self.node.sampler {
-            None => self.limit,
-            Some(sampler) => sampler.end_sample(self.head.number, self.limit),
+    /// One look, as above.
+    #[inline]
+    fn take_into(&mut self, buffer: &mut [T]) -> usize {
+        // Mutants: `< with <=`: one more look.
+        if self.end.known() < buffer.len() {
+            self.look_for_all();
         }
+        self.end.move_some(buffer)
     }
 
-    /// [Learns](Self::learn), and notes that the caller is about to take all of it.
-    #[inline(always)]
-    pub(super) fn look(&mut self, most: usize) -> bool {
-        let some = self.learn(most);
-        self.measure();
-        some
+    fn begin_round(&mut self) -> Round {
+        self.state().roster.round(0, true)
     }
 
-    /// The caller is about to take the messages that it knows of, one by one. Where one of them is measured,
-    /// it looks again when it comes to that one.
-    // Mutants: `with ()`: a measured message is recorded later, with others that are taken: no test can tell
-    // how long it took.
-    #[inline(always)]
-    pub(super) fn begin_one_by_one(&mut self) {
-        self.limit = self.measure();
+    fn next_in_round(&mut self, round: &mut Round) -> bool {
+        self.state().roster.next(round).is_some()
     }
 
-    /// Prefetches the line of the next message.
-    #[inline(always)]
-    pub(super) fn expect(&self) {
-        // Decision 0052: with the look at the tail.
-        self.head.prefetch_to_read();
+    fn here(&mut self) -> usize {
+        self.look_for_all();
+        self.end.known()
     }
 
-    /// lane.take6 to lane.take8. Begins a run.
-    ///
-    /// # Safety
-    ///
-    /// A message is known to be there.
-    pub(super) unsafe fn take(&mut self) -> T {
-        let after = self.head.next(self.lane().cells());
-        // SAFETY: the caller's promise.
-        let value = unsafe { self.take_before(after) };
-        self.begin_run();
-        value
+    #[cold]
+    fn settle(&mut self) -> bool {
+        if self.end.is_sealed() {
+            return !self.has_some();
+        }
+        if self.state().is_closed() {
+            self.state().await_sends();
+            self.end.seal();
+        }
+        false
     }
 
-    /// Begins a run. It reaches as far as messages are known to be there and slots lie beside each other.
-    #[inline(always)]
-    fn begin_run(&mut self) {
-        let left = self.head.left(self.lane().cells());
-        self.stop = self.head.number.plus(self.known().min(left) as u64);
+    fn len(&self) -> usize {
+        self.end.node.lane.len()
     }
+}
 
-    /// How many messages of the run are left.
-    // Mutants: `with 0`: costs or saves time.
-    #[inline(always)]
-    fn run(&self) -> usize {
-        self.stop.since(self.head.number) as usize
-    }
-
+/// The plain path: a message of a run.
+impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// lane.take6 to lane.take8, within a run.
     // Mutants: `with None`: costs or saves time.
     #[inline(always)]
@@ -234,87 +200,150 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         self.node.released.notify();
     }
 
-    /// lane.take7 and lane.take8: the next `count` messages are moved out, or need not be. Ends the run where
-    /// they reach beyond it.
     #[inline(always)]
-    fn pass(&mut self, count: usize) {
-        // Mutants: `> with >=`: a run ends where it is used up.
-        if unlikely(count > self.run()) {
-            self.go_to(self.head.forward(count, self.lane().cells()));
-            if !mutated!("receive_run_goes_on") {
-                self.stop = self.head.number;
-            }
+    pub(super) fn lane(&self) -> &OneToOne<T, C> {
+        &self.node.lane
+    }
+}
+
+/// The slow path: looks for messages.
+impl<T, C: ControlBlock> One<T, C> {
+    /// Looks for messages. Where a rest pays, rests and looks again.
+    #[inline(always)]
+    fn look(&mut self, one_by_one: bool) -> bool {
+        if !self.end.learn(usize::MAX) {
+            self.backoff.found_nothing();
+            return false;
+        }
+        // Mutants: `/ with %`, `/ with *`: when to rest.
+        let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
+        let end = &mut self.end;
+        self.backoff.found(end.known(), backlog, || {
+            note_rest(&end.node);
+            end.learn(usize::MAX);
+            end.known()
+        });
+        if one_by_one {
+            end.begin_one_by_one();
         } else {
-            self.go_to(self.head.skip(count));
+            end.measure();
         }
+        true
     }
 
-    /// Goes on at the head, which somebody else has stored for this end ([lent](super::lent)).
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    #[inline]
-    pub(super) fn take_back(&mut self) {
-        let count = self.lane().head().since(self.head.number) as usize;
-        self.head = self.head.forward(count, self.lane().cells());
-        self.stop = self.head.number;
-        // Somebody else may have known of more.
-        if self.limit.is_before(self.head.number) {
-            self.limit = self.head.number;
-        }
-    }
-
-    /// How many messages from the next one on will lie beside each other, for somebody else who does
-    /// lane.take5 for this end. 0 where that is not all: where the end is decided, or latencies are sampled.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(super) fn lent_beside(&self) -> usize {
-        let is_all = self.end.is_none() && self.node.sampler.is_none();
-        if is_all { self.head.to_storage_end(self.lane().cells()) } else { 0 }
-    }
-
-    /// lane.take8, once more: wakes whoever waits for slots.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(super) fn wake_again(&self) {
-        self.node.released.notify();
-    }
-
-    /// Up to `most` of the known messages that lie beside each other. As long as this end is borrowed, no end
-    /// of this process takes or changes them.
-    // Not a slice: another process may write there. `SharedSlice` says what can be done with them.
-    #[inline]
-    pub(super) fn readable(&mut self, most: usize) -> NonNull<[T]> {
-        let mut count = most;
-        // Mutants: `> with >=`: a run ends where it is used up.
-        if unlikely(most > self.run()) {
-            self.begin_run();
-            count = most.min(self.beside());
-        }
-        // SAFETY: they lie before the tail (lane.take5), and nobody takes them while this end is borrowed.
-        unsafe { self.lane().cells().values_at(self.head, count) }
-    }
-
-    /// A copy of the next message.
-    #[cfg(feature = "shm")]
-    pub(super) fn peek(&mut self) -> Option<T>
-    where
-        T: Copy,
-    {
-        let next = self.readable(1);
-        // SAFETY: it was sent, and stays while this end is borrowed.
-        (!next.is_empty()).then(|| unsafe { next.cast().read() })
-    }
-
-    /// As [`readable`](Self::readable), by shared reference.
-    #[inline]
-    pub(super) fn known_beside(&self, most: usize) -> NonNull<[T]> {
-        // SAFETY: as in `readable`.
-        unsafe { self.lane().cells().values_at(self.head, most.min(self.beside())) }
-    }
-
-    /// How many of the known messages lie beside each other.
+    /// Looks for all that there is.
     #[inline(always)]
-    fn beside(&self) -> usize {
-        self.known().min(self.head.to_storage_end(self.lane().cells()))
+    pub(super) fn look_for_all(&mut self) {
+        self.look(false);
+    }
+}
+
+/// With so many messages, or an eighth of a lane, the reader is not right behind the writer.
+const BACKLOG: usize = 512;
+
+/// The consumer of `node` has paused.
+#[cold]
+#[inline(never)]
+pub(super) fn note_rest<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
+    if let Some(counters) = &state_of(node).counters {
+        counters.rested();
+    }
+}
+
+impl<T, C: ControlBlock> ReadEnd<T, C> {
+    /// How many messages are known to be there.
+    #[inline(always)]
+    pub(super) fn known(&self) -> usize {
+        self.limit.since(self.head.number) as usize
     }
 
+    /// lane.take5: learns how many messages are there, up to `most`, and returns whether there is any. None
+    /// of the known ones is gone then, whatever another process writes. Ends the run.
+    #[inline(always)]
+    pub(super) fn learn(&mut self, most: usize) -> bool {
+        let tail = match self.end {
+            None => self.lane().read_tail(self.head.number, self.limit),
+            Some(end) if mutated!("lane_end_unchecked") => end,
+            // (Of another process it may lie before messages that a tail had promised.)
+            Some(end) => self.lane().believed(self.head.number, self.limit, end),
+        };
+        let there = tail.since(self.head.number).min(most as u64);
+        self.limit = self.head.number.plus(there);
+        self.stop = self.head.number;
+        there != 0
+    }
+
+    /// The caller is about to take the messages that it knows of, one by one. Where one of them is measured,
+    /// it looks again when it comes to that one.
+    // Mutants: `with ()`: a measured message is recorded later, with others that are taken: no test can tell
+    // how long it took.
+    #[inline(always)]
+    pub(super) fn begin_one_by_one(&mut self) {
+        self.limit = self.measure();
+    }
+
+    /// The caller is about to take the messages that it knows of. Returns before which message a caller that
+    /// takes them one by one must look again.
+    #[inline(always)]
+    pub(super) fn measure(&self) -> Number {
+        match &self.node.sampler {
+            None => self.limit,
+            Some(sampler) => sampler.end_sample(self.head.number, self.limit),
+        }
+    }
+
+    /// [Learns](Self::learn), and notes that the caller is about to take all of it.
+    #[inline(always)]
+    pub(super) fn look(&mut self, most: usize) -> bool {
+        let some = self.learn(most);
+        self.measure();
+        some
+    }
+
+    /// lane.take6 to lane.take8. Begins a run.
+    ///
+    /// # Safety
+    ///
+    /// A message is known to be there.
+    pub(super) unsafe fn take(&mut self) -> T {
+        let after = self.head.next(self.lane().cells());
+        // SAFETY: the caller's promise.
+        let value = unsafe { self.take_before(after) };
+        self.begin_run();
+        value
+    }
+
+    /// Begins a run. It reaches as far as messages are known to be there and slots lie beside each other.
+    #[inline(always)]
+    fn begin_run(&mut self) {
+        let left = self.head.left(self.lane().cells());
+        self.stop = self.head.number.plus(self.known().min(left) as u64);
+    }
+
+    /// How many messages of the run are left.
+    // Mutants: `with 0`: costs or saves time.
+    #[inline(always)]
+    fn run(&self) -> usize {
+        self.stop.since(self.head.number) as usize
+    }
+
+    /// Prefetches the line of the next message.
+    #[inline(always)]
+    pub(super) fn expect(&self) {
+        // Decision 0052: with the look at the tail.
+        self.head.prefetch_to_read();
+    }
+
+    /// Whether no message is known to be there, and none has come (lane.take5), to a lane whose end is not
+    /// decided.
+    #[inline(always)]
+    pub(super) fn is_plainly_empty(&self) -> bool {
+        self.end.is_none() && self.limit == self.head.number && self.lane().tail() == self.limit
+    }
+}
+
+/// Batches.
+impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
     #[inline]
     pub(super) fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
@@ -387,6 +416,76 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         unsafe { ptr::copy_nonoverlapping(there.cast().as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
     }
 
+    /// lane.take7 and lane.take8: the next `count` messages are moved out, or need not be. Ends the run where
+    /// they reach beyond it.
+    #[inline(always)]
+    fn pass(&mut self, count: usize) {
+        // Mutants: `> with >=`: a run ends where it is used up.
+        if unlikely(count > self.run()) {
+            self.go_to(self.head.forward(count, self.lane().cells()));
+            if !mutated!("receive_run_goes_on") {
+                self.stop = self.head.number;
+            }
+        } else {
+            self.go_to(self.head.skip(count));
+        }
+    }
+}
+
+/// Messages that are being handed out. On drop all of them are passed at once.
+struct TakenRun<'a, T, C: ControlBlock> {
+    end: &'a mut ReadEnd<T, C>,
+    count: usize,
+}
+
+impl<T, C: ControlBlock> Drop for TakenRun<'_, T, C> {
+    #[inline]
+    fn drop(&mut self) {
+        self.end.pass(self.count);
+    }
+}
+
+/// In place.
+impl<T, C: ControlBlock> ReadEnd<T, C> {
+    /// Up to `most` of the known messages that lie beside each other. As long as this end is borrowed, no end
+    /// of this process takes or changes them.
+    // Not a slice: another process may write there. `SharedSlice` says what can be done with them.
+    #[inline]
+    pub(super) fn readable(&mut self, most: usize) -> NonNull<[T]> {
+        let mut count = most;
+        // Mutants: `> with >=`: a run ends where it is used up.
+        if unlikely(most > self.run()) {
+            self.begin_run();
+            count = most.min(self.beside());
+        }
+        // SAFETY: they lie before the tail (lane.take5), and nobody takes them while this end is borrowed.
+        unsafe { self.lane().cells().values_at(self.head, count) }
+    }
+
+    /// As [`readable`](Self::readable), by shared reference.
+    #[inline]
+    pub(super) fn known_beside(&self, most: usize) -> NonNull<[T]> {
+        // SAFETY: as in `readable`.
+        unsafe { self.lane().cells().values_at(self.head, most.min(self.beside())) }
+    }
+
+    /// How many of the known messages lie beside each other.
+    #[inline(always)]
+    fn beside(&self) -> usize {
+        self.known().min(self.head.to_storage_end(self.lane().cells()))
+    }
+
+    /// A copy of the next message.
+    #[cfg(feature = "shm")]
+    pub(super) fn peek(&mut self) -> Option<T>
+    where
+        T: Copy,
+    {
+        let next = self.readable(1);
+        // SAFETY: it was sent, and stays while this end is borrowed.
+        (!next.is_empty()).then(|| unsafe { next.cast().read() })
+    }
+
     /// Drops the first `count` of those that lie [beside each other](Self::beside).
     ///
     /// # Panics
@@ -417,6 +516,49 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
             self.pass(count);
         }
     }
+}
+
+/// Outlined, so that a caller of `advance` need not have `count` in memory for the text.
+#[cold]
+#[inline(never)]
+// Decision 0002: `advance` is inlined, this is not.
+fn refuse_to_advance(count: usize, there: usize) -> ! {
+    panic!("can't advance by {count} messages: {there} are readable");
+}
+
+/// For queues whose messages are read in place, as [`FanIn`](super::fan_in::FanIn) has them.
+#[cfg(feature = "shm")]
+impl<T, C: ControlBlock> One<T, C> {
+    /// Looks for messages that are to be read in place, unless some are known.
+    #[inline(always)]
+    pub(super) fn look_in_place(&mut self) {
+        self.has_some();
+    }
+
+    /// The end of its lane.
+    #[inline(always)]
+    pub(super) fn current(&mut self) -> &mut ReadEnd<T, C> {
+        &mut self.end
+    }
+
+    /// There is no other lane.
+    #[inline(always)]
+    pub(super) fn end_turn(&mut self) {
+        let _ = self;
+    }
+}
+
+/// The end of the lane.
+impl<T, C: ControlBlock> ReadEnd<T, C> {
+    /// [Seals](seal) the lane, unless its producer did.
+    pub(super) fn seal(&mut self) {
+        self.end = Some(seal(self.lane(), self.limit));
+    }
+
+    /// Whether it is decided where the lane ends.
+    pub(super) fn is_sealed(&self) -> bool {
+        self.end.is_some()
+    }
 
     /// Drops all messages that are there.
     pub(super) fn drop_rest(&mut self) {
@@ -428,25 +570,6 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
             is_some
         });
     }
-
-    /// [Seals](seal) the lane, unless its producer did.
-    pub(super) fn seal(&mut self) {
-        self.end = Some(seal(self.lane(), self.limit));
-    }
-
-    /// Whether it is decided where the lane ends.
-    pub(super) fn is_sealed(&self) -> bool {
-        self.end.is_some()
-    }
-}
-
-/// The consumer of `node` has paused.
-#[cold]
-#[inline(never)]
-pub(super) fn note_rest<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
-    if let Some(counters) = &state_of(node).counters {
-        counters.rested();
-    }
 }
 
 /// lane.end1: decides where `lane` ends, unless its producer did, and returns where. The caller is its
@@ -456,23 +579,130 @@ pub(super) fn seal<T, C: ControlBlock>(lane: &OneToOne<T, C>, known: Number) -> 
     lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
 }
 
-/// Outlined, so that a caller of `advance` need not have `count` in memory for the text.
+/// How the end of a lane begins, and moves on to another lane.
+impl<T, C: ControlBlock> ReadEnd<T, C> {
+    /// The consumer of a lane that nobody else receives from.
+    #[cfg(feature = "shm")]
+    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
+        let next = node.lane.head();
+        Self::at(node, next)
+    }
+
+    /// The consumer of a lane that nobody else receives from, whose next message is `next`.
+    #[inline(always)]
+    pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
+        let lane = &node.lane;
+        let head = lane.position(next);
+        let end = lane.decided_end();
+        Self { node, head, limit: head.number, stop: head.number, end }
+    }
+
+    /// The consumer that was there, with the share that it still has.
+    ///
+    /// # Safety
+    ///
+    /// Its next message is `head`. It is not used any more, and gives its share up after this.
+    pub(super) unsafe fn again(
+        node: &LaneNode<OneToOne<T, C>>,
+        head: Position<T>,
+        end: Option<Number>,
+    ) -> ManuallyDrop<Self> {
+        // SAFETY: the caller's promise: the share is not given up here.
+        let node = unsafe { LaneShare::of(node) };
+        ManuallyDrop::new(Self { node, head, limit: head.number, stop: head.number, end })
+    }
+
+    /// The consumer has moved on to another lane, from which nobody else receives.
+    fn begin_lane(&mut self) {
+        let lane = &self.node.lane;
+        let head = lane.position(lane.head());
+        // (Only where a consumer was there before.)
+        let end = lane.decided_end();
+        (self.head, self.limit, self.stop, self.end) = (head, head.number, head.number, end);
+    }
+
+    /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. `at` is the
+    /// number of the lane where it is now.
+    #[inline(always)]
+    pub(super) fn move_on(
+        &mut self,
+        round: &mut Round,
+        at: usize,
+        is_wanted: impl FnMut(&LaneNode<OneToOne<T, C>>) -> bool,
+    ) -> Option<usize> {
+        let index = self.node.move_on(round, is_wanted)?;
+        if index != at {
+            self.begin_lane();
+        }
+        Some(index)
+    }
+
+    /// The number of the next message.
+    #[inline(always)]
+    pub(super) fn next(&self) -> Number {
+        self.head.number
+    }
+}
+
+impl<T, C: ControlBlock> One<T, C> {
+    /// The one consumer of a queue whose lane `end` reads.
+    pub(super) fn new(end: ReadEnd<T, C>) -> Self {
+        Self { end, backoff: ReaderBackoff::new() }
+    }
+}
+
+impl<T, C: ControlBlock> Drop for One<T, C> {
+    fn drop(&mut self) {
+        // SAFETY: `end` is not used any more, and its share is given up after this.
+        unsafe { leave(&self.end.node, self.end.head, self.end.end) };
+    }
+}
+
+/// Drops what is left in the queue, because its consumer is gone. By values: an end has no address (decision
+/// 0002).
+///
+/// # Safety
+///
+/// These are those of the end of the lane's consumer, which is not used any more, but has its share.
 #[cold]
 #[inline(never)]
-// Decision 0002: `advance` is inlined, this is not.
-fn refuse_to_advance(count: usize, there: usize) -> ! {
-    panic!("can't advance by {count} messages: {there} are readable");
+unsafe fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, head: Position<T>, end: Option<Number>) {
+    let state = state_of(node);
+    state.consumer_goes();
+    // SAFETY: the caller's promise.
+    let mut end = unsafe { ReadEnd::again(node, head, end) };
+    // Where nobody sends any more, the tail is the end.
+    if !state.is_without_producers() {
+        state.await_sends();
+        end.seal();
+    }
+    end.drop_rest();
 }
 
-/// Messages that are being handed out. On drop all of them are passed at once.
-struct TakenRun<'a, T, C: ControlBlock> {
-    end: &'a mut ReadEnd<T, C>,
-    count: usize,
-}
-
-impl<T, C: ControlBlock> Drop for TakenRun<'_, T, C> {
+/// Where somebody else has taken the steps for this end ([lent](super::lent)).
+#[cfg(all(feature = "std", not(annulus_loom)))]
+impl<T, C: ControlBlock> ReadEnd<T, C> {
+    /// Goes on at the head, which somebody else has stored for this end ([lent](super::lent)).
     #[inline]
-    fn drop(&mut self) {
-        self.end.pass(self.count);
+    pub(super) fn take_back(&mut self) {
+        let count = self.lane().head().since(self.head.number) as usize;
+        self.head = self.head.forward(count, self.lane().cells());
+        self.stop = self.head.number;
+        // Somebody else may have known of more.
+        if self.limit.is_before(self.head.number) {
+            self.limit = self.head.number;
+        }
+    }
+
+    /// How many messages from the next one on will lie beside each other, for somebody else who does
+    /// lane.take5 for this end. 0 where that is not all: where the end is decided, or latencies are sampled.
+    pub(super) fn lent_beside(&self) -> usize {
+        let is_all = self.end.is_none() && self.node.sampler.is_none();
+        if is_all { self.head.to_storage_end(self.lane().cells()) } else { 0 }
+    }
+
+    /// lane.take8, once more: wakes whoever waits for slots.
+    pub(super) fn wake_again(&self) {
+        self.node.released.notify();
     }
 }

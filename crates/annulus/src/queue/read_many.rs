@@ -15,7 +15,7 @@
 use core::convert::Infallible;
 
 use super::ends::Read;
-use super::node::LaneNode;
+use super::lane_node::LaneNode;
 use super::roster::{BUDGET, Round};
 use super::state::{LaneShare, QueueState};
 use super::thinning::Thinning;

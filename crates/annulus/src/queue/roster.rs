@@ -43,9 +43,7 @@
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
-use super::node::LaneNode;
-use super::plan::Plan;
-use super::queue_lane::QueueLane;
+use super::lane_node::{LaneNode, Plan, QueueLane};
 use crate::base::aligned::OwnLines;
 use crate::base::drop_all::drop_each;
 use crate::base::free_list::{END, FreeList};

@@ -4,7 +4,7 @@ use super::Consumer;
 use super::consumer::look;
 use super::ends::Read;
 use super::kind::AnyKind;
-use super::queue_lane::QueueLane;
+use super::lane_node::QueueLane;
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
 use crate::receive::batches::{Batches, Mark};
@@ -117,8 +117,7 @@ mod tests {
     use crate::base::room::Before;
     use crate::queue::ends::Write;
     use crate::queue::kind::Joinable;
-    use crate::queue::node::LaneNode;
-    use crate::queue::queue_lane::NewLane;
+    use crate::queue::lane_node::{LaneNode, NewLane};
     use crate::queue::{Producer, mpmc, mpsc};
 
     fn beside_one_that_joins<K: Joinable>((first, mut consumer): (Producer<u64, K>, Consumer<u64, K>))

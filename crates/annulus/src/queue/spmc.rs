@@ -24,8 +24,7 @@ use core::convert::Infallible;
 use super::channels::channels;
 use super::kind::{AnyKind, Build, Divide, ManyConsumers, Parts, QueueKind};
 
-use super::plan::Plan;
-use super::queue_lane::NewLane;
+use super::lane_node::{NewLane, Plan};
 use super::read_many::ReadMany;
 use super::state::{LaneShare, QueueState};
 use super::write_many::WriteMany;

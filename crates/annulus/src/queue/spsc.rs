@@ -15,10 +15,9 @@ use super::channels::channels;
 use super::ends::Read;
 use super::kind::{AnyKind, Build, InPlace, Lanes, Parts, QueueKind};
 
-use super::one::One;
-use super::plan::Plan;
-use super::queue_lane::NewLane;
-use super::read::ReadEnd;
+use super::lane_node::{NewLane, Plan};
+
+use super::read::{One, ReadEnd};
 use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;
 use crate::error::CapacityError;

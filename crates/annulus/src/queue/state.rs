@@ -28,9 +28,7 @@ use core::mem::{ManuallyDrop, offset_of};
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use super::node::LaneNode;
-use super::plan::{KeptPlan, Plan};
-use super::queue_lane::{NewLane, QueueLane};
+use super::lane_node::{KeptPlan, LaneNode, NewLane, Plan, QueueLane};
 use super::roster::{Roster, Round};
 use crate::base::common::{Common, CommonRoom};
 use crate::base::handle_count::HandleCount;
@@ -51,6 +49,46 @@ use crate::sync::{AtomicU64, Ordering, mutated};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 use crate::wait::{EventCount, NewWord};
+
+/// A share in a queue state, and a reference to one of its lane nodes: what a `Common` of the one and a
+/// reference to the other would be, in one pointer. Each end of a lane has one, and nothing else keeps a
+/// queue state alive.
+// Decision 0004: a handle has no more than four numbers.
+pub(super) struct LaneShare<L: QueueLane> {
+    /// A node of a queue state of which this owns one share. A node lives as long as its queue state.
+    node: NonNull<LaneNode<L>>,
+}
+
+// SAFETY: as an `Arc` of the queue state, and a shared reference to a part of it.
+unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
+
+// SAFETY: as above.
+unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
+
+impl<L: QueueLane> Deref for LaneShare<L> {
+    type Target = LaneNode<L>;
+
+    #[inline(always)]
+    fn deref(&self) -> &LaneNode<L> {
+        // SAFETY: this has a share in the node's queue state. A node is only borrowed shared.
+        unsafe { self.node.as_ref() }
+    }
+}
+
+impl<L: QueueLane> LaneShare<L> {
+    #[inline(always)]
+    pub(super) fn state(&self) -> &QueueState<L> {
+        state_of(self)
+    }
+}
+
+/// The queue state that `node` belongs to.
+#[inline(always)]
+pub(super) fn state_of<L: QueueLane>(node: &LaneNode<L>) -> &QueueState<L> {
+    // SAFETY: `QueueState::lane_for_producer` put the address of the queue state there. Whoever borrows a
+    // node has borrowed a share, or the queue state, which the node is a part of.
+    unsafe { node.state.cast().as_ref() }
+}
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
@@ -88,8 +126,145 @@ const _: () = assert!(offset_of!(QueueState<OneToOne<u64>>, published) == 0);
 
 // SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state.
 unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
+
 // SAFETY: as above.
 unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
+
+/// What a message looks at.
+impl<L: QueueLane> QueueState<L> {
+    /// Whether the queue may be closed: a hint.
+    #[inline(always)]
+    pub(super) fn may_be_closed(&self) -> bool {
+        self.published.is_closed(Ordering::Relaxed) || self.peer.may_have_closed()
+    }
+
+    /// lane.send4 of a queue whose other side is of another process, and which has one lane: whether somebody
+    /// may sleep, or the queue may be closed.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(super) fn needs_slow_path_across(&self) -> bool {
+        // The fence in the first look comes before the second look, too.
+        self.published.needs_slow_path_across() || self.peer.may_have_closed()
+    }
+
+    /// As [`may_be_closed`](Self::may_be_closed), for whoever has found nothing: also whether the process of
+    /// the other side is gone.
+    #[inline(always)]
+    pub(super) fn may_be_over(&self) -> bool {
+        self.may_be_closed() || self.peer.has_closed()
+    }
+
+    /// Whether the queue is closed. Whoever sees true also sees what the closing thread did before.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        // Acquire: pairs with the Release in `close`.
+        self.published.is_closed(Ordering::Acquire) || self.peer.has_closed()
+    }
+
+    /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
+    /// not have seen the close before its send. No system call where the queue is young, which one for a
+    /// reply always is.
+    // Mutants: `with ()`: only a model sees it: end_no_barrier.
+    pub(super) fn await_sends(&self) {
+        // Where all producers are gone, their sends are over (`is_zero` is Acquire), and no barrier is
+        // needed.
+        // Mutants: `delete !`: only a model sees it: end_no_barrier.
+        if !self.is_without_producers() {
+            self.published.barrier_behind_flag();
+        }
+    }
+}
+
+/// A consumer that goes round the lanes.
+impl<L: QueueLane> QueueState<L> {
+    /// All lanes that were ever made.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &LaneNode<L>> {
+        self.roster.nodes()
+    }
+
+    /// How many lanes may have messages: the first ones, in the order in which they were made.
+    #[inline(always)]
+    pub(super) fn lanes_in_use(&self) -> usize {
+        let made = self.roster.count();
+        self.peer.lanes().map_or(made, |used| if mutated!("lanes_believed") { used } else { used.min(made) })
+    }
+}
+
+impl<L: QueueLane> LaneShare<L> {
+    /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. Stays where it
+    /// is if there is none.
+    #[inline(always)]
+    pub(super) fn move_on(
+        &mut self,
+        round: &mut Round,
+        mut is_wanted: impl FnMut(&LaneNode<L>) -> bool,
+    ) -> Option<usize> {
+        loop {
+            let (index, node) = self.state().roster.next(round)?;
+            if is_wanted(node) {
+                self.node = NonNull::from(node);
+                return Some(index);
+            }
+        }
+    }
+}
+
+/// How a queue begins.
+impl<L: QueueLane> LaneShare<L> {
+    /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
+    /// queue state counts one producer and one consumer, which are still to be made.
+    #[inline(always)]
+    pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
+    where
+        L: NewLane<Peer = ()> + Send + Sync,
+    {
+        // (Leaked by a panic: nothing can fail here but the allocator. So no step takes the address of the
+        // slots, and they are in registers.)
+        let mut slots = ManuallyDrop::new(slots);
+        let new_word = NewWord::of_events();
+        let event = |counters| EventCount::begun(new_word, counters);
+        let room = L::block_of(&mut slots).room_before();
+        // SAFETY: `made` has room for it.
+        let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };
+        let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
+        shares[0].list(2);
+        shares.map(Self::of_first)
+    }
+
+    /// The first share in a new queue state, whose other side is of another process, and which has the lane
+    /// `first` and those of `others`. The queue state counts a handle of the other side, too. All lanes are
+    /// active. The consumer sleeps at `published`, and each producer at the place that comes with its lane.
+    #[cfg(feature = "shm")]
+    pub(super) fn across(
+        plan: Plan,
+        first: (L, Remote),
+        others: impl IntoIterator<Item = (L, Remote)>,
+        published: Remote,
+        peer: L::Peer,
+    ) -> Self {
+        let (lane, released) = first;
+        let event = |remote| |counters| EventCount::across(remote, counters);
+        let events = [published, released].map(event);
+        // SAFETY: `made` has room for it.
+        let lane = |place: *mut L| unsafe { place.write(lane) };
+        let [state] = QueueState::made(Common::room(), &plan, events, lane, 0, peer);
+        for ((lane, released), number) in others.into_iter().zip(1..) {
+            let released = EventCount::across(released, state.counters.clone());
+            // SAFETY: `add_lane` has room for it.
+            state.roster.activate(state.add_lane(|place| unsafe { place.write(lane) }, released, number));
+        }
+        Self::of_first(state)
+    }
+
+    /// A share at the first lane.
+    #[inline(always)]
+    fn of_first(state: Common<QueueState<L>>) -> Self {
+        let node = NonNull::from(state.roster.first());
+        // `give_up` drops it.
+        let _ = state.into_raw();
+        Self { node }
+    }
+}
 
 impl<L: QueueLane> QueueState<L> {
     /// The slots of the first lane. They lie in one room with the queue state, if they are small.
@@ -135,7 +310,33 @@ impl<L: QueueLane> QueueState<L> {
             room.filled()
         }
     }
+}
 
+/// How handles come and go.
+impl<L: QueueLane> LaneShare<L> {
+    /// A share in the same queue state, with a lane for a producer that joins.
+    pub(super) fn join(&self) -> Result<Self, CapacityError>
+    where
+        L: NewLane,
+    {
+        let node = NonNull::from(self.state().lane_for_producer()?);
+        // (A clone, with another node of the same queue state.)
+        let mut share = self.clone();
+        share.node = node;
+        Ok(share)
+    }
+
+    /// The share at `node` that somebody has.
+    ///
+    /// # Safety
+    ///
+    /// Only one of the two is given up.
+    pub(super) unsafe fn of(node: &LaneNode<L>) -> Self {
+        Self { node: NonNull::from(node) }
+    }
+}
+
+impl<L: QueueLane> QueueState<L> {
     /// A lane for a producer that joins. It is a lane that nobody has, with what its last producer left in
     /// it, or a new one. O(1), or O(capacity) for a new one.
     pub(super) fn lane_for_producer(&self) -> Result<&LaneNode<L>, CapacityError>
@@ -193,6 +394,11 @@ impl<L: QueueLane> QueueState<L> {
         Ok(())
     }
 
+    /// Counts one more producer. The caller has one.
+    pub(super) fn producer_comes(&self) {
+        self.producers.add();
+    }
+
     /// The producer of `node` leaves. From now on another producer may have the lane.
     pub(super) fn leave(&self, node: &LaneNode<L>) {
         node.has_producer.store(false, Ordering::Relaxed);
@@ -204,122 +410,6 @@ impl<L: QueueLane> QueueState<L> {
         self.producer_goes();
     }
 
-    /// All lanes that were ever made.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &LaneNode<L>> {
-        self.roster.nodes()
-    }
-
-    /// How many lanes may have messages: the first ones, in the order in which they were made.
-    #[inline(always)]
-    pub(super) fn lanes_in_use(&self) -> usize {
-        let made = self.roster.count();
-        self.peer.lanes().map_or(made, |used| if mutated!("lanes_believed") { used } else { used.min(made) })
-    }
-
-    /// Whether the queue may be closed: a hint.
-    #[inline(always)]
-    pub(super) fn may_be_closed(&self) -> bool {
-        self.published.is_closed(Ordering::Relaxed) || self.peer.may_have_closed()
-    }
-
-    /// As [`may_be_closed`](Self::may_be_closed), for whoever has found nothing: also whether the process of
-    /// the other side is gone.
-    #[inline(always)]
-    pub(super) fn may_be_over(&self) -> bool {
-        self.may_be_closed() || self.peer.has_closed()
-    }
-
-    /// lane.send4 of a queue whose other side is of another process, and which has one lane: whether somebody
-    /// may sleep, or the queue may be closed.
-    #[cfg(feature = "shm")]
-    #[inline(always)]
-    pub(super) fn needs_slow_path_across(&self) -> bool {
-        // The fence in the first look comes before the second look, too.
-        self.published.needs_slow_path_across() || self.peer.may_have_closed()
-    }
-
-    /// Whether the queue is closed. Whoever sees true also sees what the closing thread did before.
-    #[inline]
-    pub(super) fn is_closed(&self) -> bool {
-        // Acquire: pairs with the Release in `close`.
-        self.published.is_closed(Ordering::Acquire) || self.peer.has_closed()
-    }
-
-    /// Closes the queue and wakes everybody. Does nothing if somebody has closed it, or is about to.
-    #[cold]
-    pub(super) fn close(&self) {
-        // Acquire: as in `is_closed`.
-        if self.published.is_closed(Ordering::Acquire) {
-            return;
-        }
-        // The other process first: who is woken there looks whether this side has closed.
-        self.peer.close();
-        self.published.close();
-        // Where the last producer closes the queue, nobody waits for slots.
-        if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
-            self.roster.wake_producers(&self.published);
-        }
-        #[cfg(all(feature = "std", not(annulus_loom)))]
-        if let Some(told) = self.told.get() {
-            told.closed();
-        }
-    }
-
-    /// A share of itself. (Whoever has it by reference has one, or borrows one.)
-    fn share(&self) -> Common<Self> {
-        // SAFETY: `LaneShare` makes queue states as `Common`s only.
-        unsafe { Common::another(self.me) }
-    }
-
-    /// What closes the queue from anywhere.
-    pub(super) fn closer(&self) -> Closer
-    where
-        L: Send + Sync + 'static,
-    {
-        Closer::from_weak(self.share().downgrade())
-    }
-
-    /// From now on it is in the list of those that have a name. This process has handles of so many `sides`.
-    pub(super) fn list(&self, sides: usize)
-    where
-        L: Send + Sync,
-    {
-        // SAFETY: called once, with handles on so many sides. Each has a share of this, and the last one of
-        // its side calls `side_goes` before it gives its share up.
-        unsafe { self.listing.begin(self, sides) };
-    }
-
-    /// What takes snapshots from anywhere.
-    pub(super) fn observer(&self) -> Observer
-    where
-        L: Send + Sync + 'static,
-    {
-        Observer::from_weak(self.share().downgrade())
-    }
-
-    /// Whether all producers are gone. If so, the caller sees all that they have sent.
-    pub(super) fn is_without_producers(&self) -> bool {
-        self.producers.is_zero()
-    }
-
-    /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
-    /// not have seen the close before its send. No system call where the queue is young, which one for a
-    /// reply always is.
-    // Mutants: `with ()`: only a model sees it: end_no_barrier.
-    pub(super) fn await_sends(&self) {
-        // Where all producers are gone, their sends are over (`is_zero` is Acquire), and no barrier is
-        // needed.
-        // Mutants: `delete !`: only a model sees it: end_no_barrier.
-        if !self.is_without_producers() {
-            self.published.barrier_behind_flag();
-        }
-    }
-
-    /// Counts one more producer. The caller has one.
-    pub(super) fn producer_comes(&self) {
-        self.producers.add();
-    }
-
     /// Counts one producer less. The last one closes the queue, unless other processes may have some.
     fn producer_goes(&self) {
         if self.producers.remove() {
@@ -328,6 +418,11 @@ impl<L: QueueLane> QueueState<L> {
                 self.close();
             }
         }
+    }
+
+    /// Whether all producers are gone. If so, the caller sees all that they have sent.
+    pub(super) fn is_without_producers(&self) -> bool {
+        self.producers.is_zero()
     }
 
     /// Counts one more consumer. The caller has one.
@@ -350,6 +445,86 @@ impl<L: QueueLane> QueueState<L> {
             self.close();
         }
         last
+    }
+}
+
+impl<L: QueueLane> Clone for LaneShare<L> {
+    fn clone(&self) -> Self {
+        // SAFETY: the address is that of a `Common`, of which this owns a share.
+        let _ = unsafe { Common::another(self.state.cast::<QueueState<L>>()) }.into_raw();
+        Self { node: self.node }
+    }
+}
+
+impl<L: QueueLane> Drop for LaneShare<L> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        give_up(self.node);
+    }
+}
+
+/// By value, so that an end has no address (decision 0002).
+#[cold]
+#[inline(never)]
+fn give_up<L: QueueLane>(node: NonNull<LaneNode<L>>) {
+    // SAFETY: the share that is given up here is still there.
+    let state = unsafe { node.as_ref() }.state;
+    // SAFETY: the address is that of a `Common`, and the share is given up once: it is being dropped.
+    drop(unsafe { Common::from_raw(state.cast::<QueueState<L>>()) });
+}
+
+/// How a queue is closed, and what is known of it elsewhere.
+impl<L: QueueLane> QueueState<L> {
+    /// Closes the queue and wakes everybody. Does nothing if somebody has closed it, or is about to.
+    #[cold]
+    pub(super) fn close(&self) {
+        // Acquire: as in `is_closed`.
+        if self.published.is_closed(Ordering::Acquire) {
+            return;
+        }
+        // The other process first: who is woken there looks whether this side has closed.
+        self.peer.close();
+        self.published.close();
+        // Where the last producer closes the queue, nobody waits for slots.
+        if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
+            self.roster.wake_producers(&self.published);
+        }
+        #[cfg(all(feature = "std", not(annulus_loom)))]
+        if let Some(told) = self.told.get() {
+            told.closed();
+        }
+    }
+
+    /// What closes the queue from anywhere.
+    pub(super) fn closer(&self) -> Closer
+    where
+        L: Send + Sync + 'static,
+    {
+        Closer::from_weak(self.share().downgrade())
+    }
+
+    /// What takes snapshots from anywhere.
+    pub(super) fn observer(&self) -> Observer
+    where
+        L: Send + Sync + 'static,
+    {
+        Observer::from_weak(self.share().downgrade())
+    }
+
+    /// From now on it is in the list of those that have a name. This process has handles of so many `sides`.
+    pub(super) fn list(&self, sides: usize)
+    where
+        L: Send + Sync,
+    {
+        // SAFETY: called once, with handles on so many sides. Each has a share of this, and the last one of
+        // its side calls `side_goes` before it gives its share up.
+        unsafe { self.listing.begin(self, sides) };
+    }
+
+    /// A share of itself. (Whoever has it by reference has one, or borrows one.)
+    fn share(&self) -> Common<Self> {
+        // SAFETY: `LaneShare` makes queue states as `Common`s only.
+        unsafe { Common::another(self.me) }
     }
 }
 
@@ -383,14 +558,8 @@ unsafe impl<L: QueueLane + Send + Sync> Observe for QueueState<L> {
     }
 }
 
+/// The numbers of a queue.
 impl<L: QueueLane> QueueState<L> {
-    /// How many messages consumers have taken.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    fn received(&self) -> u64 {
-        let of_lanes = self.nodes().map(|node| node.lane.span().head.since(self.plan.first));
-        of_lanes.fold(0, u64::wrapping_add)
-    }
-
     /// The numbers of the queue now. Each lane is read [at one moment](crate::lane::Span::read), one after
     /// the other.
     pub(super) fn stats(&self) -> Stats {
@@ -424,160 +593,11 @@ impl<L: QueueLane> QueueState<L> {
         producers.sort_unstable_by_key(|producer| producer.id);
         producers
     }
-}
 
-/// A share in a queue state, and a reference to one of its lane nodes: what a `Common` of the one and a
-/// reference to the other would be, in one pointer. Each end of a lane has one, and nothing else keeps a
-/// queue state alive.
-// Decision 0004: a handle has no more than four numbers.
-pub(super) struct LaneShare<L: QueueLane> {
-    /// A node of a queue state of which this owns one share. A node lives as long as its queue state.
-    node: NonNull<LaneNode<L>>,
-}
-
-// SAFETY: as an `Arc` of the queue state, and a shared reference to a part of it.
-unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
-// SAFETY: as above.
-unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
-
-impl<L: QueueLane> LaneShare<L> {
-    /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
-    /// queue state counts one producer and one consumer, which are still to be made.
-    #[inline(always)]
-    pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
-    where
-        L: NewLane<Peer = ()> + Send + Sync,
-    {
-        // (Leaked by a panic: nothing can fail here but the allocator. So no step takes the address of the
-        // slots, and they are in registers.)
-        let mut slots = ManuallyDrop::new(slots);
-        let new_word = NewWord::of_events();
-        let event = |counters| EventCount::begun(new_word, counters);
-        let room = L::block_of(&mut slots).room_before();
-        // SAFETY: `made` has room for it.
-        let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };
-        let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
-        shares[0].list(2);
-        shares.map(Self::of_first)
+    /// How many messages consumers have taken.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    fn received(&self) -> u64 {
+        let of_lanes = self.nodes().map(|node| node.lane.span().head.since(self.plan.first));
+        of_lanes.fold(0, u64::wrapping_add)
     }
-
-    /// The first share in a new queue state, whose other side is of another process, and which has the lane
-    /// `first` and those of `others`. The queue state counts a handle of the other side, too. All lanes are
-    /// active. The consumer sleeps at `published`, and each producer at the place that comes with its lane.
-    #[cfg(feature = "shm")]
-    pub(super) fn across(
-        plan: Plan,
-        first: (L, Remote),
-        others: impl IntoIterator<Item = (L, Remote)>,
-        published: Remote,
-        peer: L::Peer,
-    ) -> Self {
-        let (lane, released) = first;
-        let event = |remote| |counters| EventCount::across(remote, counters);
-        let events = [published, released].map(event);
-        // SAFETY: `made` has room for it.
-        let lane = |place: *mut L| unsafe { place.write(lane) };
-        let [state] = QueueState::made(Common::room(), &plan, events, lane, 0, peer);
-        for ((lane, released), number) in others.into_iter().zip(1..) {
-            let released = EventCount::across(released, state.counters.clone());
-            // SAFETY: `add_lane` has room for it.
-            state.roster.activate(state.add_lane(|place| unsafe { place.write(lane) }, released, number));
-        }
-        Self::of_first(state)
-    }
-
-    /// A share at the first lane.
-    #[inline(always)]
-    fn of_first(state: Common<QueueState<L>>) -> Self {
-        let node = NonNull::from(state.roster.first());
-        // `give_up` drops it.
-        let _ = state.into_raw();
-        Self { node }
-    }
-
-    /// The share at `node` that somebody has.
-    ///
-    /// # Safety
-    ///
-    /// Only one of the two is given up.
-    pub(super) unsafe fn of(node: &LaneNode<L>) -> Self {
-        Self { node: NonNull::from(node) }
-    }
-
-    /// A share in the same queue state, with a lane for a producer that joins.
-    pub(super) fn join(&self) -> Result<Self, CapacityError>
-    where
-        L: NewLane,
-    {
-        let node = NonNull::from(self.state().lane_for_producer()?);
-        // (A clone, with another node of the same queue state.)
-        let mut share = self.clone();
-        share.node = node;
-        Ok(share)
-    }
-
-    #[inline(always)]
-    pub(super) fn state(&self) -> &QueueState<L> {
-        state_of(self)
-    }
-
-    /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. Stays where it
-    /// is if there is none.
-    #[inline(always)]
-    pub(super) fn move_on(
-        &mut self,
-        round: &mut Round,
-        mut is_wanted: impl FnMut(&LaneNode<L>) -> bool,
-    ) -> Option<usize> {
-        loop {
-            let (index, node) = self.state().roster.next(round)?;
-            if is_wanted(node) {
-                self.node = NonNull::from(node);
-                return Some(index);
-            }
-        }
-    }
-}
-
-/// The queue state that `node` belongs to.
-#[inline(always)]
-pub(super) fn state_of<L: QueueLane>(node: &LaneNode<L>) -> &QueueState<L> {
-    // SAFETY: `QueueState::lane_for_producer` put the address of the queue state there. Whoever borrows a
-    // node has borrowed a share, or the queue state, which the node is a part of.
-    unsafe { node.state.cast().as_ref() }
-}
-
-impl<L: QueueLane> Deref for LaneShare<L> {
-    type Target = LaneNode<L>;
-
-    #[inline(always)]
-    fn deref(&self) -> &LaneNode<L> {
-        // SAFETY: this has a share in the node's queue state. A node is only borrowed shared.
-        unsafe { self.node.as_ref() }
-    }
-}
-
-impl<L: QueueLane> Clone for LaneShare<L> {
-    fn clone(&self) -> Self {
-        // SAFETY: the address is that of a `Common`, of which this owns a share.
-        let _ = unsafe { Common::another(self.state.cast::<QueueState<L>>()) }.into_raw();
-        Self { node: self.node }
-    }
-}
-
-impl<L: QueueLane> Drop for LaneShare<L> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        give_up(self.node);
-    }
-}
-
-/// By value, so that an end has no address (decision 0002).
-#[cold]
-#[inline(never)]
-fn give_up<L: QueueLane>(node: NonNull<LaneNode<L>>) {
-    // SAFETY: the share that is given up here is still there.
-    let state = unsafe { node.as_ref() }.state;
-    // SAFETY: the address is that of a `Common`, and the share is given up once: it is being dropped.
-    drop(unsafe { Common::from_raw(state.cast::<QueueState<L>>()) });
 }

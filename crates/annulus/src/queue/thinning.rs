@@ -1,7 +1,6 @@
 //! When quiet lanes become inactive.
 
-use super::node::LaneNode;
-use super::queue_lane::QueueLane;
+use super::lane_node::{LaneNode, QueueLane};
 use super::roster::Roster;
 use crate::sync::{Ordering, mutated};
 use crate::wait::EventCount;

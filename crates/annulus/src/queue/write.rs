@@ -16,8 +16,8 @@ use core::ptr::{self, NonNull};
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
+use super::lane_node::LaneNode;
 use super::latency_sampler::LatencySampler;
-use super::node::LaneNode;
 use super::state::{LaneShare, QueueState, state_of};
 use crate::base::drop_all::drop_values;
 use crate::base::hint::unlikely;
@@ -50,143 +50,108 @@ pub(crate) struct WriteEnd<T, C: ControlBlock = Own> {
     stop: Number,
 }
 
-impl<T> WriteEnd<T> {
-    /// Another producer, with a lane of its own. On a closed queue all its sends fail.
-    pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let node = self.node.join()?;
-        self.state().producer_comes();
-        let end = Self::new(node);
-        end.node.base.store(end.tail.number.get(), Ordering::Relaxed);
-        if let Some(sampler) = &end.node.sampler {
-            sampler.reset();
-        }
-        // The consumer that ends the queue visits every lane that it sees. If it did not see this lane, the
-        // producer sees the close before it sends.
-        if !mutated!("join_unfenced") {
-            self.state().published.fence();
-        }
-        Ok(end)
-    }
-}
-
-impl<T, C: ControlBlock> WriteEnd<T, C> {
-    /// The producer of a lane on which nobody else sends. The queue state counts it already.
-    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
-        // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
-        let next = node.lane.tail();
-        Self::at(node, next)
-    }
-
-    /// As [`new`](Self::new), where the next message is `next`.
-    #[inline(always)]
-    pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
-        let tail = node.lane.position(next);
-        let mut end = Self { node, tail, stop: tail.number };
-        end.cache_limit(tail.number);
-        end
-    }
+impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
+    type Lane = OneToOne<T, C>;
 
     #[inline(always)]
     fn state(&self) -> &QueueState<OneToOne<T, C>> {
-        self.node.state()
+        self.state()
     }
 
     #[inline(always)]
-    pub(super) fn lane(&self) -> &OneToOne<T, C> {
-        &self.node.lane
-    }
-
-    /// How many slots are known to be free.
-    #[inline(always)]
-    fn free_count(&mut self) -> usize {
-        // SAFETY: nobody else sends on this lane.
-        let until = unsafe { self.lane().cached_limit() };
-        until.since(self.tail.number) as usize
-    }
-
-    /// Notes that the slots before message `until` are free.
-    #[inline(always)]
-    fn cache_limit(&mut self, until: Number) {
-        // SAFETY: nobody else sends on this lane.
-        unsafe { self.lane().cache_limit(until) };
-    }
-
-    /// lane.send1: looks for free slots, for a caller that sends one message at a time. With a sampler, such
-    /// a caller looks again where the next sample is due, so it learns of the slots up to there only.
-    #[inline(always)]
-    fn look_for_one(&mut self) {
-        let limit = self.lane().read_limit(self.tail.number, self.tail.number);
-        let limit = self.begin_sample(limit);
-        self.cache_limit(limit);
-    }
-
-    /// lane.send1: looks for free slots if fewer than `wanted` are known to be free. Those that are known
-    /// stay free.
-    #[inline(always)]
-    fn look_for(&mut self, wanted: usize) {
-        let free = self.free_count();
-        // Mutants: `< with <=`: one more look.
-        if free < wanted {
-            let tail = self.tail.number;
-            let limit = self.lane().read_limit(tail, tail.plus(free as u64));
-            self.begin_sample(limit);
-            self.cache_limit(limit);
+    fn send_plainly(&mut self, value: T) -> Result<(), T> {
+        if self.is_run_over() || self.is_refused() {
+            return Err(value);
         }
+        // SAFETY: just looked.
+        unsafe { self.send_in_run(value) }
     }
 
-    /// The slots before message `limit` are free, and are about to be filled. Returns before which message
-    /// single sends must look again.
-    #[inline(always)]
-    fn begin_sample(&self, limit: Number) -> Number {
-        match &self.node.sampler {
-            None => limit,
-            Some(sampler) => measure(&self.node, sampler, self.tail.number, limit),
+    fn has_free_slot(&mut self) -> bool {
+        if self.free_count() == 0 {
+            self.look_for_one();
         }
+        self.free_count() != 0 || mutated!("lane_overwrites")
+    }
+
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        self.wait_for(1, strategy, deadline)
+    }
+
+    unsafe fn send(&mut self, value: T) -> Result<(), T> {
+        if self.is_refused() {
+            return Err(value);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.begin_run_and_send(value) }
+    }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn event(&self) -> &EventCount {
+        &self.node.released
+    }
+
+    fn watched(&self) -> &AtomicU64 {
+        self.lane().head_word()
+    }
+
+    fn len(&self) -> usize {
+        self.lane().len()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.lane().block()
+    }
+
+    #[inline]
+    fn send_some(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        // `count` messages are sent, and the slots of `beside` of them lie beside each other.
+        let (mut count, mut beside) = (values.len(), values.len());
+        // Mutants: `> with >=`: one more look.
+        if unlikely(count > self.run()) {
+            self.look_for(count);
+            self.begin_run();
+            count = count.min(self.free_count());
+            beside = count.min(self.tail.to_storage_end(self.lane().cells()));
+        }
+        // Mutants: `|| with &&`: where it is closed, the slow path finds that, too.
+        if count == 0 || self.is_refused() {
+            // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
+            return 0;
+        }
+        let (before, behind) = values[..count].split_at(beside);
+        // SAFETY: the run has so many slots, or `count` and `beside` were just bounded.
+        unsafe { self.copy_in(self.tail, before) };
+        if !behind.is_empty() {
+            // Mutants: `&& with ||`: only a model sees it: slice_in_two.
+            if mutated!("slice_in_two") && self.publish(beside) {
+                // Mutants: `+ with -`, `+ with *`: only a seeded bug comes here.
+                return beside + self.send_some(behind);
+            }
+            // SAFETY: these are the first slots, and all are free.
+            unsafe { self.copy_in(self.tail.forward(beside, self.lane().cells()), behind) };
+        }
+        if self.publish(count) { count } else { 0 }
+    }
+}
+
+/// The plain path: a message of a run.
+impl<T, C: ControlBlock> WriteEnd<T, C> {
+    /// Whether there is no run, or it has come to its end.
+    // Mutants: `with true`: costs or saves time.
+    #[inline(always)]
+    pub(super) fn is_run_over(&self) -> bool {
+        unlikely(self.tail.number == self.stop)
     }
 
     /// Whether the queue is closed, so that nothing may be sent.
     #[inline(always)]
     pub(super) fn is_refused(&self) -> bool {
         unlikely(self.state().may_be_closed()) && !mutated!("close_unsettled")
-    }
-
-    /// lane.send3 and lane.send4 for the next `count` messages, which lie in their slots. Returns false where
-    /// the queue was closed meanwhile; then the messages still belong to the caller. Ends the run where they
-    /// reach beyond it.
-    #[inline(always)]
-    fn publish(&mut self, count: usize) -> bool {
-        // Mutants: `> with >=`: a run ends where it is used up.
-        let goes_beyond = unlikely(count > self.run());
-        let after =
-            if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
-        let node = &*self.node;
-        node.lane.publish(after.number);
-        let is_sent = !unlikely(needs_slow_path(state_of(node), node))
-            || publish_slow_path(node, self.tail.number, after.number);
-        if is_sent {
-            self.tail = after;
-            // Mutants: `&& with ||`: a run ends early.
-            if goes_beyond && !mutated!("send_run_goes_on") {
-                self.stop = after.number;
-            }
-        }
-        is_sent
-    }
-
-    /// Goes on `back` messages before the tail, which somebody else has stored for this end
-    /// ([lent](super::lent)). Ends the run.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(super) fn take_back(&mut self, back: usize) {
-        let count = self.lane().tail().since(self.tail.number) as usize - back;
-        self.tail = self.tail.forward(count, self.lane().cells());
-        self.stop = self.tail.number;
-    }
-
-    /// How many messages of the run are left.
-    // Mutants: `with 0`: costs or saves time.
-    #[inline(always)]
-    fn run(&self) -> usize {
-        self.stop.since(self.tail.number) as usize
     }
 
     /// The plain send: lane.send2 to lane.send4 for a message in a run. It is not
@@ -212,6 +177,176 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
             // SAFETY: the message lies a step before the tail.
             return unsafe { publish_one_slow_path(node, self.tail) };
         }
+        Ok(())
+    }
+}
+
+/// lane.send4: whether there is more to do after lane.send3.
+// Mutants: `with true`: costs or saves time.
+#[inline(always)]
+fn needs_slow_path<T, C: ControlBlock>(
+    state: &QueueState<OneToOne<T, C>>,
+    node: &LaneNode<OneToOne<T, C>>,
+) -> bool {
+    #[cfg(feature = "shm")]
+    if C::ACROSS {
+        return state.needs_slow_path_across();
+    }
+    // The fence in the first look comes before the second look, too.
+    // Mutants: `|| with &&`: costs or saves time.
+    state.published.needs_slow_path() || !(C::LONE || node.is_active())
+}
+
+/// [`publish_slow_path`] for the one message just before `after`, which comes back if it is not sent. (It
+/// gets the position that the sender has in a register anyway.)
+///
+/// # Safety
+///
+/// The message lies in its slot, and `after` is a step from there.
+#[cold]
+#[inline(never)]
+unsafe fn publish_one_slow_path<T, C: ControlBlock>(
+    node: &LaneNode<OneToOne<T, C>>,
+    after: Position<T>,
+) -> Result<(), T> {
+    if is_published(node) {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { end_or_wake_one(node, after) }
+}
+
+/// The fence of the slow path. Where only tasks are to be woken, that is all. False where there is more to
+/// do.
+// Decision 0137: so it is for most messages that come after a wake-up of tasks.
+#[inline(always)]
+fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
+    let published = &state_of(node).published;
+    published.fence();
+    // (A consumer that is woken finds the message in an active lane.)
+    node.is_active() && {
+        let sleepers = published.sleepers();
+        if sleepers == Sleepers::Tasks {
+            published.wake_tasks();
+        }
+        sleepers != Sleepers::More
+    }
+}
+
+/// What [`publish_one_slow_path`] does behind its fence.
+///
+/// # Safety
+///
+/// That of [`publish_one_slow_path`].
+#[inline(never)]
+unsafe fn end_or_wake_one<T, C: ControlBlock>(
+    node: &LaneNode<OneToOne<T, C>>,
+    after: Position<T>,
+) -> Result<(), T> {
+    let at = after.step_back();
+    if end_or_wake(node, at.number, after.number) {
+        return Ok(());
+    }
+    // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
+    // SAFETY: the caller's promise; the lane ends before the message.
+    Err(unsafe { node.lane.cells().take_at(at) })
+}
+
+/// What [`publish_slow_path`] and [`publish_one_slow_path`] do behind their fence: end the lane where the
+/// queue was closed, activate the lane, wake the consumer. Returns whether the messages are sent.
+#[inline(never)]
+fn end_or_wake<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, first: Number, tail: Number) -> bool {
+    let state = state_of(node);
+    // lane.end2. Messages before the end are the consumer's. The end is behind all of these, or before the
+    // first.
+    let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
+    if !node.is_active() && !mutated!("send_activates_nothing") {
+        state.roster.activate(node);
+        // What a sleeper looks at first, the lane or its bit, is stored only now.
+        state.published.fence();
+    }
+    state.published.notify_fenced();
+    if !sent {
+        // The consumer does not look at the tail any more, and nobody else relies on it. But the statistics
+        // count by it.
+        // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
+        node.lane.publish(first);
+    }
+    sent
+}
+
+/// The slow path: looks for free slots, and begins a run.
+impl<T, C: ControlBlock> WriteEnd<T, C> {
+    /// How many slots are known to be free.
+    #[inline(always)]
+    fn free_count(&mut self) -> usize {
+        // SAFETY: nobody else sends on this lane.
+        let until = unsafe { self.lane().cached_limit() };
+        until.since(self.tail.number) as usize
+    }
+
+    /// lane.send1: looks for free slots, for a caller that sends one message at a time. With a sampler, such
+    /// a caller looks again where the next sample is due, so it learns of the slots up to there only.
+    #[inline(always)]
+    fn look_for_one(&mut self) {
+        let limit = self.lane().read_limit(self.tail.number, self.tail.number);
+        let limit = self.begin_sample(limit);
+        self.cache_limit(limit);
+    }
+
+    /// The slots before message `limit` are free, and are about to be filled. Returns before which message
+    /// single sends must look again.
+    #[inline(always)]
+    fn begin_sample(&self, limit: Number) -> Number {
+        match &self.node.sampler {
+            None => limit,
+            Some(sampler) => measure(&self.node, sampler, self.tail.number, limit),
+        }
+    }
+
+    /// Notes that the slots before message `until` are free.
+    #[inline(always)]
+    fn cache_limit(&mut self, until: Number) {
+        // SAFETY: nobody else sends on this lane.
+        unsafe { self.lane().cache_limit(until) };
+    }
+}
+
+/// The producer of `node` is about to send message `tail`, and may send until `limit`: notes how many
+/// messages wait, and begins a sample. Returns before which message it must look again.
+#[cold]
+#[inline(never)]
+fn measure<T, C: ControlBlock>(
+    node: &LaneNode<OneToOne<T, C>>,
+    sampler: &LatencySampler,
+    tail: Number,
+    limit: Number,
+) -> Number {
+    if let Some(counters) = &state_of(node).counters {
+        counters.saw_waiting((node.lane.capacity() as u64).saturating_sub(limit.since(tail)));
+    }
+    sampler.begin_sample(tail, limit)
+}
+
+impl<T, C: ControlBlock> WriteEnd<T, C> {
+    /// Waits until `count` slots are free, which are no more than the lane has.
+    pub(super) fn wait_for(
+        &mut self,
+        count: usize,
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<(), Refusal> {
+        let tail = self.tail.number;
+        let known = tail.plus(self.free_count() as u64);
+        let preferred = preferred_slots(self.state().plan.capacity).max(count as u64);
+        // Too few are as good as none: whoever frees more notifies again.
+        let count_free = |lane: &OneToOne<T, C>| {
+            let free = lane.read_limit(tail, known).since(tail);
+            if free < count as u64 && !mutated!("little_room_is_enough") { 0 } else { free }
+        };
+        let (state, freed) = (self.state(), self.lane().head_word());
+        let free = wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline)?;
+        self.cache_limit(tail.plus(free));
         Ok(())
     }
 
@@ -241,18 +376,70 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         Ok(())
     }
 
-    /// Whether there is no run, or it has come to its end.
-    // Mutants: `with true`: costs or saves time.
-    #[inline(always)]
-    pub(super) fn is_run_over(&self) -> bool {
-        unlikely(self.tail.number == self.stop)
-    }
-
     /// Begins a run. It reaches as far as slots are known to be free and lie beside each other.
     fn begin_run(&mut self) {
         // Decision 0003: single messages go in runs.
         let beside = self.free_count().min(self.tail.left(self.lane().cells()));
         self.stop = self.tail.number.plus(beside as u64);
+    }
+
+    /// How many messages of the run are left.
+    // Mutants: `with 0`: costs or saves time.
+    #[inline(always)]
+    fn run(&self) -> usize {
+        self.stop.since(self.tail.number) as usize
+    }
+
+    /// lane.send3 and lane.send4 for the next `count` messages, which lie in their slots. Returns false where
+    /// the queue was closed meanwhile; then the messages still belong to the caller. Ends the run where they
+    /// reach beyond it.
+    #[inline(always)]
+    fn publish(&mut self, count: usize) -> bool {
+        // Mutants: `> with >=`: a run ends where it is used up.
+        let goes_beyond = unlikely(count > self.run());
+        let after =
+            if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
+        let node = &*self.node;
+        node.lane.publish(after.number);
+        let is_sent = !unlikely(needs_slow_path(state_of(node), node))
+            || publish_slow_path(node, self.tail.number, after.number);
+        if is_sent {
+            self.tail = after;
+            // Mutants: `&& with ||`: a run ends early.
+            if goes_beyond && !mutated!("send_run_goes_on") {
+                self.stop = after.number;
+            }
+        }
+        is_sent
+    }
+}
+
+/// lane.send4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if
+/// not, the queue was closed before.
+#[cold]
+#[inline(never)]
+fn publish_slow_path<T, C: ControlBlock>(
+    node: &LaneNode<OneToOne<T, C>>,
+    first: Number,
+    tail: Number,
+) -> bool {
+    is_published(node) || end_or_wake(node, first, tail)
+}
+
+/// Batches.
+impl<T, C: ControlBlock> WriteEnd<T, C> {
+    /// lane.send1: looks for free slots if fewer than `wanted` are known to be free. Those that are known
+    /// stay free.
+    #[inline(always)]
+    fn look_for(&mut self, wanted: usize) {
+        let free = self.free_count();
+        // Mutants: `< with <=`: one more look.
+        if free < wanted {
+            let tail = self.tail.number;
+            let limit = self.lane().read_limit(tail, tail.plus(free as u64));
+            self.begin_sample(limit);
+            self.cache_limit(limit);
+        }
     }
 
     /// Copies `values` to the slots from `position` on.
@@ -271,7 +458,10 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.cast().as_ptr(), values.len()) };
     }
+}
 
+/// In place.
+impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// Up to `most` contiguous free slots; empty where there is none.
     #[inline]
     pub(super) fn free_slots(&mut self, most: usize) -> NonNull<[MaybeUninit<T>]> {
@@ -322,39 +512,6 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         Some(unsafe { cells.uninit_at(at, count) })
     }
 
-    /// Sends the messages in the next `count` slots, which may reach over the last slot. False where the
-    /// queue was closed before: then nothing is sent.
-    ///
-    /// # Safety
-    ///
-    /// The slots are [free](Self::has_free_slots), and each holds a value.
-    #[inline]
-    pub(super) unsafe fn publish_copies(&mut self, count: usize) -> bool {
-        const { assert!(!core::mem::needs_drop::<T>(), "what is not sent needs no drop") }
-        !self.is_refused() && self.publish(count)
-    }
-
-    /// Waits until `count` slots are free, which are no more than the lane has.
-    pub(super) fn wait_for(
-        &mut self,
-        count: usize,
-        strategy: WaitStrategy,
-        deadline: Deadline,
-    ) -> Result<(), Refusal> {
-        let tail = self.tail.number;
-        let known = tail.plus(self.free_count() as u64);
-        let preferred = preferred_slots(self.state().plan.capacity).max(count as u64);
-        // Too few are as good as none: whoever frees more notifies again.
-        let count_free = |lane: &OneToOne<T, C>| {
-            let free = lane.read_limit(tail, known).since(tail);
-            if free < count as u64 && !mutated!("little_room_is_enough") { 0 } else { free }
-        };
-        let (state, freed) = (self.state(), self.lane().head_word());
-        let free = wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline)?;
-        self.cache_limit(tail.plus(free));
-        Ok(())
-    }
-
     /// Sends the first `count` of the [`free_slots`](Self::free_slots). Returns how many are sent: all, or
     /// none where the queue was closed meanwhile. In that case it drops them.
     ///
@@ -374,141 +531,18 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         unsafe { drop_unsent(&self.node, self.tail, count) };
         0
     }
-}
 
-#[cfg(all(feature = "std", not(annulus_loom)))]
-impl<T: Send, C: ControlBlock> WriteEnd<T, C> {
-    /// lane.send4 of the next `count` messages, for which somebody else has taken lane.send3. Whether they
-    /// are sent.
+    /// Sends the messages in the next `count` slots, which may reach over the last slot. False where the
+    /// queue was closed before: then nothing is sent.
     ///
     /// # Safety
     ///
-    /// They were written.
-    pub(super) unsafe fn publish_again(&mut self, count: usize) -> bool {
-        // The same tail once more, which is no harm.
-        self.publish(count)
+    /// The slots are [free](Self::has_free_slots), and each holds a value.
+    #[inline]
+    pub(super) unsafe fn publish_copies(&mut self, count: usize) -> bool {
+        const { assert!(!core::mem::needs_drop::<T>(), "what is not sent needs no drop") }
+        !self.is_refused() && self.publish(count)
     }
-}
-
-/// The producer of `node` is about to send message `tail`, and may send until `limit`: notes how many
-/// messages wait, and begins a sample. Returns before which message it must look again.
-#[cold]
-#[inline(never)]
-fn measure<T, C: ControlBlock>(
-    node: &LaneNode<OneToOne<T, C>>,
-    sampler: &LatencySampler,
-    tail: Number,
-    limit: Number,
-) -> Number {
-    if let Some(counters) = &state_of(node).counters {
-        counters.saw_waiting((node.lane.capacity() as u64).saturating_sub(limit.since(tail)));
-    }
-    sampler.begin_sample(tail, limit)
-}
-
-/// lane.send4: whether there is more to do after lane.send3.
-// Mutants: `with true`: costs or saves time.
-#[inline(always)]
-fn needs_slow_path<T, C: ControlBlock>(
-    state: &QueueState<OneToOne<T, C>>,
-    node: &LaneNode<OneToOne<T, C>>,
-) -> bool {
-    #[cfg(feature = "shm")]
-    if C::ACROSS {
-        return state.needs_slow_path_across();
-    }
-    // The fence in the first look comes before the second look, too.
-    // Mutants: `|| with &&`: costs or saves time.
-    state.published.needs_slow_path() || !(C::LONE || node.is_active())
-}
-
-/// lane.send4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if
-/// not, the queue was closed before.
-#[cold]
-#[inline(never)]
-fn publish_slow_path<T, C: ControlBlock>(
-    node: &LaneNode<OneToOne<T, C>>,
-    first: Number,
-    tail: Number,
-) -> bool {
-    is_published(node) || end_or_wake(node, first, tail)
-}
-
-/// The fence of the slow path. Where only tasks are to be woken, that is all. False where there is more to
-/// do.
-// Decision 0137: so it is for most messages that come after a wake-up of tasks.
-#[inline(always)]
-fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
-    let published = &state_of(node).published;
-    published.fence();
-    // (Whoever is woken finds the message in a lane that is active.)
-    node.is_active() && {
-        let sleepers = published.sleepers();
-        if sleepers == Sleepers::Tasks {
-            published.wake_tasks();
-        }
-        sleepers != Sleepers::More
-    }
-}
-
-/// What there is to do behind that fence.
-#[inline(never)]
-fn end_or_wake<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, first: Number, tail: Number) -> bool {
-    let state = state_of(node);
-    // lane.end2. Messages before the end are the consumer's. The end is behind all of these, or before the
-    // first.
-    let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
-    if !node.is_active() && !mutated!("send_activates_nothing") {
-        state.roster.activate(node);
-        // What a sleeper looks at first, the lane or its bit, is stored only now.
-        state.published.fence();
-    }
-    state.published.notify_fenced();
-    if !sent {
-        // The consumer does not look at the tail any more, and nobody else relies on it. But the statistics
-        // count by it.
-        // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
-        node.lane.publish(first);
-    }
-    sent
-}
-
-/// [`publish_slow_path`] for the one message just before `after`, which comes back if it is not sent. (It
-/// gets the position that the sender has in a register anyway.)
-///
-/// # Safety
-///
-/// The message lies in its slot, and `after` is a step from there.
-#[cold]
-#[inline(never)]
-unsafe fn publish_one_slow_path<T, C: ControlBlock>(
-    node: &LaneNode<OneToOne<T, C>>,
-    after: Position<T>,
-) -> Result<(), T> {
-    if is_published(node) {
-        return Ok(());
-    }
-    // SAFETY: the caller's promise.
-    unsafe { end_or_wake_one(node, after) }
-}
-
-/// What [`publish_one_slow_path`] does behind its fence.
-///
-/// # Safety
-///
-/// That of [`publish_one_slow_path`].
-#[inline(never)]
-unsafe fn end_or_wake_one<T, C: ControlBlock>(
-    node: &LaneNode<OneToOne<T, C>>,
-    after: Position<T>,
-) -> Result<(), T> {
-    let at = after.step_back();
-    if end_or_wake(node, at.number, after.number) {
-        return Ok(());
-    }
-    // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
-    // SAFETY: the caller's promise; the lane ends before the message.
-    Err(unsafe { node.lane.cells().take_at(at) })
 }
 
 /// Drops the `count` messages from `tail` on, which lie beside each other.
@@ -525,92 +559,51 @@ unsafe fn drop_unsent<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, tail:
     unsafe { drop_values(unsent.cast::<T>(), count) };
 }
 
-impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
-    type Lane = OneToOne<T, C>;
+/// How an end begins.
+impl<T, C: ControlBlock> WriteEnd<T, C> {
+    /// The producer of a lane on which nobody else sends. The queue state counts it already.
+    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
+        // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
+        let next = node.lane.tail();
+        Self::at(node, next)
+    }
+
+    /// As [`new`](Self::new), where the next message is `next`.
+    #[inline(always)]
+    pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
+        let tail = node.lane.position(next);
+        let mut end = Self { node, tail, stop: tail.number };
+        end.cache_limit(tail.number);
+        end
+    }
 
     #[inline(always)]
     fn state(&self) -> &QueueState<OneToOne<T, C>> {
-        self.state()
-    }
-
-    fn has_free_slot(&mut self) -> bool {
-        if self.free_count() == 0 {
-            self.look_for_one();
-        }
-        self.free_count() != 0 || mutated!("lane_overwrites")
-    }
-
-    unsafe fn send(&mut self, value: T) -> Result<(), T> {
-        if self.is_refused() {
-            return Err(value);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.begin_run_and_send(value) }
+        self.node.state()
     }
 
     #[inline(always)]
-    fn send_plainly(&mut self, value: T) -> Result<(), T> {
-        if self.is_run_over() || self.is_refused() {
-            return Err(value);
+    pub(super) fn lane(&self) -> &OneToOne<T, C> {
+        &self.node.lane
+    }
+}
+
+impl<T> WriteEnd<T> {
+    /// Another producer, with a lane of its own. On a closed queue all its sends fail.
+    pub(super) fn another(&self) -> Result<Self, CapacityError> {
+        let node = self.node.join()?;
+        self.state().producer_comes();
+        let end = Self::new(node);
+        end.node.base.store(end.tail.number.get(), Ordering::Relaxed);
+        if let Some(sampler) = &end.node.sampler {
+            sampler.reset();
         }
-        // SAFETY: just looked.
-        unsafe { self.send_in_run(value) }
-    }
-
-    #[inline]
-    fn send_some(&mut self, values: &[T]) -> usize
-    where
-        T: Copy,
-    {
-        // `count` messages are sent, and the slots of `beside` of them lie beside each other.
-        let (mut count, mut beside) = (values.len(), values.len());
-        // Mutants: `> with >=`: one more look.
-        if unlikely(count > self.run()) {
-            self.look_for(count);
-            self.begin_run();
-            count = count.min(self.free_count());
-            beside = count.min(self.tail.to_storage_end(self.lane().cells()));
+        // The consumer that ends the queue visits every lane that it sees. If it did not see this lane, the
+        // producer sees the close before it sends.
+        if !mutated!("join_unfenced") {
+            self.state().published.fence();
         }
-        // Mutants: `|| with &&`: where it is closed, the slow path finds that, too.
-        if count == 0 || self.is_refused() {
-            // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
-            return 0;
-        }
-        let (before, behind) = values[..count].split_at(beside);
-        // SAFETY: the run has so many slots, or `count` and `beside` were just bounded.
-        unsafe { self.copy_in(self.tail, before) };
-        if !behind.is_empty() {
-            // Mutants: `&& with ||`: only a model sees it: slice_in_two.
-            if mutated!("slice_in_two") && self.publish(beside) {
-                // Mutants: `+ with -`, `+ with *`: only a seeded bug comes here.
-                return beside + self.send_some(behind);
-            }
-            // SAFETY: these are the first slots, and all are free.
-            unsafe { self.copy_in(self.tail.forward(beside, self.lane().cells()), behind) };
-        }
-        if self.publish(count) { count } else { 0 }
-    }
-
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &EventCount {
-        &self.node.released
-    }
-
-    fn watched(&self) -> &AtomicU64 {
-        self.lane().head_word()
-    }
-
-    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        self.wait_for(1, strategy, deadline)
-    }
-
-    fn len(&self) -> usize {
-        self.lane().len()
-    }
-
-    #[cfg(feature = "std")]
-    fn block(&self) -> &Block {
-        self.lane().block()
+        Ok(end)
     }
 }
 
@@ -625,6 +618,29 @@ impl<T, C: ControlBlock> Drop for WriteEnd<T, C> {
 #[inline(never)]
 fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
     state_of(node).leave(node);
+}
+
+/// Where somebody else has taken the steps for this end ([lent](super::lent)).
+#[cfg(all(feature = "std", not(annulus_loom)))]
+impl<T, C: ControlBlock> WriteEnd<T, C> {
+    /// Goes on `back` messages before the tail, which somebody else has stored for this end
+    /// ([lent](super::lent)). Ends the run.
+    pub(super) fn take_back(&mut self, back: usize) {
+        let count = self.lane().tail().since(self.tail.number) as usize - back;
+        self.tail = self.tail.forward(count, self.lane().cells());
+        self.stop = self.tail.number;
+    }
+
+    /// lane.send4 of the next `count` messages, for which somebody else has taken lane.send3. Whether they
+    /// are sent.
+    ///
+    /// # Safety
+    ///
+    /// They were written.
+    pub(super) unsafe fn publish_again(&mut self, count: usize) -> bool {
+        // The same tail once more, which is no harm.
+        self.publish(count)
+    }
 }
 
 #[cfg(all(test, not(annulus_loom)))]

@@ -2,7 +2,7 @@
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
-use super::node::LaneNode;
+use super::lane_node::LaneNode;
 use super::state::{LaneShare, QueueState, state_of};
 use crate::base::hint::unlikely;
 use crate::error::{CapacityError, Refusal};

@@ -1,0 +1,311 @@
+//! [`LaneNode`]: a lane in its queue state, and what lies beside it. [`QueueLane`] is what a queue needs of a
+//! lane of any kind; [`Plan`] says how the lanes of a queue are to be.
+//!
+//! An end has its lane by the node, and the queue state by the node's pointer. After a send (lane.send4) it
+//! looks at `active` and `state`, which lie on one line behind the lane.
+
+use alloc::boxed::Box;
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
+use core::ptr::NonNull;
+
+use super::latency_sampler::LatencySampler;
+use crate::base::aligned::OwnLines;
+use crate::base::free_list::END;
+use crate::base::room::Before;
+use crate::error::CapacityError;
+use crate::lane::{Cells, ControlBlock, Number, OneToMany, OneToOne, Own, Peer, Span, StampedSlot};
+use crate::memory::{Block, Memory};
+use crate::stats::{Counting, ProducerStats};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::wait::{EventCount, WaitStrategy};
+
+/// A lane in its queue state.
+#[repr(C)]
+pub(crate) struct LaneNode<L> {
+    pub(super) lane: L,
+    /// The queue state, a `Common`. [`state_of`](super::state::state_of) knows its type. Constant.
+    pub(super) state: NonNull<()>,
+    /// Whether the lane is active: its producer may rely on it that consumers look here. If not, the producer
+    /// [activates](super::roster::Roster::activate) the lane.
+    pub(super) active: AtomicBool,
+    /// Whether a producer has it.
+    pub(super) has_producer: AtomicBool,
+    /// Whether a consumer has found something here since lanes were last deactivated. A hint, which consumers
+    /// write.
+    pub(super) recently_used: AtomicBool,
+    /// Its number in the roster. Constant.
+    pub(super) index: u32,
+    /// Where its producer sleeps.
+    pub(super) released: EventCount,
+    /// The number of the lane below it on the free list.
+    pub(super) link: AtomicU32,
+    /// The number of its producer, in the order of joining.
+    pub(super) id: AtomicU64,
+    /// The number of its producer's first message.
+    pub(super) base: AtomicU64,
+    /// Measures how long messages take, where that is asked for.
+    pub(super) sampler: Option<LatencySampler>,
+}
+
+// What a producer looks at after a send (lane.send4) is one line, and not the lane's (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = {
+    assert!(offset_of!(LaneNode<OneToOne<u64>>, state) == size_of::<OneToOne<u64>>());
+    assert!(offset_of!(LaneNode<OneToOne<u64>>, active) < offset_of!(LaneNode<OneToOne<u64>>, state) + 64);
+};
+
+impl<L> LaneNode<L> {
+    /// Whether consumers look at this lane.
+    #[inline(always)]
+    pub(super) fn is_active(&self) -> bool {
+        // Relaxed: two fences decide what it sees, the one before this load and that of whoever deactivates
+        // the lane.
+        self.active.load(Ordering::Relaxed)
+    }
+}
+
+/// What a queue needs of a lane, whichever kind of lane it is.
+pub(crate) trait QueueLane: Sized {
+    /// What is known of the process on the other side.
+    type Peer: Peer;
+
+    /// Whether nothing lies in it, for a consumer of it.
+    fn is_quiet(&self) -> bool;
+
+    /// What lies in it. For any thread.
+    fn span(&self) -> Span;
+
+    /// The next message to be received. For any thread.
+    fn head(&self) -> Number;
+
+    /// Where its slots lie.
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block;
+}
+
+impl<T, C: ControlBlock> QueueLane for OneToOne<T, C> {
+    type Peer = C::Peer;
+
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        self.tail() == self.head()
+    }
+
+    fn span(&self) -> Span {
+        self.span()
+    }
+
+    fn head(&self) -> Number {
+        self.head()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.block()
+    }
+}
+
+impl<T> QueueLane for OneToMany<T> {
+    type Peer = ();
+
+    fn is_quiet(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn span(&self) -> Span {
+        self.span()
+    }
+
+    fn head(&self) -> Number {
+        self.head()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.block()
+    }
+}
+
+/// How lanes are to be. Constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) capacity: usize,
+    /// The number of a lane's first message.
+    pub(crate) first: Number,
+    /// What the memory of its slots is to be like.
+    pub(crate) memory: Memory,
+    /// Whether what happens rarely is counted, and how long messages take is measured.
+    pub(crate) statistics: bool,
+    /// What the queue is called, if somebody has said so.
+    pub(crate) name: Option<&'static str>,
+    /// How handles wait where a verb does not say.
+    pub(crate) strategy: WaitStrategy,
+}
+
+/// What a queue keeps of its plan. Constant.
+pub(crate) struct KeptPlan {
+    pub(super) capacity: usize,
+    pub(super) first: Number,
+    /// Few queues have options, and those are as large as all else.
+    memory: Option<Box<Memory>>,
+    pub(super) name: Option<&'static str>,
+    pub(super) strategy: WaitStrategy,
+}
+
+impl Plan {
+    #[inline(always)]
+    pub(super) fn kept(&self) -> KeptPlan {
+        let Self { capacity, first, memory, statistics: _, name, strategy } = *self;
+        KeptPlan { capacity, first, memory: memory.asks().then(|| Box::new(memory)), name, strategy }
+    }
+}
+
+impl KeptPlan {
+    /// That of another lane.
+    pub(super) fn again(&self, counters: &Counting) -> Plan {
+        let statistics = counters.is_some();
+        let Self { capacity, first, name, strategy, .. } = *self;
+        let memory = self.memory.as_deref().copied().unwrap_or_default();
+        Plan { capacity, first, memory, statistics, name, strategy }
+    }
+}
+
+/// A lane that a queue makes.
+pub(crate) trait NewLane: QueueLane {
+    /// What its messages lie in.
+    type Slots;
+
+    /// The slots of an empty lane, behind what is to be before them.
+    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError>;
+
+    /// Writes an empty lane of these slots.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan);
+
+    /// Where the slots lie.
+    fn block_of(slots: &mut Self::Slots) -> &mut Block;
+}
+
+impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
+    type Slots = Cells<T>;
+
+    #[inline(always)]
+    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError> {
+        OneToOne::<T, Own<LONE>>::slots(plan.capacity, &plan.memory, before)
+    }
+
+    #[inline(always)]
+    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan) {
+        // SAFETY: the caller's promise.
+        unsafe { OneToOne::write_at(place, slots, plan.first) };
+    }
+
+    #[inline(always)]
+    fn block_of(slots: &mut Self::Slots) -> &mut Block {
+        slots.block_mut()
+    }
+}
+
+impl<T> NewLane for OneToMany<T> {
+    type Slots = Cells<StampedSlot<T>>;
+
+    #[inline(always)]
+    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError> {
+        OneToMany::slots(plan.capacity, plan.first, &plan.memory, before)
+    }
+
+    #[inline(always)]
+    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan) {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(OneToMany::new(slots, plan.first)) };
+    }
+
+    #[inline(always)]
+    fn block_of(slots: &mut Self::Slots) -> &mut Block {
+        slots.block_mut()
+    }
+}
+
+impl<L> LaneNode<L> {
+    /// A node in room of its own, until [`OwnLines::free`].
+    pub(super) fn made(
+        lane: impl FnOnce(*mut L),
+        index: u32,
+        id: u64,
+        state: NonNull<()>,
+        plan: &Plan,
+        released: EventCount,
+    ) -> NonNull<Self> {
+        let room = OwnLines::<Self>::new();
+        // SAFETY: the room is new, and the place is in it.
+        unsafe {
+            Self::write_at(room.place().as_ptr(), lane, index, id, state, plan, released);
+            room.filled()
+        }
+    }
+
+    /// Writes the node with number `index` in the roster, for producer `id`, of the queue state at `state`.
+    /// `lane` writes the lane to its place, which nobody else uses.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    // Decision 0130: it is written where it stays.
+    #[inline(always)]
+    pub(super) unsafe fn write_at(
+        place: *mut Self,
+        lane: impl FnOnce(*mut L),
+        index: u32,
+        id: u64,
+        state: NonNull<()>,
+        plan: &Plan,
+        released: EventCount,
+    ) {
+        // SAFETY: the caller's promise. `lane` writes the lane, and these are all other fields.
+        unsafe {
+            lane(&raw mut (*place).lane);
+            (&raw mut (*place).state).write(state);
+            // The first lane stays so, if it is the only one.
+            (&raw mut (*place).active).write(AtomicBool::new(index == 0));
+            (&raw mut (*place).has_producer).write(AtomicBool::new(true));
+            (&raw mut (*place).recently_used).write(AtomicBool::new(false));
+            (&raw mut (*place).index).write(index);
+            (&raw mut (*place).released).write(released);
+            (&raw mut (*place).link).write(AtomicU32::new(END));
+            (&raw mut (*place).id).write(AtomicU64::new(id));
+            (&raw mut (*place).base).write(AtomicU64::new(plan.first.get()));
+            let sampler = &raw mut (*place).sampler;
+            if plan.statistics {
+                sampler.write(Some(LatencySampler::new()));
+            } else {
+                sampler.write(None);
+            }
+        }
+    }
+}
+
+impl<L: QueueLane> LaneNode<L> {
+    /// What its producer has done, where `span` lies in the lane. `None` if there is no producer, and
+    /// nothing.
+    pub(super) fn producer_now(&self, span: Span) -> Option<ProducerStats> {
+        // Relaxed, here and below: numbers for whoever asks. While a producer joins, they may be those of the
+        // producer before.
+        if !self.has_producer.load(Ordering::Relaxed) && span.count() == 0 {
+            return None;
+        }
+        let base = Number::new(self.base.load(Ordering::Relaxed));
+        // Messages before its first one are those of an earlier producer.
+        let since_base = |number: Number| if number.is_before(base) { 0 } else { number.since(base) };
+        Some(ProducerStats {
+            id: self.id.load(Ordering::Relaxed),
+            sent: since_base(span.tail),
+            received: since_base(span.head),
+            pending: span.count(),
+            latency: self.sampler.as_ref().and_then(LatencySampler::latency),
+        })
+    }
+}
