@@ -1,15 +1,26 @@
 //! What the four kinds of queue have in common, and what tells them apart. The public handles are written
 //! once, over these.
+//!
+//! | kind | a producer's end | a consumer's end | its lanes |
+//! | --- | --- | --- | --- |
+//! | [`Spsc`] | [`WriteEnd`] | [`One`] | one to one, the only one |
+//! | [`Mpsc`] | [`WriteEnd`] | [`FanIn`] | one to one |
+//! | [`Spmc`] | [`WriteMany`] | [`ReadMany`] | one to many, the only one |
+//! | [`Mpmc`] | [`WriteMany`] | [`ReadMany`] | one to many |
 
 use core::convert::Infallible;
 use core::fmt;
 
 use super::ends::{Read, Write};
-use super::lane_node::{Plan, QueueLane};
-use super::read::ReadEnd;
+use super::fan_in::FanIn;
+use super::lane_node::{NewLane, Plan, QueueLane};
+use super::read::{One, ReadEnd};
+use super::read_many::ReadMany;
+use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;
+use super::write_many::WriteMany;
 use crate::error::CapacityError;
-use crate::lane::ControlBlock;
+use crate::lane::{ControlBlock, Lone, OneToMany, OneToOne, Own};
 
 /// A kind of queue: who sends and who receives, and whether both are in one process. The kinds within one
 /// process are those that are a [`QueueKind`]; the module `shm` has those between processes. There are no
@@ -123,4 +134,217 @@ pub(crate) trait Join: Parts {
 pub(crate) trait Divide: Parts {
     /// Another consumer.
     fn another<T: Send>(read: &Self::Read<T>) -> Self::Read<T>;
+}
+
+/// One producer, one consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spsc {}
+
+impl AnyKind for Spsc {
+    type Corrupt = Infallible;
+}
+
+impl QueueKind for Spsc {}
+
+impl InPlace for Spsc {}
+
+impl Parts for Spsc {
+    type Bad = Infallible;
+    type Write<T: Send> = WriteEnd<T, Lone>;
+    type Read<T: Send> = One<T>;
+    type ControlBlock = Lone;
+    type Cell<T: Send> = T;
+    const NAME: &'static str = "spsc";
+}
+
+impl Build for Spsc {
+    type Slots<T: Send> = <OneToOne<T, Lone> as NewLane>::Slots;
+
+    #[inline(always)]
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
+        QueueState::<OneToOne<T, Lone>>::first_slots(plan)
+    }
+
+    #[inline(always)]
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T, Lone>, One<T>) {
+        let [write, read] = LaneShare::first(slots, plan);
+        (WriteEnd::at(write, plan.first), One::new(ReadEnd::at(read, plan.first)))
+    }
+}
+
+// SAFETY: a cell is a message.
+unsafe impl Lanes for Spsc {
+    fn write_end<T: Send>(write: &mut WriteEnd<T, Lone>) -> &mut WriteEnd<T, Lone> {
+        write
+    }
+
+    #[inline]
+    fn read_end<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T, Lone> {
+        read.has_some();
+        &mut read.end
+    }
+
+    #[inline]
+    fn current<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T, Lone> {
+        &mut read.end
+    }
+}
+
+/// Many producers, one consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mpsc {}
+
+impl AnyKind for Mpsc {
+    type Corrupt = Infallible;
+}
+
+impl QueueKind for Mpsc {}
+
+impl InPlace for Mpsc {}
+
+impl Joinable for Mpsc {}
+
+impl Parts for Mpsc {
+    type Bad = Infallible;
+    type Write<T: Send> = WriteEnd<T>;
+    type Read<T: Send> = FanIn<T>;
+    type ControlBlock = Own;
+    type Cell<T: Send> = T;
+    const NAME: &'static str = "mpsc";
+}
+
+impl Build for Mpsc {
+    type Slots<T: Send> = <OneToOne<T> as NewLane>::Slots;
+
+    #[inline(always)]
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
+        QueueState::<OneToOne<T>>::first_slots(plan)
+    }
+
+    #[inline(always)]
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T>, FanIn<T>) {
+        let [write, read] = LaneShare::first(slots, plan);
+        (WriteEnd::at(write, plan.first), FanIn::new(ReadEnd::at(read, plan.first)))
+    }
+}
+
+// SAFETY: a cell is a message.
+unsafe impl Lanes for Mpsc {
+    fn write_end<T: Send>(write: &mut WriteEnd<T>) -> &mut WriteEnd<T> {
+        write
+    }
+
+    #[inline]
+    fn read_end<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
+        read.look_in_place();
+        &mut read.current
+    }
+
+    #[inline]
+    fn current<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
+        &mut read.current
+    }
+
+    #[inline]
+    fn end_turn<T: Send>(read: &mut FanIn<T>) {
+        read.end_turn();
+    }
+}
+
+impl Join for Mpsc {
+    fn another<T: Send>(write: &WriteEnd<T>) -> Result<WriteEnd<T>, CapacityError> {
+        write.another()
+    }
+}
+
+/// One producer, many consumers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spmc {}
+
+impl AnyKind for Spmc {
+    type Corrupt = Infallible;
+}
+
+impl QueueKind for Spmc {}
+
+impl ManyConsumers for Spmc {}
+
+impl Parts for Spmc {
+    type Bad = Infallible;
+    type Write<T: Send> = WriteMany<T>;
+    type Read<T: Send> = ReadMany<T>;
+    type ControlBlock = Own;
+    type Cell<T: Send> = T;
+    const NAME: &'static str = "spmc";
+}
+
+impl Build for Spmc {
+    type Slots<T: Send> = <OneToMany<T> as NewLane>::Slots;
+
+    #[inline(always)]
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
+        QueueState::<OneToMany<T>>::first_slots(plan)
+    }
+
+    #[inline(always)]
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteMany<T>, ReadMany<T>) {
+        let [write, read] = LaneShare::first(slots, plan);
+        (WriteMany::new(write), ReadMany::new(read))
+    }
+}
+
+impl Divide for Spmc {
+    fn another<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
+        read.another()
+    }
+}
+
+/// Many producers, many consumers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mpmc {}
+
+impl AnyKind for Mpmc {
+    type Corrupt = Infallible;
+}
+
+impl QueueKind for Mpmc {}
+
+impl Joinable for Mpmc {}
+
+impl ManyConsumers for Mpmc {}
+
+impl Parts for Mpmc {
+    type Bad = Infallible;
+    type Write<T: Send> = WriteMany<T>;
+    type Read<T: Send> = ReadMany<T>;
+    type ControlBlock = Own;
+    type Cell<T: Send> = T;
+    const NAME: &'static str = "mpmc";
+}
+
+impl Build for Mpmc {
+    type Slots<T: Send> = <OneToMany<T> as NewLane>::Slots;
+
+    #[inline(always)]
+    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
+        QueueState::<OneToMany<T>>::first_slots(plan)
+    }
+
+    #[inline(always)]
+    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteMany<T>, ReadMany<T>) {
+        let [write, read] = LaneShare::first(slots, plan);
+        (WriteMany::new(write), ReadMany::new(read))
+    }
+}
+
+impl Divide for Mpmc {
+    fn another<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
+        read.another()
+    }
+}
+
+impl Join for Mpmc {
+    fn another<T: Send>(write: &WriteMany<T>) -> Result<WriteMany<T>, CapacityError> {
+        write.another()
+    }
 }

@@ -26,7 +26,6 @@
 pub(crate) mod across;
 mod builder;
 pub mod bytes;
-mod channels;
 #[cfg(feature = "shm")]
 mod checked;
 mod consumer;

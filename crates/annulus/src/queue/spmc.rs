@@ -19,57 +19,7 @@
 //! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 100);
 //! ```
 
-use core::convert::Infallible;
-
-use super::channels::channels;
-use super::kind::{AnyKind, Build, Divide, ManyConsumers, Parts, QueueKind};
-
-use super::lane_node::{NewLane, Plan};
-use super::read_many::ReadMany;
-use super::state::{LaneShare, QueueState};
-use super::write_many::WriteMany;
-use crate::error::CapacityError;
-use crate::lane::{OneToMany, Own};
-
-/// One producer, many consumers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Spmc {}
+use super::builder::channels;
+pub use super::kind::Spmc;
 
 channels!(Spmc, holds: "Makes a queue that holds exactly `capacity` messages.");
-
-impl AnyKind for Spmc {
-    type Corrupt = Infallible;
-}
-
-impl QueueKind for Spmc {}
-impl ManyConsumers for Spmc {}
-
-impl Parts for Spmc {
-    type Bad = Infallible;
-    type Write<T: Send> = WriteMany<T>;
-    type Read<T: Send> = ReadMany<T>;
-    type ControlBlock = Own;
-    type Cell<T: Send> = T;
-    const NAME: &'static str = "spmc";
-}
-
-impl Build for Spmc {
-    type Slots<T: Send> = <OneToMany<T> as NewLane>::Slots;
-
-    #[inline(always)]
-    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        QueueState::<OneToMany<T>>::first_slots(plan)
-    }
-
-    #[inline(always)]
-    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteMany<T>, ReadMany<T>) {
-        let [write, read] = LaneShare::first(slots, plan);
-        (WriteMany::new(write), ReadMany::new(read))
-    }
-}
-
-impl Divide for Spmc {
-    fn another<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
-        read.another()
-    }
-}
