@@ -11,9 +11,8 @@ use core::ptr::NonNull;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::ends::{Read, take_up_to};
+use super::ends::{Read, outlined, take_up_to};
 use super::kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
-use super::outlined::outlined;
 use super::shared_slice::SharedSlice;
 use super::stats::ChannelStats;
 use crate::Closer;

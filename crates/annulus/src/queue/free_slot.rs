@@ -1,17 +1,78 @@
-//! [`AwaitFreeSlot`]: a producer that waits for a free slot, and sends nothing yet.
+//! How a producer waits for a free slot in its lane, whichever kind of lane that is: a thread in
+//! [`wait_for_free_slot`], a select or a task by [`AwaitFreeSlot`], which sends nothing yet.
 
+#[cfg(any(feature = "std", feature = "async"))]
 use core::marker::PhantomData;
 
+#[cfg(any(feature = "std", feature = "async"))]
 use super::ends::Write;
+use super::lane_node::{LaneNode, QueueLane};
+use super::state::QueueState;
 use crate::error::Refusal;
 use crate::sync::AtomicU64;
-#[cfg(feature = "std")]
-use crate::wait::WaitStrategy;
-use crate::wait::{EventCount, Look, Wait};
+use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
+
+/// Waits for a free slot of `node`, and returns how many slots `count_free` then found free: `freed` is the
+/// word that changes when the first of them becomes free. For a few looks it waits until there are
+/// `preferred` of them. Returns [`Refusal::Full`] once `deadline` has passed.
+#[cold]
+#[inline(never)]
+pub(super) fn wait_for_free_slot<L: QueueLane>(
+    state: &QueueState<L>,
+    node: &LaneNode<L>,
+    preferred: u64,
+    count_free: impl Fn(&L) -> u64,
+    freed: &AtomicU64,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Result<u64, Refusal> {
+    if let Some(counters) = &state.counters {
+        counters.saw_waiting(state.plan.capacity as u64);
+    }
+    let backoff = WriterBackoff::new(preferred, deadline);
+    wait_until(&mut FullLane { state, node, count_free, freed, backoff }, strategy, deadline)
+        .unwrap_or(Err(Refusal::Full))
+}
+
+/// A producer whose lane is full.
+struct FullLane<'a, L: QueueLane, R> {
+    state: &'a QueueState<L>,
+    node: &'a LaneNode<L>,
+    count_free: R,
+    freed: &'a AtomicU64,
+    backoff: WriterBackoff,
+}
+
+impl<L: QueueLane, R: Fn(&L) -> u64> Wait for FullLane<'_, L, R> {
+    type Found = Result<u64, Refusal>;
+
+    fn event(&self) -> &EventCount {
+        &self.node.released
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.freed)
+    }
+
+    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+        Some(&mut self.backoff)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        if self.state.is_closed() {
+            return Look::Found(Err(Refusal::Closed));
+        }
+        let free = (self.count_free)(&self.node.lane);
+        self.backoff.judge(free, Ok(free))
+    }
+}
 
 /// Until a producer's end has a free slot.
+#[cfg(any(feature = "std", feature = "async"))]
 pub(super) struct AwaitFreeSlot<'p, W, T>(&'p mut W, PhantomData<fn() -> T>);
 
+#[cfg(any(feature = "std", feature = "async"))]
 impl<'p, W: Write<T>, T> AwaitFreeSlot<'p, W, T> {
     pub(super) fn of(end: &'p mut W) -> Self {
         Self(end, PhantomData)
@@ -37,6 +98,7 @@ impl<'p, W: Write<T>, T> AwaitFreeSlot<'p, W, T> {
     }
 }
 
+#[cfg(any(feature = "std", feature = "async"))]
 impl<W: Write<T>, T> Wait for AwaitFreeSlot<'_, W, T> {
     type Found = Result<(), Refusal>;
 
@@ -59,7 +121,7 @@ impl<W: Write<T>, T> Wait for AwaitFreeSlot<'_, W, T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(all(test, any(feature = "std", feature = "async"), not(annulus_loom)))]
 mod tests {
     use super::*;
     use crate::queue::{Consumer, Producer, QueueKind};

@@ -31,9 +31,7 @@ mod checked;
 mod consumer;
 mod ends;
 mod fan_in;
-#[cfg(any(feature = "std", feature = "async"))]
 mod free_slot;
-mod full;
 mod iter;
 mod kind;
 mod lane_node;
@@ -44,7 +42,6 @@ pub mod mpmc;
 pub mod mpsc;
 #[doc(alias = "shared")]
 pub mod ordered;
-mod outlined;
 mod producer;
 mod read;
 mod read_many;

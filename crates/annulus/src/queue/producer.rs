@@ -9,9 +9,8 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::ends::Write;
+use super::ends::{Write, outlined};
 use super::kind::{AnyKind, InPlace, Joinable};
-use super::outlined::outlined;
 use super::reservation::Reservation;
 use crate::Closer;
 #[cfg(feature = "std")]

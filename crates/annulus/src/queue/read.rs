@@ -15,9 +15,8 @@ use core::convert::Infallible;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
-use super::ends::Read;
+use super::ends::{Read, outlined};
 use super::lane_node::LaneNode;
-use super::outlined::outlined;
 use super::roster::Round;
 use super::state::{LaneShare, QueueState, state_of};
 use crate::base::drop_all::{drop_all, drop_each};

@@ -15,7 +15,7 @@ use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use super::ends::Write;
-use super::full::wait_for_free_slot;
+use super::free_slot::wait_for_free_slot;
 use super::lane_node::LaneNode;
 use super::latency_sampler::LatencySampler;
 use super::state::{LaneShare, QueueState, state_of};
@@ -34,7 +34,7 @@ use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
 ///
 /// Single messages are sent in runs. Within a run, a message has a slot that is known to be free, and the
 /// next slot lies beside it. So a send stores the message and the tail, and checks whether there is more to
-/// do; that is all. Everything else is done between two runs, [outlined](super::outlined).
+/// do; that is all. Everything else is done between two runs, [outlined](super::ends::outlined).
 ///
 /// The limit beyond the run is cached in the lane, and the queue state is reached through the node. The fewer
 /// numbers a handle has, the more likely all of them are in registers, together with those of the loop that

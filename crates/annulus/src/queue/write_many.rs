@@ -1,7 +1,7 @@
 //! The producer's end of a one-to-many lane: stamped.send1 to stamped.send3 of `lane/stamped.rs`.
 
 use super::ends::Write;
-use super::full::wait_for_free_slot;
+use super::free_slot::wait_for_free_slot;
 use super::lane_node::LaneNode;
 use super::state::{LaneShare, QueueState, state_of};
 use crate::base::hint::unlikely;
