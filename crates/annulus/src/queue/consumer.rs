@@ -7,22 +7,36 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 use core::ptr::NonNull;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
+
 use super::ends::{Read, outlined, take_up_to};
 use super::kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
+use super::lane_node::QueueLane;
 use super::shared_slice::SharedSlice;
-use super::stats::ChannelStats;
 use crate::Closer;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
+use crate::lane::Number;
+#[cfg(feature = "std")]
+use crate::memory::Placement;
+#[cfg(feature = "numa")]
+use crate::memory::{MemoryError, node_here};
 use crate::observer::observable;
-use crate::sync::AtomicU64;
-use crate::wait::own_strategy;
-use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, wait_until};
+use crate::receive::batches::{Batches, Mark};
+use crate::receive::{Receive, Waitable};
+use crate::stats::ProducerStats;
+use crate::sync::{AtomicU64, mutated};
+use crate::wait::{Deadline, EventCount, Look, Source, Wait, WaitStrategy, own_strategy, wait_until};
+#[cfg(feature = "async")]
+use crate::wait::{Streaming, Waiting};
 
 /// The receiving end of a queue: each message of the queue reaches one consumer.
 ///
@@ -534,6 +548,67 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     }
 }
 
+/// The slow path of a receive that does not wait.
+#[cold]
+#[inline(never)]
+pub(super) fn look<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError<E::Corrupt>> {
+    look_for::<T, E, T>(end, E::try_take)
+}
+
+/// Looks for what `find` finds, or for the end.
+#[inline(always)]
+fn look_for<T, E: Read<T>, F>(
+    end: &mut E,
+    mut find: impl FnMut(&mut E) -> Option<F>,
+) -> Result<F, TryRecvError<E::Corrupt>> {
+    loop {
+        // What the plain path has found.
+        if let Some(corrupt) = end.take_corrupt() {
+            return Err(TryRecvError::Corrupt(corrupt));
+        }
+        if let Some(found) = find(end) {
+            return Ok(found);
+        }
+        if let Some(corrupt) = end.take_corrupt() {
+            return Err(TryRecvError::Corrupt(corrupt));
+        }
+        if !end.state().may_be_over() {
+            return Err(TryRecvError::Empty);
+        }
+        if end.settle() {
+            return Err(TryRecvError::Closed);
+        }
+    }
+}
+
+/// What `find` finds, or the end.
+pub(super) struct NextMessage<'c, T: Send, K: AnyKind, Find> {
+    pub(super) consumer: &'c mut Consumer<T, K>,
+    pub(super) find: Find,
+    /// It is in a hurry.
+    pub(super) eager: bool,
+}
+
+impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for NextMessage<'_, T, K, Find> {
+    type Found = Result<F, RecvError>;
+
+    fn event(&self) -> &EventCount {
+        &self.consumer.end.state().published
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.consumer.end.watched()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        if self.eager {
+            self.consumer.end.expect();
+        }
+        Look::from(self.consumer.look_for(&mut self.find))
+    }
+}
+
 /// In place: for queues with one consumer, [`spsc`](crate::spsc) and [`mpsc`](crate::mpsc).
 ///
 /// Between processes, the other process may write to a message while it is read. So the verbs that show
@@ -815,64 +890,211 @@ impl<T: Send, K: ManyConsumers> Clone for Consumer<T, K> {
     }
 }
 
-/// The slow path of a receive that does not wait.
-#[cold]
-#[inline(never)]
-pub(super) fn look<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError<E::Corrupt>> {
-    look_for::<T, E, T>(end, E::try_take)
-}
-
-/// Looks for what `find` finds, or for the end.
-#[inline(always)]
-fn look_for<T, E: Read<T>, F>(
-    end: &mut E,
-    mut find: impl FnMut(&mut E) -> Option<F>,
-) -> Result<F, TryRecvError<E::Corrupt>> {
-    loop {
-        // What the plain path has found.
-        if let Some(corrupt) = end.take_corrupt() {
-            return Err(TryRecvError::Corrupt(corrupt));
-        }
-        if let Some(found) = find(end) {
-            return Ok(found);
-        }
-        if let Some(corrupt) = end.take_corrupt() {
-            return Err(TryRecvError::Corrupt(corrupt));
-        }
-        if !end.state().may_be_over() {
-            return Err(TryRecvError::Empty);
-        }
-        if end.settle() {
-            return Err(TryRecvError::Closed);
-        }
-    }
-}
-
-/// What `find` finds, or the end.
-pub(super) struct NextMessage<'c, T: Send, K: AnyKind, Find> {
-    pub(super) consumer: &'c mut Consumer<T, K>,
-    pub(super) find: Find,
-    /// It is in a hurry.
-    pub(super) eager: bool,
-}
-
-impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for NextMessage<'_, T, K, Find> {
-    type Found = Result<F, RecvError>;
-
+// SAFETY: the events are in the queue state, which the consumer keeps alive.
+unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
     fn event(&self) -> &EventCount {
-        &self.consumer.end.state().published
+        &self.end.state().published
     }
 
-    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
-        self.consumer.end.watched()
+        self.end.watched()
     }
 
-    fn poll(&mut self) -> Look<Self::Found> {
-        if self.eager {
-            self.consumer.end.expect();
+    fn is_ready(&mut self) -> bool {
+        match self.look_for(|end| end.has_some().then_some(())) {
+            // (What is corrupt is there, too.)
+            Ok(()) | Err(TryRecvError::Corrupt(_)) => true,
+            Err(TryRecvError::Closed) => !mutated!("end_is_not_ready"),
+            Err(TryRecvError::Empty) => false,
         }
-        Look::from(self.consumer.look_for(&mut self.find))
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.wait_strategy()
+    }
+}
+
+impl<T: Send, K: AnyKind> Batches for Consumer<T, K> {
+    fn has_more(&mut self) -> bool {
+        self.end.has_more()
+    }
+
+    /// Of each lane with a message. What a producer sends that joins later comes after the mark, also in a
+    /// lane that was there.
+    fn mark(&mut self) -> Mark {
+        let spans = self.end.state().nodes().map(|node| (node.index, node.lane.span()));
+        let ends = spans.filter(|(_, span)| span.count() > 0);
+        Mark::of(ends.map(|(lane, span)| (u64::from(lane), span.tail.get())))
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        let roster = &self.end.state().roster;
+        mark.is_passed(|lane, end| {
+            roster.node(lane as usize).is_none_or(|node| !node.lane.head().is_before(Number::new(end)))
+        })
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+}
+
+impl<T: Send, K: AnyKind> Waitable for Consumer<T, K> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
+    type Item = T;
+
+    #[inline(always)]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        if let Some(value) = self.end.take_plainly() {
+            return Look::Found(Ok(value));
+        }
+        // (Nobody is told of it.)
+        self.end.take_corrupt();
+        // Decision 0072: a select looks at many that are empty.
+        if self.end.is_plainly_empty() {
+            return Look::Nothing;
+        }
+        // Not outlined: a consumer that a future borrows lies in memory anyway.
+        if let Some(value) = self.end.try_take() {
+            return Look::Found(Ok(value));
+        }
+        if self.end.take_corrupt().is_some() {
+            return Look::Again;
+        }
+        if !self.end.state().may_be_over() {
+            return Look::Nothing;
+        }
+        Look::from(look::<T, _>(&mut self.end))
+    }
+
+    /// By its own: who spins for the next message is in a hurry.
+    fn recv_late(
+        &mut self,
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Option<Result<T, RecvError>> {
+        self.wait(strategy, deadline)
+    }
+
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
+    }
+}
+
+/// In tasks.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send, K: AnyKind> Consumer<T, K> {
+    /// Receives the next message, like [`recv`](Self::recv), in a task: the task waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. If it was woken for
+    /// a message, another consumer that waits is woken in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// let writer = std::thread::spawn(move || producer.send("hello"));
+    /// pollster::block_on(async {
+    ///     assert_eq!(consumer.recv_async().await, Ok("hello"));
+    ///     assert_eq!(consumer.recv_async().await, Err(annulus::RecvError));
+    /// });
+    /// # writer.join().unwrap().unwrap();
+    /// ```
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+        Waiting::next_of(self)
+    }
+
+    /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages behind it
+    /// into `values`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
+    /// `values` is empty, it returns 0 at once, whether the queue is open or closed.
+    ///
+    /// *Cancel safety*: that of [`recv_async`](Self::recv_async).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_async`](Self::recv_async). `values` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut values = [0; 8];
+    /// assert_eq!(pollster::block_on(consumer.recv_batch_async(&mut values)), Ok(3));
+    /// assert_eq!(values[..3], [1, 2, 3]);
+    /// ```
+    pub async fn recv_batch_async(&mut self, values: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, rest)) = values.split_first_mut() else { return Ok(0) };
+        *first = self.recv_async().await?;
+        Ok(1 + self.try_recv_batch(rest))
+    }
+
+    /// A stream of the messages. It ends when the queue is closed and empty. Once it has ended, it stays so.
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no message that it did not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(producer);
+    /// assert_eq!(pollster::block_on(consumer.stream().collect::<Vec<_>>()), [1, 2, 3]);
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the consumer.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the consumer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut producer, consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(producer);
+    /// assert_eq!(pollster::block_on(consumer.into_stream().collect::<Vec<_>>()), [1, 2, 3]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+}
+
+/// What a queue looks like at one moment: the short form of [`Stats`](crate::Stats). Made by
+/// [`Consumer::snapshot`](crate::queue::Consumer::snapshot).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelStats {
+    /// One entry for each producer, in the order of joining. A producer that has left is listed while its
+    /// messages lie in a ring that no other producer has taken over.
+    pub producers: Vec<ProducerStats>,
+    /// Whether the queue is closed.
+    pub closed: bool,
+}
+
+impl ChannelStats {
+    /// How many messages wait to be received.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.producers.iter().map(|producer| producer.pending).sum()
     }
 }
 
@@ -883,5 +1105,77 @@ impl<T: Send, K: AnyKind> fmt::Debug for Consumer<T, K> {
             .field("len", &self.len())
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()
+    }
+}
+
+// Last on its page.
+#[cfg(feature = "std")]
+impl<T: Send, K: AnyKind> Consumer<T, K> {
+    /// What the memory of all rings is like now, and which options of
+    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    /// O(rings).
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        let rings = self.end.state().nodes().map(|node| node.lane.block().placement());
+        rings.reduce(Placement::and).unwrap_or_default()
+    }
+
+    /// Moves the slots of all rings to the NUMA node of the core on which the calling thread runs now. Pin
+    /// the thread before. The queue must have the option
+    /// [`near_reader`](crate::memory::Memory::near_reader). Where several consumers call this, the last call
+    /// decides.
+    ///
+    /// Rings of producers that join later go there, too. The ring of a producer that joins during this call
+    /// may be left out: [`placement`](Self::placement) says so, and another call moves it.
+    ///
+    /// This takes system calls, and handles that use a slot meanwhile wait for its page. No message is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError`]: the queue was made without that option, or the slots of a ring can't be moved. Those
+    /// of other rings may have been moved.
+    #[cfg(feature = "numa")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
+        self.end.state().bring_to(node_here()?)
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use core::ptr::NonNull;
+
+    use crate::base::room::Before;
+    use crate::queue::ends::Write;
+    use crate::queue::kind::Joinable;
+    use crate::queue::lane_node::{LaneNode, NewLane};
+    use crate::queue::{Producer, mpmc, mpsc};
+
+    fn beside_one_that_joins<K: Joinable>((first, mut consumer): (Producer<u64, K>, Consumer<u64, K>))
+    where
+        <K::Write<u64> as Write<u64>>::Lane: NewLane,
+    {
+        let (state, mut mark) = (first.end.state(), Mark::of([]));
+        state.roster.add(|index| {
+            // The lane is counted and not there yet, and one behind it has a message already.
+            first.clone().try_send(7).unwrap();
+            mark = consumer.mark();
+            let plan = &state.plan.again(&None);
+            let slots = <K::Write<u64> as Write<u64>>::Lane::slots(plan, Before::NOTHING).unwrap();
+            // SAFETY: `made` has room for it.
+            let lane = |place| unsafe { NewLane::write_at(place, slots, plan) };
+            LaneNode::made(lane, index, 9, NonNull::from(state).cast(), plan, EventCount::new())
+        });
+        assert!(!consumer.has_passed(&mut mark));
+        assert_eq!(consumer.try_recv(), Ok(7));
+        assert!(consumer.has_passed(&mut mark));
+    }
+
+    #[test]
+    fn a_lane_that_is_being_added_shifts_no_mark() {
+        beside_one_that_joins(mpsc::channel(4));
+        beside_one_that_joins(mpmc::channel(4));
     }
 }

@@ -47,24 +47,13 @@ mod read;
 mod read_many;
 mod reservation;
 mod roster;
-#[cfg(feature = "std")]
-mod select;
 mod shared_slice;
-mod source;
 pub mod spmc;
 pub mod spsc;
 mod state;
-mod stats;
-#[cfg(feature = "async")]
-mod tasks;
 mod thinning;
-mod transmit;
 mod write;
 mod write_many;
-
-// Last on each page.
-#[cfg(feature = "std")]
-mod placement;
 
 pub use crate::stats::{Latency, ProducerStats};
 // For models, which know of no module `shm`.
@@ -72,7 +61,7 @@ pub use crate::stats::{Latency, ProducerStats};
 #[doc(hidden)]
 pub use across::{Across, Joins, ManyAcross};
 pub use builder::Builder;
-pub use consumer::Consumer;
+pub use consumer::{ChannelStats, Consumer};
 pub use iter::{IntoIter, Iter, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 // For the C library.
@@ -84,4 +73,3 @@ pub use lent::Lent;
 pub use producer::Producer;
 pub use reservation::Reservation;
 pub use shared_slice::SharedSlice;
-pub use stats::ChannelStats;

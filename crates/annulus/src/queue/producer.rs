@@ -1,23 +1,38 @@
 //! [`Producer`]: the sending verbs, for all kinds of queue.
 //!
 //! ```text
-//! send ─▶ send_as ─▶ send_plainly of the end (`write.rs`; `write_many.rs` in `queue::ordered`)
+//! send ─▶ send_as ─▶ send_plainly of the end (`write.rs`; `write_many.rs` where there are many consumers)
 //!                     └─ the message came back ─▶ send_slow_path, outlined: wait for room, or closed
 //! ```
 
+#[cfg(feature = "std")]
+use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
 use super::ends::{Write, outlined};
+#[cfg(any(feature = "std", feature = "async"))]
+use super::free_slot::AwaitFreeSlot;
 use super::kind::{AnyKind, InPlace, Joinable};
 use super::reservation::Reservation;
 use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
+#[cfg(feature = "std")]
+use crate::memory::Placement;
 use crate::observer::observable;
+#[cfg(feature = "std")]
+use crate::transmit::await_room::Alone;
 use crate::transmit::in_parts::in_parts;
+#[cfg(feature = "std")]
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::transmits;
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, Choice, EventCount, Finding, Look, SendChoice, Sending, Wait};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
@@ -523,6 +538,106 @@ impl<T: Send, K: Joinable> Clone for Producer<T, K> {
     }
 }
 
+// As what one can send into: `Transmit`.
+transmits! {
+    [T: Send, K: AnyKind] Producer<T, K>: T;
+    |producer, value| now: match producer.end.send_plainly(value) {
+        Ok(()) => Ok(()),
+        Err(value) => try_send_slow_path(&mut producer.end, value),
+    },
+    |strategy, deadline| late: {
+        let strategy = strategy.unwrap_or(producer.end.state().plan.strategy);
+        send_slow_path(&mut producer.end, value, strategy, deadline)
+    },
+    closed: producer.is_closed(),
+    task: Producer::send_async(producer, value),
+}
+
+/// In tasks.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send, K: AnyKind> Producer<T, K> {
+    /// Sends `value`, like [`send`](Self::send), in a task: while the ring is full, the task waits, not its
+    /// thread.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has sent nothing. The value is
+    /// dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, consumer) = annulus::spsc::channel(2);
+    /// let reader = std::thread::spawn(move || consumer.into_iter().sum::<u64>());
+    /// pollster::block_on(async {
+    ///     for number in 1..=100 {
+    ///         producer.send_async(number).await.unwrap(); // waits for the reader
+    ///     }
+    /// });
+    /// drop(producer);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// ```
+    pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
+        let Err(value) = self.end.send_plainly(value) else {
+            return Ok(());
+        };
+        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        if unsafe { Waiting::new(AwaitFreeSlot::of(&mut self.end)) }.await.is_err() {
+            return Err(SendError(value));
+        }
+        // SAFETY: a slot is free, and stays so: nothing came between.
+        unsafe { self.end.send(value) }.map_err(SendError)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send, K: AnyKind> Producer<T, K> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
+        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        let room = unsafe { Finding::new(AwaitFreeSlot::of(&mut self.end), AwaitFreeSlot::strategy) };
+        // SAFETY: what `found` says is of the last poll.
+        Sending::new(room, |free, found, value| unsafe { free.fill(found, value) }.map_err(SendError))
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send, K: AnyKind> WaitsForRoom for Producer<T, K> {}
+
+#[cfg(feature = "std")]
+impl<T: Send, K: AnyKind> HasRoom for Producer<T, K> {
+    fn room(&mut self) -> Box<dyn Arm + '_> {
+        // SAFETY: as above.
+        Box::new(unsafe {
+            Finding::that_takes_nothing(AwaitFreeSlot::of(&mut self.end), AwaitFreeSlot::strategy)
+        })
+    }
+}
+
+/// For the input of a pipeline.
+#[cfg(feature = "std")]
+impl<T: Send, K: AnyKind> Alone for Producer<T, K> {
+    fn released(&self) -> &EventCount {
+        self.end.event()
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        match AwaitFreeSlot::of(&mut self.end).poll() {
+            Look::Found(found) => found,
+            Look::Nothing | Look::Again => Err(Refusal::Full),
+        }
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.end.state().plan.strategy
+    }
+}
+
 impl<T: Send, K: AnyKind> fmt::Debug for Producer<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Producer")
@@ -531,5 +646,17 @@ impl<T: Send, K: AnyKind> fmt::Debug for Producer<T, K> {
             .field("capacity", &self.capacity())
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()
+    }
+}
+
+// Last on its page.
+#[cfg(feature = "std")]
+impl<T: Send, K: AnyKind> Producer<T, K> {
+    /// What the memory of this producer's ring is like now, and which options of
+    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.end.block().placement()
     }
 }
