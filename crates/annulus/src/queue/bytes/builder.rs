@@ -1,4 +1,4 @@
-//! [`Builder`]: makes queues of bytes.
+//! [`channel`] and [`Builder`]: they make queues of bytes.
 
 use super::layout::{max_len, ring_words};
 use super::{Consumer, Producer};
@@ -147,4 +147,16 @@ impl Builder {
             built.map_err(|error| if is_too_large(&error) { too_large } else { error })?;
         Ok((Producer { words: producer, capacity }, Consumer { words: consumer, capacity }))
     }
+}
+
+/// Makes a queue for records of up to `capacity / 2` bytes. See [how much fits](super#how-much-fits).
+///
+/// # Panics
+///
+/// If `capacity` is below 2, or memory has no room for so many bytes. [`Builder::build`] returns an error
+/// instead.
+#[must_use]
+#[track_caller]
+pub fn channel(capacity: usize) -> (Producer, Consumer) {
+    Builder::new(capacity).build().unwrap_or_else(|error| panic!("{error}"))
 }

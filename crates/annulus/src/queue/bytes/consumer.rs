@@ -1,8 +1,12 @@
 //! [`Consumer`]: the reading verbs.
 
+use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
+
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
 
 use super::Record;
 use super::record::next_len;
@@ -10,12 +14,22 @@ use crate::Closer;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
+#[cfg(feature = "numa")]
+use crate::memory::MemoryError;
+#[cfg(feature = "std")]
+use crate::memory::Placement;
 use crate::observer::observable;
 use crate::queue;
 use crate::queue::InPlace;
+#[cfg(feature = "async")]
+use crate::queue::consumer::NextMessage;
+use crate::receive::batches::{Batches, Mark};
+use crate::receive::{Receive, Waitable};
 use crate::spsc::Spsc;
-use crate::wait::own_strategy;
-use crate::wait::{Deadline, WaitStrategy};
+use crate::sync::AtomicU64;
+use crate::wait::{Deadline, EventCount, Look, Source, WaitStrategy, own_strategy};
+#[cfg(feature = "async")]
+use crate::wait::{Streaming, Waiting};
 
 /// The reading end of a [queue of bytes](super).
 ///
@@ -212,11 +226,197 @@ impl<K: InPlace> Consumer<K> {
     }
 }
 
+// Something is there for a consumer of words just where a record is.
+
+// SAFETY: the events are those of the consumer of words, which this has.
+unsafe impl<K: InPlace> Source for Consumer<K> {
+    fn event(&self) -> &EventCount {
+        self.words.event()
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.words.watched()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.words.is_ready()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.words.strategy()
+    }
+}
+
+impl<K: InPlace> Batches for Consumer<K> {
+    fn has_more(&mut self) -> bool {
+        self.words.has_more()
+    }
+
+    fn mark(&mut self) -> Mark {
+        self.words.mark()
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        self.words.has_passed(mark)
+    }
+}
+
+impl<K: InPlace> Waitable for Consumer<K> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+/// A message is a copy of a record.
+impl<K: InPlace> Receive for Consumer<K> {
+    type Item = Box<[u8]>;
+
+    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
+        self.try_read().map(Into::into).into()
+    }
+}
+
+/// In tasks.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<K: InPlace> Consumer<K> {
+    /// The next record, like [`read`](Self::read), in a task: the task waits, not its thread.
+    ///
+    /// There is no form for a batch, as there is none of [`read`](Self::read): a record borrows the consumer
+    /// until it is given back. Await the first one, and take those behind it by
+    /// [`try_read`](Self::try_read), which never waits.
+    ///
+    /// *Cancel safety*: a future that is dropped has read nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// let writer = std::thread::spawn(move || producer.write(b"hello"));
+    /// pollster::block_on(async {
+    ///     assert_eq!(*consumer.read_async().await.unwrap(), *b"hello");
+    ///     assert!(consumer.read_async().await.is_err());
+    /// });
+    /// # writer.join().unwrap().unwrap();
+    /// ```
+    ///
+    /// All that is there, and at least one:
+    ///
+    /// ```
+    /// # let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// producer.write(b"one").unwrap();
+    /// producer.write(b"two").unwrap();
+    /// let bytes = pollster::block_on(async {
+    ///     let mut bytes = consumer.read_async().await?.to_vec();
+    ///     while let Ok(record) = consumer.try_read() {
+    ///         bytes.extend_from_slice(&record);
+    ///     }
+    ///     Ok::<_, annulus::RecvError>(bytes)
+    /// })?;
+    /// assert_eq!(bytes, b"onetwo");
+    /// # Ok::<(), annulus::RecvError>(())
+    /// ```
+    pub async fn read_async(&mut self) -> Result<Record<'_, K>, RecvError> {
+        let next = NextMessage { consumer: &mut self.words, find: next_len::<K>, eager: false };
+        // SAFETY: the events are in the queue state, which the consumer keeps alive.
+        let len = unsafe { Waiting::new(next) }.await?;
+        Ok(Record::new(&mut self.words.end, len))
+    }
+
+    /// A stream of the records, each copied into a box of its own. It ends when the queue is closed and
+    /// empty. Once it has ended, it stays so. (To read without a copy, call [`read_async`](Self::read_async)
+    /// in a loop.)
+    ///
+    /// *Cancel safety*: a stream that is dropped has read no record that it did not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// producer.write(b"one").unwrap();
+    /// producer.write(b"four").unwrap();
+    /// drop(producer);
+    /// let lengths = consumer.stream().map(|record| record.len());
+    /// assert_eq!(pollster::block_on(lengths.collect::<Vec<_>>()), [3, 4]);
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = Box<[u8]>> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the consumer.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the consumer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut producer, consumer) = annulus::queue::bytes::channel(64);
+    /// producer.write(b"one").unwrap();
+    /// drop(producer);
+    /// assert_eq!(pollster::block_on(consumer.into_stream().collect::<Vec<_>>()), [Box::from(*b"one")]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = Box<[u8]>> + Unpin {
+        Streaming::messages_of(self)
+    }
+}
+
 impl<K: InPlace> fmt::Debug for Consumer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consumer")
             .field("capacity", &self.capacity)
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()
+    }
+}
+
+// Last on its page.
+#[cfg(feature = "std")]
+impl<K: InPlace> Consumer<K> {
+    /// As [`Producer::placement`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.words.placement()
+    }
+
+    /// Moves the ring to the NUMA node of the core on which the calling thread runs now. Pin the thread
+    /// before. The queue must have the option [`near_reader`](crate::memory::Memory::near_reader).
+    ///
+    /// This takes system calls, and a producer that uses a page meanwhile waits for it. No record is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError`]: the queue was made without that option, or some pages can't be moved. They stay where
+    /// they are then.
+    #[cfg(feature = "numa")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
+        self.words.bring_memory_here()
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::queue::bytes::channel;
+    use crate::sync::Ordering;
+
+    /// A waiter that waits by the processor watches the word that a record changes.
+    #[test]
+    fn a_record_changes_the_word_that_is_watched() {
+        let (mut producer, consumer) = channel(64);
+        let word = consumer.watched().unwrap();
+        let before = word.load(Ordering::Relaxed);
+        producer.try_write(&[]).unwrap();
+        assert_ne!(word.load(Ordering::Relaxed), before);
     }
 }

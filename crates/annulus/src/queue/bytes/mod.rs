@@ -57,34 +57,21 @@
 //! and an `EventNotifier`. There, a message is a copy of the record, a `Box<[u8]>`. The producer has an arm
 //! of `select!` that reserves room for a record of a given length.
 
-// The order of a page: rustdoc shows the verbs of a handle in the order of these modules.
-mod consumer;
-mod producer;
-
-#[cfg(any(feature = "std", feature = "async"))]
-mod await_room;
 mod builder;
+mod consumer;
 mod error;
 mod layout;
-mod make;
-#[cfg(feature = "std")]
-mod placement;
+mod producer;
 mod record;
 mod reservation;
-#[cfg(feature = "std")]
-mod select;
-mod source;
-#[cfg(feature = "async")]
-mod tasks;
 #[cfg(all(test, not(annulus_loom)))]
 mod tests;
 
-pub use builder::Builder;
+pub use builder::{Builder, channel};
 pub use consumer::Consumer;
 #[cfg(feature = "std")]
 pub use error::WriteTimeoutError;
 pub use error::{RecordTooLong, TryWriteError, WriteError};
-pub use make::channel;
 pub use producer::Producer;
 pub use record::Record;
 pub use reservation::Reservation;

@@ -11,12 +11,20 @@ use super::{RecordTooLong, Reservation, TryWriteError, WriteError};
 use crate::Closer;
 use crate::error::{GiveBack, Refusal};
 use crate::lane::ControlBlock;
+#[cfg(feature = "std")]
+use crate::memory::Placement;
 use crate::observer::observable;
 use crate::queue::ends::Write;
 use crate::queue::write::WriteEnd;
 use crate::queue::{self, InPlace};
 use crate::spsc::Spsc;
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, Choice, Finding};
 use crate::wait::{Deadline, WaitStrategy};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{EventCount, Look, Wait};
 
 /// The writing end of a [queue of bytes](super).
 ///
@@ -281,9 +289,187 @@ impl<K: InPlace> Producer<K> {
 
 /// How many slots a record of `len` bytes takes now, with the padding before it. Only a write changes that.
 #[inline]
-pub(super) fn slots_for<T: Send, C: ControlBlock>(end: &WriteEnd<T, C>, len: usize) -> usize {
+fn slots_for<T: Send, C: ControlBlock>(end: &WriteEnd<T, C>, len: usize) -> usize {
     let words = words_of(len);
     padding_before(words, end.to_storage_end()) + words
+}
+
+/// Looks for room, and reserves what was found: for waits that are no verb of a thread.
+#[cfg(any(feature = "std", feature = "async"))]
+impl<K: InPlace> Producer<K> {
+    /// Whether there is room for a record of `len` bytes, or never will be; `None` if there is none now.
+    fn look_for_room(&mut self, len: usize) -> Option<Result<(), WriteError>> {
+        let end = match self.end_for::<WriteError>(len) {
+            Ok(end) => end,
+            Err(error) => return Some(Err(error)),
+        };
+        // Not a hint: who waits is woken by the close once.
+        if Write::state(end).is_closed() {
+            // Unreached: a close between two looks of one who waits for room: threads have to meet there
+            return Some(Err(WriteError::Closed));
+        }
+        let slots = slots_for(end, len);
+        end.has_free_slots(slots).then_some(Ok(()))
+    }
+
+    /// The room that the last [`look_for_room`](Self::look_for_room) has found.
+    fn reserve_found(&mut self, len: usize) -> Reservation<'_, K> {
+        let end = K::write_end(&mut self.words.end);
+        Reservation::new(end, len).expect("there is room, and it stays")
+    }
+}
+
+/// Until there is room for a record of so many bytes.
+#[cfg(any(feature = "std", feature = "async"))]
+struct AwaitRecordRoom<'p, K: InPlace> {
+    producer: &'p mut Producer<K>,
+    len: usize,
+}
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl<K: InPlace> Wait for AwaitRecordRoom<'_, K> {
+    type Found = Result<(), WriteError>;
+
+    fn event(&self) -> &EventCount {
+        Write::<u64>::event(&self.producer.words.end)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.producer.look_for_room(self.len).map_or(Look::Nothing, Look::Found)
+    }
+}
+
+/// In tasks.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<K: InPlace> Producer<K> {
+    /// Writes `record`, like [`write`](Self::write), in a task: while there is no room, the task waits, not
+    /// its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has written nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// let reader = std::thread::spawn(move || {
+    ///     let mut bytes = 0;
+    ///     while let Ok(record) = consumer.read() {
+    ///         bytes += record.len();
+    ///     }
+    ///     bytes
+    /// });
+    /// pollster::block_on(async {
+    ///     for _ in 0..100 {
+    ///         producer.write_async(&[7; 32]).await.unwrap(); // waits for the reader
+    ///     }
+    /// });
+    /// drop(producer);
+    /// assert_eq!(reader.join().unwrap(), 3200);
+    /// ```
+    pub async fn write_async(&mut self, record: &[u8]) -> Result<(), WriteError> {
+        let mut reservation = self.reserve_async(record.len()).await?;
+        reservation.write_at(0, record);
+        reservation.commit()
+    }
+
+    /// Room for a record of up to `len` bytes, to be written in place, like [`reserve`](Self::reserve), in a
+    /// task: while there is no room, the task waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has reserved nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::queue::bytes::{WriteError, channel};
+    ///
+    /// let (mut producer, mut consumer) = channel(64);
+    /// pollster::block_on(async {
+    ///     let mut record = producer.reserve_async(3).await?;
+    ///     record.copy_from_slice(b"abc");
+    ///     record.commit()
+    /// })?;
+    /// assert_eq!(*consumer.read().unwrap(), *b"abc");
+    /// # Ok::<(), WriteError>(())
+    /// ```
+    pub async fn reserve_async(&mut self, len: usize) -> Result<Reservation<'_, K>, WriteError> {
+        // (A look by itself: a future that finds room at once has nothing to register.)
+        if let Some(found) = self.look_for_room(len) {
+            found?;
+        } else {
+            // SAFETY: the events are in the queue state, which the producer keeps alive.
+            unsafe { Waiting::new(AwaitRecordRoom { producer: self, len }) }.await?;
+        }
+        // Nothing came between.
+        Ok(self.reserve_found(len))
+    }
+}
+
+#[cfg(feature = "std")]
+impl<K: InPlace> Producer<K> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    pub fn reserve_in_select(
+        &mut self,
+        len: usize,
+    ) -> impl Choice<Found = Result<Reservation<'_, K>, WriteError>> {
+        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        RoomFor(unsafe { Finding::new(AwaitRecordRoom { producer: self, len }, AwaitRecordRoom::strategy) })
+    }
+
+    /// Looks whether a reservation would find room, or an error. It reserves nothing.
+    pub(crate) fn room_for(&mut self, len: usize) -> impl Arm {
+        // SAFETY: as above.
+        unsafe {
+            Finding::that_takes_nothing(AwaitRecordRoom { producer: self, len }, AwaitRecordRoom::strategy)
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<K: InPlace> AwaitRecordRoom<'_, K> {
+    fn strategy(&self) -> WaitStrategy {
+        self.producer.words.end.state().plan.strategy
+    }
+}
+
+/// A reservation as one of several things that a thread waits for.
+#[cfg(feature = "std")]
+struct RoomFor<'p, K: InPlace>(Finding<AwaitRecordRoom<'p, K>, Result<(), WriteError>>);
+
+#[cfg(feature = "std")]
+impl<'p, K: InPlace> Choice for RoomFor<'p, K> {
+    type Found = Result<Reservation<'p, K>, WriteError>;
+
+    fn found(self) -> Self::Found {
+        let (AwaitRecordRoom { producer, len }, found) = self.0.take_both();
+        // Nothing came between.
+        found.map(|()| producer.reserve_found(len))
+    }
+}
+
+#[cfg(feature = "std")]
+// SAFETY: that of the room.
+unsafe impl<K: InPlace> Arm for RoomFor<'_, K> {
+    fn event(&self) -> &EventCount {
+        self.0.event()
+    }
+
+    fn look(&mut self) -> Look<()> {
+        self.0.look()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.0.strategy()
+    }
 }
 
 impl<K: InPlace> fmt::Debug for Producer<K> {
@@ -292,5 +478,17 @@ impl<K: InPlace> fmt::Debug for Producer<K> {
             .field("capacity", &self.capacity)
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()
+    }
+}
+
+// Last on its page.
+#[cfg(feature = "std")]
+impl<K: InPlace> Producer<K> {
+    /// What the memory of the ring is like now, and which options of
+    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.words.placement()
     }
 }

@@ -64,25 +64,11 @@
 //! close. Its message is received, or dropped if no receiver is left. It is dropped soon, not only with the
 //! last sender, because a message may own something that its sender waits for.
 
-// The order of a page: rustdoc shows the verbs of a handle in the order of these modules.
+mod builder;
 mod receiver;
 mod sender;
-
-mod builder;
-mod iter;
-mod make;
-#[cfg(feature = "std")]
-mod placement;
-#[cfg(feature = "std")]
-mod select;
-mod source;
 mod state;
-#[cfg(feature = "async")]
-mod tasks;
-mod transmit;
 
-pub use builder::Builder;
-pub use iter::{IntoIter, Iter, TryIter};
-pub use make::channel;
-pub use receiver::Receiver;
+pub use builder::{Builder, channel};
+pub use receiver::{IntoIter, Iter, Receiver, TryIter};
 pub use sender::Sender;

@@ -1,9 +1,15 @@
-//! [`Receiver`]: the receiving verbs.
+//! [`Receiver`]: the receiving verbs, and the iterators over its messages.
 
 use alloc::vec::Vec;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
+use core::iter::FusedIterator;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
+
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
 
 use super::state::State;
 use crate::Closer;
@@ -11,11 +17,22 @@ use crate::base::common::Common;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
+use crate::lane::Number;
+#[cfg(feature = "std")]
+use crate::memory::Placement;
+#[cfg(feature = "numa")]
+use crate::memory::{MemoryError, node_here};
 use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
-use crate::wait::Deadline;
-use crate::wait::WaitStrategy;
-use crate::wait::own_strategy;
+use crate::receive::Next;
+use crate::receive::batches::{Batches, Mark};
+use crate::receive::{Receive, Waitable};
+use crate::sync::AtomicU64;
+#[cfg(feature = "std")]
+use crate::wait::{Choice, Deadline, Finding};
+use crate::wait::{EventCount, Look, Source, WaitStrategy, own_strategy};
+#[cfg(feature = "async")]
+use crate::wait::{Streaming, Waiting};
 
 /// The receiving end of an [ordered queue](super): each message reaches one receiver.
 ///
@@ -363,6 +380,263 @@ impl<T: Send> Drop for Receiver<T> {
     }
 }
 
+impl<T: Send> Receiver<T> {
+    /// An iterator over the messages that are there now: as many as there were when it was made, except those
+    /// that other receivers take. It ends, however fast the senders are, and never waits. Messages that it is
+    /// not asked for stay in the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(receiver.try_iter().next(), None);
+    /// ```
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter { receiver: self, left: self.len() }
+    }
+
+    /// An iterator that waits for messages until the queue is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().sum::<i32>(), 6);
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter::of(self)
+    }
+}
+
+/// An iterator over the messages that are there now; made by [`Receiver::try_iter`].
+#[doc(alias = "Drain")]
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct TryIter<'r, T: Send> {
+    receiver: &'r Receiver<T>,
+    /// How many may still be there.
+    left: usize,
+}
+
+impl<T: Send> Iterator for TryIter<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        // Where another receiver takes them, it ends for good.
+        self.left = self.left.checked_sub(1)?;
+        let value = self.receiver.state.take();
+        self.left = if value.is_some() { self.left } else { 0 };
+        value
+    }
+}
+
+impl<T: Send> FusedIterator for TryIter<'_, T> {}
+
+/// The iterator of [`Receiver::iter`].
+pub type Iter<'r, T> = crate::Iter<&'r Receiver<T>>;
+
+/// The iterator of `Receiver::into_iter`.
+pub type IntoIter<T> = crate::Iter<Receiver<T>>;
+
+impl<'r, T: Send> IntoIterator for &'r Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'r, T>;
+
+    fn into_iter(self) -> Iter<'r, T> {
+        self.iter()
+    }
+}
+
+impl<T: Send> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter::of(self)
+    }
+}
+
+impl<T: Send> fmt::Debug for TryIter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryIter").field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+/// Each is for a receiver, and for a reference to one, because its verbs take `&self`.
+macro_rules! receivers {
+    ($([$($borrowed:tt)*])*) => {$(
+        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
+        unsafe impl<T: Send> Source for $($borrowed)* Receiver<T> {
+            fn event(&self) -> &EventCount {
+                &self.state.published
+            }
+
+            fn watched(&self) -> Option<&AtomicU64> {
+                Some(self.state.lane.next_word())
+            }
+
+            fn is_ready(&mut self) -> bool {
+                self.state.is_ready()
+            }
+
+            fn strategy(&self) -> WaitStrategy {
+                self.wait_strategy()
+            }
+        }
+
+        impl<T: Send> Batches for $($borrowed)* Receiver<T> {
+            /// Another receiver may be faster.
+            fn has_more(&mut self) -> bool {
+                false
+            }
+
+            fn mark(&mut self) -> Mark {
+                Mark::at(self.state.lane.tail().get())
+            }
+
+            fn has_passed(&self, mark: &mut Mark) -> bool {
+                mark.is_passed(|_, end| !self.state.lane.head().is_before(Number::new(end)))
+            }
+
+            fn left(&self) -> Option<u64> {
+                Some(self.state.lane.len() as u64)
+            }
+        }
+
+        impl<T: Send> Waitable for $($borrowed)* Receiver<T> {
+            fn is_closed(&self) -> bool {
+                self.state.lane.is_ended()
+            }
+        }
+
+        impl<T: Send> Receive for $($borrowed)* Receiver<T> {
+            type Item = T;
+
+            #[inline]
+            fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+                self.state.poll().into()
+            }
+
+            #[inline]
+            fn recv(&mut self) -> Result<T, RecvError> {
+                Receiver::recv(self)
+            }
+        }
+    )*};
+}
+
+receivers! {
+    []
+    [&]
+}
+
+/// In tasks.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send> Receiver<T> {
+    /// Receives the next message, like [`recv`](Self::recv), in a task: the task waits, not its thread.
+    /// Several tasks may wait with one receiver.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. If it was woken for
+    /// a message, another receiver that waits is woken in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// let writer = std::thread::spawn(move || sender.send("hello"));
+    /// pollster::block_on(async {
+    ///     assert_eq!(receiver.recv_async().await, Ok("hello"));
+    ///     assert_eq!(receiver.recv_async().await, Err(annulus::RecvError));
+    /// });
+    /// # writer.join().unwrap().unwrap();
+    /// ```
+    pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+        Waiting::next_of(self)
+    }
+
+    /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages behind it
+    /// into `values`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
+    /// `values` is empty, it returns 0 at once, whether the queue is open or closed.
+    ///
+    /// *Cancel safety*: that of [`recv_async`](Self::recv_async).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_async`](Self::recv_async). `values` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut values = [0; 8];
+    /// assert_eq!(pollster::block_on(receiver.recv_batch_async(&mut values)), Ok(3));
+    /// ```
+    pub async fn recv_batch_async(&self, values: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, others)) = values.split_first_mut() else { return Ok(0) };
+        *first = self.recv_async().await?;
+        Ok(1 + self.try_recv_batch(others))
+    }
+
+    /// A stream of the messages. It ends when the queue is closed and empty. Once it has ended, it stays so.
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no message that it did not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// assert_eq!(pollster::block_on(receiver.stream().collect::<Vec<_>>()), [1, 2, 3]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn stream(&self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the receiver.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// assert_eq!(pollster::block_on(receiver.into_stream().collect::<Vec<_>>()), [1, 2, 3]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send> Receiver<T> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn recv_in_select(&self) -> impl Choice<Found = Result<T, RecvError>> {
+        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
+        unsafe { Finding::new(Next(self), |next| next.0.wait_strategy()) }
+    }
+}
+
 impl<T: Send> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver")
@@ -370,5 +644,32 @@ impl<T: Send> fmt::Debug for Receiver<T> {
             .field("len", &self.len())
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()
+    }
+}
+
+// Last on its page.
+#[cfg(feature = "std")]
+impl<T: Send> Receiver<T> {
+    /// As [`Sender::placement`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.state.lane.block().placement()
+    }
+
+    /// Moves the slots to the NUMA node of the core on which the calling thread runs now. Pin the thread
+    /// before. The queue must have the option [`near_reader`](crate::memory::Memory::near_reader). Where
+    /// several receivers call this, the last call decides.
+    ///
+    /// This takes system calls, and handles that use a slot meanwhile wait for its page. No message is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError`]: the queue was made without that option, or some slots can't be moved. They stay where
+    /// they are then.
+    #[cfg(feature = "numa")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
+        self.state.lane.block().bring_to(node_here()?)
     }
 }

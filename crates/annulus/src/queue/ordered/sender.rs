@@ -1,19 +1,40 @@
 //! [`Sender`]: the sending verbs.
 
+#[cfg(feature = "std")]
+use alloc::boxed::Box;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
 use super::state::State;
 use crate::Closer;
 use crate::base::common::Common;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::error::Refusal;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, SendError, TrySendError};
+#[cfg(feature = "std")]
+use crate::lane::FreeSlot;
+#[cfg(feature = "std")]
+use crate::memory::Placement;
 use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
-use crate::wait::Deadline;
+use crate::sync::AtomicU64;
+#[cfg(feature = "std")]
+use crate::transmit::await_room::Alone;
+#[cfg(feature = "std")]
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::transmits;
 use crate::wait::WaitStrategy;
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, Choice, Deadline, Finding, SendChoice, Sending};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{EventCount, Look, Wait};
 
 /// The sending end of an [ordered queue](super): each message reaches one receiver.
 ///
@@ -289,6 +310,202 @@ impl<T: Send> Drop for Sender<T> {
     }
 }
 
+/// In tasks.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send> Sender<T> {
+    /// Sends `value`, like [`send`](Self::send), in a task: while the queue is full, the task waits, not its
+    /// thread. Several tasks may wait with one sender.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has sent nothing. The value is
+    /// dropped with it. If it was woken for a free slot, another sender that waits is woken in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::ordered::channel(2);
+    /// let reader = std::thread::spawn(move || receiver.into_iter().sum::<u64>());
+    /// pollster::block_on(async {
+    ///     for number in 1..=100 {
+    ///         sender.send_async(number).await.unwrap(); // waits for the reader
+    ///     }
+    /// });
+    /// drop(sender);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// ```
+    pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + Unpin {
+        // SAFETY: the events are in the queue's state, which the sender keeps alive.
+        unsafe { Waiting::new(AwaitSent { state: &self.state, value: Some(value) }) }
+    }
+}
+
+/// Until a value is sent.
+#[cfg(feature = "async")]
+struct AwaitSent<'s, T> {
+    state: &'s State<T>,
+    /// `None` once it is sent, or given back.
+    value: Option<T>,
+}
+
+#[cfg(feature = "async")]
+impl<T> Wait for AwaitSent<'_, T> {
+    type Found = Result<(), SendError<T>>;
+
+    fn event(&self) -> &EventCount {
+        &self.state.released
+    }
+
+    /// # Panics
+    ///
+    /// If it has returned what it found before.
+    #[inline]
+    fn poll(&mut self) -> Look<Self::Found> {
+        let value = self.value.take().expect("a future is not polled after its end");
+        match self.state.try_put(value) {
+            Ok(()) => Look::Found(Ok(())),
+            Err((Refusal::Closed, value)) => Look::Found(Err(SendError(value))),
+            Err((Refusal::Full, value)) => {
+                self.value = Some(value);
+                Look::Nothing
+            }
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send> Sender<T> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
+        let state = &*self.state;
+        // SAFETY: the events are in the queue's state, which the sender keeps alive.
+        let room = unsafe { Finding::new(AwaitSlot { state }, |claiming| claiming.state.strategy) };
+        Sending::in_claim(room, |claiming, found, value| match found {
+            Ok(slot) => {
+                claiming.state.fill(slot, value);
+                Ok(())
+            }
+            Err(_) => Err(SendError(value)),
+        })
+    }
+}
+
+/// Until a slot is claimed.
+#[cfg(feature = "std")]
+struct AwaitSlot<'s, T> {
+    state: &'s State<T>,
+}
+
+#[cfg(feature = "std")]
+impl<'s, T> Wait for AwaitSlot<'s, T> {
+    type Found = Result<FreeSlot<'s, T>, Refusal>;
+
+    fn event(&self) -> &EventCount {
+        &self.state.released
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.state.lane.free_word())
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.state.lane.claim_free_slot() {
+            Err(Refusal::Full) => Look::Nothing,
+            found => Look::Found(found),
+        }
+    }
+}
+
+/// Until a slot is free, or the queue is closed.
+#[cfg(feature = "std")]
+struct AwaitOrderedRoom<'s, T> {
+    state: &'s State<T>,
+}
+
+#[cfg(feature = "std")]
+impl<T> Wait for AwaitOrderedRoom<'_, T> {
+    type Found = ();
+
+    fn event(&self) -> &EventCount {
+        &self.state.released
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        match self.state.look_for_room() {
+            Err(Refusal::Full) => Look::Nothing,
+            Ok(()) | Err(Refusal::Closed) => Look::Found(()),
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T> State<T> {
+    /// Whether a slot is free, or the queue is closed. It claims nothing.
+    fn look_for_room(&self) -> Result<(), Refusal> {
+        if self.lane.is_ended() {
+            Err(Refusal::Closed)
+        } else if self.lane.free_slots(1) > 0 {
+            Ok(())
+        } else {
+            Err(Refusal::Full)
+        }
+    }
+}
+
+/// Each is for a sender, and for a reference to one, because its verbs take `&self`.
+macro_rules! senders {
+    ($([$($borrowed:tt)*])*) => {$(
+        transmits! {
+            [T: Send] $($borrowed)* Sender<T>: T;
+            |sender, value| now: sender.state.try_put(value),
+            |strategy, deadline| late: {
+                let strategy = strategy.unwrap_or(sender.state.strategy);
+                sender.state.send_late(value, strategy, deadline)
+            },
+            closed: sender.state.lane.is_ended(),
+            task: Sender::send_async(sender, value),
+        }
+
+        #[cfg(feature = "std")]
+        impl<T: Send> WaitsForRoom for $($borrowed)* Sender<T> {}
+
+        #[cfg(feature = "std")]
+        impl<T: Send> HasRoom for $($borrowed)* Sender<T> {
+            fn room(&mut self) -> Box<dyn Arm + '_> {
+                let room = AwaitOrderedRoom { state: &self.state };
+                // SAFETY: the events are in the queue's state, which the sender keeps alive.
+                Box::new(unsafe { Finding::that_takes_nothing(room, |room| room.state.strategy) })
+            }
+        }
+    )*};
+}
+
+senders! {
+    []
+    [&]
+}
+
+/// For the input of a pipeline, which has the only sender of its queue.
+#[cfg(feature = "std")]
+impl<T: Send> Alone for Sender<T> {
+    fn released(&self) -> &EventCount {
+        &self.state.released
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        self.state.look_for_room()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.state.strategy
+    }
+}
+
 impl<T: Send> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender")
@@ -297,5 +514,40 @@ impl<T: Send> fmt::Debug for Sender<T> {
             .field("capacity", &self.capacity())
             .field("closed", &self.is_closed())
             .finish()
+    }
+}
+
+// Last on its page.
+#[cfg(feature = "std")]
+impl<T: Send> Sender<T> {
+    /// What the memory of the slots is like now, and which options of
+    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.state.lane.block().placement()
+    }
+}
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::Ordering;
+
+    /// A sender watches a word that changes as a receiver takes a message.
+    #[test]
+    fn a_sender_watches_the_next_slot() {
+        let (sender, receiver) = super::super::channel(2);
+        for number in 0..5 {
+            while sender.try_send(number).is_ok() {}
+            let mut claiming = AwaitSlot { state: &sender.state };
+            assert!(matches!(claiming.poll(), Look::Nothing));
+            let word = claiming.watched().unwrap();
+            let before = word.load(Ordering::Relaxed);
+            assert!(receiver.try_recv().is_ok());
+            assert_ne!(word.load(Ordering::Relaxed), before);
+            let Look::Found(Ok(slot)) = claiming.poll() else { panic!("a slot is free") };
+            sender.state.fill(slot, number);
+        }
     }
 }
