@@ -32,102 +32,6 @@ pub(crate) struct FanIn<T, C: ControlBlock = Own> {
     backoff: ReaderBackoff,
 }
 
-impl<T, C: ControlBlock> FanIn<T, C> {
-    /// The one consumer of a queue, which begins with `current`, its first lane.
-    pub(super) fn new(current: ReadEnd<T, C>) -> Self {
-        let begun = current.next();
-        Self {
-            current,
-            turn: 0,
-            begun,
-            thinning: Thinning::new(),
-            settled: false,
-            backoff: ReaderBackoff::new(),
-        }
-    }
-
-    /// Looks for a lane with a message, from the next lane on. The current lane comes last, because it had
-    /// its turn.
-    #[inline(never)]
-    fn find(&mut self) -> bool {
-        let state = self.current.node.state();
-        // (A producer of another process can't make its lane active again.)
-        if !C::ACROSS {
-            self.thinning.thin_out(&state.roster, &state.published);
-        }
-        let mut round = self.begin_round();
-        let mut looked = 0;
-        while self.next_lane(&mut round, &mut looked) {
-            let budget = if mutated!("turn_without_end") { usize::MAX } else { BUDGET };
-            if self.current.learn(budget) {
-                self.thinning.found(&self.current.node, looked);
-                // Mutants: `&& with ||`, `== with !=`: it rests before it receives, or does not.
-                if looked == 0 && round.is_over() {
-                    self.rest();
-                }
-                self.current.begin_one_by_one();
-                return true;
-            }
-            looked += 1;
-        }
-        self.thinning.found_nothing(looked);
-        self.backoff.found_nothing();
-        false
-    }
-
-    /// Makes the next lane of `round` the current one. Passes over empty lanes, and counts them.
-    #[inline(always)]
-    fn next_lane(&mut self, round: &mut Round, looked: &mut usize) -> bool {
-        let here = self.turn;
-        let found = self.current.move_on(round, here, |node| {
-            let is_wanted = node.index as usize == here || !node.lane.is_quiet();
-            *looked += usize::from(!is_wanted);
-            is_wanted
-        });
-        let Some(index) = found else { return false };
-        if index != here && self.settled {
-            self.current.seal();
-        }
-        (self.turn, self.begun) = (index, self.current.next());
-        true
-    }
-
-    /// After a search that found messages in the only active lane: its reader may be right behind the writer.
-    /// (With several active lanes the reader has other work.)
-    fn rest(&mut self) {
-        let end = &mut self.current;
-        self.backoff.found(end.known(), BUDGET / 2, || {
-            note_rest(&end.node);
-            end.learn(BUDGET);
-            end.known()
-        });
-    }
-
-    /// Looks for a lane whose messages are to be read in place. Where there is one, all its messages are
-    /// known afterwards. Stays with the current lane until its turn is over.
-    #[inline]
-    pub(super) fn look_in_place(&mut self) {
-        let taken = self.current.next().since(self.begun);
-        let stays = self.current.known() != 0 && taken < BUDGET as u64;
-        if stays || self.find() {
-            self.current.look(usize::MAX);
-        }
-    }
-
-    /// The end of the lane that the last look was at.
-    #[cfg(feature = "shm")]
-    #[inline(always)]
-    pub(super) fn current(&mut self) -> &mut ReadEnd<T, C> {
-        &mut self.current
-    }
-
-    /// The current lane has had its turn.
-    #[inline]
-    pub(super) fn end_turn(&mut self) {
-        self.begun = self.current.next().back(BUDGET as u64);
-    }
-}
-
 impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
     type Lane = OneToOne<T, C>;
     type Corrupt = Infallible;
@@ -137,8 +41,21 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
         self.current.node.state()
     }
 
-    fn expect(&mut self) {
-        self.backoff.skip_next_rest();
+    // Mutants: `with None`: costs or saves time.
+    #[inline(always)]
+    fn take_plainly(&mut self) -> Option<T> {
+        self.current.take_in_run()
+    }
+
+    fn try_take(&mut self) -> Option<T> {
+        // SAFETY: something is there, in the current lane.
+        self.has_some().then(|| unsafe { self.current.take() })
+    }
+
+    /// If so, one is in the current lane.
+    #[inline(always)]
+    fn has_some(&mut self) -> bool {
+        self.current.known() != 0 || self.find()
     }
 
     /// Where there is one lane, there is nothing to search.
@@ -157,16 +74,14 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
         is_empty
     }
 
+    fn expect(&mut self) {
+        self.backoff.skip_next_rest();
+    }
+
     /// Where there is one lane, which then stays active. (The first message of a producer that joins
     /// meanwhile is found a little later.)
     fn watched(&self) -> Option<&AtomicU64> {
         (self.state().lanes_in_use() <= 1).then(|| self.current.lane().tail_word())
-    }
-
-    /// If so, one is in the current lane.
-    #[inline(always)]
-    fn has_some(&mut self) -> bool {
-        self.current.known() != 0 || self.find()
     }
 
     #[cfg(feature = "shm")]
@@ -175,17 +90,6 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
         T: Copy,
     {
         self.current().peek()
-    }
-
-    // Mutants: `with None`: costs or saves time.
-    #[inline(always)]
-    fn take_plainly(&mut self) -> Option<T> {
-        self.current.take_in_run()
-    }
-
-    fn try_take(&mut self) -> Option<T> {
-        // SAFETY: something is there, in the current lane.
-        self.has_some().then(|| unsafe { self.current.take() })
     }
 
     #[inline]
@@ -243,6 +147,108 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
 
     fn len(&self) -> usize {
         self.state().nodes().map(|node| node.lane.len()).sum()
+    }
+}
+
+/// A search: the lanes in turn.
+impl<T, C: ControlBlock> FanIn<T, C> {
+    /// Looks for a lane with a message, from the next lane on. The current lane comes last, because it had
+    /// its turn.
+    #[inline(never)]
+    fn find(&mut self) -> bool {
+        let state = self.current.node.state();
+        // (A producer of another process can't make its lane active again.)
+        if !C::ACROSS {
+            self.thinning.thin_out(&state.roster, &state.published);
+        }
+        let mut round = self.begin_round();
+        let mut looked = 0;
+        while self.next_lane(&mut round, &mut looked) {
+            let budget = if mutated!("turn_without_end") { usize::MAX } else { BUDGET };
+            if self.current.learn(budget) {
+                self.thinning.found(&self.current.node, looked);
+                // Mutants: `&& with ||`, `== with !=`: it rests before it receives, or does not.
+                if looked == 0 && round.is_over() {
+                    self.rest();
+                }
+                self.current.begin_one_by_one();
+                return true;
+            }
+            looked += 1;
+        }
+        self.thinning.found_nothing(looked);
+        self.backoff.found_nothing();
+        false
+    }
+
+    /// Makes the next lane of `round` the current one. Passes over empty lanes, and counts them.
+    #[inline(always)]
+    fn next_lane(&mut self, round: &mut Round, looked: &mut usize) -> bool {
+        let here = self.turn;
+        let found = self.current.move_on(round, here, |node| {
+            let is_wanted = node.index as usize == here || !node.lane.is_quiet();
+            *looked += usize::from(!is_wanted);
+            is_wanted
+        });
+        let Some(index) = found else { return false };
+        if index != here && self.settled {
+            self.current.seal();
+        }
+        (self.turn, self.begun) = (index, self.current.next());
+        true
+    }
+
+    /// After a search that found messages in the only active lane: its reader may be right behind the writer.
+    /// (With several active lanes the reader has other work.)
+    fn rest(&mut self) {
+        let end = &mut self.current;
+        self.backoff.found(end.known(), BUDGET / 2, || {
+            note_rest(&end.node);
+            end.learn(BUDGET);
+            end.known()
+        });
+    }
+}
+
+/// In place.
+impl<T, C: ControlBlock> FanIn<T, C> {
+    /// Looks for a lane whose messages are to be read in place. Where there is one, all its messages are
+    /// known afterwards. Stays with the current lane until its turn is over.
+    #[inline]
+    pub(super) fn look_in_place(&mut self) {
+        let taken = self.current.next().since(self.begun);
+        let stays = self.current.known() != 0 && taken < BUDGET as u64;
+        if stays || self.find() {
+            self.current.look(usize::MAX);
+        }
+    }
+
+    /// The end of the lane that the last look was at.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(super) fn current(&mut self) -> &mut ReadEnd<T, C> {
+        &mut self.current
+    }
+
+    /// The current lane has had its turn.
+    #[inline]
+    pub(super) fn end_turn(&mut self) {
+        self.begun = self.current.next().back(BUDGET as u64);
+    }
+}
+
+impl<T, C: ControlBlock> FanIn<T, C> {
+    /// The one consumer of a queue, which begins with `current`, its first lane.
+    pub(super) fn new(current: ReadEnd<T, C>) -> Self {
+        let begun = current.next();
+        Self {
+            current,
+            turn: 0,
+            begun,
+            thinning: Thinning::new(),
+            settled: false,
+            backoff: ReaderBackoff::new(),
+        }
     }
 }
 

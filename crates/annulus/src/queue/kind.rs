@@ -33,7 +33,7 @@ pub trait AnyKind: Parts<Bad = <Self as AnyKind>::Corrupt> {
 }
 
 /// A kind of queue within one process, which a [`Builder`](super::Builder) makes:
-/// [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and so on.
+/// [`Spsc`], [`Mpsc`] and so on.
 #[diagnostic::on_unimplemented(
     message = "a queue of kind `{Self}` is one between processes",
     label = "not for queues between processes",

@@ -32,7 +32,6 @@ mod consumer;
 mod ends;
 mod fan_in;
 mod free_slot;
-mod iter;
 mod kind;
 mod lane_node;
 mod latency_sampler;
@@ -61,8 +60,7 @@ pub use crate::stats::{Latency, ProducerStats};
 #[doc(hidden)]
 pub use across::{Across, Joins, ManyAcross};
 pub use builder::Builder;
-pub use consumer::{ChannelStats, Consumer};
-pub use iter::{IntoIter, Iter, TryIter};
+pub use consumer::{ChannelStats, Consumer, IntoIter, Iter, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 // For the C library.
 #[cfg(all(feature = "shm", not(annulus_loom)))]

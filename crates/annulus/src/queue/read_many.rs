@@ -39,120 +39,6 @@ pub(crate) struct ReadMany<T> {
     over: bool,
 }
 
-impl<T> ReadMany<T> {
-    /// A consumer that begins with `local`. The queue state counts it already.
-    pub(super) fn new(local: LaneShare<OneToMany<T>>) -> Self {
-        Self { local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
-    }
-
-    /// Another consumer, which begins with the next lane.
-    pub(super) fn another(&self) -> Self {
-        self.state().consumer_comes();
-        let mut other = Self::new(self.local.clone());
-        let mut round = self.state().roster.round(self.turn, true);
-        other.next_in_round(&mut round);
-        other
-    }
-
-    /// How many messages it may take from the local lane before it looks at the others.
-    #[inline(always)]
-    fn budget(&self) -> usize {
-        if mutated!("steals_without_end") { usize::MAX } else { self.budget }
-    }
-
-    /// Takes the next message of the local lane, if that has not had its turn.
-    #[inline(always)]
-    fn take_next_here(&mut self) -> Option<T> {
-        if self.budget() == 0 {
-            return None;
-        }
-        let Taken { value, raced, .. } = self.local.lane.take_next()?;
-        self.budget = self.budget.saturating_sub(1);
-        if raced {
-            self.leave_to_others();
-        }
-        say_released(&self.local);
-        Some(value)
-    }
-
-    /// Drops the next message of the local lane where it is, if that lane has not had its turn.
-    fn discard_next_here(&mut self) -> Option<()> {
-        let claimed = self.local.lane.claim(self.budget().min(1))?;
-        self.budget = self.budget.saturating_sub(1);
-        let _leaving = LeavingLane(&self.local);
-        drop(claimed);
-        Some(())
-    }
-
-    /// Another consumer takes from the local lane, too. Ends the turn of that lane, where there are others:
-    /// two at different lanes do not slow each other down.
-    // Decision 0111: what a race costs, and who gives way.
-    #[cold]
-    fn leave_to_others(&mut self) {
-        if self.state().roster.count() > 1 {
-            self.budget = 0;
-        }
-    }
-
-    /// Moves messages of the local lane into `buffer`, if that lane has not had its turn. Returns how many,
-    /// `None` where there is none.
-    #[inline]
-    fn move_here(&mut self, buffer: &mut [T]) -> Option<usize> {
-        let budget = self.budget();
-        let claimed = self.local.lane.claim(buffer.len().min(budget))?;
-        let count = claimed.len();
-        self.budget = self.budget.saturating_sub(count);
-        let _leaving = LeavingLane(&self.local);
-        for (slot, value) in buffer.iter_mut().zip(claimed) {
-            *slot = value;
-        }
-        Some(count)
-    }
-
-    /// Looks at the lanes, from the next on, until `take` takes something of one, which is the local one
-    /// then. The lane that is local now comes last: it had its turn, or nothing was there.
-    #[cold]
-    #[inline(never)]
-    fn search<R>(&mut self, mut take: impl FnMut(&mut Self) -> Option<R>) -> Option<R> {
-        if self.budget != 0 && self.state().roster.count() == 1 {
-            // Decision 0051: no look at how full it is.
-            // Nothing was there, and there is no other.
-            return None;
-        }
-        let state = self.local.state();
-        self.thinning.thin_out(&state.roster, &state.published);
-        let mut round = self.begin_round();
-        let mut looked = 0;
-        while self.next_in_round(&mut round) {
-            if let Some(taken) = take(self) {
-                self.thinning.found(&self.local, looked);
-                return Some(taken);
-            }
-            looked += 1;
-        }
-        self.thinning.found_nothing(looked);
-        None
-    }
-}
-
-/// Says on drop that slots of this lane were left, also if a destructor panicked.
-struct LeavingLane<'a, T>(&'a LaneNode<OneToMany<T>>);
-
-impl<T> Drop for LeavingLane<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        say_released(self.0);
-    }
-}
-
-/// Wakes the producer of `node` if it waits for a free slot.
-#[inline(always)]
-fn say_released<T>(node: &LaneNode<OneToMany<T>>) {
-    if !mutated!("one_to_many_take_wakes_nobody") {
-        node.released.notify();
-    }
-}
-
 impl<T> Read<T> for ReadMany<T> {
     type Lane = OneToMany<T>;
     type Corrupt = Infallible;
@@ -162,9 +48,14 @@ impl<T> Read<T> for ReadMany<T> {
         self.local.state()
     }
 
-    /// As that of a [`FanIn`](super::fan_in::FanIn).
-    fn watched(&self) -> Option<&AtomicU64> {
-        (self.state().roster.count() == 1).then(|| self.local.lane.next_word())
+    // Mutants: `with None`: costs or saves time.
+    #[inline(always)]
+    fn take_plainly(&mut self) -> Option<T> {
+        self.take_next_here()
+    }
+
+    fn try_take(&mut self) -> Option<T> {
+        self.take_next_here().or_else(|| self.search(Self::take_next_here))
     }
 
     fn has_some(&mut self) -> bool {
@@ -179,14 +70,9 @@ impl<T> Read<T> for ReadMany<T> {
         mutated!("batch_of_many_readers") && self.has_some()
     }
 
-    // Mutants: `with None`: costs or saves time.
-    #[inline(always)]
-    fn take_plainly(&mut self) -> Option<T> {
-        self.take_next_here()
-    }
-
-    fn try_take(&mut self) -> Option<T> {
-        self.take_next_here().or_else(|| self.search(Self::take_next_here))
+    /// As that of a [`FanIn`](super::fan_in::FanIn).
+    fn watched(&self) -> Option<&AtomicU64> {
+        (self.state().roster.count() == 1).then(|| self.local.lane.next_word())
     }
 
     /// One by one: what is claimed can't be put back, and `each` may panic.
@@ -274,6 +160,130 @@ impl<T> Read<T> for ReadMany<T> {
 
     fn len(&self) -> usize {
         self.state().nodes().map(|node| node.lane.len()).sum()
+    }
+}
+
+/// The plain path: a message of the local lane.
+impl<T> ReadMany<T> {
+    /// Takes the next message of the local lane, if that has not had its turn.
+    #[inline(always)]
+    fn take_next_here(&mut self) -> Option<T> {
+        if self.budget() == 0 {
+            return None;
+        }
+        let Taken { value, raced, .. } = self.local.lane.take_next()?;
+        self.budget = self.budget.saturating_sub(1);
+        if raced {
+            self.leave_to_others();
+        }
+        say_released(&self.local);
+        Some(value)
+    }
+
+    /// How many messages it may take from the local lane before it looks at the others.
+    #[inline(always)]
+    fn budget(&self) -> usize {
+        if mutated!("steals_without_end") { usize::MAX } else { self.budget }
+    }
+
+    /// Another consumer takes from the local lane, too. Ends the turn of that lane, where there are others:
+    /// two at different lanes do not slow each other down.
+    // Decision 0111: what a race costs, and who gives way.
+    #[cold]
+    fn leave_to_others(&mut self) {
+        if self.state().roster.count() > 1 {
+            self.budget = 0;
+        }
+    }
+}
+
+/// Wakes the producer of `node` if it waits for a free slot.
+#[inline(always)]
+fn say_released<T>(node: &LaneNode<OneToMany<T>>) {
+    if !mutated!("one_to_many_take_wakes_nobody") {
+        node.released.notify();
+    }
+}
+
+/// The slow path: the lanes in turn.
+impl<T> ReadMany<T> {
+    /// Looks at the lanes, from the next on, until `take` takes something of one, which is the local one
+    /// then. The lane that is local now comes last: it had its turn, or nothing was there.
+    #[cold]
+    #[inline(never)]
+    fn search<R>(&mut self, mut take: impl FnMut(&mut Self) -> Option<R>) -> Option<R> {
+        if self.budget != 0 && self.state().roster.count() == 1 {
+            // Decision 0051: no look at how full it is.
+            // Nothing was there, and there is no other.
+            return None;
+        }
+        let state = self.local.state();
+        self.thinning.thin_out(&state.roster, &state.published);
+        let mut round = self.begin_round();
+        let mut looked = 0;
+        while self.next_in_round(&mut round) {
+            if let Some(taken) = take(self) {
+                self.thinning.found(&self.local, looked);
+                return Some(taken);
+            }
+            looked += 1;
+        }
+        self.thinning.found_nothing(looked);
+        None
+    }
+}
+
+/// Batches, and what is dropped.
+impl<T> ReadMany<T> {
+    /// Moves messages of the local lane into `buffer`, if that lane has not had its turn. Returns how many,
+    /// `None` where there is none.
+    #[inline]
+    fn move_here(&mut self, buffer: &mut [T]) -> Option<usize> {
+        let budget = self.budget();
+        let claimed = self.local.lane.claim(buffer.len().min(budget))?;
+        let count = claimed.len();
+        self.budget = self.budget.saturating_sub(count);
+        let _leaving = LeavingLane(&self.local);
+        for (slot, value) in buffer.iter_mut().zip(claimed) {
+            *slot = value;
+        }
+        Some(count)
+    }
+
+    /// Drops the next message of the local lane where it is, if that lane has not had its turn.
+    fn discard_next_here(&mut self) -> Option<()> {
+        let claimed = self.local.lane.claim(self.budget().min(1))?;
+        self.budget = self.budget.saturating_sub(1);
+        let _leaving = LeavingLane(&self.local);
+        drop(claimed);
+        Some(())
+    }
+}
+
+/// Says on drop that slots of this lane were left, also if a destructor panicked.
+struct LeavingLane<'a, T>(&'a LaneNode<OneToMany<T>>);
+
+impl<T> Drop for LeavingLane<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        say_released(self.0);
+    }
+}
+
+/// How a consumer begins.
+impl<T> ReadMany<T> {
+    /// A consumer that begins with `local`. The queue state counts it already.
+    pub(super) fn new(local: LaneShare<OneToMany<T>>) -> Self {
+        Self { local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
+    }
+
+    /// Another consumer, which begins with the next lane.
+    pub(super) fn another(&self) -> Self {
+        self.state().consumer_comes();
+        let mut other = Self::new(self.local.clone());
+        let mut round = self.state().roster.round(self.turn, true);
+        other.next_in_round(&mut round);
+        other
     }
 }
 

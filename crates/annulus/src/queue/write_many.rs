@@ -1,4 +1,11 @@
 //! The producer's end of a one-to-many lane: stamped.send1 to stamped.send3 of `lane/stamped.rs`.
+//!
+//! ```text
+//! plain path                                              slow path, outlined
+//! stamped.send1  send_plainly: is the next slot free? no ─▶ has_free_slot, or wait
+//! stamped.send2, stamped.send3  send: move the message in, and its stamp
+//! after_publish: does somebody need to know?        yes ─▶ publish_slow_path: settle, activate the lane, wake
+//! ```
 
 use super::ends::Write;
 use super::free_slot::wait_for_free_slot;
@@ -14,7 +21,7 @@ use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::wait::EventCount;
 use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
 
-/// The one producer of a one-to-many lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes
+/// The one producer of a one-to-many lane. As in [`WriteEnd`](super::write::WriteEnd), what is rare takes
 /// and returns values.
 pub(crate) struct WriteMany<T> {
     node: LaneShare<OneToMany<T>>,
@@ -22,31 +29,106 @@ pub(crate) struct WriteMany<T> {
     next: Number,
 }
 
-impl<T> WriteMany<T> {
-    /// The producer of a lane that nobody else sends on. The queue state counts it already.
-    pub(super) fn new(node: LaneShare<OneToMany<T>>) -> Self {
-        let next = node.lane.left_at();
-        Self { node, next }
-    }
+impl<T: Send> Write<T> for WriteMany<T> {
+    type Lane = OneToMany<T>;
 
-    /// Another producer, with a lane of its own.
-    pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let node = self.node.join()?;
-        let state = self.node.state();
-        state.producer_comes();
-        // Consumers that end the queue see this lane, or its producer sees the close before it sends.
-        if !mutated!("one_to_many_join_unfenced") {
-            state.published.fence();
-        }
-        let end = Self::new(node);
-        // Relaxed: a number for whoever asks.
-        end.node.base.store(end.next.get(), Ordering::Relaxed);
-        Ok(end)
+    #[inline(always)]
+    fn state(&self) -> &QueueState<OneToMany<T>> {
+        self.node.state()
     }
 
     #[inline(always)]
-    fn lane(&self) -> &OneToMany<T> {
-        &self.node.lane
+    fn send_plainly(&mut self, value: T) -> Result<(), T> {
+        if unlikely(!self.has_free_slot()) {
+            return Err(value);
+        }
+        // SAFETY: a slot is free.
+        unsafe { self.send(value) }
+    }
+
+    #[inline(always)]
+    fn has_free_slot(&mut self) -> bool {
+        self.lane().is_free(self.next) || mutated!("one_to_many_overwrites")
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        let next = self.next;
+        let state = self.node.state();
+        let preferred = preferred_slots(state.plan.capacity);
+        let count_free = move |lane: &OneToMany<T>| lane.free_slots(next, preferred);
+        let freed = self.watched();
+        wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline).map(drop)
+    }
+
+    #[inline(always)]
+    unsafe fn send(&mut self, value: T) -> Result<(), T> {
+        if self.is_refused() {
+            return Err(value);
+        }
+        let number = self.next;
+        // SAFETY: the caller saw that a slot is free.
+        unsafe { self.lane().send(number, value) };
+        match self.after_publish(1).and_then(|mut unsent| unsent.next()) {
+            None => Ok(()),
+            // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
+            Some(value) => Err(value),
+        }
+    }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn event(&self) -> &EventCount {
+        &self.node.released
+    }
+
+    fn watched(&self) -> &AtomicU64 {
+        self.lane().word_of(self.next)
+    }
+
+    fn len(&self) -> usize {
+        self.lane().len()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.lane().block()
+    }
+
+    #[inline]
+    fn send_some(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        if self.is_refused() {
+            return 0;
+        }
+        let first = self.next;
+        let mut count = 0;
+        for &value in values {
+            let number = first.plus(count as u64);
+            if !self.lane().is_free(number) {
+                break;
+            }
+            // SAFETY: it is free, and the messages before it were sent.
+            unsafe { self.lane().send(number, value) };
+            count += 1;
+        }
+        if count == 0 {
+            return 0;
+        }
+        match self.after_publish(count) {
+            None => count,
+            // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
+            Some(unsent) => count - unsent.len(),
+        }
+    }
+}
+
+/// What a send looks at before and after.
+impl<T> WriteMany<T> {
+    #[inline(always)]
+    fn is_refused(&self) -> bool {
+        unlikely(self.node.state().may_be_closed()) && !mutated!("one_to_many_close_unsettled")
     }
 
     /// After `count` messages were sent: looks who needs to know. Returns those that were not sent in time,
@@ -62,11 +144,6 @@ impl<T> WriteMany<T> {
             return unsafe { publish_slow_path(&self.node, first, end) };
         }
         None
-    }
-
-    #[inline(always)]
-    fn is_refused(&self) -> bool {
-        unlikely(self.node.state().may_be_closed()) && !mutated!("one_to_many_close_unsettled")
     }
 }
 
@@ -102,98 +179,32 @@ unsafe fn publish_slow_path<T>(
     unsent
 }
 
-impl<T: Send> Write<T> for WriteMany<T> {
-    type Lane = OneToMany<T>;
-
-    #[inline(always)]
-    fn state(&self) -> &QueueState<OneToMany<T>> {
-        self.node.state()
+/// How a producer begins.
+impl<T> WriteMany<T> {
+    /// The producer of a lane that nobody else sends on. The queue state counts it already.
+    pub(super) fn new(node: LaneShare<OneToMany<T>>) -> Self {
+        let next = node.lane.left_at();
+        Self { node, next }
     }
 
-    #[inline(always)]
-    fn send_plainly(&mut self, value: T) -> Result<(), T> {
-        if unlikely(!self.has_free_slot()) {
-            return Err(value);
-        }
-        // SAFETY: a slot is free.
-        unsafe { self.send(value) }
-    }
-
-    #[inline(always)]
-    fn has_free_slot(&mut self) -> bool {
-        self.lane().is_free(self.next) || mutated!("one_to_many_overwrites")
-    }
-
-    #[inline(always)]
-    unsafe fn send(&mut self, value: T) -> Result<(), T> {
-        if self.is_refused() {
-            return Err(value);
-        }
-        let number = self.next;
-        // SAFETY: the caller saw that a slot is free.
-        unsafe { self.lane().send(number, value) };
-        match self.after_publish(1).and_then(|mut unsent| unsent.next()) {
-            None => Ok(()),
-            // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
-            Some(value) => Err(value),
-        }
-    }
-
-    #[inline]
-    fn send_some(&mut self, values: &[T]) -> usize
-    where
-        T: Copy,
-    {
-        if self.is_refused() {
-            return 0;
-        }
-        let first = self.next;
-        let mut count = 0;
-        for &value in values {
-            let number = first.plus(count as u64);
-            if !self.lane().is_free(number) {
-                break;
-            }
-            // SAFETY: it is free, and the messages before it were sent.
-            unsafe { self.lane().send(number, value) };
-            count += 1;
-        }
-        if count == 0 {
-            return 0;
-        }
-        match self.after_publish(count) {
-            None => count,
-            // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
-            Some(unsent) => count - unsent.len(),
-        }
-    }
-
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &EventCount {
-        &self.node.released
-    }
-
-    fn watched(&self) -> &AtomicU64 {
-        self.lane().word_of(self.next)
-    }
-
-    #[inline(always)]
-    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        let next = self.next;
+    /// Another producer, with a lane of its own.
+    pub(super) fn another(&self) -> Result<Self, CapacityError> {
+        let node = self.node.join()?;
         let state = self.node.state();
-        let preferred = preferred_slots(state.plan.capacity);
-        let count_free = move |lane: &OneToMany<T>| lane.free_slots(next, preferred);
-        let freed = self.watched();
-        wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline).map(drop)
+        state.producer_comes();
+        // Consumers that end the queue see this lane, or its producer sees the close before it sends.
+        if !mutated!("one_to_many_join_unfenced") {
+            state.published.fence();
+        }
+        let end = Self::new(node);
+        // Relaxed: a number for whoever asks.
+        end.node.base.store(end.next.get(), Ordering::Relaxed);
+        Ok(end)
     }
 
-    fn len(&self) -> usize {
-        self.lane().len()
-    }
-
-    #[cfg(feature = "std")]
-    fn block(&self) -> &Block {
-        self.lane().block()
+    #[inline(always)]
+    fn lane(&self) -> &OneToMany<T> {
+        &self.node.lane
     }
 }
 

@@ -10,7 +10,7 @@ use crate::spsc;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// Settings of a queue of bytes, and the verb that makes it. [`channel`](super::channel) is the short form.
+/// Settings of a queue of bytes, and the verb that makes it. [`channel`] is the short form.
 ///
 /// ```
 /// use annulus::queue::bytes;

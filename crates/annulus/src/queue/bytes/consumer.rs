@@ -381,7 +381,7 @@ impl<K: InPlace> fmt::Debug for Consumer<K> {
 // Last on its page.
 #[cfg(feature = "std")]
 impl<K: InPlace> Consumer<K> {
-    /// As [`Producer::placement`].
+    /// As [`Producer::placement`](super::Producer::placement).
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {

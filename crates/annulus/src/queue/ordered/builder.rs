@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// Settings of an ordered queue, and the verb that makes it. [`channel`](super::channel) is the short form.
+/// Settings of an ordered queue, and the verb that makes it. [`channel`] is the short form.
 ///
 /// ```
 /// use annulus::CapacityError;

@@ -650,7 +650,7 @@ impl<T: Send> fmt::Debug for Receiver<T> {
 // Last on its page.
 #[cfg(feature = "std")]
 impl<T: Send> Receiver<T> {
-    /// As [`Sender::placement`].
+    /// As [`Sender::placement`](super::Sender::placement).
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
