@@ -127,7 +127,7 @@ impl Numbers {
 
     /// A producer has come, which has the lock of the lane's place.
     pub(crate) fn producer_comes(&self) {
-        // Relaxed: a number for whoever asks. What the lane's last producer did comes before the lock.
+        // Relaxed: a number for statistics. What the lane's last producer did comes before the lock.
         self.producer.came.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -148,7 +148,8 @@ impl Numbers {
 
     /// That producer leaves the lane, and then gives the lock up.
     pub(crate) fn producer_leaves(&self) {
-        // Release: pairs with the Acquire in `producers`. Whoever sees that it left sees all that it sent.
+        // Release: pairs with the Acquire in `producers`. A thread that sees that it left sees all that it
+        // sent.
         self.producer.left.fetch_add(1, Ordering::Release);
         if !mutated!("places_no_fence") {
             // Of two who leave at the same time, one sees that the other one has left.
@@ -175,7 +176,7 @@ impl Numbers {
     /// Whether a consumer was there at any time.
     #[cfg(not(annulus_loom))]
     pub(crate) fn had_consumer(&self) -> bool {
-        // Relaxed: a hint for whoever asks the kernel next.
+        // Relaxed: a hint for a caller that asks the kernel next.
         self.consumer.joined.load(Ordering::Relaxed) != 0
     }
 
@@ -301,7 +302,7 @@ impl OtherProcess {
     }
 
     fn close_as(&self, reason: u64) {
-        // Release: pairs with the Acquire in `has_closed`. Relaxed: whoever was first has said why.
+        // Release: pairs with the Acquire in `has_closed`. Relaxed: the first one has said why.
         let _ = self.closed().compare_exchange(0, reason, Ordering::Release, Ordering::Relaxed);
     }
 }

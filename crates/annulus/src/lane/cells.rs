@@ -47,7 +47,6 @@ type Watchers = [UnsafeCell<()>; 0];
 
 // SAFETY: messages move in on one thread and out on another, or are dropped there, which takes `T: Send`.
 unsafe impl<T: Send> Send for Cells<T> {}
-
 // SAFETY: as above; the promises below keep two threads from using one slot at once.
 unsafe impl<T: Send> Sync for Cells<T> {}
 
@@ -194,9 +193,8 @@ pub(crate) struct Position<T> {
     origin: *mut MaybeUninit<T>,
 }
 
-// SAFETY: two numbers. What is done with the slot is promised by whoever does it.
+// SAFETY: two numbers. The functions of `Cells` that use the slot demand what it needs.
 unsafe impl<T: Send> Send for Position<T> {}
-
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Position<T> {}
 

@@ -20,7 +20,7 @@ impl NextNumber {
         Self(AtomicU64::new(number.get()))
     }
 
-    /// The number as it lies there, for whoever watches it.
+    /// The number as it lies there, for a thread that watches it.
     pub(super) fn word(&self) -> &AtomicU64 {
         &self.0
     }

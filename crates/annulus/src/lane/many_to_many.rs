@@ -19,9 +19,9 @@
 //! reader that stops between stamped.take5 and stamped.take6 holds up writers a lap later, and no other
 //! reader.
 //!
-//! *The end.* Whoever closes the lane puts the tail where no message will ever be (ordered.close2). So each
-//! message was claimed before the close, and is received, or it was not claimed, and never will be: there is
-//! nothing to take back. Readers are done once the head is where the tail was then.
+//! *The end.* A thread that closes the lane puts the tail where no message will ever be (ordered.close2). So
+//! each message was claimed before the close, and is received, or it was not claimed, and never will be:
+//! there is nothing to take back. Readers are done once the head is where the tail was then.
 
 use core::num::NonZeroUsize;
 use core::ops::Deref;

@@ -18,9 +18,9 @@
 //! copy names fewer messages or free slots than there are, never more.
 //!
 //! *The end.* Any handle may close a queue while a writer is between lane.send2 and lane.send4. The message
-//! is then either delivered or given back. Whoever writes `end` first decides. A reader that has seen the
-//! close writes the tail that it saw (lane.end1). A writer that sees the close after lane.send3 writes its
-//! own tail (lane.end2). From then on the reader goes by `end`, and a writer whose message lies behind it
+//! is then either delivered or given back. The side that writes `end` first decides. A reader that has seen
+//! the close writes the tail that it saw (lane.end1). A writer that sees the close after lane.send3 writes
+//! its own tail (lane.end2). From then on the reader goes by `end`, and a writer whose message lies behind it
 //! takes the message back. lane.end1 and lane.end2 come after a pair of fences: the one in lane.send4, and
 //! that of the reader before lane.end1. So lane.end1 has seen every message of a writer that does not see the
 //! close.
@@ -50,7 +50,7 @@ use crate::memory::Memory;
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
-/// One queue. Whoever makes it decides which handle writes and which one reads.
+/// A lane. The queue that makes it decides which handle writes and which one reads.
 #[repr(C)]
 // Decision 0042: no stamps.
 pub(crate) struct OneToOne<T, C: ControlBlock = Own> {
@@ -278,7 +278,7 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
 
     /// What lies in it. For any thread.
     pub(crate) fn span(&self) -> Span {
-        // Acquire: pairs with lane.take7. Whoever stored the head had seen the messages before it.
+        // Acquire: pairs with lane.take7. The reader that stored the head had seen the messages before it.
         let head = || self.load_head(ordering!(Acquire unless "span_head_relaxed"));
         Span::read(self.capacity(), head, || self.tail())
     }

@@ -1,8 +1,8 @@
 //! [`PlaceTable`]: how producers of other processes take the lanes of a queue, and leave them.
 //!
-//! A place is a lane, and a lock. Whoever has the lock is the lane's producer. The lock is free at the latest
-//! when the process ends. The next producer finds the lane as the last one left it: all messages before the
-//! tail were sent, and no other was.
+//! A place is a lane, and a lock. The producer that has the lock is the lane's producer. The lock is free at
+//! the latest when the process ends. The next producer finds the lane as the last one left it: all messages
+//! before the tail were sent, and no other was.
 //!
 //! ```text
 //! producer that joins                              producer that leaves

@@ -167,11 +167,10 @@ const _: () = assert!(offset_of!(Stamped<u64>, head) == 128 && size_of::<Stamped
 
 // SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
 unsafe impl<T: Send> Send for Stamped<T> {}
-
 // SAFETY: as above; no two threads ever look at a slot at once.
 unsafe impl<T: Send> Sync for Stamped<T> {}
 
-/// One queue. Whoever makes it decides which handle writes. Anybody may read.
+/// A lane. The queue that makes it decides which handle writes. Any consumer may read.
 #[repr(C)]
 pub(crate) struct OneToMany<T> {
     slots: Stamped<T>,

@@ -59,8 +59,8 @@ impl<L> LaneNode<L> {
     /// Whether consumers look at this lane.
     #[inline(always)]
     pub(super) fn is_active(&self) -> bool {
-        // Relaxed: two fences decide what it sees, the one before this load and that of whoever deactivates
-        // the lane.
+        // Relaxed: two fences decide what it sees, the one before this load, and the one of the consumer
+        // that deactivates the lane.
         self.active.load(Ordering::Relaxed)
     }
 }
@@ -292,7 +292,7 @@ impl<L: QueueLane> LaneNode<L> {
     /// What its producer has done, where `span` lies in the lane. `None` if there is no producer, and
     /// nothing.
     pub(super) fn producer_now(&self, span: Span) -> Option<ProducerStats> {
-        // Relaxed, here and below: numbers for whoever asks. While a producer joins, they may be those of the
+        // Relaxed, here and below: numbers for statistics. While a producer joins, they may be those of the
         // producer before.
         if !self.has_producer.load(Ordering::Relaxed) && span.count() == 0 {
             return None;

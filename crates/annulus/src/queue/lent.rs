@@ -101,7 +101,7 @@ impl<T: Send> spsc::Consumer<T> {
     }
 
     /// As [`take_back`](Self::take_back), where a look after the last store has found that there is more to
-    /// do: wakes whoever waits for the slots.
+    /// do: wakes the producer that waits for the slots.
     ///
     /// # Safety
     ///

@@ -700,7 +700,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         if is_all { self.head.to_storage_end(self.lane().cells()) } else { 0 }
     }
 
-    /// lane.take8, once more: wakes whoever waits for slots.
+    /// lane.take8, once more: wakes the producer that waits for slots.
     pub(super) fn wake_again(&self) {
         self.node.released.notify();
     }

@@ -61,7 +61,6 @@ pub(super) struct LaneShare<L: QueueLane> {
 
 // SAFETY: as an `Arc` of the queue state, and a shared reference to a part of it.
 unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
-
 // SAFETY: as above.
 unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
 
@@ -126,7 +125,6 @@ const _: () = assert!(offset_of!(QueueState<OneToOne<u64>>, published) == 0);
 
 // SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state.
 unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
-
 // SAFETY: as above.
 unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
 
@@ -147,14 +145,15 @@ impl<L: QueueLane> QueueState<L> {
         self.published.needs_slow_path_across() || self.peer.may_have_closed()
     }
 
-    /// As [`may_be_closed`](Self::may_be_closed), for whoever has found nothing: also whether the process of
-    /// the other side is gone.
+    /// As [`may_be_closed`](Self::may_be_closed), for a consumer that found nothing: also whether the process
+    /// of the other side is gone.
     #[inline(always)]
     pub(super) fn may_be_over(&self) -> bool {
         self.may_be_closed() || self.peer.has_closed()
     }
 
-    /// Whether the queue is closed. Whoever sees true also sees what the closing thread did before.
+    /// Whether the queue is closed. A caller that sees true also sees what the closing thread did
+    /// before.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
@@ -521,7 +520,7 @@ impl<L: QueueLane> QueueState<L> {
         unsafe { self.listing.begin(self, sides) };
     }
 
-    /// A share of itself. (Whoever has it by reference has one, or borrows one.)
+    /// A share of itself. (The caller has one, or borrows one.)
     fn share(&self) -> Common<Self> {
         // SAFETY: `LaneShare` makes queue states as `Common`s only.
         unsafe { Common::another(self.me) }

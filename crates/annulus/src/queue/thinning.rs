@@ -174,7 +174,7 @@ mod tests {
         let (mut busy, mut consumer) = mpmc::channel(4);
         let mut quiet = busy.clone();
         busy.try_send(1).unwrap();
-        // It is not active; whoever deactivates it is between the two looks.
+        // It is not active; the consumer that deactivates it is between the two looks.
         let roster = &consumer.end.state().roster;
         let hidden = roster.nodes().last().unwrap();
         hidden.active.store(true, Ordering::Relaxed);

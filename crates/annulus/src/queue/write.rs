@@ -339,7 +339,7 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         let tail = self.tail.number;
         let known = tail.plus(self.free_count() as u64);
         let preferred = preferred_slots(self.state().plan.capacity).max(count as u64);
-        // Too few are as good as none: whoever frees more notifies again.
+        // Too few are as good as none: the consumer notifies again when it frees more.
         let count_free = |lane: &OneToOne<T, C>| {
             let free = lane.read_limit(tail, known).since(tail);
             if free < count as u64 && !mutated!("little_room_is_enough") { 0 } else { free }

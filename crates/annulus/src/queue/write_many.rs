@@ -197,7 +197,7 @@ impl<T> WriteMany<T> {
             state.published.fence();
         }
         let end = Self::new(node);
-        // Relaxed: a number for whoever asks.
+        // Relaxed: a number for statistics.
         end.node.base.store(end.next.get(), Ordering::Relaxed);
         Ok(end)
     }
