@@ -1,4 +1,4 @@
-/* Many publishers of a lossless ring that only taps read, so that nobody holds them up at the gate: claim and wrap (ring/head.rs, ring/slot.rs,
+/* Many publishers of a lossless ring that only taps read, so that nobody holds them up at the gate: claim and wrap (ring/head.rs, ring/slots.rs,
  * broadcast/slot_access.rs). A publisher claims what is next when its slot is left. (Those of a lossy ring: ranges.pml.)
  *
  * Two writers, four slots, three laps and one reader, or two laps and two readers (READERS; a reader writes nothing that another one

@@ -1,4 +1,4 @@
-/* A queue of several producer processes: places (shm/places.rs, shm/many.rs, lane/across.rs).
+/* A queue of several producer processes: places (shm/places.rs, lane/across.rs).
  *
  * Two producers, or three, and two places. Each producer takes the first place that is free, sends one message, and leaves. One of them may be
  * killed between any two steps, which frees its lock and nothing else. The queue ends when all producers are gone: the last one who leaves closes

@@ -1,5 +1,5 @@
 /* The seats of a lossless ring between processes: subscribers that take one, die at any step, and are followed by others (ring/seats.rs, with
- * ring/gate.rs, and the locks of shm/seat_locks.rs).
+ * ring/gate.rs, and the locks of shm/broadcast.rs).
  *
  * One publisher with two slots and a window of one; three subscribers and one seat, or two and two (SEATS, WHO). Each subscriber takes the lock of a seat, joins at the
  * oldest message, receives, and leaves. The first two may be killed between any two steps: then the kernel takes down the lock, and the cell stays.

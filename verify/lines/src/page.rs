@@ -20,7 +20,7 @@ const PAGE: &str = include_str!("page.md");
 
 /// What of the library a file is, by the beginning of its path.
 const PARTS: [(&str, &str); 13] = [
-    ("ring/slot", "slots"),
+    ("ring/slots", "slots"),
     ("ring/copy", "slots"),
     ("lane/cells", "slots"),
     ("lane/stamped", "slots"),

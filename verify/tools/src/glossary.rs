@@ -114,7 +114,7 @@ fn terms(tree: &Tree, page: &str, known: &mut Known, report: &mut Report) {
     }
 }
 
-/// A folder `ring/`, a file `ring/slot`, or a script `ci/tidy`.
+/// A folder `ring/`, a file `ring/slots`, or a script `ci/tidy`.
 fn is_there(tree: &Tree, place: &str) -> bool {
     let begin = format!("{CODE}/{place}");
     if place.ends_with('/') {

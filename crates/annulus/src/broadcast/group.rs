@@ -5,19 +5,31 @@
 //! message, and gives it up when it has caught up with the lead again.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::{Lossy, Mode, Subscriber, Unstaged};
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
+
+use super::iter::TryIter;
+use super::{Iter, Lossy, Mode, Subscriber, Unstaged};
 use crate::base::hint::unlikely;
+use crate::base::sequence::Sequence;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::sync::mutated;
-use crate::wait::{WaitStrategy, own_strategy};
+use crate::receive::batches::{Batches, HasSequence, Mark};
+use crate::receive::{Numbered, Receive, Waitable};
+use crate::sync::{AtomicU64, mutated};
+#[cfg(feature = "async")]
+use crate::wait::Streaming;
+use crate::wait::{EventCount, Look, Source, WaitStrategy, own_strategy};
 
 /// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
@@ -396,6 +408,271 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
             member.lagged_detached = lagged.wrapping_sub(self.lead.total_lagged());
             self.aligned += 1;
         }
+    }
+}
+
+impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
+    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `buffer`, which grows if
+    /// necessary. To receive into a vector without waiting, extend it by [`try_iter`](Self::try_iter).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_batch`](Self::recv_batch).
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned, because then nobody would receive the messages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2, 3, 4]);
+    /// let mut buffer = vec![0];
+    /// assert_eq!(group.recv_many(&mut buffer, 3), Ok(3));
+    /// assert_eq!(buffer, [0, 1, 2, 3]);
+    /// assert_eq!(group.total_received(2), 3);
+    /// ```
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        self.someone_is_aligned();
+        self.lead.recv_many(buffer, most)
+    }
+
+    /// An iterator over the messages that are there now, like [`Subscriber::try_iter`]. Each is received for
+    /// all aligned members. It never waits. It ends at once if no member is aligned.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(group.try_iter().sum::<i32>(), 6);
+    /// assert_eq!(group.total_received(2), 3);
+    /// ```
+    #[doc(alias = "drain")]
+    pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
+        let nobody = self.aligned_count() == 0 && !mutated!("group_iterates_for_nobody");
+        let mut messages = self.lead.try_iter();
+        if nobody {
+            messages.end = Sequence::FIRST;
+        }
+        messages
+    }
+
+    /// An iterator that waits for each message like [`recv`](Self::recv). Each is received for all aligned
+    /// members. It ends when the ring is closed and nothing is left. It does not end on a lag.
+    ///
+    /// `for message in &mut group` does the same.
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned, because then nobody would receive the messages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(group.iter().sum::<i32>(), 6);
+    /// ```
+    #[track_caller]
+    pub fn iter(&mut self) -> Iter<'_, T, M> {
+        self.someone_is_aligned();
+        self.lead.iter()
+    }
+}
+
+#[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
+impl<'a, T: Message, const N: usize, M: Unstaged> IntoIterator for &'a mut SubscriberGroup<T, N, M> {
+    type Item = T;
+    type IntoIter = Iter<'a, T, M>;
+
+    fn into_iter(self) -> Iter<'a, T, M> {
+        self.iter()
+    }
+}
+
+/// For all aligned members. Panics if no member is aligned, because then nobody would receive anything.
+// SAFETY: the lead's are.
+unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<T, N, M> {
+    fn event(&self) -> &EventCount {
+        Source::event(&self.lead)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Source::watched(&self.lead)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.someone_is_aligned();
+        self.lead.is_ready()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.lead.strategy()
+    }
+}
+
+/// Of all aligned members.
+impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, M> {
+    fn has_more(&mut self) -> bool {
+        self.lead.has_more()
+    }
+
+    fn mark(&mut self) -> Mark {
+        self.lead.mark()
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        self.lead.has_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        self.lead.lost()
+    }
+
+    fn left(&self) -> Option<u64> {
+        self.lead.left()
+    }
+}
+
+impl<T: Message, const N: usize, M: Unstaged> Waitable for SubscriberGroup<T, N, M> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Message, const N: usize, M: Unstaged> HasSequence for SubscriberGroup<T, N, M> {
+    fn next_sequence(&self) -> Sequence {
+        self.lead.next_sequence()
+    }
+}
+
+impl<T: Message, const N: usize, M: Unstaged> Numbered for SubscriberGroup<T, N, M> {}
+
+impl<T: Message, const N: usize, M: Unstaged> Receive for SubscriberGroup<T, N, M> {
+    type Item = T;
+
+    #[inline]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.someone_is_aligned();
+        self.lead.poll_recv()
+    }
+
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
+    }
+
+    fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        if self.aligned_count() == 0 { Err(TryRecvError::Empty) } else { Receive::try_recv(&mut self.lead) }
+    }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
+    /// Receives the next message for all aligned members, like [`recv`](Self::recv), in a task: the task
+    /// waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left.
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned, because then nobody would receive the message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish(7);
+    /// assert_eq!(pollster::block_on(group.recv_async()), Ok(7));
+    /// assert_eq!(group.total_received(2), 1);
+    /// ```
+    #[track_caller]
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+        self.someone_is_aligned();
+        self.lead.recv_async()
+    }
+
+    /// Receives the messages that are there, at least one, for all aligned members, like
+    /// [`Subscriber::recv_batch_async`].
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
+    ///
+    /// # Panics
+    ///
+    /// At its first poll, if no member is aligned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2]);
+    /// let mut buffer = [0; 8];
+    /// assert_eq!(pollster::block_on(group.recv_batch_async(&mut buffer)), Ok(2));
+    /// assert_eq!(buffer[..2], [1, 2]);
+    /// ```
+    pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
+        self.someone_is_aligned();
+        self.lead.recv_batch_async(buffer).await
+    }
+
+    /// A stream of the messages, each received for all aligned members. It ends when the ring is closed and
+    /// nothing is left, not on a lag. Once it has ended, it stays so.
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no message that it did not return.
+    ///
+    /// # Panics
+    ///
+    /// When it is polled, if no member is aligned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2]);
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(group.stream().collect::<Vec<_>>()), [1, 2]);
+    /// assert_eq!(group.total_received(2), 2);
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the group.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the group.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let stream = subscribable.subscribe_group::<3>().into_stream();
+    /// publisher.publish_batch(&[1, 2]);
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(stream.collect::<Vec<_>>()), [1, 2]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
     }
 }
 

@@ -4,7 +4,7 @@
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 
-use super::following::Following;
+use super::progress::Following;
 use super::ring_state::RingState;
 use crate::base::common::Common;
 use crate::base::sequence::Sequence;

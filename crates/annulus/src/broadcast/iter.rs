@@ -2,10 +2,10 @@
 //! what was there at the start, two wait for more.
 
 use alloc::vec::Vec;
-use core::fmt;
-use core::iter::{self, FusedIterator};
+use core::iter::FusedIterator;
+use core::{fmt, iter};
 
-use super::{Lossy, Mode, Subscriber, SubscriberGroup, Unstaged};
+use super::{Lossy, Mode, Subscriber};
 use crate::base::sequence::Sequence;
 use crate::error::RecvError;
 use crate::message::Message;
@@ -97,86 +97,13 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 }
 
-impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
-    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `buffer`, which grows if
-    /// necessary. To receive into a vector without waiting, extend it by [`try_iter`](Self::try_iter).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`recv_batch`](Self::recv_batch).
-    ///
-    /// # Panics
-    ///
-    /// If no member is aligned, because then nobody would receive the messages.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut group = subscribable.subscribe_group::<3>();
-    /// publisher.publish_batch(&[1, 2, 3, 4]);
-    /// let mut buffer = vec![0];
-    /// assert_eq!(group.recv_many(&mut buffer, 3), Ok(3));
-    /// assert_eq!(buffer, [0, 1, 2, 3]);
-    /// assert_eq!(group.total_received(2), 3);
-    /// ```
-    pub fn recv_many(&mut self, buffer: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
-        self.someone_is_aligned();
-        self.lead.recv_many(buffer, most)
-    }
-
-    /// An iterator over the messages that are there now, like [`Subscriber::try_iter`]. Each is received for
-    /// all aligned members. It never waits. It ends at once if no member is aligned.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut group = subscribable.subscribe_group::<3>();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(group.try_iter().sum::<i32>(), 6);
-    /// assert_eq!(group.total_received(2), 3);
-    /// ```
-    #[doc(alias = "drain")]
-    pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
-        let nobody = self.aligned_count() == 0 && !mutated!("group_iterates_for_nobody");
-        let mut messages = self.lead.try_iter();
-        if nobody {
-            messages.end = Sequence::FIRST;
-        }
-        messages
-    }
-
-    /// An iterator that waits for each message like [`recv`](Self::recv). Each is received for all aligned
-    /// members. It ends when the ring is closed and nothing is left. It does not end on a lag.
-    ///
-    /// `for message in &mut group` does the same.
-    ///
-    /// # Panics
-    ///
-    /// If no member is aligned, because then nobody would receive the messages.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut group = subscribable.subscribe_group::<3>();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// drop(publisher);
-    /// assert_eq!(group.iter().sum::<i32>(), 6);
-    /// ```
-    #[track_caller]
-    pub fn iter(&mut self) -> Iter<'_, T, M> {
-        self.someone_is_aligned();
-        self.lead.iter()
-    }
-}
-
 /// An iterator over the messages that were there when [`Subscriber::try_iter`] or
-/// [`SubscriberGroup::try_iter`] was called.
+/// [`SubscriberGroup::try_iter`](crate::broadcast::SubscriberGroup::try_iter) was called.
 #[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
-    end: Sequence,
+    pub(super) end: Sequence,
 }
 
 impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
@@ -205,7 +132,8 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
 
 impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// The iterator of [`Subscriber::iter`] and [`SubscriberGroup::iter`].
+/// The iterator of [`Subscriber::iter`] and
+/// [`SubscriberGroup::iter`](crate::broadcast::SubscriberGroup::iter).
 pub type Iter<'a, T, M = Lossy> = crate::Iter<&'a mut Subscriber<T, M>>;
 
 /// The iterator of `Subscriber::into_iter`.
@@ -222,16 +150,6 @@ impl<T: Message, M: Mode> IntoIterator for Subscriber<T, M> {
 
 #[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
 impl<'a, T: Message, M: Mode> IntoIterator for &'a mut Subscriber<T, M> {
-    type Item = T;
-    type IntoIter = Iter<'a, T, M>;
-
-    fn into_iter(self) -> Iter<'a, T, M> {
-        self.iter()
-    }
-}
-
-#[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
-impl<'a, T: Message, const N: usize, M: Unstaged> IntoIterator for &'a mut SubscriberGroup<T, N, M> {
     type Item = T;
     type IntoIter = Iter<'a, T, M>;
 

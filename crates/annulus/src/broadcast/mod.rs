@@ -26,73 +26,53 @@
 mod publisher;
 mod subscriber;
 
-#[cfg(feature = "shm")]
-mod across;
 mod await_subscribers;
 mod builder;
 pub mod bytes;
-mod channel;
-#[cfg(feature = "std")]
-mod claiming;
 pub(crate) mod event;
-#[cfg(feature = "shm")]
-mod fellow;
-mod following;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+mod ffi_view;
 mod group;
 mod handle;
 mod iter;
-#[cfg(all(feature = "std", not(annulus_loom)))]
-mod lent;
-mod lossless;
-mod lossy;
-mod miss;
+mod lossy_subscriber;
 mod mode;
 mod mp_publisher;
-mod numbers;
 mod process;
-mod process_by;
 mod progress;
-#[cfg(feature = "async")]
-mod publish_async;
-mod put;
 mod receivers;
-mod recovery;
-#[cfg(feature = "async")]
-mod recv_async;
 mod ring_state;
-#[cfg(feature = "std")]
-mod select;
-mod single;
+#[cfg(feature = "shm")]
+mod shm_publisher;
+#[cfg(feature = "shm")]
+mod shm_ring;
 mod slot_access;
-mod source;
 mod stage;
-mod steps;
 mod subscribable;
-mod transmit;
 
 // Last on each page.
 #[cfg(feature = "std")]
 mod placement;
 
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use across::{Across, Awaiting, Fellow, fellow_of_another, of_another};
 pub use builder::Builder;
-pub(crate) use channel::ends_of;
-pub use channel::{lossless, lossy, mp_lossless, mp_lossy};
-#[cfg(feature = "shm")]
-pub use fellow::FellowPublisher;
-pub use group::SubscriberGroup;
-pub use iter::{IntoIter, Iter, TryIter};
+pub(crate) use builder::ends_of;
+pub use builder::{lossless, lossy, mp_lossless, mp_lossy};
 // For the C library.
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[doc(hidden)]
-pub use lent::{LentPublisher, LentSubscriber};
+pub use ffi_view::{LentPublisher, LentSubscriber};
+pub use group::SubscriberGroup;
+pub use iter::{IntoIter, Iter, TryIter};
 #[cfg(feature = "shm")]
 pub use mode::{Awaited, Foreign};
 pub use mode::{Lossless, Lossy, LossyMode, Mode, Unstaged};
 pub use mp_publisher::MpPublisher;
 pub use progress::{DependencyBarrier, Upstream};
 pub use publisher::Publisher;
+#[cfg(feature = "shm")]
+pub use shm_publisher::FellowPublisher;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use shm_ring::{Across, Awaiting, Fellow, fellow_of_another, of_another};
 pub use stage::Staged;
 pub use subscribable::Subscribable;
 pub(crate) use subscribable::SubscribableShare;

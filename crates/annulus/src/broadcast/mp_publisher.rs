@@ -1,18 +1,34 @@
-//! [`MpPublisher`]: one of many handles that write.
+//! [`MpPublisher`]: one of many handles that write to a ring.
+//!
+//! ```text
+//! publish, lossless ring ─▶ claim (`slot_access`): room at the gate, a slot that was left, then the sequence
+//!                        ─▶ put_claimed: write, publish, notify
+//!
+//! publish, lossy ring ─▶ put ─▶ Put::one:
+//!   claim ──▶ slot left by the lap before? ── yes: write
+//!               no ──▶ another publisher is at work there? ── no: write    (`Claims::take`)
+//!                        yes ──▶ pass over this number, and claim another one
+//! ```
 //!
 //! On a lossless ring each publisher claims sequences whose slots are free, from one counter, and writes as a
 //! single publisher does. There is no second counter that must advance in order, because readers look at the
 //! stamps. On a lossy ring a publisher waits for nobody: it claims first, and passes over a slot that another
-//! one has not left (`put.rs`).
+//! one has not left.
+// Decision 0146: one algorithm for the publishers of one process and of several.
 
-use core::fmt;
+#[cfg(feature = "std")]
+use alloc::boxed::Box;
+use core::{fmt, slice};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
 use super::mode::Hooks;
-use super::put::Put;
+#[cfg(feature = "async")]
+use super::slot_access::claimed;
+#[cfg(feature = "std")]
+use super::slot_access::{Claimable, Claiming};
 use super::slot_access::{ClaimedRun, claim, claim_by, claim_now};
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
@@ -23,9 +39,14 @@ use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Copied, Writers};
+use crate::ring::{Claimant, Copied, Range, Writers};
 use crate::sync::mutated;
 use crate::transmit::in_parts::in_parts;
+#[cfg(feature = "std")]
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::transmits;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, Choice, Finding, SendChoice, Sending};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)
@@ -52,12 +73,6 @@ pub struct MpPublisher<T, M: Mode = Lossy> {
     claims: <M as Hooks>::Claims,
     pub(super) shared: Handle<Copied<T>, Publishing>,
 }
-
-/// The most messages that are claimed at once on a lossless ring. Messages of other publishers lie behind
-/// them and wait until they are written, so fewer are better. With this many, the cost of the claim is
-/// already small.
-// Decision 0028: not the whole batch at once.
-const PART: usize = 64;
 
 impl<T: Message> MpPublisher<T> {
     /// Publishes `message` to every subscriber. Waits for nobody; O(`size_of::<T>()`), allocates nothing. It
@@ -140,6 +155,125 @@ impl<T: Message> MpPublisher<T> {
         Put { shared: &self.shared, claimant: &mut self.claims }
     }
 }
+
+/// A publisher of a ring of [fellows](Writers::Fellows), with what it publishes to.
+pub(super) struct Put<'p, T: Message> {
+    pub(super) shared: &'p Handle<Copied<T>, Publishing>,
+    pub(super) claimant: &'p mut Claimant,
+}
+
+/// So many messages of a batch are published before sleepers are woken.
+const NOTIFY_EVERY: usize = 64;
+
+impl<T: Message> Put<'_, T> {
+    /// Publishes `message`, and wakes nobody; [`Refusal::Closed`] if somebody has closed the ring.
+    #[inline(always)]
+    pub(super) fn one(&mut self, message: &T) -> Result<(), Refusal> {
+        let range = self.claim(1)?;
+        if !self.write(range.first(), message) {
+            self.pass(range, range.first());
+            self.write_all(slice::from_ref(message))?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn claim(&mut self, most: u64) -> Result<Range, Refusal> {
+        self.claimant.claim(most).ok_or_else(|| self.refused())
+    }
+
+    /// Writes `message`, as number `sequence`, which this publisher has claimed, unless the slot belongs to
+    /// somebody else. Whether it has.
+    #[inline(always)]
+    // Decision 0146: no prefetch of the slot.
+    pub(super) fn write(&self, sequence: Sequence, message: &T) -> bool {
+        let is_left = self.shared.is_left(Writers::Fellows, sequence);
+        let is_free = is_left || self.claimant.take(sequence);
+        if is_free {
+            // SAFETY: the ring is for fellows, and this one has claimed the message and taken its slot. So
+            // nobody else writes there: see `Claims`. (A process that writes what it must not can mix up the
+            // words of a message, of which any bytes are one: `Copied::over`.)
+            unsafe { self.shared.write(Writers::Fellows, sequence, message) }.publish();
+        }
+        is_free
+    }
+
+    /// Of `range`, message `sequence` will not be. Wakes those who wait for it, because no other message may
+    /// come: somebody closes the ring, or this thread stands still.
+    #[cold]
+    pub(super) fn pass(&self, range: Range, sequence: Sequence) {
+        self.shared.note_missed();
+        self.claimant.pass(range, sequence);
+        self.shared.published.notify();
+    }
+
+    /// Publishes all of `messages`, and wakes those who wait for them. On a closed ring it drops them.
+    #[inline]
+    pub(super) fn batch(&mut self, messages: &[T]) {
+        for part in messages.chunks(NOTIFY_EVERY) {
+            let is_published = self.write_all(part).is_ok();
+            self.shared.published.notify();
+            if !is_published {
+                break;
+            }
+        }
+    }
+
+    /// Publishes all of `messages`, and wakes nobody. Each gets a number at least, also one that is lost.
+    #[inline(never)]
+    fn write_all(&mut self, messages: &[T]) -> Result<(), Refusal> {
+        let (mut messages, mut passes_in_a_row) = (messages.iter(), 0);
+        let mut next = messages.next();
+        while let Some(message) = next {
+            // (This one, and those behind it.)
+            let range = self.claim(1 + messages.len() as u64)?;
+            let (mut sequence, mut message) = (range.first(), message);
+            while sequence < range.end() {
+                if self.write(sequence, message) {
+                    passes_in_a_row = if mutated!("fellow_passes_summed") { passes_in_a_row } else { 0 };
+                } else {
+                    self.pass(range, sequence);
+                    passes_in_a_row += 1;
+                }
+                // Otherwise the message comes in the next slot. One that is given up counts as lagged: its
+                // number is the one that was passed over last.
+                let is_given_up = passes_in_a_row > self.claimant.claims().most_passes();
+                if passes_in_a_row == 0 || is_given_up {
+                    next = messages.next();
+                    // Behind the last one the range ends, too.
+                    let Some(after) = next else { break };
+                    message = after;
+                }
+                sequence = sequence.next();
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing can be claimed. Until now a subscriber may have waited for a message that another publisher
+    /// passed over, because the intent of this one named it, too: wakes it.
+    #[cold]
+    fn refused(&self) -> Refusal {
+        if !mutated!("fellow_refused_in_silence") {
+            self.shared.published.notify();
+        }
+        Refusal::Closed
+    }
+
+    /// For tests and models: writes `message` as number `sequence`, and does not say yet that it is there.
+    #[cfg(any(test, annulus_loom))]
+    pub(super) fn half(&self, sequence: Sequence, message: &T) -> Option<crate::ring::Written<'_>> {
+        let is_free = self.shared.is_left(Writers::Fellows, sequence) || self.claimant.take(sequence);
+        // SAFETY: as in `write`.
+        is_free.then(|| unsafe { self.shared.write(Writers::Fellows, sequence, message) })
+    }
+}
+
+/// The most messages that are claimed at once on a lossless ring. Messages of other publishers lie behind
+/// them and wait until they are written, so fewer are better. With this many, the cost of the claim is
+/// already small.
+// Decision 0028: not the whole batch at once.
+const PART: usize = 64;
 
 impl<T: Message> MpPublisher<T, Lossless> {
     /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest
@@ -393,6 +527,94 @@ impl<T: Message> MpPublisher<T, Lossless> {
             Ok(count)
         })
     }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message> MpPublisher<T, Lossless> {
+    /// Publishes `message` like [`publish`](Self::publish), in a task: the task waits for the slowest
+    /// subscriber, not its thread. It claims no sequence before its slot is free, so a task that is not
+    /// polled holds up nobody.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has published nothing. The
+    /// message is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
+    /// also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// pollster::block_on(publisher.publish_async(7)).unwrap();
+    /// assert_eq!(subscriber.try_recv(), Ok(7));
+    /// ```
+    pub async fn publish_async(&self, message: T) -> Result<(), PublishError<T>> {
+        let claimed = claimed(&self.shared).await;
+        self.put_admitted(claimed, message)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Message> MpPublisher<T, Lossless> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
+        let claiming = Claiming::by(self, &self.shared);
+        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        let room = unsafe { Finding::new(claiming, Claiming::strategy) };
+        Sending::in_claim(room, |claiming, found, message| claiming.publisher.put_admitted(found, message))
+    }
+}
+
+/// Each is for a publisher, and for a reference to one, because its verbs take `&self`.
+macro_rules! publishers {
+    ($([$($borrowed:tt)*])*) => {$(
+        transmits! {
+            [T: Message] $($borrowed)* MpPublisher<T, Lossless>: T;
+            |publisher, message| now: {
+                let claimed = claim_now(&publisher.shared);
+                publisher.put_admitted(claimed, message)
+            },
+            |strategy, deadline| late: {
+                let strategy = strategy.unwrap_or(publisher.shared.strategy);
+                let claimed = claim_by(&publisher.shared, 1, strategy, deadline);
+                publisher.put_admitted(claimed, message)
+            },
+            closed: MpPublisher::<T, Lossless>::is_closed(publisher),
+            task: publisher.publish_async(message),
+        }
+
+        #[cfg(feature = "std")]
+        impl<T: Message> WaitsForRoom for $($borrowed)* MpPublisher<T, Lossless> {}
+
+        #[cfg(feature = "std")]
+        impl<T: Message> HasRoom for $($borrowed)* MpPublisher<T, Lossless> {
+            fn room(&mut self) -> Box<dyn Arm + '_> {
+                let claimable = Claimable::of(&self.shared);
+                // SAFETY: the events are in the ring's shared state, which the handle keeps alive.
+                Box::new(unsafe { Finding::that_takes_nothing(claimable, Claimable::strategy) })
+            }
+        }
+    )*};
+}
+
+publishers! {
+    []
+    [&]
+}
+
+transmits! {
+    // It waits for nobody.
+    [T: Message] MpPublisher<T, Lossy>: T;
+    |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    closed: publisher.is_closed(),
+    task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }
 
 impl<T: Message> MpPublisher<T> {

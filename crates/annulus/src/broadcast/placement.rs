@@ -1,7 +1,6 @@
 //! What a ring's memory is like, as each of its handles says it, and how it is moved to a reader.
 
-use super::event::reset::Reset;
-use super::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use super::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Reset};
 use super::{Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup};
 use crate::memory::Placement;
 #[cfg(feature = "numa")]

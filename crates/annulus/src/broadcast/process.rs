@@ -6,7 +6,6 @@
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::process_by::{process_batch_in_other_ways, process_in_other_ways};
 use super::{Mode, Staged, Subscriber, Unstaged};
 use crate::error::RecvError;
 #[cfg(feature = "std")]
@@ -14,6 +13,124 @@ use crate::error::RecvTimeoutError;
 use crate::message::Message;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
+
+/// Of one message. `see` says where the rule for closures is. `after`: waits by a function, then processes.
+macro_rules! process_in_other_ways {
+    (see: $see:literal, by: $by:ident, timeout: $timeout:ident, deadline: $deadline:ident) => {
+        /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring:
+        #[doc = $see]
+        ///
+        /// # Errors
+        ///
+        /// Those of [`process`](Self::process).
+        #[doc(alias = "process_with")]
+        #[inline]
+        pub fn process_by<R>(
+            &mut self,
+            strategy: WaitStrategy,
+            look: impl FnOnce(&T) -> R,
+        ) -> Result<R, RecvError> {
+            self.process_after(look, |reader| reader.$by(strategy))
+        }
+
+        /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. A timeout of
+        /// zero still processes what is there. `look` must not wait for room in this ring:
+        #[doc = $see]
+        ///
+        /// # Errors
+        ///
+        /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time.
+        /// [`Closed`](RecvTimeoutError::Closed): the ring is closed and nothing is left.
+        #[cfg(feature = "std")]
+        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+        pub fn process_timeout<R>(
+            &mut self,
+            timeout: Duration,
+            look: impl FnOnce(&T) -> R,
+        ) -> Result<R, RecvTimeoutError> {
+            self.process_after(look, |reader| reader.$timeout(timeout))
+        }
+
+        /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait
+        /// for room in this ring:
+        #[doc = $see]
+        ///
+        /// # Errors
+        ///
+        /// Those of [`process_timeout`](Self::process_timeout).
+        #[cfg(feature = "std")]
+        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+        pub fn process_deadline<R>(
+            &mut self,
+            deadline: Instant,
+            look: impl FnOnce(&T) -> R,
+        ) -> Result<R, RecvTimeoutError> {
+            self.process_after(look, |reader| reader.$deadline(deadline))
+        }
+    };
+}
+
+pub(super) use process_in_other_ways;
+
+/// Of a batch.
+macro_rules! process_batch_in_other_ways {
+    (see: $see:literal, by: $by:ident, timeout: $timeout:ident, deadline: $deadline:ident) => {
+        /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in
+        /// this ring:
+        #[doc = $see]
+        ///
+        /// # Errors
+        ///
+        /// Those of [`process`](Self::process).
+        #[doc(alias = "process_batch_with")]
+        pub fn process_batch_by(
+            &mut self,
+            strategy: WaitStrategy,
+            most: usize,
+            look: impl FnMut(&T, bool),
+        ) -> Result<usize, RecvError> {
+            self.process_batch_after(most, look, |reader| reader.$by(strategy))
+        }
+
+        /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock.
+        /// `look` must not wait for room in this ring:
+        #[doc = $see]
+        ///
+        /// # Errors
+        ///
+        /// Those of [`process_timeout`](Self::process_timeout).
+        #[cfg(feature = "std")]
+        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+        pub fn process_batch_timeout(
+            &mut self,
+            timeout: Duration,
+            most: usize,
+            look: impl FnMut(&T, bool),
+        ) -> Result<usize, RecvTimeoutError> {
+            self.process_batch_after(most, look, |reader| reader.$timeout(timeout))
+        }
+
+        /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must
+        /// not wait for room in this ring:
+        #[doc = $see]
+        ///
+        /// # Errors
+        ///
+        /// Those of [`process_timeout`](Self::process_timeout).
+        #[cfg(feature = "std")]
+        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+        pub fn process_batch_deadline(
+            &mut self,
+            deadline: Instant,
+            most: usize,
+            look: impl FnMut(&T, bool),
+        ) -> Result<usize, RecvTimeoutError> {
+            self.process_batch_after(most, look, |reader| reader.$deadline(deadline))
+        }
+    };
+}
+
+pub(super) use process_batch_in_other_ways;
 
 /// Verbs that take a closure, like those of an [`EventSubscriber`](crate::event::EventSubscriber).
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
@@ -191,5 +308,37 @@ impl<T: Message, M: Unstaged> Drop for Processing<'_, T, M> {
         if !mutated!("process_leaves_it_undone") {
             self.0.done();
         }
+    }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
+    /// Hands the next message to `look`, like [`process`](Self::process), in a task: the task waits, not its
+    /// thread. The message counts as processed as soon as `look` returns or panics. `look` must not wait for
+    /// room in the same ring: see [`try_process`](Self::try_process).
+    ///
+    /// *Cancel safety*: a future that is dropped has processed nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `look` has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// let mut first = subscribable.subscribe_tracked();
+    /// let mut second = subscribable.subscribe().after(&[&first]);
+    /// publisher.publish(7).unwrap();
+    /// pollster::block_on(async {
+    ///     assert_eq!(first.process_async(|number| number + 1).await, Ok(8));
+    ///     assert_eq!(second.process_async(|number| number + 2).await, Ok(9));
+    /// });
+    /// ```
+    pub async fn process_async<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
+        let message = self.recv_async().await?;
+        let _processing = Processing(self);
+        Ok(look(&message))
     }
 }

@@ -1,26 +1,51 @@
-//! [`Publisher`]: the only handle that writes, and what it does on a lossy ring.
+//! [`Publisher`]: the only handle that writes to its ring.
 //!
 //! ```text
-//! publish ─▶ put:  slot.w1 to slot.w3  write the message (`handle`, `ring/copied`, `ring/slots`, `ring/slot`)
-//!                  needs_slow_path?    every few messages: store the head's bound; or closed (`ring/head`)
-//!                  slot.w4             store the stamp
-//!                  notify              one look at who sleeps (`wait/event_count`)
+//! publish, lossy ring ──────────▶ put
+//! publish, lossless ring ─▶ admit: next < limit? ── yes ─▶ put
+//!                                   no: wait for a free slot (`slot_access`, `ring/gate`), then put
+//!
+//! put:  slot.w1 to slot.w3  write the message (`handle`, `ring/slots`)
+//!       needs_slow_path?    every few messages: store the head's bound; or closed (`ring/head`)
+//!       slot.w4             store the stamp
+//!       notify              one look at who sleeps (`wait/event_count`)
 //! ```
 
+#[cfg(feature = "std")]
+use alloc::boxed::Box;
 use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
-use super::single::Single;
+use super::slot_access::{look_for_free_slot, wait_for_free_slot, wait_for_free_slot_by};
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
 use crate::base::sequence::Sequence;
-use crate::error::{CapacityError, Refusal};
+#[cfg(feature = "std")]
+use crate::error::PublishTimeoutError;
+use crate::error::{CapacityError, GiveBack, PublishError, Refusal, TryPublishError};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Copied, Writers};
+use crate::ring::{Copied, Store, Strided, Writers};
 use crate::sync::mutated;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::transmit::await_room::Alone;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::transmit::await_room::AwaitRoom;
+use crate::transmit::in_parts::in_parts;
+#[cfg(feature = "std")]
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::transmits;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::EventCount;
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, Choice, Finding, SendChoice, Sending};
+use crate::wait::{Deadline, WaitStrategy};
 
 /// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy)
 /// (lossy) or [`lossless`](fn@crate::broadcast::lossless) (lossless).
@@ -156,6 +181,550 @@ impl<T: Message> Publisher<T> {
     }
 }
 
+impl<T: Message, M: Mode> Publisher<T, M> {
+    /// Writes the next message, and wakes the threads that wait for it. On a lossless ring the message was
+    /// admitted before. [`Refusal::Closed`] if somebody closed the ring before this message.
+    #[inline(always)]
+    // Decision 0102: the one way to put a message.
+    pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
+        // Copied once: after each atomic access the compiler would fetch them from memory anew.
+        let Single { shared: handle, next, .. } = &mut self.single;
+        let (shared, sequence) = (&**handle, *next);
+        // SAFETY: the ring is for one publisher, which is this one, is here, and has published all before.
+        let written = unsafe { handle.write(Writers::One, sequence, message) };
+        if shared.ring.head().needs_slow_path(sequence) {
+            *next = shared.publish_slow_path(written.without_slot());
+            return if *next == sequence { Err(Refusal::Closed) } else { Ok(()) };
+        }
+        written.publish();
+        *next = sequence.next();
+        shared.published.notify();
+        Ok(())
+    }
+
+    /// Writes `messages`, and looks for sleepers now and then. Returns how many it wrote: fewer if somebody
+    /// has closed the ring.
+    #[inline(always)]
+    pub(super) fn put_all(&mut self, messages: &[T]) -> usize {
+        let (handle, first) = (&self.single.shared, self.single.next);
+        let (shared, mut next) = (&**handle, first);
+        for part in messages.chunks(NOTIFY_EVERY) {
+            let before = next;
+            for message in part {
+                // SAFETY: as in `put`.
+                let written = unsafe { handle.write(Writers::One, next, message) };
+                let sequence = next;
+                if shared.ring.head().needs_slow_path(sequence) {
+                    next = shared.publish_slow_path(written.without_slot());
+                    if next == sequence {
+                        break;
+                    }
+                } else {
+                    written.publish();
+                    next = sequence.next();
+                }
+            }
+            if !mutated!("batch_wakes_nobody") {
+                shared.published.notify();
+            }
+            if next.since(before) < part.len() as u64 {
+                break;
+            }
+        }
+        self.single.next = next;
+        // At most as many as there are.
+        next.since(first) as usize
+    }
+}
+
+/// What [`Publisher`] and [`EventPublisher`](super::event::EventPublisher) are made of.
+///
+/// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths
+/// take and return values, so that it can live in registers.
+pub(super) struct Single<S: Store> {
+    pub(super) shared: Handle<S, Publishing>,
+    /// The next sequence to publish; the ring's head is a lower bound of it.
+    pub(super) next: Sequence,
+    /// Where subscribers are waited for: messages before this one may be written without another look at the
+    /// gate.
+    limit: Sequence,
+}
+
+impl<S: Strided> Single<S> {
+    pub(super) fn new(shared: Handle<S, Publishing>) -> Self {
+        let next = shared.ring.first();
+        Self { shared, next, limit: next }
+    }
+
+    /// Makes sure that the next message may be written, waiting by the strategy of the ring. Never
+    /// [`Refusal::Full`].
+    #[inline(always)]
+    pub(super) fn admit(&mut self) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_free_slot(&self.shared, self.next)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the next message may be written without a look at the gate.
+    // Mutants: `with false`: it looks at the gate.
+    #[inline(always)]
+    fn may_write(&self) -> bool {
+        // Mutants: `|| with &&`, `< with >`: it looks at the gate.
+        (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
+    }
+
+    /// As [`admit`](Self::admit), by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+    #[inline(always)]
+    pub(super) fn admit_by(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_free_slot_by(&self.shared, self.next, strategy, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// As [`admit`](Self::admit); [`Refusal::Full`] once `deadline` has passed.
+    #[cfg(feature = "std")]
+    pub(super) fn admit_until(&mut self, deadline: Deadline) -> Result<(), Refusal> {
+        self.admit_by(self.shared.strategy, deadline)
+    }
+
+    /// As [`admit`](Self::admit), without waiting.
+    #[inline(always)]
+    pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = look_for_free_slot(&self.shared, self.next)?;
+        }
+        Ok(())
+    }
+
+    /// How many messages have been published.
+    #[inline]
+    pub(super) fn published(&self) -> u64 {
+        self.next.since(self.shared.ring.first())
+    }
+
+    /// How many messages may be written without another look at the gate.
+    // Mutants: `with 0`, `with 1`: one by one.
+    #[inline]
+    pub(super) fn free_slots(&self) -> usize {
+        usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
+    }
+}
+
+impl<T: Message> Publisher<T, Lossless> {
+    /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest
+    /// subscriber is `capacity − headroom` messages behind. Never waits while there is no subscriber.
+    /// Allocates nothing. Takes O(`size_of::<T>()`), and once in half a ring also O(subscribers).
+    ///
+    /// Do not call it in a closure in which a stage of the same ring processes a message. The followers of
+    /// the stage wait for the closure, so in a full ring this would wait for ever. Use
+    /// [`try_publish`](Self::try_publish) or `publish_timeout` there.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
+    /// every [`Subscribable`] too), or if somebody [closed](Self::close) the
+    /// ring, also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || subscriber.iter().sum::<u64>());
+    /// for number in 1..=100 {
+    ///     publisher.publish(number)?; // waits for the reader
+    /// }
+    /// drop(publisher);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// ```
+    #[inline]
+    pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
+        let admitted = self.single.admit();
+        self.put_admitted(admitted, message)
+    }
+
+    /// As [`publish`](Self::publish), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish`](Self::publish).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_by('a', WaitStrategy::BusySpin).unwrap();
+    /// assert_eq!(subscriber.recv(), Ok('a'));
+    /// ```
+    #[inline]
+    pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+        let admitted = self.single.admit_by(strategy, None);
+        self.put_admitted(admitted, message)
+    }
+
+    /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs first: if it
+    /// panics, nothing is published, and the ring is unchanged.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish`](Self::publish).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// drop(subscribable);
+    /// assert_eq!(publisher.publish_with(|| 6 * 7).unwrap_err().into_inner(), 42);
+    /// ```
+    #[inline]
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
+        self.publish(make())
+    }
+
+    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout that is
+    /// too long for the clock means no timeout. A timeout of zero still publishes if there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time.
+    /// [`Closed`](PublishTimeoutError::Closed): as [`publish`](Self::publish). Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::PublishTimeoutError;
+    /// use std::time::Duration;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
+    /// let subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2]).unwrap();
+    /// let error = publisher.publish_timeout(3, Duration::from_millis(1)).unwrap_err();
+    /// assert!(error == PublishTimeoutError::Timeout(3));
+    /// # drop(subscriber);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_timeout(&mut self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish_timeout`](Self::publish_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_deadline(&mut self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+        let admitted = self.single.admit_until(deadline);
+        self.put_admitted(admitted, message)
+    }
+
+    /// Publishes `message` if there is room. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − headroom` messages behind, or a
+    /// subscriber that far behind is just joining. [`Closed`](TryPublishError::Closed): as
+    /// [`publish`](Self::publish). Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TryPublishError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::Builder::new(4).headroom(2).lossless().unwrap();
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert!(publisher.try_publish(1).is_ok());
+    /// assert!(publisher.try_publish(2).is_ok());
+    /// assert!(publisher.try_publish(3) == Err(TryPublishError::Full(3)), "two of four slots stay free");
+    /// assert_eq!(subscriber.try_recv(), Ok(1));
+    /// assert!(publisher.try_publish(3).is_ok());
+    /// drop((subscriber, subscribable));
+    /// assert!(publisher.try_publish(4) == Err(TryPublishError::Closed(4)));
+    /// ```
+    #[inline]
+    pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
+        let admitted = self.single.try_admit();
+        self.put_admitted(admitted, message)
+    }
+
+    /// Publishes all of `messages`, in order. Waits for room as often as necessary. This is the same as
+    /// publishing them one by one, but cheaper. The batch may be larger than the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives back the part that was not published: nobody is left to receive it, or somebody
+    /// closed the ring.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[doc(alias = "try_batch_publish")]
+    #[doc(alias = "batch_publish")]
+    #[inline]
+    pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
+        self.publish_batch_by(messages, self.single.shared.strategy)
+    }
+
+    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish_batch`](Self::publish_batch).
+    #[inline]
+    pub fn publish_batch_by<'m>(
+        &mut self,
+        messages: &'m [T],
+        strategy: WaitStrategy,
+    ) -> Result<(), PublishError<&'m [T]>> {
+        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
+    }
+
+    /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`. A part of the batch is
+    /// published then.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishTimeoutError`] gives back the part that was not published.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::PublishTimeoutError;
+    /// use std::time::Duration;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let error = publisher.publish_batch_timeout(&[1, 2, 3], Duration::ZERO).unwrap_err();
+    /// assert!(error == PublishTimeoutError::Timeout(&[3][..]));
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_batch_timeout<'m>(
+        &mut self,
+        messages: &'m [T],
+        timeout: Duration,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.publish_batch_until(messages, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_batch_timeout`](Self::publish_batch_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish_batch_timeout`](Self::publish_batch_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_batch_deadline<'m>(
+        &mut self,
+        messages: &'m [T],
+        deadline: Instant,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.publish_batch_until(messages, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_batch_until<'m>(
+        &mut self,
+        messages: &'m [T],
+        deadline: Deadline,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.put_in_free_slots(messages, self.single.shared.strategy, deadline)
+            .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
+    }
+
+    /// Whether publishing fails from now on: nobody is left to receive, or somebody [closed](Self::close) the
+    /// ring.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.single.shared.refuses()
+    }
+
+    /// [Puts](Self::put) `message` if it was admitted. Gives it back where it is not published.
+    #[inline(always)]
+    pub(super) fn put_admitted<E: GiveBack<T>>(
+        &mut self,
+        admitted: Result<(), Refusal>,
+        message: T,
+    ) -> Result<(), E> {
+        let put = admitted.and_then(|()| self.put(&message));
+        put.map_err(|refusal| E::of(refusal, message))
+    }
+
+    /// Writes all of `messages`, or returns what is left and why.
+    #[inline]
+    fn put_in_free_slots<'m>(
+        &mut self,
+        messages: &'m [T],
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<(), (&'m [T], Refusal)> {
+        in_parts(messages, |rest| {
+            self.single.admit_by(strategy, deadline)?;
+            // At least 1: it was admitted.
+            let part = &rest[..self.single.free_slots().clamp(1, rest.len())];
+            match self.put_all(part) {
+                0 => Err(Refusal::Closed),
+                count => Ok(count),
+            }
+        })
+    }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message> Publisher<T, Lossless> {
+    /// Publishes `message` like [`publish`](Self::publish), in a task: the task waits for the slowest
+    /// subscriber, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has published nothing. The
+    /// message is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
+    /// also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || subscriber.iter().sum::<u64>());
+    /// pollster::block_on(async {
+    ///     for number in 1..=100 {
+    ///         publisher.publish_async(number).await?; // waits for the reader
+    ///     }
+    ///     drop(publisher);
+    ///     Ok::<(), annulus::PublishError<u64>>(())
+    /// })?;
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// ```
+    pub async fn publish_async(&mut self, message: T) -> Result<(), PublishError<T>> {
+        let admitted = admitted(&mut self.single).await;
+        self.put_admitted(admitted, message)
+    }
+}
+
+/// Makes sure that the next message may be written. Whoever awaits this writes the message before it waits
+/// for anything else. Never [`Refusal::Full`].
+#[cfg(feature = "async")]
+pub(super) async fn admitted<S: Strided>(single: &mut Single<S>) -> Result<(), Refusal> {
+    // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+    unsafe { Waiting::new(AwaitRoom(single)) }.await
+}
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl<S: Strided> Alone for Single<S> {
+    fn released(&self) -> &EventCount {
+        &self.shared.released
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        self.try_admit()
+    }
+
+    #[cfg(feature = "std")]
+    fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Message> Publisher<T, Lossless> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
+        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        let room = unsafe { Finding::new(AwaitRoom(self), AwaitRoom::strategy) };
+        Sending::new(room, |AwaitRoom(publisher), found, message| publisher.put_admitted(found, message))
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Message> WaitsForRoom for Publisher<T, Lossless> {}
+
+#[cfg(feature = "std")]
+impl<T: Message> HasRoom for Publisher<T, Lossless> {
+    fn room(&mut self) -> Box<dyn Arm + '_> {
+        // SAFETY: as above.
+        Box::new(unsafe { Finding::that_takes_nothing(AwaitRoom(self), AwaitRoom::strategy) })
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Message> Alone for Publisher<T, Lossless> {
+    fn released(&self) -> &EventCount {
+        self.single.released()
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        self.single.look_for_room()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.single.strategy()
+    }
+}
+
+/// For the input of a pipeline. It never waits.
+#[cfg(feature = "std")]
+impl<T: Message> Alone for Publisher<T, Lossy> {
+    fn released(&self) -> &EventCount {
+        self.single.released()
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        if self.is_closed() { Err(Refusal::Closed) } else { Ok(()) }
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.single.strategy()
+    }
+}
+
+transmits! {
+    [T: Message] Publisher<T, Lossless>: T;
+    |publisher, message| now: {
+        let admitted = publisher.single.try_admit();
+        publisher.put_admitted(admitted, message)
+    },
+    |strategy, deadline| late: {
+        let strategy = strategy.unwrap_or(publisher.single.shared.strategy);
+        let admitted = publisher.single.admit_by(strategy, deadline);
+        publisher.put_admitted(admitted, message)
+    },
+    closed: publisher.is_closed(),
+    task: publisher.publish_async(message),
+
+    // It waits for nobody.
+    [T: Message] Publisher<T, Lossy>: T;
+    |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    closed: publisher.is_closed(),
+    task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
+}
+
 impl<T: Message> Publisher<T> {
     subscribes! {
         make: "let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);",
@@ -261,60 +830,6 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         |handle| stats: handle.single.shared.stats(),
         observer: handle.single.shared.observer()
     }
-
-    /// Writes the next message, and wakes the threads that wait for it. On a lossless ring the message was
-    /// admitted before. [`Refusal::Closed`] if somebody closed the ring before this message.
-    #[inline(always)]
-    // Decision 0102: the one way to put a message.
-    pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
-        // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let Single { shared: handle, next, .. } = &mut self.single;
-        let (shared, sequence) = (&**handle, *next);
-        // SAFETY: the ring is for one publisher, which is this one, is here, and has published all before.
-        let written = unsafe { handle.write(Writers::One, sequence, message) };
-        if shared.ring.head().needs_slow_path(sequence) {
-            *next = shared.publish_slow_path(written.without_slot());
-            return if *next == sequence { Err(Refusal::Closed) } else { Ok(()) };
-        }
-        written.publish();
-        *next = sequence.next();
-        shared.published.notify();
-        Ok(())
-    }
-
-    /// Writes `messages`, and looks for sleepers now and then. Returns how many it wrote: fewer if somebody
-    /// has closed the ring.
-    #[inline(always)]
-    pub(super) fn put_all(&mut self, messages: &[T]) -> usize {
-        let (handle, first) = (&self.single.shared, self.single.next);
-        let (shared, mut next) = (&**handle, first);
-        for part in messages.chunks(NOTIFY_EVERY) {
-            let before = next;
-            for message in part {
-                // SAFETY: as in `put`.
-                let written = unsafe { handle.write(Writers::One, next, message) };
-                let sequence = next;
-                if shared.ring.head().needs_slow_path(sequence) {
-                    next = shared.publish_slow_path(written.without_slot());
-                    if next == sequence {
-                        break;
-                    }
-                } else {
-                    written.publish();
-                    next = sequence.next();
-                }
-            }
-            if !mutated!("batch_wakes_nobody") {
-                shared.published.notify();
-            }
-            if next.since(before) < part.len() as u64 {
-                break;
-            }
-        }
-        self.single.next = next;
-        // At most as many as there are.
-        next.since(first) as usize
-    }
 }
 
 impl<T: Message, M: Mode> fmt::Debug for Publisher<T, M> {
@@ -323,5 +838,19 @@ impl<T: Message, M: Mode> fmt::Debug for Publisher<T, M> {
             .field("published", &self.published())
             .field("capacity", &self.capacity())
             .finish()
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    /// Room that a publisher knows of is no room any more once nobody receives.
+    #[test]
+    fn known_room_ends_with_the_last_receiver() {
+        let (mut publisher, subscribable) = crate::broadcast::lossless(8);
+        publisher.publish(1).unwrap();
+        assert!(publisher.try_publish(2).is_ok());
+        drop(subscribable);
+        assert!(publisher.publish(3).is_err() && publisher.try_publish(3).is_err());
+        assert_eq!(publisher.published(), 2);
     }
 }

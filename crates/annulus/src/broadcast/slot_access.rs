@@ -5,11 +5,15 @@
 //! many            AwaitClaim: room, the slot left, then the claim, if nobody was faster
 //! ```
 
+#[cfg(feature = "async")]
+use super::handle::{Handle, Publishing};
 use super::ring_state::RingState;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::Refusal;
 use crate::ring::Strided;
 use crate::sync::{AtomicU64, mutated, pause};
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
 use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
 /// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the
@@ -41,21 +45,6 @@ pub(super) fn wait_for_free_slot_by<S: Strided>(
     wait_until(&mut AtLimit { shared, next, backoff }, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
-/// As [`wait_for_free_slot`], but looks once.
-#[cold]
-#[inline(never)]
-pub(super) fn look_for_free_slot<S: Strided>(
-    shared: &RingState<S>,
-    next: Sequence,
-) -> Result<Sequence, Refusal> {
-    if shared.is_abandoned() || shared.is_ending() {
-        return Err(Refusal::Closed);
-    }
-    // The look needs the exact head only for whoever joins.
-    let limit = shared.gate.look(next);
-    if next < limit { Ok(limit) } else { Err(Refusal::Full) }
-}
-
 /// The only publisher at its limit.
 struct AtLimit<'a, S> {
     shared: &'a RingState<S>,
@@ -83,40 +72,19 @@ impl<S: Strided> Wait for AtLimit<'_, S> {
     }
 }
 
-/// What is in the way of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Obstacle {
-    /// Nobody is left who could receive, or somebody has closed the ring.
-    Closed,
-    /// The slowest subscriber.
-    Gate,
-    /// The writer of the lap before, which has not left its slot.
-    Slot,
-}
-
-impl Obstacle {
-    fn refusal(self) -> Refusal {
-        match self {
-            Self::Closed => Refusal::Closed,
-            Self::Gate | Self::Slot => Refusal::Full,
-        }
+/// As [`wait_for_free_slot`], but looks once.
+#[cold]
+#[inline(never)]
+pub(super) fn look_for_free_slot<S: Strided>(
+    shared: &RingState<S>,
+    next: Sequence,
+) -> Result<Sequence, Refusal> {
+    if shared.is_abandoned() || shared.is_ending() {
+        return Err(Refusal::Closed);
     }
-
-    /// Where to wait until it is out of the way.
-    fn event<S>(self, shared: &RingState<S>) -> &EventCount {
-        match self {
-            Self::Slot if !mutated!("claim_sleeps_at_the_gate") => &shared.published,
-            _ => &shared.released,
-        }
-    }
-
-    /// The one word that decides whether it is, if there is one.
-    fn watched<S: Strided>(self, shared: &RingState<S>) -> Option<&AtomicU64> {
-        match self {
-            Self::Slot => shared.ring.head().claimable().map(|next| shared.ring.stamp_word(next)),
-            Self::Gate | Self::Closed => None,
-        }
-    }
+    // The look needs the exact head only for whoever joins.
+    let limit = shared.gate.look(next);
+    if next < limit { Ok(limit) } else { Err(Refusal::Full) }
 }
 
 /// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are
@@ -125,6 +93,16 @@ impl Obstacle {
 pub(super) struct ClaimedRun {
     pub(super) first: Sequence,
     pub(super) end: Sequence,
+}
+
+/// Claims up to `most` sequences for one of many publishers, as many as there are free slots, but at least
+/// one: waits for the gate, and for the slot, by the strategy of the ring. Never [`Refusal::Full`].
+#[inline]
+pub(super) fn claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Refusal> {
+    match try_claim(shared, most) {
+        Ok(claimed) => Ok(claimed),
+        Err(_) => wait_for_claim(shared, most),
+    }
 }
 
 /// Claims up to `most` sequences for one of many publishers, as many as have free slots now.
@@ -174,16 +152,6 @@ fn try_claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun,
     }
 }
 
-/// What the slot of a sequence that is about to be claimed looks like.
-enum SlotState {
-    /// The writer of the lap before has left it.
-    Free,
-    /// That writer is still at work.
-    BeingWritten,
-    /// Somebody has claimed the sequence already.
-    Claimed,
-}
-
 /// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
 fn first_not_left<S: Strided>(
     shared: &RingState<S>,
@@ -203,13 +171,49 @@ fn first_not_left<S: Strided>(
     (end, SlotState::Free)
 }
 
-/// Claims up to `most` sequences for one of many publishers, as many as there are free slots, but at least
-/// one: waits for the gate, and for the slot, by the strategy of the ring. Never [`Refusal::Full`].
-#[inline]
-pub(super) fn claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Refusal> {
-    match try_claim(shared, most) {
-        Ok(claimed) => Ok(claimed),
-        Err(_) => wait_for_claim(shared, most),
+/// What the slot of a sequence that is about to be claimed looks like.
+enum SlotState {
+    /// The writer of the lap before has left it.
+    Free,
+    /// That writer is still at work.
+    BeingWritten,
+    /// Somebody has claimed the sequence already.
+    Claimed,
+}
+
+/// What is in the way of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Obstacle {
+    /// Nobody is left who could receive, or somebody has closed the ring.
+    Closed,
+    /// The slowest subscriber.
+    Gate,
+    /// The writer of the lap before, which has not left its slot.
+    Slot,
+}
+
+impl Obstacle {
+    fn refusal(self) -> Refusal {
+        match self {
+            Self::Closed => Refusal::Closed,
+            Self::Gate | Self::Slot => Refusal::Full,
+        }
+    }
+
+    /// Where to wait until it is out of the way.
+    fn event<S>(self, shared: &RingState<S>) -> &EventCount {
+        match self {
+            Self::Slot if !mutated!("claim_sleeps_at_the_gate") => &shared.published,
+            _ => &shared.released,
+        }
+    }
+
+    /// The one word that decides whether it is, if there is one.
+    fn watched<S: Strided>(self, shared: &RingState<S>) -> Option<&AtomicU64> {
+        match self {
+            Self::Slot => shared.ring.head().claimable().map(|next| shared.ring.stamp_word(next)),
+            Self::Gate | Self::Closed => None,
+        }
     }
 }
 
@@ -231,10 +235,56 @@ pub(super) fn claim_by<S: Strided>(
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
+pub(super) struct AwaitClaim<'a, S> {
+    shared: &'a RingState<S>,
+    most: u64,
+    /// What was in the way at the last look.
+    obstacle: Obstacle,
+}
+
+impl<S: Strided> Wait for AwaitClaim<'_, S> {
+    type Found = Result<ClaimedRun, Refusal>;
+
+    fn event(&self) -> &EventCount {
+        self.obstacle.event(self.shared)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.obstacle.watched(self.shared)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match try_claim(self.shared, self.most) {
+            Ok(claimed) => Look::Found(Ok(claimed)),
+            Err(Obstacle::Closed) => Look::Found(Err(Refusal::Closed)),
+            Err(obstacle) => {
+                self.obstacle = obstacle;
+                Look::Nothing
+            }
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<S> AwaitClaim<'_, S> {
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
+}
+
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
 pub(super) fn claim_now<S: Strided>(shared: &RingState<S>) -> Result<ClaimedRun, Refusal> {
     try_claim(shared, 1).map_err(Obstacle::refusal)
+}
+
+/// Claims a sequence for one of many publishers of a lossless ring, whose slot is free. The caller writes the
+/// message before it waits for anything else. Never [`Refusal::Full`].
+#[cfg(feature = "async")]
+pub(super) async fn claimed<S: Strided>(shared: &Handle<S, Publishing>) -> Result<ClaimedRun, Refusal> {
+    let shared: &RingState<S> = shared;
+    // SAFETY: the events are in the ring's shared state, which `shared` borrows.
+    unsafe { Waiting::new(claim_of_one(shared)) }.await
 }
 
 /// A claim of one sequence, for a task or a select: it waits for the gate, and for the slot. Never
@@ -242,6 +292,37 @@ pub(super) fn claim_now<S: Strided>(shared: &RingState<S>) -> Result<ClaimedRun,
 #[cfg(any(feature = "std", feature = "async"))]
 pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>) -> AwaitClaim<'_, S> {
     AwaitClaim { shared, most: 1, obstacle: Obstacle::Gate }
+}
+
+/// One of many publishers of a lossless ring, until it has claimed a sequence.
+#[cfg(feature = "std")]
+pub(super) struct Claiming<'p, P, S> {
+    pub(super) publisher: &'p P,
+    claim: AwaitClaim<'p, S>,
+}
+
+#[cfg(feature = "std")]
+impl<'p, P, S: Strided> Claiming<'p, P, S> {
+    pub(super) fn by(publisher: &'p P, shared: &'p RingState<S>) -> Self {
+        Self { publisher, claim: claim_of_one(shared) }
+    }
+
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.claim.strategy()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<P, S: Strided> Wait for Claiming<'_, P, S> {
+    type Found = Result<ClaimedRun, Refusal>;
+
+    fn event(&self) -> &EventCount {
+        self.claim.event()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.claim.poll()
+    }
 }
 
 /// Whether a claim would find a free slot now; nothing is claimed.
@@ -290,43 +371,6 @@ impl<S: Strided> Wait for Claimable<'_, S> {
     fn poll(&mut self) -> Look<()> {
         match look_for_claim(self.shared) {
             Ok(()) | Err(Obstacle::Closed) => Look::Found(()),
-            Err(obstacle) => {
-                self.obstacle = obstacle;
-                Look::Nothing
-            }
-        }
-    }
-}
-
-pub(super) struct AwaitClaim<'a, S> {
-    shared: &'a RingState<S>,
-    most: u64,
-    /// What was in the way at the last look.
-    obstacle: Obstacle,
-}
-
-#[cfg(feature = "std")]
-impl<S> AwaitClaim<'_, S> {
-    pub(super) fn strategy(&self) -> WaitStrategy {
-        self.shared.strategy
-    }
-}
-
-impl<S: Strided> Wait for AwaitClaim<'_, S> {
-    type Found = Result<ClaimedRun, Refusal>;
-
-    fn event(&self) -> &EventCount {
-        self.obstacle.event(self.shared)
-    }
-
-    fn watched(&self) -> Option<&AtomicU64> {
-        self.obstacle.watched(self.shared)
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        match try_claim(self.shared, self.most) {
-            Ok(claimed) => Look::Found(Ok(claimed)),
-            Err(Obstacle::Closed) => Look::Found(Err(Refusal::Closed)),
             Err(obstacle) => {
                 self.obstacle = obstacle;
                 Look::Nothing

@@ -2,9 +2,9 @@
 //! are (`progress.rs`).
 
 use super::Subscriber;
-use super::following::Following;
 use super::handle::{Handle, Role};
 use super::mode::{Hooks, Mode, Unstaged};
+use super::progress::Following;
 use super::progress::{DependencyBarrier, StageProgress, Tracked, Upstream};
 use super::ring_state::RingState;
 use crate::base::sequence::Sequence;

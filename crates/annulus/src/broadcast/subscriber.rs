@@ -1,29 +1,54 @@
 //! [`Subscriber`]: one reader, with a cursor of its own.
 //!
+//! ```text
+//! try_recv ─▶ begin    tell, as a stage, that what was received before is processed (`mode`)
+//!          ─▶ read     slot.r1 to slot.r4: the message at the cursor (`handle`, `ring/slots`)
+//!                      nothing there: empty, closed, lapped? (Miss)
+//!          ─▶ release  the cursor goes on; publishers of a lossless ring see it (`mode`, `ring/gate`)
+//! lapped   ─▶ go_on    where to go on, and how many messages that costs (Recovery)
+//! ```
+//!
 //! The hot path looks at one slot and at nothing else: no head, no counter, no other subscriber. A subscriber
 //! never writes to memory that anybody else reads. What it received follows from how far it came and what it
 //! lost, so a receive counts nothing.
+//!
+//! *Where a subscriber goes on after it was lapped.* The oldest message that stands is the next to be
+//! overwritten. A reader slower than its publisher that goes on there is lapped again at once, and receives
+//! next to nothing. So the first recovery goes on at the oldest message; one that follows before half a ring
+//! was read goes on a 64th of the ring later, the next twice as far, up to the middle.
+//!
+//! A number that the publisher left out is lost to a subscriber that has kept up, too, and no edge is near:
+//! it goes on behind all that were left out in a row, and the margin stays.
 
+use core::convert::Infallible;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
+
 use super::handle::Handle;
-use super::miss::{Miss, why_nothing};
-use super::recovery::Recovery;
+use super::ring_state::RingState;
 use super::{Lossy, Mode, Unstaged};
 use crate::base::hint::unlikely;
-use crate::base::sequence::Sequence;
+use crate::base::sequence::{Sequence, Stamp};
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::ring::{Copied, Corrupt, Missing, Value, Whole};
+use crate::receive::batches::{Batches, HasSequence, Mark};
+use crate::receive::{Numbered, Receive, Waitable};
+use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy, wait_until};
+#[cfg(feature = "async")]
+use crate::wait::{Streaming, Waiting};
 
 /// A reading end of a broadcast ring, made by [`Subscribable`](crate::broadcast::Subscribable).
 ///
@@ -72,16 +97,6 @@ pub struct Subscriber<T, M: Mode = Lossy> {
     strategy: Option<WaitStrategy>,
 }
 
-/// Messages of a batch between two words to the publishers.
-const RELEASE_EVERY: usize = 64;
-
-/// The longest run of messages that is read at once. It passes over the stack.
-// Decision 0041: why runs, and why sixteen.
-const RUN: usize = 16;
-
-/// The largest message of which runs are read, in bytes: for a larger one a look at its stamp costs little.
-const RUN_BYTES: usize = 64;
-
 impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, M::Role>, start: Sequence) -> Self {
         debug_assert!(M::IS_CHECKED || !shared.ring.is_of_others(), "`of_another` says how it is subscribed");
@@ -103,7 +118,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn role(&self) -> &M::Role {
         self.shared.role()
     }
+}
 
+// One message.
+impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Receives the next message. Waits for it with the [`WaitStrategy`] of the ring. After a lag it goes on
     /// with the oldest message that is still in the ring, so `while let Ok(message) = subscriber.recv()` ends
     /// only when the ring is closed.
@@ -191,6 +209,26 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
+    /// Receives, waiting by `strategy`, or by that of the ring, which is looked up only if it has to wait.
+    #[inline(always)]
+    fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
+        self.receive_or(|subscriber| {
+            let strategy = strategy.unwrap_or(subscriber.wait_strategy());
+            wait_without_deadline(subscriber, strategy)
+        })
+    }
+
+    /// Receives the next message if it is there. If it is not, does `wait`.
+    #[inline(always)]
+    fn receive_or<E>(&mut self, wait: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
+        self.begin();
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(message) => Ok(message.take()),
+            Err(_) => wait(self),
+        }
+    }
+
     /// As [`recv`](Self::recv), waiting by `strategy`.
     ///
     /// In a stage, the message counts as processed when the stage receives again or calls
@@ -216,26 +254,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline]
     pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
         self.receive(Some(strategy))
-    }
-
-    /// Receives, waiting by `strategy`, or by that of the ring, which is looked up only if it has to wait.
-    #[inline(always)]
-    fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
-        self.receive_or(|subscriber| {
-            let strategy = strategy.unwrap_or(subscriber.wait_strategy());
-            wait_without_deadline(subscriber, strategy)
-        })
-    }
-
-    /// Receives the next message if it is there. If it is not, does `wait`.
-    #[inline(always)]
-    fn receive_or<E>(&mut self, wait: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
-        self.begin();
-        let mut message = MaybeUninit::uninit();
-        match self.next(&mut message) {
-            Ok(message) => Ok(message.take()),
-            Err(_) => wait(self),
-        }
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -299,6 +317,383 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.receive_or(|subscriber| subscriber.wait_timed(Some(deadline)))
     }
 
+    #[cfg(feature = "std")]
+    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        in_time(wait_until(self, self.wait_strategy(), deadline))
+    }
+}
+
+// The way of a message.
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// What every receiving verb begins with.
+    #[inline(always)]
+    pub(super) fn begin(&mut self) {
+        self.shared.begin(self.cursor);
+    }
+
+    /// The next message, which publishers need not keep any longer.
+    #[inline]
+    pub(super) fn next<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
+        let message = self.take(message)?;
+        self.release();
+        Ok(message)
+    }
+
+    /// Frees the slots of all messages that were taken, for publishers.
+    #[inline(always)]
+    pub(super) fn release(&self) {
+        M::advance(self.role(), &self.shared, self.cursor);
+    }
+
+    /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
+    #[inline]
+    fn take<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
+        let message = self.read(message)?;
+        self.cursor = self.cursor.next();
+        Ok(message)
+    }
+
+    /// The one read that everything else is made of: the message at the cursor, which stays where it is.
+    #[inline]
+    pub(super) fn read<'m>(
+        &mut self,
+        message: &'m mut MaybeUninit<T::Wire>,
+    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
+        let cursor = self.cursor;
+        let admitted = self.shared.admits(cursor);
+        // Copied once: after each atomic access the compiler would fetch them from memory anew.
+        let shared = &self.shared;
+        if cursor < shared.floor() {
+            return Err(Miss::Lapped);
+        }
+        let (missing, message) = if admitted {
+            match shared.read(cursor, message) {
+                Ok(whole) => return Self::value_of(whole).map_err(Miss::Corrupt),
+                Err(missing) => missing,
+            }
+        } else {
+            (Missing::NotYet, message)
+        };
+        match missing {
+            Missing::NotYet if unlikely(shared.may_be_closed()) => {
+                match why_nothing(shared, cursor, admitted) {
+                    Ok(kept) => Self::value_of(kept.whole_in(message)).map_err(Miss::Corrupt),
+                    Err(miss) => Err(miss.or_corrupt()),
+                }
+            }
+            missing => Err(missing.into()),
+        }
+    }
+
+    /// The message that was read whole, if it is one.
+    #[inline(always)]
+    pub(super) fn value_of(whole: Whole<'_, T>) -> Result<Value<'_, T>, Corrupt<'_, T>> {
+        if M::IS_CHECKED {
+            return whole.checked();
+        }
+        // SAFETY: a ring whose subscribers are of a mode that does not check is of this process.
+        Ok(unsafe { whole.unchecked() })
+    }
+
+    /// A copy of the next message, if it is there; the cursor stays where it is.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<T> {
+        let mut message = MaybeUninit::uninit();
+        self.read(&mut message).ok().map(Value::take)
+    }
+
+    /// Passes the message that [`peek`](Self::peek) returned.
+    #[inline]
+    pub(super) fn pass(&mut self) {
+        self.cursor = self.cursor.next();
+        self.release();
+    }
+}
+
+/// The largest message that a poll moves once more, in bytes: the next poll finds a larger one sooner.
+const MOVED_BYTES: usize = 64;
+
+/// Why there is no next message.
+pub(super) enum Miss<C> {
+    Empty,
+    Lapped,
+    Closed,
+    /// Another process has written what is no message.
+    Corrupt(C),
+}
+
+impl Miss<Infallible> {
+    /// The same where something may be corrupt.
+    #[inline(always)]
+    pub(super) fn or_corrupt<C>(self) -> Miss<C> {
+        match self {
+            Self::Empty => Miss::Empty,
+            Self::Lapped => Miss::Lapped,
+            Self::Closed => Miss::Closed,
+        }
+    }
+}
+
+impl<C> From<Missing> for Miss<C> {
+    #[inline(always)]
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::NotYet => Self::Empty,
+            Missing::Overwritten => Self::Lapped,
+        }
+    }
+}
+
+/// What an empty slot means once [`may_be_closed`](RingState::may_be_closed) was true; or the message, if it
+/// came meanwhile, and may be looked at.
+// By value: a message whose address goes to a function would live in memory in each poll.
+#[cold]
+#[inline(never)]
+pub(super) fn why_nothing<T: Message>(
+    shared: &RingState<Copied<T>>,
+    cursor: Sequence,
+    admitted: bool,
+) -> Result<Kept<T>, Miss<Infallible>> {
+    if shared.is_drained_here(cursor) {
+        return Err(Miss::Closed);
+    }
+    if shared.ring.never_comes(cursor) {
+        return Err(Miss::Lapped);
+    }
+    // Decision 0133: what came while this asked is found by the same poll.
+    // Mutants: `> with ==`, `> with >=`: it moves a large one, too.
+    if !admitted || size_of::<T::Wire>() > MOVED_BYTES || mutated!("poll_looks_once") {
+        return Err(Miss::Empty);
+    }
+    let mut message = MaybeUninit::uninit();
+    shared.ring.read(cursor, &mut message).map(Whole::keep).map_err(|(missing, _)| missing.into())
+}
+
+impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
+    type Found = Result<T, RecvError>;
+
+    fn event(&self) -> &EventCount {
+        self.shared.event(self.cursor)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.shared.watched(self.cursor)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(message) => Look::Found(Ok(message.take())),
+            Err(Miss::Closed) => Look::Found(Err(RecvError)),
+            Err(Miss::Empty) => Look::Nothing,
+            // The message that lapped it may be the last one for a long time. Messages are there, and no
+            // publisher will notify for them.
+            Err(Miss::Lapped) => {
+                self.go_on();
+                Look::Again
+            }
+            Err(Miss::Corrupt(corrupt)) => {
+                self.pass_corrupt(corrupt);
+                Look::Again
+            }
+        }
+    }
+}
+
+/// Waits for what `wait` waits for, as long as it takes.
+#[inline(always)]
+pub(super) fn wait_without_deadline<W: Wait>(wait: &mut W, strategy: WaitStrategy) -> W::Found {
+    match wait_until(wait, strategy, None) {
+        Some(found) => found,
+        None => unreachable!("a wait without a deadline does not end without a result"),
+    }
+}
+
+// A lag, or what is no message.
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// Goes on after a lag and says how many messages that cost.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self) -> u64 {
+        if self.shared.is_stage() { self.go_on_outlined() } else { self.go_on_here() }
+    }
+
+    /// For subscribers that live in memory anyway. If inlined, what a stage does after a lag keeps `try_recv`
+    /// from being inlined.
+    #[cold]
+    #[inline(never)]
+    fn go_on_outlined(&mut self) -> u64 {
+        self.go_on_here()
+    }
+
+    #[inline(always)]
+    fn go_on_here(&mut self) -> u64 {
+        assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
+        let mut resume = self.shared.floor();
+        // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
+        if self.cursor >= resume {
+            // Those before it were lapped too, and may have skipped further than this one would.
+            resume = self.shared.new_floor();
+        }
+        // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
+        if self.cursor >= resume {
+            let next = self.recovery.next(&self.shared, self.cursor);
+            (self.recovery, resume) = (next, next.resume);
+            if self.shared.is_stage() && next.is_left_out() {
+                return self.pass_left_out(resume);
+            }
+        } else if self.shared.is_stage() {
+            self.shared.note_lag(resume.since(self.cursor));
+        }
+        self.skip_to(resume)
+    }
+
+    /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
+    #[inline(always)]
+    pub(super) fn skip_to(&mut self, sequence: Sequence) -> u64 {
+        let skipped = self.count_lag(sequence);
+        self.shared.skipped(self.cursor);
+        skipped
+    }
+
+    /// The same, where no message is passed: a stage tells its followers that it is done with these numbers,
+    /// and they find by themselves that there are no such messages. What it processed before is not lost to
+    /// them.
+    #[inline(always)]
+    fn pass_left_out(&mut self, sequence: Sequence) -> u64 {
+        let skipped = self.count_lag(sequence);
+        self.shared.begin(self.cursor);
+        skipped
+    }
+
+    #[inline(always)]
+    fn count_lag(&mut self, sequence: Sequence) -> u64 {
+        let skipped = sequence.since(self.cursor);
+        self.cursor = self.cursor.plus(skipped);
+        if !mutated!("lag_uncounted") {
+            self.lagged += skipped;
+        }
+        skipped
+    }
+
+    /// Goes on behind what is no message, and says what it is.
+    #[cold]
+    #[inline(always)]
+    pub(super) fn pass_corrupt(&mut self, corrupt: Corrupt<'_, T>) -> M::Corrupt {
+        self.corrupt += u64::from(!mutated!("corrupt_uncounted"));
+        self.pass();
+        M::corrupt(corrupt.bad_value())
+    }
+}
+
+/// A lag that happened. Two words, so that it travels in registers.
+#[derive(Clone, Copy)]
+pub(super) struct Recovery {
+    /// Where the subscriber went on.
+    pub(super) resume: Sequence,
+    /// How far after the oldest message the last one that was lapped went on; [`Recovery::NO_MARGIN`] before
+    /// the first. With [`Recovery::LEFT_OUT`].
+    margin: u64,
+}
+
+impl Recovery {
+    const NO_MARGIN: u64 = u64::MAX >> 1;
+
+    /// Beside a margin: nothing was overwritten since.
+    const LEFT_OUT: u64 = 1 << 63;
+
+    /// Before the first one.
+    pub(super) fn before_the_first() -> Self {
+        Self { resume: Sequence::FIRST, margin: Self::NO_MARGIN }
+    }
+
+    /// The recovery of a subscriber whose message at `cursor` was overwritten, and whose last one was this;
+    /// or where it goes on behind [what was left out](Self::is_left_out).
+    ///
+    /// Takes and returns values, so that a subscriber whose methods are inlined can live in registers.
+    /// Counts the messages that are lost, if somebody wants that.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn next<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
+        let next = if shared.ring.was_never_there(cursor) {
+            // That one alone is lost, or all that is older than a ring: each of those was overwritten, or was
+            // still being written when its slot was needed.
+            let oldest = shared.ring.end(cursor).back(shared.ring.capacity() as u64);
+            Self { resume: oldest.max(cursor.next()), margin: self.margin() }
+        } else if shared.ring.is_left_out(cursor) {
+            let head = shared.ring.frontier(cursor).head;
+            let resume = shared.ring.behind_left_out(cursor.next(), head);
+            Self { resume, margin: self.margin | Self::LEFT_OUT }
+        } else {
+            self.next_if_lapped(shared, cursor)
+        };
+        shared.note_lag(next.resume.since(cursor));
+        next
+    }
+
+    /// As [`next`](Self::next), for whoever only asks where that would be.
+    pub(super) fn next_if_lapped<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
+        let (frontier, capacity) = (shared.ring.frontier(cursor), shared.ring.capacity() as u64);
+        let edge = frontier.oldest.max(cursor.next());
+        let standing = shared.ring.behind_left_out(edge, frontier.head);
+        if standing > edge {
+            // Numbers that were left out are next to be overwritten, so there is no need of a margin: it
+            // would cost messages that stand.
+            let margin = if self.is_near(cursor, capacity) { self.margin() } else { Self::NO_MARGIN };
+            return Self { resume: standing, margin };
+        }
+        let next = self.next_among(frontier, capacity, cursor);
+        Self { resume: shared.ring.behind_left_out(next.resume, frontier.head), ..next }
+    }
+
+    /// Nothing was overwritten: the numbers up to `resume` were left out.
+    pub(super) fn is_left_out(self) -> bool {
+        self.margin & Self::LEFT_OUT != 0
+    }
+
+    fn margin(self) -> u64 {
+        self.margin & !Self::LEFT_OUT
+    }
+
+    /// Whether less than half a ring lies between this recovery and a lag at `cursor`.
+    fn is_near(self, cursor: Sequence, capacity: u64) -> bool {
+        self.margin() != Self::NO_MARGIN && cursor.since(self.resume) < capacity / 2
+    }
+
+    /// As [`next_if_lapped`](Self::next_if_lapped), in a ring with this frontier that holds `capacity`
+    /// messages.
+    pub(super) fn next_among(self, frontier: Frontier, capacity: u64, cursor: Sequence) -> Self {
+        let half = capacity / 2;
+        // Decision 0010: each time further from the edge.
+        let margin = if self.is_near(cursor, capacity) {
+            (2 * self.margin()).max(half / 32).clamp(1, half)
+        } else {
+            0
+        };
+        // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the
+        // same.
+        let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());
+        Self { resume, margin }
+    }
+}
+
+/// Messages of a batch between two words to the publishers.
+const RELEASE_EVERY: usize = 64;
+
+/// The longest run of messages that is read at once. It passes over the stack.
+// Decision 0041: why runs, and why sixteen.
+const RUN: usize = 16;
+
+/// The largest message of which runs are read, in bytes: for a larger one a look at its stamp costs little.
+const RUN_BYTES: usize = 64;
+
+// Batches.
+impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Receives up to `buffer.len()` messages into the front of `buffer`, and returns how many. The rest of
     /// `buffer` is unchanged. Never waits.
     ///
@@ -372,6 +767,89 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(1 + self.take_batch(rest))
     }
 
+    /// Takes messages until `buffer` is full or there is none before `end`, like
+    /// [`next_before`](Self::next_before), and returns how many.
+    #[inline]
+    fn take_all(&mut self, buffer: &mut [T], end: &mut Option<Sequence>) -> usize {
+        let mut count = 0;
+        while count < buffer.len() {
+            let most = end.map_or(u64::MAX, |end| end.since(self.cursor));
+            let run = if Self::IN_RUNS { self.take_run(&mut buffer[count..], most) } else { 0 };
+            count += run;
+            if run == 0 {
+                match self.next_before(end) {
+                    Some(message) => buffer[count] = message,
+                    None => break,
+                }
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Whether a batch is read in runs. A subscriber that may be lapped does not read in runs, because it
+    /// would receive nothing of a run that was overwritten in part. Under loom it does, so that a writer that
+    /// laps its reader shows that a run is all or nothing.
+    // Mutants: `|| with &&`: one by one.
+    // Mutants: `&& with ||`, `<= with >`: it is read in runs where that does not pay.
+    const IN_RUNS: bool = (M::IN_RUNS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
+
+    /// Takes messages into the front of `buffer`, at most `most`, and returns how many: perhaps fewer than
+    /// there are. If it is none, [`take`](Self::take) knows why.
+    // Mutants: `with 0`: one by one.
+    #[inline]
+    fn take_run(&mut self, buffer: &mut [T], most: u64) -> usize {
+        let cursor = self.cursor;
+        let most = buffer.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
+        let most = self.shared.admits_up_to(cursor, most);
+        // Mutants: `< with ==`: runs are for lossless rings, whose stages lose nothing; loom reads them on
+        // others.
+        // Mutants: `< with >`, `< with <=`: one by one.
+        if cursor < self.shared.floor() {
+            // Unreached: a stage that was passed over while it asked what it may see: two threads have to
+            // meet there; loom stage
+            return 0;
+        }
+        let mut copies = [const { MaybeUninit::uninit() }; RUN];
+        // SAFETY: as in `value_of`. A publisher of a lossless ring leaves out no number. (Models read runs of
+        // lossy rings; those in which numbers are left out read none.)
+        let run = unsafe { self.shared.read_run(cursor, &mut copies[..most], M::IS_CHECKED) };
+        let count = run.take_into(buffer);
+        self.cursor = cursor.plus(count as u64);
+        count
+    }
+
+    /// Takes the next message, going on after a lag and behind what is corrupt; `None` if there is none
+    /// before `end`. After either of these, `end` is set to the head of that moment unless it was set before:
+    /// no publisher keeps it here. The caller releases what it took.
+    #[inline]
+    pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
+        while end.is_none_or(|end| self.cursor < end) {
+            let mut message = MaybeUninit::uninit();
+            match self.take(&mut message) {
+                Ok(message) => return Some(message.take()),
+                Err(Miss::Empty | Miss::Closed) => break,
+                Err(Miss::Lapped) => {
+                    self.go_on();
+                    end.get_or_insert_with(|| self.end());
+                }
+                Err(Miss::Corrupt(corrupt)) => {
+                    self.pass_corrupt(corrupt);
+                    end.get_or_insert_with(|| self.end());
+                }
+            }
+        }
+        None
+    }
+
+    /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
+    /// with many publishers, the first message that is not claimed.
+    pub(crate) fn end(&self) -> Sequence {
+        self.shared.end_before(self.shared.ring.end(self.cursor))
+    }
+}
+
+impl<T: Message, M: Mode> Subscriber<T, M> {
     /// How many messages could be received now: those that were published, are still in the ring, and were
     /// not received yet. Messages that a lag would skip do not count (see [`try_recv`](Self::try_recv)). In a
     /// stage, only messages count that all upstreams have processed, and not lost. With many publishers, only
@@ -496,294 +974,209 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             pending: self.pending(),
         }
     }
-
-    /// The next message, which publishers need not keep any longer.
-    #[inline]
-    pub(super) fn next<'m>(
-        &mut self,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
-        let message = self.take(message)?;
-        self.release();
-        Ok(message)
-    }
-
-    /// Frees the slots of all messages that were taken, for publishers.
-    #[inline(always)]
-    pub(super) fn release(&self) {
-        M::advance(self.role(), &self.shared, self.cursor);
-    }
-
-    /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
-    #[inline]
-    fn take<'m>(
-        &mut self,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
-        let message = self.read(message)?;
-        self.cursor = self.cursor.next();
-        Ok(message)
-    }
-
-    /// The one read that everything else is made of: the message at the cursor, which stays where it is.
-    #[inline]
-    pub(super) fn read<'m>(
-        &mut self,
-        message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
-        let cursor = self.cursor;
-        let admitted = self.shared.admits(cursor);
-        // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let shared = &self.shared;
-        if cursor < shared.floor() {
-            return Err(Miss::Lapped);
-        }
-        let (missing, message) = if admitted {
-            match shared.read(cursor, message) {
-                Ok(whole) => return Self::value_of(whole).map_err(Miss::Corrupt),
-                Err(missing) => missing,
-            }
-        } else {
-            (Missing::NotYet, message)
-        };
-        match missing {
-            Missing::NotYet if unlikely(shared.may_be_closed()) => {
-                match why_nothing(shared, cursor, admitted) {
-                    Ok(kept) => Self::value_of(kept.whole_in(message)).map_err(Miss::Corrupt),
-                    Err(miss) => Err(miss.or_corrupt()),
-                }
-            }
-            missing => Err(missing.into()),
-        }
-    }
-
-    /// The message that was read whole, if it is one.
-    #[inline(always)]
-    pub(super) fn value_of(whole: Whole<'_, T>) -> Result<Value<'_, T>, Corrupt<'_, T>> {
-        if M::IS_CHECKED {
-            return whole.checked();
-        }
-        // SAFETY: a ring whose subscribers are of a mode that does not check is of this process.
-        Ok(unsafe { whole.unchecked() })
-    }
-
-    /// A copy of the next message, if it is there; the cursor stays where it is.
-    #[inline]
-    pub(super) fn peek(&mut self) -> Option<T> {
-        let mut message = MaybeUninit::uninit();
-        self.read(&mut message).ok().map(Value::take)
-    }
-
-    /// Passes the message that [`peek`](Self::peek) returned.
-    #[inline]
-    pub(super) fn pass(&mut self) {
-        self.cursor = self.cursor.next();
-        self.release();
-    }
-
-    /// What every receiving verb begins with.
-    #[inline(always)]
-    pub(super) fn begin(&mut self) {
-        self.shared.begin(self.cursor);
-    }
-
-    /// Takes the next message, going on after a lag and behind what is corrupt; `None` if there is none
-    /// before `end`. After either of these, `end` is set to the head of that moment unless it was set before:
-    /// no publisher keeps it here. The caller releases what it took.
-    #[inline]
-    pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
-        while end.is_none_or(|end| self.cursor < end) {
-            let mut message = MaybeUninit::uninit();
-            match self.take(&mut message) {
-                Ok(message) => return Some(message.take()),
-                Err(Miss::Empty | Miss::Closed) => break,
-                Err(Miss::Lapped) => {
-                    self.go_on();
-                    end.get_or_insert_with(|| self.end());
-                }
-                Err(Miss::Corrupt(corrupt)) => {
-                    self.pass_corrupt(corrupt);
-                    end.get_or_insert_with(|| self.end());
-                }
-            }
-        }
-        None
-    }
-
-    /// Whether a batch is read in runs. A subscriber that may be lapped does not read in runs, because it
-    /// would receive nothing of a run that was overwritten in part. Under loom it does, so that a writer that
-    /// laps its reader shows that a run is all or nothing.
-    // Mutants: `|| with &&`: one by one.
-    // Mutants: `&& with ||`, `<= with >`: it is read in runs where that does not pay.
-    const IN_RUNS: bool = (M::IN_RUNS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
-
-    /// Takes messages until `buffer` is full or there is none before `end`, like
-    /// [`next_before`](Self::next_before), and returns how many.
-    #[inline]
-    fn take_all(&mut self, buffer: &mut [T], end: &mut Option<Sequence>) -> usize {
-        let mut count = 0;
-        while count < buffer.len() {
-            let most = end.map_or(u64::MAX, |end| end.since(self.cursor));
-            let run = if Self::IN_RUNS { self.take_run(&mut buffer[count..], most) } else { 0 };
-            count += run;
-            if run == 0 {
-                match self.next_before(end) {
-                    Some(message) => buffer[count] = message,
-                    None => break,
-                }
-                count += 1;
-            }
-        }
-        count
-    }
-
-    /// Takes messages into the front of `buffer`, at most `most`, and returns how many: perhaps fewer than
-    /// there are. If it is none, [`take`](Self::take) knows why.
-    // Mutants: `with 0`: one by one.
-    #[inline]
-    fn take_run(&mut self, buffer: &mut [T], most: u64) -> usize {
-        let cursor = self.cursor;
-        let most = buffer.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
-        let most = self.shared.admits_up_to(cursor, most);
-        // Mutants: `< with ==`: runs are for lossless rings, whose stages lose nothing; loom reads them on
-        // others.
-        // Mutants: `< with >`, `< with <=`: one by one.
-        if cursor < self.shared.floor() {
-            // Unreached: a stage that was passed over while it asked what it may see: two threads have to
-            // meet there; loom stage
-            return 0;
-        }
-        let mut copies = [const { MaybeUninit::uninit() }; RUN];
-        // SAFETY: as in `value_of`. A publisher of a lossless ring leaves out no number. (Models read runs of
-        // lossy rings; those in which numbers are left out read none.)
-        let run = unsafe { self.shared.read_run(cursor, &mut copies[..most], M::IS_CHECKED) };
-        let count = run.take_into(buffer);
-        self.cursor = cursor.plus(count as u64);
-        count
-    }
-
-    #[cfg(feature = "std")]
-    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        in_time(wait_until(self, self.wait_strategy(), deadline))
-    }
-
-    /// Goes on behind what is no message, and says what it is.
-    #[cold]
-    #[inline(always)]
-    pub(super) fn pass_corrupt(&mut self, corrupt: Corrupt<'_, T>) -> M::Corrupt {
-        self.corrupt += u64::from(!mutated!("corrupt_uncounted"));
-        self.pass();
-        M::corrupt(corrupt.bad_value())
-    }
-
-    /// Goes on after a lag and says how many messages that cost.
-    #[inline(always)]
-    pub(super) fn go_on(&mut self) -> u64 {
-        if self.shared.is_stage() { self.go_on_outlined() } else { self.go_on_here() }
-    }
-
-    /// For subscribers that live in memory anyway. If inlined, what a stage does after a lag keeps `try_recv`
-    /// from being inlined.
-    #[cold]
-    #[inline(never)]
-    fn go_on_outlined(&mut self) -> u64 {
-        self.go_on_here()
-    }
-
-    #[inline(always)]
-    fn go_on_here(&mut self) -> u64 {
-        assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
-        let mut resume = self.shared.floor();
-        // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
-        if self.cursor >= resume {
-            // Those before it were lapped too, and may have skipped further than this one would.
-            resume = self.shared.new_floor();
-        }
-        // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
-        if self.cursor >= resume {
-            let next = self.recovery.next(&self.shared, self.cursor);
-            (self.recovery, resume) = (next, next.resume);
-            if self.shared.is_stage() && next.is_left_out() {
-                return self.pass_left_out(resume);
-            }
-        } else if self.shared.is_stage() {
-            self.shared.note_lag(resume.since(self.cursor));
-        }
-        self.skip_to(resume)
-    }
-
-    /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
-    #[inline(always)]
-    pub(super) fn skip_to(&mut self, sequence: Sequence) -> u64 {
-        let skipped = self.count_lag(sequence);
-        self.shared.skipped(self.cursor);
-        skipped
-    }
-
-    /// The same, where no message is passed: a stage tells its followers that it is done with these numbers,
-    /// and they find by themselves that there are no such messages. What it processed before is not lost to
-    /// them.
-    #[inline(always)]
-    fn pass_left_out(&mut self, sequence: Sequence) -> u64 {
-        let skipped = self.count_lag(sequence);
-        self.shared.begin(self.cursor);
-        skipped
-    }
-
-    #[inline(always)]
-    fn count_lag(&mut self, sequence: Sequence) -> u64 {
-        let skipped = sequence.since(self.cursor);
-        self.cursor = self.cursor.plus(skipped);
-        if !mutated!("lag_uncounted") {
-            self.lagged += skipped;
-        }
-        skipped
-    }
-
-    /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
-    /// with many publishers, the first message that is not claimed.
-    pub(crate) fn end(&self) -> Sequence {
-        self.shared.end_before(self.shared.ring.end(self.cursor))
-    }
 }
 
-/// Waits for what `wait` waits for, as long as it takes.
-#[inline(always)]
-pub(super) fn wait_without_deadline<W: Wait>(wait: &mut W, strategy: WaitStrategy) -> W::Found {
-    match wait_until(wait, strategy, None) {
-        Some(found) => found,
-        None => unreachable!("a wait without a deadline does not end without a result"),
-    }
-}
-
-impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
-    type Found = Result<T, RecvError>;
-
+// SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
     fn event(&self) -> &EventCount {
-        self.shared.event(self.cursor)
+        Wait::event(self)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
-        self.shared.watched(self.cursor)
+        Wait::watched(self)
     }
 
-    fn poll(&mut self) -> Look<Self::Found> {
-        let mut message = MaybeUninit::uninit();
-        match self.next(&mut message) {
-            Ok(message) => Look::Found(Ok(message.take())),
-            Err(Miss::Closed) => Look::Found(Err(RecvError)),
-            Err(Miss::Empty) => Look::Nothing,
-            // The message that lapped it may be the last one for a long time. Messages are there, and no
-            // publisher will notify for them.
-            Err(Miss::Lapped) => {
-                self.go_on();
-                Look::Again
-            }
-            Err(Miss::Corrupt(corrupt)) => {
-                self.pass_corrupt(corrupt);
-                Look::Again
-            }
+    fn is_ready(&mut self) -> bool {
+        self.begin();
+        let cursor = self.cursor;
+        let admitted = self.shared.admits(cursor);
+        let shared = &self.shared;
+        // As a receive decides it. A later stamp means that the message was overwritten.
+        cursor < shared.floor()
+            || admitted && shared.ring.stamp(cursor) >= Stamp::done(cursor)
+            || self.is_at_end()
+            || admitted && shared.may_be_closed() && shared.ring.never_comes(cursor)
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.wait_strategy()
+    }
+}
+
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// Whether the ring is closed and nothing is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.shared.may_be_closed() && self.shared.is_drained(self.cursor)
+    }
+}
+
+impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
+    fn is_staged(&self) -> bool {
+        self.shared.is_stage()
+    }
+
+    fn has_more(&mut self) -> bool {
+        if mutated!("look_ahead_processes") {
+            self.begin();
         }
+        let cursor = self.cursor;
+        self.shared.admits(cursor)
+            && cursor >= self.shared.floor()
+            && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
+            && (!M::IS_CHECKED || T::ANY_BITS || self.peek().is_some())
+    }
+
+    fn mark(&mut self) -> Mark {
+        Mark::at(self.end().get())
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        mark.is_passed(|_, end| self.cursor() >= end)
+    }
+
+    fn lost(&self) -> u64 {
+        self.total_lagged()
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+}
+
+impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Message, M: Mode> HasSequence for Subscriber<T, M> {
+    fn next_sequence(&self) -> Sequence {
+        self.cursor
+    }
+}
+
+impl<T: Message, M: Mode> Numbered for Subscriber<T, M> {}
+
+impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
+    type Item = T;
+
+    #[inline]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.begin();
+        self.poll()
+    }
+
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
+    }
+}
+
+/// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by a publisher, by an
+/// upstream, or by the close.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// Receives the next message, like [`recv`](Self::recv), in a task: the task waits, not its thread. After
+    /// a lag it goes on with the oldest message that is still in the ring.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. So it can be a
+    /// branch of a `select!`. (What a lag has skipped stays counted.)
+    ///
+    /// In a stage, the message counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done); the first poll of the future is such a receive.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let writer = std::thread::spawn(move || publisher.publish_batch(&[1, 2, 3]));
+    /// pollster::block_on(async {
+    ///     let mut sum = 0;
+    ///     while let Ok(number) = subscriber.recv_async().await {
+    ///         sum += number;
+    ///     }
+    ///     assert_eq!(sum, 6);
+    /// });
+    /// # writer.join().unwrap();
+    /// ```
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+        Waiting::next_of(self)
+    }
+
+    /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages behind it
+    /// into the front of `buffer`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least
+    /// one. If `buffer` is empty, it returns 0 at once, whether the ring is open or closed.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// let mut buffer = [0; 8];
+    /// pollster::block_on(async {
+    ///     assert_eq!(subscriber.recv_batch_async(&mut buffer).await, Ok(3));
+    ///     assert_eq!(subscriber.recv_batch_async(&mut buffer).await, Err(annulus::RecvError));
+    /// });
+    /// ```
+    pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, rest)) = buffer.split_first_mut() else { return Ok(0) };
+        *first = self.recv_async().await?;
+        Ok(1 + self.take_batch(rest))
+    }
+
+    /// A stream of the messages. It ends when the ring is closed and nothing is left, not on a lag, and not
+    /// while there is no message. Once it has ended, it stays so.
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no message that it did not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
+    /// drop(publisher);
+    /// let all = pollster::block_on(subscriber.stream().collect::<Vec<_>>());
+    /// assert_eq!(all, [1, 2, 3]);
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the subscriber.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let stream = subscribable.subscribe().into_stream();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(stream.map(|number| 2 * number).collect::<Vec<_>>()), [2, 4, 6]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
     }
 }
 

@@ -217,8 +217,8 @@ pub trait Message: Copy + Send + 'static {
     #[doc(hidden)]
     unsafe fn is_value(bytes: *const u8) -> bool;
 
-    /// Of a block (`ring/block.rs`), where it begins in a slot, in words: a slot then has as much of it as
-    /// fits in. 0 of all other messages, of which a slot has all.
+    /// Of a block (`ring/message_block.rs`), where it begins in a slot, in words: a slot then has as much of
+    /// it as fits in. 0 of all other messages, of which a slot has all.
     #[doc(hidden)]
     const BLOCK_AT: usize = 0;
 

@@ -19,14 +19,14 @@
 //! area.w1 of that record, or of one before it, went past the start of this one. area.r2 pairs with the
 //! area.w2 after it, so area.r3 sees that value or a later one; and it only grows.
 //!
-//! After Boehm's seqlock, as `slot.rs`; with the "tail intent" of Agrona's `BroadcastTransmitter` in place of
-//! a stamp. Here it moves by a sixteenth of the area at a time, so that its line stays in readers' caches.
+//! After Boehm's seqlock, as `slots.rs`; with the "tail intent" of Agrona's `BroadcastTransmitter` in place
+//! of a stamp. Here it moves by a sixteenth of the area at a time, so that its line stays in readers' caches.
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use super::copy::{self, RECORD_FLOOR, WORD};
-use super::storage::Storage;
+use super::slots::Storage;
 use crate::base::hint::unlikely;
 use crate::base::room::Before;
 #[cfg(feature = "std")]

@@ -51,23 +51,22 @@
 // Decision 0124: the kernel says who is gone.
 // Decision 0140: a range has one claim, and the intent of each place says who has it.
 
-mod claimant;
-mod missing;
-mod own_place;
+mod places_of_process;
 #[cfg(all(test, feature = "shm", not(annulus_loom)))]
 mod tests;
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::ptr::NonNull;
 
-pub(crate) use claimant::Claimant;
-pub(crate) use own_place::OwnPlace;
+pub(crate) use places_of_process::OwnPlace;
 
 use super::range::Range;
-use super::shown::Seen;
+use super::shared_numbers::Seen;
 #[cfg(feature = "shm")]
-use super::shown::Shown;
+use super::shared_numbers::Shown;
 use crate::base::gone::NowAndThen;
+use crate::base::hint::unlikely;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause};
@@ -112,6 +111,7 @@ pub(crate) struct Claims {
 
 // SAFETY: the pointers stand for shared borrows of atomics, which live as long as this (see `new`).
 unsafe impl Send for Claims {}
+
 // SAFETY: as above.
 unsafe impl Sync for Claims {}
 
@@ -134,13 +134,6 @@ impl Known {
 
 /// In the head: nothing can be claimed any more. (Sequences have one bit less.)
 const CLOSED: u64 = 1 << 63;
-
-/// How often a publisher looks at a slot whose message of the lap before is being written, before it passes
-/// over it. A writer that runs is done by then.
-const LOOKS: usize = if cfg!(annulus_loom) { 1 } else { 200 };
-
-/// Where others have few slots, a publisher gives a message up after so many that it passed over.
-const LEAST_PASSES: u64 = if cfg!(annulus_loom) { 1 } else { 256 };
 
 impl Claims {
     /// `is_over`: whether no publisher is left, as the kernel says.
@@ -227,19 +220,166 @@ impl Claims {
         // the messages of the ones before are there.
         self.fellows.intent(place).load(ordering!(Acquire unless "fellow_intent_relaxed"))
     }
+}
 
-    /// fellow.look10: the sequence behind all that were claimed.
-    pub(super) fn claimed(&self) -> Sequence {
-        // Acquire: pairs with fellow.claim3. Who sees the head sees the intents before it.
-        behind_claims(self.head().load(Ordering::Acquire))
+/// Who has a place.
+pub(crate) struct Claimant {
+    /// Of its place, which the claims keep: so nobody has to be asked where it is.
+    intent: NonNull<AtomicU64>,
+    /// Behind its last message. The next one comes here at the earliest, and just here where nobody else
+    /// publishes.
+    next: Sequence,
+    claims: Arc<Claims>,
+    place: usize,
+}
+
+// SAFETY: the pointer stands for a shared borrow of an atomic, which lives as long as the claims.
+unsafe impl Send for Claimant {}
+
+// SAFETY: as above.
+unsafe impl Sync for Claimant {}
+
+impl Claimant {
+    /// Of a place that nobody else has. Its first message comes at `next` at the earliest: where the ring
+    /// begins, or later.
+    pub(crate) fn new(claims: Arc<Claims>, place: usize, next: Sequence) -> Self {
+        let intent = NonNull::from(claims.fellows.intent(place));
+        Self { intent, next, claims, place }
     }
 
-    /// Whether somebody has closed the ring.
-    pub(crate) fn is_closed(&self) -> bool {
-        // Relaxed: a claim after this decides.
-        self.head().load(Ordering::Relaxed) & CLOSED != 0
+    /// Claims the next messages, `most` at most. `None` if the ring is closed, or by a fault of the memory.
+    /// Each is to be [taken](Self::take) and then written, or passed over.
+    #[inline(always)]
+    pub(crate) fn claim(&mut self, most: u64) -> Option<Range> {
+        // fellow.claim1. A guess: fellow.claim3 decides.
+        let head = self.next.get();
+        let range = match if is_too_far(head) { Err(head) } else { self.claim_from(head, most) } {
+            Ok(range) => range,
+            Err(head) => self.claim_beside_others(head, most)?,
+        };
+        self.next = range.end();
+        Some(range)
     }
 
+    /// Claims the next messages, `most` at most, if `head` is the head. Otherwise returns what is.
+    #[inline(always)]
+    fn claim_from(&self, head: u64, most: u64) -> Result<Range, u64> {
+        let first = Sequence::new(head).max(self.next);
+        let most = if most == 1 { 1 } else { most.min(self.claims.most) };
+        let range = Range::new(first, most);
+        // fellow.claim2: before fellow.claim3.
+        if !mutated!("fellow_intended_late") {
+            self.intend(range.bits());
+        }
+        // fellow.claim3. Release: pairs with fellow.look10 and with the Acquire here: who claims later sees
+        // this intent. Relaxed in a failure: as fellow.claim1.
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        let claimed = self.claims.head().compare_exchange(head, range.end().get(), success, failure);
+        if mutated!("fellow_intended_late") && claimed.is_ok() {
+            self.intend(range.bits());
+        }
+        claimed.map(|_| range)
+    }
+
+    /// As [`claim`](Self::claim), where the guess was wrong.
+    #[cold]
+    #[inline(never)]
+    fn claim_beside_others(&self, mut head: u64, most: u64) -> Option<Range> {
+        let mut turns = 0;
+        while turns < MOST_TURNS || self.claims.is_here() {
+            turns += 1;
+            if is_too_far(head.max(self.next.get())) {
+                break;
+            }
+            match self.claim_from(head, most) {
+                Ok(range) => return Some(range),
+                Err(found) => head = found,
+            }
+            pause();
+        }
+        // It gives up what it has announced.
+        self.intend(0);
+        self.claims.decide_if_closed();
+        None
+    }
+
+    /// fellow.claim2, fellow.pass8, fellow.next9.
+    #[inline]
+    fn intend(&self, bits: u64) {
+        // SAFETY: the claims keep it. Release: pairs with `Claims::intent`. The messages of the intent before
+        // are there, or were passed over.
+        unsafe { self.intent.as_ref() }.store(bits, Ordering::Release);
+    }
+
+    /// Whether it may write `sequence`, which it has claimed, now, though its slot does not have the stamp of
+    /// the lap before (fellow.take4). If not, it is to [pass](Self::pass) over it.
+    #[inline]
+    pub(crate) fn take(&self, sequence: Sequence) -> bool {
+        self.claims.take(self.place, sequence)
+    }
+
+    /// fellow.pass8: of `range`, in which all before `sequence` are there or were passed over, it does not
+    /// write this one, because somebody who is stopped has its slot.
+    #[cold]
+    pub(crate) fn pass(&self, range: Range, sequence: Sequence) {
+        self.claims.seen.shown().tell_of_missed(sequence.next());
+        if !mutated!("fellow_pass_kept") {
+            self.intend(range.from(sequence.next()).bits());
+        }
+    }
+
+    /// fellow.next9: who has just taken this place empties its intent. Whether its last publisher had claimed
+    /// a message there that is not there.
+    #[cfg(feature = "shm")]
+    pub(crate) fn begin(&self) -> bool {
+        let is_open = self.claims.is_open(self.place);
+        if !mutated!("fellow_lost_unsaid") {
+            self.intend(0);
+        }
+        if is_open {
+            self.claims.seen.shown().tell_of_missed(self.claims.claimed());
+        }
+        is_open
+    }
+
+    pub(crate) fn claims(&self) -> &Claims {
+        &self.claims
+    }
+
+    pub(crate) fn shared_claims(&self) -> Arc<Claims> {
+        Arc::clone(&self.claims)
+    }
+
+    pub(crate) fn place(&self) -> usize {
+        self.place
+    }
+
+    /// For tests: between fellow.claim2 and fellow.claim3, where another publisher claims `range`.
+    #[cfg(all(test, feature = "async", not(annulus_loom)))]
+    pub(crate) fn announce(&self, range: Range) {
+        self.intend(range.bits());
+    }
+}
+
+/// So many others in a row may be faster than a publisher of another process. More are a fault of the memory.
+const MOST_TURNS: usize = 1 << 16;
+
+/// Whether nothing is claimed where this is the head: the ring is closed, or it can't be.
+#[inline]
+fn is_too_far(head: u64) -> bool {
+    const { assert!(CLOSED > Sequence::LAST_BELIEVED.get()) };
+    unlikely(head > Sequence::LAST_BELIEVED.get())
+}
+
+/// How often a publisher looks at a slot whose message of the lap before is being written, before it passes
+/// over it. A writer that runs is done by then.
+const LOOKS: usize = if cfg!(annulus_loom) { 1 } else { 200 };
+
+/// Where others have few slots, a publisher gives a message up after so many that it passed over.
+const LEAST_PASSES: u64 = if cfg!(annulus_loom) { 1 } else { 256 };
+
+// A publisher comes to a slot that the lap before has not left.
+impl Claims {
     /// Whether the owner of `sequence`, which has the place `own`, may write it now, though its slot does not
     /// have the stamp of the lap before (fellow.take4): nobody who lives writes a message of an earlier lap
     /// there.
@@ -250,7 +390,7 @@ impl Claims {
             || self.places().all(|place| place == own || self.has_left(place, sequence))
     }
 
-    /// The same of the publisher of one place.
+    /// As [`take`](Self::take), of the publisher of one place.
     fn has_left(&self, place: usize, sequence: Sequence) -> bool {
         let known = self.fellows.known(place);
         let mut bits = 0;
@@ -297,6 +437,122 @@ impl Claims {
         let held = self.fellows.used() as u64 * self.most;
         (2 * held).max(LEAST_PASSES)
     }
+}
+
+// A reader: how far the publishers have claimed.
+impl Claims {
+    /// fellow.look10: the sequence behind all that were claimed.
+    pub(super) fn claimed(&self) -> Sequence {
+        // Acquire: pairs with fellow.claim3. Who sees the head sees the intents before it.
+        behind_claims(self.head().load(Ordering::Acquire))
+    }
+}
+
+/// The sequence behind all that were claimed, as the word of the head says it. No number is believed that is
+/// too large to count on from.
+#[inline]
+pub(crate) fn behind_claims(head: u64) -> Sequence {
+    Sequence::new(head & !CLOSED).min(Sequence::LAST_BELIEVED)
+}
+
+// A subscriber finds that a message is not there: whether it is waited for, or lost.
+impl Claims {
+    /// Whether message `sequence`, which is not there, will never be, or is no longer waited for. Looks for
+    /// that now and then, and where somebody has said that it may be missed, when the next message comes to
+    /// its slot. Asks the kernel now and then.
+    // Decision 0133: a poll in vain leaves the head's line to the publishers.
+    // Decision 0142: and that of the next message.
+    #[inline]
+    pub(super) fn never_comes(&self, sequence: Sequence) -> bool {
+        let next = sequence.next();
+        // Within one process the hint is exact: who passes over a message stores it before it publishes
+        // another one.
+        let is_due =
+            if self.is_here() { self.seen.shown().may_be_missed(sequence) } else { self.looked.is_due() };
+        // Relaxed: a hint. Where one message is lost, the next one often is.
+        let is_next = sequence.get() < self.lost.load(Ordering::Relaxed);
+        if !(is_due || is_next || self.seen.shown().may_be_missed(sequence)) {
+            return false;
+        }
+        // (Whoever passes over a message writes the next one, as a rule.)
+        let stamp = self.stamp(next);
+        let is_passed = stamp >= Stamp::writing(next) && !mutated!("fellow_pass_unseen");
+        let is_lapped = stamp >= Stamp::writing(self.lap_after(next));
+        if !(is_due || is_next || is_passed) {
+            return false;
+        }
+        // Relaxed: a hint. As long as this one is to write the message, no line of another publisher is
+        // looked at.
+        let likely = self.awaited.load(Ordering::Relaxed);
+        let is_thorough = is_due || is_next || is_lapped;
+        (is_thorough || !self.is_awaited(likely, sequence, false)) && self.is_lost(sequence, is_due)
+    }
+
+    /// The same, with a look at all that it can depend on. `is_due`: nobody has looked for a while.
+    fn is_lost(&self, sequence: Sequence, is_due: bool) -> bool {
+        // fellow.look10, before fellow.look11.
+        let claimed = self.claimed();
+        if claimed <= sequence {
+            return false;
+        }
+        // Its owner is stopped, and the others have gone round.
+        let is_late = claimed > self.lap_after(sequence);
+        if !is_late {
+            if let Some(place) = self.places().find(|&place| self.is_awaited(place, sequence, is_due)) {
+                // Relaxed: a hint.
+                self.awaited.store(place, Ordering::Relaxed);
+                return false;
+            }
+        }
+        // fellow.look13: after fellow.look11 and fellow.look12.
+        let is_lost = !self.is_there(sequence);
+        if is_lost {
+            // Relaxed: a hint.
+            self.lost.store(sequence.plus(2).get(), Ordering::Relaxed);
+        }
+        is_lost
+    }
+
+    /// Whether message `sequence` is in the intent of this place, whose publisher lives, as far as is known.
+    fn is_awaited(&self, place: usize, sequence: Sequence, is_due: bool) -> bool {
+        // (The hint is one of a place.)
+        let intent = self.intent(place);
+        Range::of_bits(intent, sequence).covers(sequence)
+            && (!self.is_gone_now(place, intent, is_due) || mutated!("fellow_death_unseen"))
+    }
+
+    /// For [`Head::survey`](crate::ring::head::Head::survey): the first message from `from` on that is
+    /// claimed and not there; `claimed`, which was the head, if there is none. It does not ask the kernel.
+    pub(super) fn first_open(&self, from: Sequence, claimed: Sequence) -> Sequence {
+        let from = from.max(claimed.back(self.index.capacity() as u64));
+        self.places().fold(claimed, |first, place| {
+            // In this order, as in `is_lost`.
+            let range = Range::of_bits(self.intent(place), from);
+            let mut messages = range.messages(from).take_while(|&sequence| sequence < first);
+            messages.find(|&sequence| !self.is_there(sequence)).unwrap_or(first)
+        })
+    }
+
+    /// Whether a publisher that is gone has claimed a message that is not there. A system call for each place
+    /// with such a message.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) fn has_stuck(&self) -> bool {
+        self.places().any(|place| self.is_open(place) && self.fellows.is_gone(place))
+            && !mutated!("fellow_stuck_unseen")
+    }
+
+    fn lap_after(&self, sequence: Sequence) -> Sequence {
+        sequence.plus(self.index.capacity() as u64)
+    }
+}
+
+// The end.
+impl Claims {
+    /// Whether somebody has closed the ring.
+    pub(crate) fn is_closed(&self) -> bool {
+        // Relaxed: a claim after this decides.
+        self.head().load(Ordering::Relaxed) & CLOSED != 0
+    }
 
     /// Nothing is claimed any more.
     pub(crate) fn close(&self) {
@@ -313,7 +569,9 @@ impl Claims {
             self.seen.shown().decide_end(behind_claims(head));
         }
     }
+}
 
+impl Claims {
     /// Whether a message in the intent of this place was claimed, and is not there.
     #[cfg(feature = "shm")]
     fn is_open(&self, place: usize) -> bool {
@@ -321,11 +579,4 @@ impl Claims {
         let range = Range::of_bits(self.intent(place), claimed);
         range.messages(Sequence::FIRST).any(|sequence| sequence < claimed && !self.is_there(sequence))
     }
-}
-
-/// The sequence behind all that were claimed, as the word of the head says it. No number is believed that is
-/// too large to count on from.
-#[inline]
-pub(crate) fn behind_claims(head: u64) -> Sequence {
-    Sequence::new(head & !CLOSED).min(Sequence::LAST_BELIEVED)
 }

@@ -25,7 +25,23 @@
 //! writes under the new limit. A limit that many publishers share is stored with Release and loaded with
 //! Acquire for the same reason. A limit never becomes wrong: cursors only grow.
 //!
-//! *Clearing.* A publisher may also clear what everybody has passed, before it writes over it: `passed.rs`.
+//! *Clearing.* The one publisher of a ring may also clear the messages that everybody has passed, before it
+//! writes over them. A limit is not enough for that: publishers may write over a message a lap later, but
+//! until then a subscriber that joins at the oldest message may still begin with it. So there is a floor, and
+//! nobody joins before it.
+//!
+//! ```text
+//! publisher that clears                           subscriber that joins
+//! gate.clear1  floor := slowest, or the head      gate.join1  cell := an early cursor
+//! gate.clear2  fence                SeqCst        gate.join2  fence                       SeqCst
+//! gate.clear3  load every cell      Acquire       gate.join3  load floor; start at or after it
+//! clear what is before the floor and the slowest
+//! ```
+//!
+//! The argument is that of a limit. If gate.join2 comes before gate.clear2 in the one order of the fences,
+//! gate.clear3 sees the cell, whose cursor is at or before the start: nothing from there on is cleared. If
+//! gate.clear2 comes first, gate.join3 sees the floor. And what a subscriber read comes before what is
+//! cleared, because gate.clear3 is an Acquire like gate.scan3.
 //!
 //! *Forks.* A subscriber that is cloned hands its cursor to a new cell before it moves on. A scan might load
 //! the new cell before the clone and the old one after it, and see neither at that cursor; so gate.scan3
@@ -36,7 +52,6 @@
 
 use core::ops::Range;
 
-use super::passed::Passed;
 use super::registry::{FREE, Pass, Registry};
 use super::seats::Seats;
 use crate::base::in_place::written;
@@ -115,39 +130,14 @@ impl Gate {
         }
     }
 
-    /// Whether the cursors are in [seats](Seats).
-    pub(crate) fn has_seats(&self) -> bool {
-        self.seats.is_some()
+    /// How far publishers may be ahead of the slowest cursor.
+    pub(crate) fn usable(&self) -> u64 {
+        self.usable
     }
+}
 
-    /// How many subscribers of all processes have seats, and know where they begin; `None` if the cursors are
-    /// not in seats.
-    pub(crate) fn seated(&self) -> Option<usize> {
-        self.seats.as_ref().map(Seats::seated)
-    }
-
-    /// Frees the seats of those who are dead: a system call for each seat that is in use.
-    pub(crate) fn free_dead_seats(&self) {
-        if let Some(seats) = &self.seats {
-            seats.free_dead();
-        }
-    }
-
-    /// Where the latest head is with which a publisher looked.
-    fn scanned(&self) -> &AtomicU64 {
-        match &self.seats {
-            Some(seats) => seats.scanned(),
-            None => &self.scanned,
-        }
-    }
-
-    /// Messages for which it is worth to look: a quarter of the window, at least one.
-    // Mutants: `with 0`, `with 1`: costs or saves time.
-    pub(crate) fn preferred(&self) -> u64 {
-        // Mutants: `/ with *`: costs or saves time.
-        (self.window / 4).max(1)
-    }
-
+// A publisher: how far it may go.
+impl Gate {
     /// The largest limit that a look has found: messages before it may be written.
     #[inline]
     pub(crate) fn limit(&self) -> Sequence {
@@ -185,15 +175,6 @@ impl Gate {
         Sequence::new(limit)
     }
 
-    /// The messages that everybody has passed, and that were not cleared before; those of them that still lie
-    /// in the ring. `head` is the next message to be published. From now on nobody looks at them, until the
-    /// publisher has written over them. For the one publisher of a ring within one process.
-    ///
-    /// Takes the steps of two [looks](Self::look).
-    pub(crate) fn pass(&self, head: Sequence) -> Range<u64> {
-        self.passed.pass(head, self.capacity, || self.slowest_of_all())
-    }
-
     /// gate.scan3: the smallest cursor, or `FREE`, also beside forks.
     fn slowest_of_all(&self) -> u64 {
         loop {
@@ -216,19 +197,69 @@ impl Gate {
         }
     }
 
-    /// Calls `each` with the cell and the cursor of everybody for whom publishers wait: for any thread.
-    pub(crate) fn visit(&self, each: impl FnMut(u64, Sequence)) {
-        match &self.seats {
-            Some(seats) => seats.visit(each),
-            None => self.registry.visit(each),
+    /// Messages for which it is worth to look: a quarter of the window, at least one.
+    // Mutants: `with 0`, `with 1`: costs or saves time.
+    pub(crate) fn preferred(&self) -> u64 {
+        // Mutants: `/ with *`: costs or saves time.
+        (self.window / 4).max(1)
+    }
+
+    /// The messages that everybody has passed, and that were not cleared before; those of them that still lie
+    /// in the ring. `head` is the next message to be published. From now on nobody looks at them, until the
+    /// publisher has written over them. For the one publisher of a ring within one process.
+    ///
+    /// Takes the steps of two [looks](Self::look).
+    pub(crate) fn pass(&self, head: Sequence) -> Range<u64> {
+        self.passed.pass(head, self.capacity, || self.slowest_of_all())
+    }
+}
+
+/// How far messages were cleared.
+struct Passed {
+    /// Nobody joins before it. Written by the publisher only.
+    floor: AtomicU64,
+    /// Messages before it are cleared: the publisher's own.
+    cleared: AtomicU64,
+}
+
+impl Passed {
+    fn new(first: Sequence) -> Self {
+        Self { floor: AtomicU64::new(first.get()), cleared: AtomicU64::new(first.get()) }
+    }
+
+    /// gate.join3: the first message with which one may begin.
+    fn floor(&self) -> Sequence {
+        if mutated!("joiner_below_the_floor") {
+            return Sequence::FIRST;
         }
+        // Acquire: pairs with the Release of gate.clear1: whoever begins there sees the messages before it.
+        Sequence::new(self.floor.load(Ordering::Acquire))
     }
 
-    /// How far publishers may be ahead of the slowest cursor.
-    pub(crate) fn usable(&self) -> u64 {
-        self.usable
+    /// The messages that everybody has passed, and that were not cleared before; those of them that still lie
+    /// in a ring of `capacity` slots, of which `head` is the next message to be published. `slowest` looks at
+    /// all cursors. For the ring's one publisher.
+    fn pass(&self, head: Sequence, capacity: u64, slowest: impl Fn() -> u64) -> Range<u64> {
+        let passed = slowest().min(head.get());
+        // gate.clear1. A maximum, because somebody may have joined late at an earlier one. Release: as
+        // gate.scan1.
+        self.floor.fetch_max(passed, Ordering::Release);
+        if !mutated!("gate_no_clearing_fence") {
+            // gate.clear2. Pairs with gate.join2.
+            fence(Ordering::SeqCst);
+        }
+        // gate.clear3.
+        let passed = if mutated!("gate_clears_unseen") { passed } else { slowest().min(passed) };
+        // Relaxed, both: this thread's own, or handed over with the publisher.
+        let before = self.cleared.load(Ordering::Relaxed);
+        let cleared = passed.max(before);
+        self.cleared.store(cleared, Ordering::Relaxed);
+        before.max(head.back(capacity).get())..cleared
     }
+}
 
+// A subscriber joins, is cloned, leaves.
+impl Gate {
     /// Joins at what `start` chooses: it is called with the oldest message that can be promised, and must not
     /// choose an earlier one. From there on nothing is overwritten until the pass moves on. `None` if all
     /// [seats](Seats) are taken.
@@ -269,6 +300,23 @@ impl Gate {
         Some((pass, start))
     }
 
+    /// Where the latest head is with which a publisher looked.
+    fn scanned(&self) -> &AtomicU64 {
+        match &self.seats {
+            Some(seats) => seats.scanned(),
+            None => &self.scanned,
+        }
+    }
+
+    /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move
+    /// meanwhile. Not where there are [seats](Seats).
+    pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
+        let pass = self.registry.enter(cursor);
+        // Release: pairs with the Acquire in `look`.
+        self.forks.fetch_add(1, ordering!(Release unless "gate_fork_relaxed"));
+        pass
+    }
+
     /// Gives a pass up: no publisher waits for it any more.
     ///
     /// # Safety
@@ -281,14 +329,34 @@ impl Gate {
             None => unsafe { Registry::leave(pass) },
         }
     }
+}
 
-    /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move
-    /// meanwhile. Not where there are [seats](Seats).
-    pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
-        let pass = self.registry.enter(cursor);
-        // Release: pairs with the Acquire in `look`.
-        self.forks.fetch_add(1, ordering!(Release unless "gate_fork_relaxed"));
-        pass
+// Other processes, and numbers for any thread.
+impl Gate {
+    /// Whether the cursors are in [seats](Seats).
+    pub(crate) fn has_seats(&self) -> bool {
+        self.seats.is_some()
+    }
+
+    /// How many subscribers of all processes have seats, and know where they begin; `None` if the cursors are
+    /// not in seats.
+    pub(crate) fn seated(&self) -> Option<usize> {
+        self.seats.as_ref().map(Seats::seated)
+    }
+
+    /// Frees the seats of those who are dead: a system call for each seat that is in use.
+    pub(crate) fn free_dead_seats(&self) {
+        if let Some(seats) = &self.seats {
+            seats.free_dead();
+        }
+    }
+
+    /// Calls `each` with the cell and the cursor of everybody for whom publishers wait: for any thread.
+    pub(crate) fn visit(&self, each: impl FnMut(u64, Sequence)) {
+        match &self.seats {
+            Some(seats) => seats.visit(each),
+            None => self.registry.visit(each),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! How far the publishers have come.
+//! [`Ring`]: slots, and how far its publishers have come; [`Head`]: their progress.
 //!
 //! *One publisher* keeps it lazily: a lower bound that it stores now and then, and a walk along the stamps
 //! that completes it for whoever needs it exactly. *Many publishers* claim their sequences from one counter.
@@ -10,25 +10,34 @@
 //! and `latest` do, and pay for the walk.
 
 use alloc::boxed::Box;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 use super::claims::Claims;
 use super::end::RingEnd;
-use super::mirror::{Mirror, Seen};
+use super::mirror::Mirror;
+use super::shared_numbers::Seen;
+use super::slots::{Copied, Read, Slots, Store, Strided, WithoutSlot, Writers, Written};
 use crate::base::hint::unlikely;
 use crate::base::in_place::written;
+use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp, State};
+use crate::memory::Block;
+use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause};
 
-/// Who writes to a ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writers {
-    /// One, which knows its sequence by itself.
-    One,
-    /// Any number, of a lossless ring: each claims a sequence whose slot is left.
-    Many,
-    /// Any number, which wait for nobody: each claims a [range](super::Claims), and passes over a slot that
-    /// another one has not left.
-    Fellows,
+/// A ring of stamped slots.
+///
+/// Everything but `head` and the slots is constant after construction, so its line stays shared between all
+/// caches.
+pub(crate) struct Ring<S> {
+    store: S,
+    index: Index,
+    /// Of the store: units from one slot to the next.
+    stride: usize,
+    /// The sequence of the ring's first message.
+    first: Sequence,
+    head: Head,
 }
 
 /// The publishers' progress. Of one publisher: never more than the truth, and less by `interval` messages at
@@ -56,19 +65,163 @@ pub(crate) struct Head {
 #[cfg(not(annulus_loom))]
 const _: () = assert!(core::mem::offset_of!(Head, writers) < 64 && size_of::<Head>() == 128);
 
-/// Many publishers: nothing can be claimed any more. (Sequences have one bit less.)
-const CLOSED: u64 = 1 << 63;
+/// The smallest ring in which a reader can read one slot while the writer writes another.
+pub(crate) const MIN_CAPACITY: usize = 2;
 
-/// How far publishers have come, as a reader found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Frontier {
-    /// Every message before this one has been written, and this thread sees it; of one publisher, at least
-    /// those whose publication happens before the look. Of many, this one has been claimed and was still to
-    /// be written, or nobody has claimed it.
-    pub(crate) head: Sequence,
-    /// The oldest message before `head` that was not overwritten; of one publisher, nor about to be. `head`
-    /// where none stands.
-    pub(crate) oldest: Sequence,
+/// What a ring is made of. (A ring is as large as four lines, and is written where it stays.)
+pub(crate) struct RingParts<S> {
+    store: S,
+    capacity: usize,
+    /// The sequence of the ring's first message.
+    first: Sequence,
+    writers: Writers,
+    stride: usize,
+    /// Of a ring of fellows, or one whose slots other processes have.
+    mirror: Option<Box<Mirror>>,
+}
+
+impl<S: Store> RingParts<S> {
+    /// Those of a ring around a store of `capacity` slots of a stride, whose first message is number `first`.
+    #[inline(always)]
+    pub(crate) fn new(
+        capacity: usize,
+        first: Sequence,
+        (writers, stride): (Writers, usize),
+        store: S,
+    ) -> Self {
+        debug_assert!(capacity >= MIN_CAPACITY, "builders say so before");
+        if first > Sequence::FIRST {
+            let index = Index::new(capacity);
+            let slots = Slots::<S>::new(store.start(), &index, stride, writers);
+            // As if all laps before had been written.
+            for sequence in (0..capacity as u64).map(|slot| first.plus(slot)) {
+                let stamp = Stamp::of_the_lap_before(sequence, capacity);
+                // SAFETY: the store and the index live. Relaxed: nobody else has the store yet.
+                unsafe { slots.stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
+            }
+        }
+        Self { store, capacity, first, writers, stride, mirror: None }
+    }
+
+    /// Those of the same ring, with what its publishers share.
+    pub(crate) fn mirrored(self, mirror: Mirror) -> Self {
+        Self { mirror: Some(Box::new(mirror)), ..self }
+    }
+
+    /// Those of the ring of another process, over the same slots.
+    #[cfg(feature = "shm")]
+    pub(crate) fn of_another(
+        (store, stride): (S, usize),
+        capacity: usize,
+        first: Sequence,
+        mirror: Mirror,
+    ) -> Self {
+        let writers = if mirror.claims().is_some() { Writers::Fellows } else { Writers::One };
+        Self { store, capacity, first, writers, stride, mirror: None }.mirrored(mirror)
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub(crate) fn first(&self) -> Sequence {
+        self.first
+    }
+
+    /// The words of its slots, the stride and the capacity.
+    pub(crate) fn words(&self) -> (NonNull<S::Unit>, usize, usize) {
+        (self.store.start(), self.stride, self.capacity)
+    }
+
+    /// Where the slots lie.
+    pub(crate) fn block_mut(&mut self) -> &mut Block {
+        self.store.block_mut()
+    }
+}
+
+impl<S: Store> Ring<S> {
+    /// Writes the ring to its place. Nothing can fail here.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it, which nobody else uses.
+    // Decision 0130: it is written where it stays.
+    #[inline(always)]
+    pub(crate) unsafe fn write_at(place: *mut Self, parts: RingParts<S>) {
+        let RingParts { store, capacity, first, writers, stride, mirror } = parts;
+        // SAFETY: the caller's promise. These are all fields.
+        unsafe {
+            (&raw mut (*place).store).write(store);
+            (&raw mut (*place).index).write(Index::new(capacity));
+            (&raw mut (*place).stride).write(stride);
+            (&raw mut (*place).first).write(first);
+            Head::write_at(&raw mut (*place).head, capacity, first, writers, mirror);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.index.capacity()
+    }
+
+    /// The sequence of the ring's first message.
+    pub(crate) fn first(&self) -> Sequence {
+        self.first
+    }
+
+    /// How far the publishers have come.
+    #[inline]
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Where its slots lie.
+    #[cfg(feature = "std")]
+    pub(crate) fn block(&self) -> &Block {
+        self.store.block()
+    }
+
+    /// Where the slots are, for a handle that keeps the ring alive.
+    #[inline(always)]
+    pub(crate) fn slots(&self) -> Slots<S> {
+        Slots::new(self.store.start(), &self.index, self.stride, self.head.writers())
+    }
+
+    /// The stamp of the slot that `sequence` uses (Acquire).
+    pub(crate) fn stamp(&self, sequence: Sequence) -> Stamp {
+        // SAFETY: the ring lives as long as this borrow of it.
+        unsafe { self.slots().stamp(sequence) }
+    }
+
+    /// The stamp itself, for whoever watches it.
+    pub(crate) fn stamp_word(&self, sequence: Sequence) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { self.slots().stamp_word(sequence) }
+    }
+
+    /// As [`Slots::is_left`]; the ring is for many writers.
+    pub(crate) fn is_left(&self, sequence: Sequence) -> bool
+    where
+        S: Strided,
+    {
+        // SAFETY: the ring lives as long as this borrow of it.
+        unsafe { self.slots().is_left(Writers::Many, sequence, self.capacity()) }
+    }
+
+    /// Finds the slot of a message of this ring again: undoes [`Written::without_slot`].
+    pub(crate) fn with_slot(&self, message: WithoutSlot) -> Written<'_> {
+        let stamp = self.stamp_word(message.sequence());
+        message.at(stamp)
+    }
+}
+
+impl<T: Message> Ring<Copied<T>> {
+    /// As [`Slots::read`].
+    #[inline]
+    pub(crate) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
+        // SAFETY: this is the ring, and lives.
+        unsafe { self.slots().read(sequence, message) }
+    }
 }
 
 impl Head {
@@ -107,39 +260,98 @@ impl Head {
         }
     }
 
-    /// What the publisher shows, if it is of another process.
-    #[inline]
-    fn seen(&self) -> Option<&Seen> {
-        self.mirror.as_ref()?.seen()
+    pub(crate) fn writers(&self) -> Writers {
+        self.writers
+    }
+}
+
+// One publisher, with each message.
+impl Head {
+    /// end.send4: whether the one publisher, which has announced `sequence` (slot.w1), has to take the slow
+    /// path before it publishes the message: [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to
+    /// where somebody has closed the ring. Once in `interval` messages, where there is nothing else to do,
+    /// this call notes how far the publisher is (head.pass1).
+    #[inline(always)]
+    pub(crate) fn needs_slow_path(&self, sequence: Sequence) -> bool {
+        // For the compiler; pairs with end.close3, which makes every core execute a barrier.
+        light_fence();
+        // Relaxed: that fence and end.close3 decide what it sees.
+        let mask = self.slow_path_mask.load(Ordering::Relaxed);
+        // Decision 0001: only the slot is stored for each message.
+        if unlikely(sequence.get() & mask == 0) {
+            if mask == 0 {
+                return true;
+            }
+            self.store_bound(sequence);
+        }
+        false
     }
 
-    /// Whether the publisher is of another process.
-    #[inline]
-    pub(crate) fn is_seen(&self) -> bool {
-        self.seen().is_some()
-    }
-
-    /// Whether the publisher is of another process, which is gone.
-    #[inline]
-    pub(crate) fn publisher_is_gone(&self) -> bool {
-        self.seen().is_some_and(Seen::publisher_is_gone)
-    }
-
-    /// Tells the other processes that nothing comes from `end` on.
-    pub(super) fn show_end(&self, end: Sequence) {
+    /// head.pass1.
+    #[inline(always)]
+    fn store_bound(&self, sequence: Sequence) {
+        let sequence = if mutated!("head_one_too_far") { sequence.plus(2) } else { sequence };
+        // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
+        self.bound.store(sequence.get(), Ordering::Release);
         if let Some(mirror) = &self.mirror {
-            mirror.show_end(end);
+            mirror.show_bound(sequence);
         }
     }
 
-    /// Whether other processes are to be told of the end.
-    #[inline]
-    pub(crate) fn is_mirrored(&self) -> bool {
-        self.mirror.is_some()
+    /// head.pass1: notes, once in `interval` messages, that all before `sequence` have been published.
+    pub(crate) fn note(&self, sequence: Sequence) {
+        if sequence.get() & self.interval_mask == 0 {
+            self.store_bound(sequence);
+        }
     }
 
-    pub(crate) fn writers(&self) -> Writers {
-        self.writers
+    /// end.send5: whether the one publisher, which has announced `sequence`, is to publish it.
+    #[inline]
+    pub(crate) fn goes_on(&self, sequence: Sequence) -> bool {
+        mutated!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
+    }
+
+    /// The one publisher has announced `sequence`, and does not publish it: its stamp is that of the lap
+    /// before again. Whether the ring ends there.
+    pub(crate) fn withdraw(&self, sequence: Sequence) -> bool {
+        let ends = !self.end.is_open();
+        if ends {
+            self.end.withdraw(sequence);
+        }
+        ends
+    }
+
+    /// The one publisher takes the slow path for each message, because of the fence there: where no light
+    /// fence is enough.
+    pub(crate) fn always_take_slow_path(&self) {
+        // end.close1. Relaxed: end.close2 and end.close3 decide who sees it.
+        self.slow_path_mask.store(0, Ordering::Relaxed);
+    }
+
+    /// The words of end.send4 and head.pass1, for a publisher in another language.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn lend(&self) -> LentHead {
+        let (mask, bound) = (NonNull::from(&self.slow_path_mask), NonNull::from(&self.bound));
+        LentHead { slow_path_mask: mask.cast(), bound: bound.cast() }
+    }
+}
+
+/// Many publishers: nothing can be claimed any more. (Sequences have one bit less.)
+const CLOSED: u64 = 1 << 63;
+
+// Many publishers: they claim.
+impl Head {
+    /// The next sequence that can be claimed; `None` where somebody has closed the ring.
+    #[inline]
+    pub(crate) fn claimable(&self) -> Option<Sequence> {
+        // Relaxed: as in `claim_at`.
+        let bound = self.bound.load(Ordering::Relaxed);
+        if unlikely(bound & CLOSED != 0) {
+            // Acquire: pairs with end.many7; what came before the close is seen by whoever is refused.
+            fence(Ordering::Acquire);
+            return None;
+        }
+        Some(Sequence::new(bound))
     }
 
     /// claim.take1: takes `count` sequences from `first` on, if nobody else has claimed since
@@ -155,19 +367,6 @@ impl Head {
         // seen the stamp of the lap before (`Ring::is_left`).
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         self.bound.compare_exchange_weak(first.get(), first.plus(count).get(), success, failure).is_ok()
-    }
-
-    /// The next sequence that can be claimed; `None` where somebody has closed the ring.
-    #[inline]
-    pub(crate) fn claimable(&self) -> Option<Sequence> {
-        // Relaxed: as in `claim_at`.
-        let bound = self.bound.load(Ordering::Relaxed);
-        if unlikely(bound & CLOSED != 0) {
-            // Acquire: pairs with end.many7; what came before the close is seen by whoever is refused.
-            fence(Ordering::Acquire);
-            return None;
-        }
-        Some(Sequence::new(bound))
     }
 
     /// The sequence behind all that were claimed. (Of a ring that is just being closed it may be a later
@@ -189,151 +388,77 @@ impl Head {
     pub(crate) fn claims(&self) -> Option<&Claims> {
         self.mirror.as_ref()?.claims()
     }
+}
 
-    /// end.many7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
-    pub(super) fn end_claims(&self) {
-        // Release: pairs with the Acquire in `claimable`.
-        let bound = self.bound.fetch_or(CLOSED, Ordering::Release);
-        if bound & CLOSED == 0 {
-            self.end.begin();
-            self.end.settle(Sequence::new(bound));
-        }
-    }
+/// How far publishers have come, as a reader found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frontier {
+    /// Every message before this one has been written, and this thread sees it; of one publisher, at least
+    /// those whose publication happens before the look. Of many, this one has been claimed and was still to
+    /// be written, or nobody has claimed it.
+    pub(crate) head: Sequence,
+    /// The oldest message before `head` that was not overwritten; of one publisher, nor about to be. `head`
+    /// where none stands.
+    pub(crate) oldest: Sequence,
+}
 
-    /// Closes a ring of fellows: for all of them, if this process can write there; otherwise for this one.
-    pub(super) fn end_of_fellows(&self) {
-        let Some(claims) = self.claims() else { return };
-        if claims.is_writable() {
-            claims.close();
-        } else {
-            self.end.begin();
-            self.end.settle(claims.claimed());
-        }
-    }
-
-    /// end.close1 and end.close2: the one publisher takes the slow path for each message from now on. In this
-    /// order: whoever sees end.close2 (Acquire) also takes it.
-    pub(super) fn begin_to_end(&self) {
-        if mutated!("end_before_the_mask") {
-            self.end.begin();
-        }
-        self.always_take_slow_path();
-        self.end.begin();
-    }
-
-    /// The one publisher takes the slow path for each message, because of the fence there: where no light
-    /// fence is enough.
-    pub(crate) fn always_take_slow_path(&self) {
-        // end.close1. Relaxed: end.close2 and end.close3 decide who sees it.
-        self.slow_path_mask.store(0, Ordering::Relaxed);
-    }
-
-    /// end.close6: the ring of one publisher ends before `sequence`, if the publisher has not decided
-    /// otherwise.
-    pub(super) fn settle(&self, sequence: Sequence) {
-        self.end.settle(sequence);
-    }
-
-    /// The first message that will never be, once somebody has closed the ring, and it is decided.
-    #[inline]
-    pub(crate) fn end(&self) -> Option<Sequence> {
-        self.end.decided().or_else(|| self.seen()?.end())
-    }
-
-    /// Whether somebody has closed the ring.
-    pub(crate) fn is_ending(&self) -> bool {
-        match self.writers {
-            Writers::One => !self.end.is_open(),
-            Writers::Many => self.claimable().is_none(),
-            Writers::Fellows => !self.end.is_open() || self.claims().is_some_and(Claims::is_closed),
-        }
-    }
-
-    /// end.send4: whether the one publisher, which has announced `sequence` (slot.w1), has to take the slow
-    /// path before it publishes the message: [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to
-    /// where somebody has closed the ring. Once in `interval` messages, where there is nothing else to do,
-    /// this call notes how far the publisher is (head.pass1).
-    #[inline(always)]
-    pub(crate) fn needs_slow_path(&self, sequence: Sequence) -> bool {
-        // For the compiler; pairs with end.close3, which makes every core execute a barrier.
-        light_fence();
-        // Relaxed: that fence and end.close3 decide what it sees.
-        let mask = self.slow_path_mask.load(Ordering::Relaxed);
-        // Decision 0001: only the slot is stored for each message.
-        if unlikely(sequence.get() & mask == 0) {
-            if mask == 0 {
-                return true;
+// How far the publishers have come, for readers.
+impl<S: Store> Ring<S> {
+    /// How far the publishers have come; `known` is a bound the caller already has, as from a stamp it saw.
+    ///
+    /// Of one publisher it counts at least every message whose publication happens before this call. It takes
+    /// a bounded number of steps, however fast publishers run: of many, at most two looks at each slot.
+    pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
+        let (capacity, stamp) = (self.capacity(), |sequence| self.stamp(sequence));
+        let frontier = match self.head.writers() {
+            Writers::One => self.head.believed(self.head.walk(known, capacity, stamp)),
+            Writers::Many => self.head.survey(known, self.first, capacity, stamp),
+            Writers::Fellows => {
+                let first_open = |from, claimed| {
+                    self.head.claims().map_or(claimed, |claims| claims.first_open(from, claimed))
+                };
+                self.head.survey_by(known, self.first, capacity, first_open, stamp)
             }
-            self.store_bound(sequence);
-        }
-        false
+        };
+        Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
     }
 
-    /// The words of end.send4 and head.pass1, for a publisher in another language.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) fn lend(&self) -> super::LentHead {
-        use core::ptr::NonNull;
-        let (mask, bound) = (NonNull::from(&self.slow_path_mask), NonNull::from(&self.bound));
-        super::LentHead { slow_path_mask: mask.cast(), bound: bound.cast() }
+    /// The end of what is published, or about to be: every message whose publication happens before this call
+    /// lies before it.
+    pub(crate) fn end(&self, known: Sequence) -> Sequence {
+        if self.head.writers() == Writers::One { self.frontier(known).head } else { self.head.claimed() }
     }
 
-    /// head.pass1: notes, once in `interval` messages, that all before `sequence` have been published.
-    pub(crate) fn note(&self, sequence: Sequence) {
-        if sequence.get() & self.interval_mask == 0 {
-            self.store_bound(sequence);
-        }
-    }
-
-    /// head.pass1.
-    #[inline(always)]
-    fn store_bound(&self, sequence: Sequence) {
-        let sequence = if mutated!("head_one_too_far") { sequence.plus(2) } else { sequence };
-        // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
-        self.bound.store(sequence.get(), Ordering::Release);
-        if let Some(mirror) = &self.mirror {
-            mirror.show_bound(sequence);
-        }
-    }
-
-    /// end.send5: whether the one publisher, which has announced `sequence`, is to publish it.
-    #[inline]
-    pub(crate) fn goes_on(&self, sequence: Sequence) -> bool {
-        mutated!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
-    }
-
-    /// The one publisher has announced `sequence`, and does not publish it: its stamp is that of the lap
-    /// before again. Whether the ring ends there.
-    pub(crate) fn withdraw(&self, sequence: Sequence) -> bool {
-        let ends = !self.end.is_open();
-        if ends {
-            self.end.withdraw(sequence);
-        }
-        ends
-    }
-
-    /// end.hold7: the one publisher decides alone where the ring ends, until it
-    /// [lets the end go](Self::let_end_go). `false` if somebody has closed the ring.
-    pub(crate) fn hold_end(&self) -> bool {
-        self.end.hold()
-    }
-
-    /// end.hold8: the next message of the one publisher is `next`. Whether somebody has closed the ring
-    /// meanwhile; then it ends before that.
-    pub(crate) fn let_end_go(&self, next: Sequence) -> bool {
-        self.end.let_go(next)
-    }
-
-    /// head.skip3: the one publisher has left out the numbers before `sequence`.
-    pub(super) fn go_to(&self, sequence: Sequence) {
-        if !mutated!("skip_bound_unstored") {
-            self.store_bound(sequence);
+    /// The newest message from `from` on that stands whole. Of one publisher: it stands, or a later one has
+    /// taken its slot. That is the one before the head, unless that number was left out.
+    pub(crate) fn newest(&self, from: Sequence) -> Option<Sequence> {
+        match self.head.writers() {
+            Writers::One => {
+                // (The oldest: the next message may be on its way over the last one that stood.)
+                let Frontier { head, oldest } = self.frontier(from);
+                let (oldest, mut newest) = (oldest.max(from), head);
+                while newest > oldest {
+                    newest = newest.back(1);
+                    let stamp = self.stamp(newest);
+                    // A smaller stamp: the number was left out, and its slot is still to be marked.
+                    if stamp >= Stamp::done(newest) && stamp != Stamp::left_out(newest) {
+                        return Some(newest);
+                    }
+                }
+                None
+            }
+            Writers::Many => self.head.newest(from, self.capacity(), |sequence| self.stamp(sequence)),
+            // Another process may have written any stamp.
+            Writers::Fellows => {
+                let stamp = |sequence| self.stamp(sequence).believed();
+                self.head.newest(from, self.capacity(), stamp)
+            }
         }
     }
+}
 
-    fn interval(&self) -> u64 {
-        self.interval_mask + 1
-    }
-
+// How far the publishers have come, for readers.
+impl Head {
     /// One publisher: completes the bound by the stamps: from the larger of it and `known`, on while the next
     /// slot shows that its message, or one of a later lap, was published, or that its number was left out.
     ///
@@ -377,6 +502,10 @@ impl Head {
             }
         }
         Frontier { head, oldest: head.back(capacity) }
+    }
+
+    fn interval(&self) -> u64 {
+        self.interval_mask + 1
     }
 
     /// What can be believed of that: another process may have written any stamp. No number that comes of it
@@ -481,6 +610,234 @@ impl Head {
             pause();
         }
     }
+}
+
+// One publisher leaves out numbers.
+impl<S: Store> Ring<S> {
+    /// slot.skip1 to head.skip4: the one publisher, whose next message would be `first`, gives no message a
+    /// number before `sequence`. It [holds the end](Head::hold_end).
+    ///
+    /// Only stamps are stored, those of the last lap before `sequence`: a slot tells of the latest number
+    /// that is its own. Messages of the lap before are gone. O(`sequence` − `first`), or O(`capacity`).
+    pub(crate) fn leave_out(&self, first: Sequence, sequence: Sequence) {
+        let mut left_out = first.max(sequence.back(self.capacity() as u64));
+        // Ascending, so that a walk that meets a mark finds the marks before it.
+        while left_out < sequence && !mutated!("skip_unmarked") {
+            // slot.skip1. Release: pairs with slot.r1, and with every other look at a stamp: who sees that
+            // the number was left out sees all messages before it. No reader looks for the words behind it.
+            self.stamp_word(left_out).store(Stamp::left_out(left_out).bits(), Ordering::Release);
+            left_out = left_out.next();
+        }
+        self.head.go_to(sequence);
+        if !mutated!("skip_no_release_fence") {
+            // head.skip4. Release: pairs with the Acquire in `walk`. A walk may find slot.w1 of the next
+            // message, which is Relaxed, and then takes all before it for published: so it sees them.
+            fence(Ordering::Release);
+        }
+    }
+
+    /// Whether the one publisher has left out the number `sequence`, and its slot still says so.
+    pub(crate) fn is_left_out(&self, sequence: Sequence) -> bool {
+        self.head.writers() == Writers::One && self.stamp(sequence) == Stamp::left_out(sequence)
+    }
+
+    /// The first number from `from` on that was not left out; `head`, if all before it were. At most
+    /// `capacity` looks.
+    pub(crate) fn behind_left_out(&self, from: Sequence, head: Sequence) -> Sequence {
+        let end = head.min(from.plus(self.capacity() as u64));
+        let mut sequence = from;
+        while sequence < end && self.is_left_out(sequence) {
+            sequence = sequence.next();
+        }
+        sequence
+    }
+}
+
+// One publisher leaves out numbers.
+impl Head {
+    /// end.hold7: the one publisher decides alone where the ring ends, until it
+    /// [lets the end go](Self::let_end_go). `false` if somebody has closed the ring.
+    pub(crate) fn hold_end(&self) -> bool {
+        self.end.hold()
+    }
+
+    /// head.skip3: the one publisher has left out the numbers before `sequence`.
+    pub(super) fn go_to(&self, sequence: Sequence) {
+        if !mutated!("skip_bound_unstored") {
+            self.store_bound(sequence);
+        }
+    }
+
+    /// end.hold8: the next message of the one publisher is `next`. Whether somebody has closed the ring
+    /// meanwhile; then it ends before that.
+    pub(crate) fn let_end_go(&self, next: Sequence) -> bool {
+        self.end.let_go(next)
+    }
+}
+
+// The end of the ring.
+impl<S: Store> Ring<S> {
+    /// Begins to close the ring: end.close1 and end.close2, or end.many7. What it does to one publisher is
+    /// [settled](Self::settle) after a fence.
+    pub(crate) fn begin_to_end(&self) {
+        match self.head.writers() {
+            Writers::One => self.head.begin_to_end(),
+            Writers::Many => self.head.end_claims(),
+            Writers::Fellows => self.head.end_of_fellows(),
+        }
+    }
+
+    /// end.close6: the ring of one publisher ends behind the last message that is written or announced.
+    pub(crate) fn settle(&self) {
+        if self.head.writers() == Writers::One {
+            let head = self.frontier(Sequence::FIRST).head;
+            let announced =
+                self.stamp(head) >= Stamp::writing(head) && !mutated!("end_forgets_the_announced");
+            self.head.settle(if announced { head.next() } else { head });
+        }
+    }
+
+    /// The one publisher is gone, or has closed the ring: other processes are told where it ends.
+    pub(crate) fn show_end(&self) {
+        if self.head.is_mirrored() {
+            let end = self.head.end().unwrap_or_else(|| self.frontier(Sequence::FIRST).head);
+            self.head.show_end(end);
+        }
+    }
+}
+
+// The end of the ring.
+impl Head {
+    /// end.close1 and end.close2: the one publisher takes the slow path for each message from now on. In this
+    /// order: whoever sees end.close2 (Acquire) also takes it.
+    pub(super) fn begin_to_end(&self) {
+        if mutated!("end_before_the_mask") {
+            self.end.begin();
+        }
+        self.always_take_slow_path();
+        self.end.begin();
+    }
+
+    /// end.close6: the ring of one publisher ends before `sequence`, if the publisher has not decided
+    /// otherwise.
+    pub(super) fn settle(&self, sequence: Sequence) {
+        self.end.settle(sequence);
+    }
+
+    /// end.many7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
+    pub(super) fn end_claims(&self) {
+        // Release: pairs with the Acquire in `claimable`.
+        let bound = self.bound.fetch_or(CLOSED, Ordering::Release);
+        if bound & CLOSED == 0 {
+            self.end.begin();
+            self.end.settle(Sequence::new(bound));
+        }
+    }
+
+    /// Closes a ring of fellows: for all of them, if this process can write there; otherwise for this one.
+    pub(super) fn end_of_fellows(&self) {
+        let Some(claims) = self.claims() else { return };
+        if claims.is_writable() {
+            claims.close();
+        } else {
+            self.end.begin();
+            self.end.settle(claims.claimed());
+        }
+    }
+
+    /// The first message that will never be, once somebody has closed the ring, and it is decided.
+    #[inline]
+    pub(crate) fn end(&self) -> Option<Sequence> {
+        self.end.decided().or_else(|| self.seen()?.end())
+    }
+
+    /// Whether somebody has closed the ring.
+    pub(crate) fn is_ending(&self) -> bool {
+        match self.writers {
+            Writers::One => !self.end.is_open(),
+            Writers::Many => self.claimable().is_none(),
+            Writers::Fellows => !self.end.is_open() || self.claims().is_some_and(Claims::is_closed),
+        }
+    }
+}
+
+// Fellows: which messages are there, or will never be.
+impl<S: Store> Ring<S> {
+    /// Whether message `sequence` was claimed in a ring of fellows. Where all of them are gone, it is there
+    /// now or never.
+    pub(crate) fn is_claimed_by_a_fellow(&self, sequence: Sequence) -> bool {
+        self.head.claims().is_some_and(|claims| claims.claimed() > sequence)
+    }
+
+    /// Whether message `sequence`, which is not there, will never be, or is no longer waited for: its
+    /// publisher has passed over it, stands still while the others have gone round, or is of a process that
+    /// is gone. Asks the kernel now and then, where there are other processes.
+    #[inline]
+    pub(crate) fn never_comes(&self, sequence: Sequence) -> bool {
+        self.head.claims().is_some_and(|claims| claims.never_comes(sequence))
+    }
+
+    /// Whether message `sequence`, which no subscriber waits for any more, was never there.
+    pub(crate) fn was_never_there(&self, sequence: Sequence) -> bool {
+        self.head.writers() == Writers::Fellows && self.stamp(sequence) < Stamp::done(sequence)
+    }
+
+    /// Whether publishers are of other processes.
+    pub(crate) fn is_of_others(&self) -> bool {
+        self.head.is_seen() && !self.head.claims().is_some_and(Claims::is_here)
+    }
+
+    /// Of a ring of fellows of this process, of which the last one is gone: closes it.
+    pub(crate) fn end_with_last_fellow(&self) {
+        if let Some(claims) = self.head.claims().filter(|claims| claims.is_here()) {
+            claims.close();
+        }
+    }
+}
+
+// Other processes.
+impl Head {
+    /// Whether other processes are to be told of the end.
+    #[inline]
+    pub(crate) fn is_mirrored(&self) -> bool {
+        self.mirror.is_some()
+    }
+
+    /// Tells the other processes that nothing comes from `end` on.
+    pub(super) fn show_end(&self, end: Sequence) {
+        if let Some(mirror) = &self.mirror {
+            mirror.show_end(end);
+        }
+    }
+
+    /// What the publisher shows, if it is of another process.
+    #[inline]
+    fn seen(&self) -> Option<&Seen> {
+        self.mirror.as_ref()?.seen()
+    }
+
+    /// Whether the publisher is of another process.
+    #[inline]
+    pub(crate) fn is_seen(&self) -> bool {
+        self.seen().is_some()
+    }
+
+    /// Whether the publisher is of another process, which is gone.
+    #[inline]
+    pub(crate) fn publisher_is_gone(&self) -> bool {
+        self.seen().is_some_and(Seen::publisher_is_gone)
+    }
+}
+
+/// How far the one publisher of a ring says it is.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[derive(Clone, Copy, Debug)]
+pub struct LentHead {
+    /// end.send4: a message whose number has none of these bits takes the slow path where they are 0, and
+    /// head.pass1 otherwise.
+    pub slow_path_mask: NonNull<u64>,
+    /// head.pass1 stores here.
+    pub bound: NonNull<u64>,
 }
 
 #[cfg(all(test, not(annulus_loom)))]

@@ -12,9 +12,9 @@ use alloc::sync::Arc;
 use core::ptr::NonNull;
 
 use super::claims::Claims;
-pub(crate) use super::shown::Seen;
+use super::shared_numbers::Seen;
 #[cfg(feature = "shm")]
-pub(crate) use super::shown::Shown;
+use super::shared_numbers::Shown;
 use crate::base::sequence::Sequence;
 #[cfg(feature = "shm")]
 use crate::sync::Ordering;

@@ -4,24 +4,22 @@
 //! is a byte of a message here, and whoever uses the handles sends and receives whole messages only.
 // Decision 0129: what is converted, and where.
 
-use super::broadcast::Accepted;
-use super::error::AttachError;
+use super::broadcast::{Accepted, AcceptedLossless};
+use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
-use super::lossless::AcceptedLossless;
-use super::many::{join_as_consumer, join_as_producer};
 use super::mpsc::Builder;
-use super::places::Places;
+use super::places::{Places, join_as_consumer, join_as_producer};
 use super::queue::{Peer, WhenConsumerDies, join, share};
-use super::share_error::ShareError;
-use crate::broadcast::{self, FellowPublisher, Lossless};
+use crate::broadcast;
+use crate::broadcast::{FellowPublisher, Lossless};
 use crate::message::Message;
 use crate::queue::across::{BlocksAcross, ManyBlocksAcross};
 use crate::wait::WaitStrategy;
 
 pub use super::message_type::MessageType;
 pub use crate::queue::across::{BlocksAcross as OneProducer, ManyBlocksAcross as ManyProducers};
-pub use crate::ring::block::{Block, LARGE_BYTES};
+pub use crate::ring::message_block::{Block, LARGE_BYTES};
 
 /// `classes!(bytes, WORDS, LARGE => expression)`: that, with the constants of the smallest block that holds a
 /// message of so many bytes; `None` if none does.
@@ -161,7 +159,7 @@ pub fn lossless<const WORDS: usize, const LARGE: bool>(
     seats: usize,
 ) -> Result<(broadcast::Publisher<Block<WORDS, LARGE>, Lossless>, Invitation), ShareError> {
     fits::<WORDS, LARGE>(of);
-    super::lossless::share_with_seats(builder, of, seats)
+    super::broadcast::share_with_seats(builder, of, seats)
 }
 
 /// As [`Invitation::accept_lossless_by`].
@@ -175,7 +173,7 @@ pub fn accept_lossless<const WORDS: usize, const LARGE: bool>(
     strategy: WaitStrategy,
 ) -> Result<AcceptedLossless<Block<WORDS, LARGE>>, AttachError> {
     fits::<WORDS, LARGE>(of);
-    super::lossless::accept_for(invitation, of, strategy)
+    super::broadcast::accept_for(invitation, of, strategy)
 }
 
 /// What makes subscribers of such a ring for which nobody waits.
@@ -211,7 +209,7 @@ pub fn mp_lossy_publisher<const WORDS: usize, const LARGE: bool>(
     strategy: WaitStrategy,
 ) -> Result<FellowPublisher<Block<WORDS, LARGE>>, AttachError> {
     fits::<WORDS, LARGE>(of);
-    super::fellows::join(invitation, of, strategy)
+    super::mp_broadcast::join(invitation, of, strategy)
 }
 
 /// The message fits, and lies in its slot where such a block does.

@@ -3,38 +3,37 @@
 //! [`lossy`] rings never wait for a subscriber. The publisher of a [`lossless`] one waits for those that have
 //! a seat.
 
+use core::error::Error;
 use core::fmt;
+use std::boxed::Box;
+use std::fs::File;
 use std::io;
+use std::io::{Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-pub use super::lossless::{AcceptedLossless, NoSeat, lossless};
-pub use super::mark::Mark;
-pub use crate::broadcast::{Awaited, Foreign};
-
-use super::error::AttachError;
-use super::fellows;
-use super::format::{Identity, Layout};
+use super::error::{AttachError, ShareError};
+use super::format::{Extent, Identity, Layout, damaged, shown};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
-use super::liveness::PeerState;
 use super::message_type::MessageType;
-use super::numbers_and_slots::{Extent, damaged, shown};
 use super::places::Table;
-use super::process::ProcessId;
-use super::seat_locks::PageLocks;
-use super::share_error::ShareError;
-use super::sleepers;
-use crate::broadcast::{Across, Awaiting, Builder, Publisher, Subscribable, of_another};
+use super::process::{PeerState, ProcessId};
+use super::{mp_broadcast, sleepers};
+use crate::broadcast::{
+    Across, Awaiting, Builder, Lossless, Publisher, Subscribable, Subscriber, of_another,
+};
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
 use crate::message::Message;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
-use crate::ring::{MIN_CAPACITY, Mirror, Seats, Writers, slots_layout, stride_for};
+use crate::ring::{MIN_CAPACITY, Mirror, SeatLocks, Seats, Writers, slots_layout, stride_for};
 use crate::sync::mutated;
 use crate::wait::{Remote, WaitStrategy};
+
+pub use crate::broadcast::{Awaited, Foreign};
 
 /// Makes a lossy ring that other processes can subscribe to.
 ///
@@ -223,7 +222,7 @@ pub(super) fn accept<T: Message>(
         let table = Table::of(&invitation.sleepers, Arc::new(joined(memory)?), &layout)?;
         let memory = Arc::clone(&table.memory);
         let table = Arc::new(table);
-        let across = fellows::seen(&table, &layout, (offset, slots, stride), is_given_up);
+        let across = mp_broadcast::seen(&table, &layout, (offset, slots, stride), is_given_up);
         // SAFETY: as below.
         let subscribable = unsafe { of_another(capacity, 0, first, strategy, across) };
         let subscribable = subscribable.map_err(|_| damaged("the capacity", capacity))?;
@@ -337,5 +336,335 @@ impl<T: Message> Clone for Accepted<T> {
 impl<T> fmt::Debug for Accepted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accepted").field("bytes", &self.memory.len()).finish_non_exhaustive()
+    }
+}
+
+// Lossless rings: the publisher waits for subscribers of other processes.
+
+/// How many seats a ring may have. A publisher looks at all of them once in half a ring.
+const MOST_SEATS: usize = 1024;
+
+/// Makes a lossless ring for subscribers of other processes.
+///
+/// The publisher is that of [`Builder::lossless`], with the same verbs. It waits for the slowest subscriber
+/// that has one of the ring's `seats`, and never while nobody has one. The [`Invitation`] is for the
+/// processes that subscribe: see [`accept_lossless`](Invitation::accept_lossless). (A subscriber of the
+/// publisher's own process accepts it, too.)
+///
+/// When the process of a subscriber ends without a drop, its seat is free: the kernel tells that it is gone.
+/// A publisher that has no room looks for that each 10 to 20 ms, or each 50 ms while it sleeps. A process
+/// that is stopped (`SIGSTOP`) is alive, so the publisher waits for it.
+///
+/// A publish is refused only when the ring is closed, not when nobody is there: somebody may come.
+/// [`wait_for_subscribers`](Publisher::wait_for_subscribers) waits until so many have a seat, and
+/// [`subscriber_count`](Publisher::subscriber_count) says how many have one now, in all processes.
+///
+/// Subscribers can't write to the ring. But all of them write to the page where the seats are. A process that
+/// writes there what it must not can make the publisher wait for nobody. It can also make another subscriber
+/// lose messages; that subscriber is told how many.
+///
+/// # Errors
+///
+/// [`ShareError`]: no such ring can be, also with 0 seats or more than 1024; or the system refuses it.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::TryPublishError;
+/// use annulus::broadcast::Builder;
+/// use annulus::shm::{Invitation, broadcast};
+/// use std::os::unix::net::UnixStream;
+///
+/// let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(2), 4)?;
+/// let (here, there) = UnixStream::pair()?;
+/// invitation.send(&here)?;
+///
+/// // Usually in another process.
+/// let ring = Invitation::receive(&there)?.accept_lossless::<u64>()?;
+/// let mut subscriber = ring.subscribe()?;
+///
+/// publisher.publish_batch(&[1, 2]).unwrap();
+/// assert!(publisher.try_publish(3) == Err(TryPublishError::Full(3)));
+/// assert_eq!(subscriber.recv(), Ok(1));
+/// assert!(publisher.try_publish(3).is_ok());
+/// drop(publisher);
+/// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn lossless<T: Message>(
+    builder: Builder,
+    seats: usize,
+) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
+    share_with_seats(builder, &MessageType::of::<T>(), seats)
+}
+
+/// The same for any message.
+pub(super) fn share_with_seats<T: Message>(
+    builder: Builder,
+    of: &MessageType,
+    seats: usize,
+) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
+    if !(1..=MOST_SEATS).contains(&seats) {
+        return Err(ShareError::Seats { seats, most: MOST_SEATS });
+    }
+    let (across, invitation) = share(&builder, ShmKind::Lossless, seats, of)?;
+    // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
+    // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
+    let publisher = unsafe { builder.lossless_across(across) }?;
+    Ok((publisher, invitation))
+}
+
+impl Invitation {
+    /// Maps a [lossless ring](lossless), for subscribers that wait by the default [`WaitStrategy`].
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`]: it is no such ring, or of another type, size or version; or the system refuses it.
+    pub fn accept_lossless<T: Message>(&self) -> Result<AcceptedLossless<T>, AttachError> {
+        self.accept_lossless_by(WaitStrategy::default())
+    }
+
+    /// As [`accept_lossless`](Self::accept_lossless), for subscribers that wait by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`accept_lossless`](Self::accept_lossless).
+    pub fn accept_lossless_by<T: Message>(
+        &self,
+        strategy: WaitStrategy,
+    ) -> Result<AcceptedLossless<T>, AttachError> {
+        accept_for(self, &MessageType::of::<T>(), strategy)
+    }
+}
+
+/// The same for any message, of which any bytes are one.
+pub(super) fn accept_for<T: Message>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<AcceptedLossless<T>, AttachError> {
+    Ok(AcceptedLossless(accept(invitation, &[ShmKind::Lossless], of, strategy, || false)?))
+}
+
+/// A lossless ring of another process.
+pub struct AcceptedLossless<T>(Accepted<T>);
+
+impl<T: Message> AcceptedLossless<T> {
+    /// A subscriber for which the publisher waits, from the next message on. It takes a seat, which it gives
+    /// up when it is dropped. O(seats), a system call for each that is taken. The publisher may wait a moment
+    /// for it while it joins.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSeat`]: all are taken. So is that of a process that has died, for the moment in which the
+    /// publisher frees it: another try finds it.
+    pub fn subscribe(&self) -> Result<Subscriber<T, Awaited>, NoSeat> {
+        self.join(false)
+    }
+
+    /// As [`subscribe`](Self::subscribe), from the oldest message on that can be promised: half a ring before
+    /// the next, or nearly so.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`subscribe`](Self::subscribe).
+    pub fn subscribe_from_oldest(&self) -> Result<Subscriber<T, Awaited>, NoSeat> {
+        self.join(true)
+    }
+
+    /// A subscriber for which nobody waits. It takes no seat.
+    #[must_use]
+    pub fn subscribe_lossy(&self) -> Subscriber<T, Foreign> {
+        self.0.subscribable().subscribe()
+    }
+
+    /// Whether the publisher has closed the ring, or its process is gone. Messages may still be left to
+    /// receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.subscribable().is_closed()
+    }
+
+    /// Whether the publisher is there. Two system calls. See [`Accepted::publisher`].
+    #[must_use]
+    pub fn publisher(&self) -> PeerState {
+        self.0.publisher()
+    }
+
+    /// What makes subscribers for which nobody waits.
+    pub(super) fn subscribable(&self) -> &Subscribable<T, Foreign> {
+        self.0.subscribable()
+    }
+
+    fn join(&self, from_oldest: bool) -> Result<Subscriber<T, Awaited>, NoSeat> {
+        self.0.subscribable().subscribe_awaited(from_oldest).ok_or(NoSeat)
+    }
+}
+
+impl<T: Message> Clone for AcceptedLossless<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> fmt::Debug for AcceptedLossless<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AcceptedLossless").field(&self.0).finish()
+    }
+}
+
+/// All seats of a lossless ring are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NoSeat;
+
+impl fmt::Display for NoSeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("all seats of the ring are taken: make it with more, or drop a subscriber")
+    }
+}
+
+impl Error for NoSeat {}
+
+/// The lock of seat n is that of byte n of the page. The kernel knows which opening has it; which thread of
+/// this process, this knows.
+pub(super) struct PageLocks {
+    page: Arc<SharedMemory>,
+    /// Of this opening. (A lock that an opening has, it can take again.)
+    taken: Mutex<Box<[bool]>>,
+}
+
+impl PageLocks {
+    /// Nobody else has locks of this opening of the page.
+    pub(super) fn new(page: Arc<SharedMemory>, seats: usize) -> Self {
+        Self { page, taken: Mutex::new(std::vec![false; seats].into()) }
+    }
+
+    fn change(&self, seat: usize, change: impl FnOnce(&mut bool)) {
+        // Nobody panics with it.
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = taken.get_mut(seat) {
+            change(taken);
+        }
+    }
+}
+
+impl SeatLocks for PageLocks {
+    /// False also where the system refuses it.
+    fn take(&self, seat: usize) -> bool {
+        let mut is_mine = false;
+        self.change(seat, |taken| {
+            is_mine = !*taken && lock::take_byte(&*self.page, seat).unwrap_or(false);
+            *taken |= is_mine;
+        });
+        is_mine
+    }
+
+    fn give_up(&self, seat: usize) {
+        self.change(seat, |taken| {
+            // It can't be refused: it is a lock of this opening.
+            let _ = lock::give_up_byte(&*self.page, seat);
+            *taken = false;
+        });
+    }
+}
+
+// Where a lossy subscriber stands, for whoever looks from outside.
+//
+// The kernel shows the position of each opening of a file, as `lseek` has set it, in `/proc/PID/fdinfo`.
+// Nothing reads or writes a ring at a position. So the position of an opening that nobody else has is a
+// number that its process can show: it needs no memory, it ends with the process, and nobody else's work
+// depends on it.
+
+/// Shows where a lossy subscriber stands to whoever looks at the ring, `annulus top` for example.
+///
+/// A lossy subscriber writes nothing that another process can read, so how far it is behind is not known
+/// elsewhere. Who wants it to be known calls [`set`](Self::set) now and then: once in so many messages, and
+/// before it waits. What others see is as old as the last call.
+///
+/// Each subscriber has a mark of its own, from [`Accepted::mark`](super::broadcast::Accepted::mark). A mark
+/// is a descriptor. It ends with its drop, or with the process. The publisher and other subscribers know
+/// nothing of it.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::broadcast::Builder;
+/// use annulus::shm::broadcast;
+///
+/// let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(1024))?;
+/// let ring = invitation.accept::<u64>()?;
+/// let mut subscriber = ring.subscribable().subscribe();
+/// let mark = ring.mark()?;
+/// # let mut sum = 0;
+///
+/// (0..1000).for_each(|number| publisher.publish(number));
+/// while let Ok(number) = subscriber.try_recv() {
+///     sum += number;
+///     if subscriber.cursor() % 64 == 0 {
+///         mark.set(subscriber.cursor());
+///     }
+/// }
+/// mark.set(subscriber.cursor()); // and now it waits
+/// # assert_eq!(sum, 999 * 500);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+// Decision 0105: a number in the kernel, and none in the memory.
+pub struct Mark {
+    /// Of this alone.
+    opening: File,
+    /// The ring's first message.
+    start: u64,
+}
+
+impl Mark {
+    /// For a ring whose first message is `start`.
+    pub(super) fn new(ring: impl AsFd, start: u64) -> io::Result<Self> {
+        Ok(Self { opening: lock::reopened(ring)?.into(), start })
+    }
+
+    /// Shows that the subscriber's cursor is there. One system call, which waits for nobody.
+    pub fn set(&self, cursor: u64) {
+        // Position 0 is that of an opening which shows nothing.
+        let position = cursor.saturating_sub(self.start).saturating_add(1).min(i64::MAX as u64);
+        // No position of a file in memory is refused.
+        let _ = (&self.opening).seek(SeekFrom::Start(position));
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mark").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use std::format;
+    use std::os::fd::AsRawFd;
+    use std::string::{String, ToString};
+
+    use super::*;
+    use crate::os::shared_memory::{Access, SharedMemory};
+
+    fn shown(mark: &Mark) -> String {
+        let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", mark.opening.as_raw_fd()));
+        let info = info.unwrap();
+        info.lines().find_map(|line| line.strip_prefix("pos:")).unwrap().trim().to_string()
+    }
+
+    #[test]
+    fn the_kernel_shows_each_by_itself() {
+        let memory = SharedMemory::create("annulus test", 4096, Access::CreatorAlone).unwrap();
+        let [one, other] = [(); 2].map(|()| Mark::new(&memory, 1 << 40).unwrap());
+        assert_eq!([shown(&one), shown(&other)], ["0", "0"]);
+        assert_eq!(format!("{one:?}"), "Mark { .. }");
+        one.set(1 << 40);
+        other.set((1 << 40) + 7);
+        assert_eq!([shown(&one), shown(&other)], ["1", "8"]);
+        // What can't be.
+        one.set(3);
+        other.set(u64::MAX);
+        assert_eq!(shown(&one), "1");
+        assert_eq!(shown(&other), (u64::MAX - (1 << 40) + 1).min(i64::MAX as u64).to_string());
     }
 }

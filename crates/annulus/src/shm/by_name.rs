@@ -4,16 +4,14 @@
 use core::time::Duration;
 use std::time::Instant;
 
-use crate::message::Message;
-
 use super::broadcast::{Accepted, lossy};
-use super::directory::Directory;
-use super::find_error::FindError;
+use super::directory::{Directory, PublishedName};
+use super::error::FindError;
 use super::invitation::Invitation;
 use super::mp_broadcast;
 use super::named_subscriber::NamedSubscriber;
-use super::published_name::PublishedName;
 use crate::broadcast::{Builder, Foreign, Publisher, Subscriber};
+use crate::message::Message;
 
 /// Makes a [lossy ring](lossy) that has a name in the [directory of this user](Directory::of_user).
 ///

@@ -14,12 +14,11 @@
 //! [`write_at`](crate::queue::bytes::Reservation::write_at). Check the copy, not the record. Where the other
 //! process is trusted, `unsafe` code can have [a slice](crate::queue::SharedSlice::as_slice).
 
-use super::error::AttachError;
+use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::queue::{Peer, WhenConsumerDies, join, share};
-use super::share_error::ShareError;
 use super::spsc::Across;
 use crate::queue::bytes::Builder;
 use crate::wait::WaitStrategy;

@@ -1,27 +1,29 @@
 //! [`Directory`]: where rings have names, with no server: a file for each name, locked by the ring's process.
+//!
+//! [`PublishedName`]: a name that this process has given to a ring.
+//! [`NamedRing`]: a ring that was found by its name, and whether its process is still there.
 
 use core::fmt;
-use std::env;
-use std::io;
+use std::fs::File;
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::vec::Vec;
+use std::{env, io, path};
 
-use super::liveness::PeerState;
-use super::name;
-use super::name_error::{DirectoryError, NameError};
-use super::named_ring::NamedRing;
-use super::names::{Names, OTHERS, about_all, is_private};
-use super::process::ProcessId;
-use super::published_name::PublishedName;
-use super::record::Record;
+use super::error::{DirectoryError, NameError};
+use super::names;
+use super::names::{CLOSED, Holder, NameSocket, Names, OTHERS, Record, Request, about_all, is_private};
+use super::process::{PeerState, ProcessId};
 use crate::message::schema::Fingerprint;
-use crate::os::error::at;
-use crate::os::folder::{self, Folder, Rights, Watch};
+use crate::os::error::{at, check_file_length};
+use crate::os::folder;
+use crate::os::folder::{Folder, Rights, Watch};
 use crate::os::process::pid_namespace;
+use crate::sync::mutated;
 
 /// A directory in which rings have names.
 ///
@@ -339,7 +341,7 @@ impl Directory {
         let mut entries: Vec<Entry> = files
             .iter()
             .filter_map(|file| {
-                let name = name::of_file(file)?;
+                let name = names::of_file(file)?;
                 let holder = self.names.holder(name).ok()??;
                 Some(Entry {
                     name: name.to_string(),
@@ -394,10 +396,244 @@ pub(super) fn next_look(now: Instant, until: Option<Instant>) -> Instant {
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) fn checked(name: &str) -> Result<(), NameError> {
-    name::check(name).map_err(|why| NameError::Bad { name: name.to_string(), why })
+    names::check(name).map_err(|why| NameError::Bad { name: name.to_string(), why })
 }
 
 /// Whether this is the system's word for something that is no directory.
 fn is_no_directory(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotADirectory || folder::is_in_the_way(error)
+}
+
+/// A name that this process has given to a ring ([`Directory::publish`](super::Directory::publish)). Its drop
+/// takes the name back.
+///
+/// A copy that `fork` makes in a child takes nothing back. But it keeps the lock: the name of a process that
+/// has ended is recognized all the same, by the process.
+#[must_use = "its drop takes the name back"]
+pub struct PublishedName {
+    names: Arc<Names>,
+    name: String,
+    file: File,
+    /// What other processes open by its number.
+    ring: OwnedFd,
+    /// So is the page where the ring's processes sleep.
+    _page: Option<OwnedFd>,
+    /// Where others may use the directory, too.
+    _socket: Option<NameSocket>,
+    process: u32,
+}
+
+impl PublishedName {
+    /// `file` is locked.
+    pub(super) fn new(
+        names: Arc<Names>,
+        name: String,
+        file: File,
+        (ring, page): (OwnedFd, Option<OwnedFd>),
+        socket: Option<NameSocket>,
+    ) -> Self {
+        Self { names, name, file, ring, _page: page, _socket: socket, process: std::process::id() }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The ring's.
+impl AsFd for PublishedName {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.ring.as_fd()
+    }
+}
+
+impl Drop for PublishedName {
+    fn drop(&mut self) {
+        if self.process != std::process::id() && !mutated!("shm_child_takes_back") {
+            // Unreached: in a child that a fork has made, which reports nothing
+            return;
+        }
+        // Before the lock ends, and before the number of the descriptor may be another file's: it ends with
+        // the fields.
+        let end =
+            self.file.seek(SeekFrom::End(0)).and_then(|end| check_file_length(end + CLOSED.len() as u64));
+        if !mutated!("shm_close_unsaid") && end.is_ok() {
+            _ = self.file.write_all(CLOSED.as_bytes());
+        }
+        self.names.take_back(&self.name, &self.file);
+    }
+}
+
+/// The name, and where it is.
+impl fmt::Debug for PublishedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PublishedName")
+            .field("name", &self.name)
+            .field("directory", &self.names.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A ring that was found by its name ([`Directory::find`](super::Directory::find)).
+///
+/// It watches the process that has the ring: [`state`](Self::state) says whether that is there, also long
+/// after the name was given to another ring.
+///
+/// See [`Directory`] for an example.
+pub struct NamedRing {
+    names: Arc<Names>,
+    name: String,
+    holder: Holder,
+    record: Record,
+    /// Where the process is asked for its descriptors. Locked while the answer is waited for.
+    request: Mutex<Request>,
+}
+
+/// What a name leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The memory that was given the name.
+    Ring,
+    /// Where the ring's processes sleep.
+    Page,
+}
+
+impl NamedRing {
+    pub(super) fn new(names: &Arc<Names>, name: &str, holder: Holder) -> Result<Self, NameError> {
+        match holder.record {
+            Some(record) => {
+                let (names, name) = (Arc::clone(names), name.to_string());
+                Ok(Self { names, name, holder, record, request: Mutex::default() })
+            }
+            // Some process holds the lock of what is no record.
+            None => Err(NameError::InTheWay { name: name.to_string() }),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The process that published it.
+    #[must_use]
+    pub fn process(&self) -> ProcessId {
+        self.record.process
+    }
+
+    /// What was said to be the type of its messages.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.record.fingerprint
+    }
+
+    /// Whether the process that published it is there; `Closed` if it has taken the name back. A few system
+    /// calls.
+    #[must_use]
+    pub fn state(&self) -> PeerState {
+        self.holder.state()
+    }
+
+    /// A descriptor by which this process can't write to the ring.
+    ///
+    /// # Errors
+    ///
+    /// - `Dead` or `NotFound` if the process has ended, or has taken the name back. `NotFound` also if it has
+    ///   closed the ring, and not yet its name.
+    /// - `OtherNamespace` or `NotPermitted` if the kernel does not let this process see that one's
+    ///   descriptors, and the directory is not one that others may use.
+    /// - `NoAnswer` if that process is asked for its descriptors, and has not sent them two seconds later.
+    /// - `System` for what else it says.
+    pub fn open_read_only(&self) -> Result<OwnedFd, NameError> {
+        self.open(Part::Ring, false, None)
+    }
+
+    /// A descriptor by which this process can also write to the ring.
+    ///
+    /// # Errors
+    ///
+    /// As in [`open_read_only`](Self::open_read_only).
+    pub fn open_writable(&self) -> Result<OwnedFd, NameError> {
+        self.open(Part::Ring, true, None)
+    }
+
+    /// Whether both were found at one file: a name that was given again has another one.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.holder.is_same(&other.holder)
+    }
+
+    /// Whether it leads to this.
+    pub(super) fn has(&self, part: Part) -> bool {
+        part == Part::Ring || self.record.page.is_some()
+    }
+
+    /// A descriptor of this part. Where the process is asked for it, `TimedOut` at `until` (`None` is as long
+    /// as an answer may take): then it can be tried again, and goes on to wait for the same answer.
+    pub(super) fn open(
+        &self,
+        part: Part,
+        is_writable: bool,
+        until: Option<Instant>,
+    ) -> Result<OwnedFd, NameError> {
+        let name = self.name.clone();
+        let process = self.record.process;
+        let opened = self.opened(part, is_writable, until);
+        // Only now: if the process is still there, and has the name, then this was its descriptor, and not
+        // one of a later process, or of another file, with that number.
+        match (self.state(), opened) {
+            // It has the name, and no such descriptor: there is no ring any more.
+            (PeerState::Closed, _) | (PeerState::Alive, Ok(None)) => Err(NameError::NotFound { name }),
+            (PeerState::Dead, _) => Err(NameError::Dead { name, process: Some(process) }),
+            (PeerState::Alive, Ok(Some(opened))) => Ok(opened),
+            (PeerState::Alive, Err(error)) => Err(match error.kind() {
+                // Unreached: in processes of other users, which only root makes, and which report nothing
+                ErrorKind::PermissionDenied => NameError::NotPermitted { name, process },
+                // Unreached: in processes of other users, which only root makes, and which report nothing
+                ErrorKind::Unsupported => NameError::OtherNamespace { name, process },
+                ErrorKind::WouldBlock => NameError::NoAnswer { name, process },
+                ErrorKind::TimedOut => NameError::TimedOut { name },
+                // Unreached: a process that may open no more files
+                _ => NameError::System { name, error },
+            }),
+        }
+    }
+
+    /// By the number of the descriptor, where the kernel shows it to this user; otherwise by the socket of
+    /// the name. `None` if it is not there. `Unsupported`: neither way, in another container.
+    fn opened(&self, part: Part, is_writable: bool, until: Option<Instant>) -> io::Result<Option<OwnedFd>> {
+        let Record { namespace, fd, page, .. } = self.record;
+        let number = if part == Part::Ring { Some(fd) } else { page };
+        let Some(number) = number else { return Ok(None) };
+        let is_here = pid_namespace()? == namespace;
+        // A file of another user is not believed which process to go to.
+        let is_ours = self.holder.owner()? == folder::user();
+        if let Some(pid) = self.holder.number_in_proc().filter(|_| is_here && is_ours) {
+            match folder::open_of(pid, number, is_writable) {
+                // Unreached: the kernel shows the descriptors of a process of the same user to nobody
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                told => return told,
+            }
+        }
+        let mut request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        match request.get(&self.names.folder, &self.name, until)? {
+            Some([ring, page]) => {
+                folder::opened_again(if part == Part::Ring { ring } else { page }, is_writable)
+            }
+            None if is_here => Err(ErrorKind::PermissionDenied.into()),
+            None => Err(ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
+/// Its name, and its process.
+impl fmt::Debug for NamedRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedRing")
+            .field("name", &self.name)
+            .field("process", &self.process())
+            .finish_non_exhaustive()
+    }
 }

@@ -1,46 +1,60 @@
 //! [`Layout`]: where everything lies in shared memory, and the header that says so (`docs/SHM-FORMAT.md`).
+//! [`RingInfo`]: what the header of a ring says.
+//! Where the numbers and the slots of a broadcast ring are in its memory.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ptr::NonNull;
 use std::io;
-use std::os::fd::OwnedFd;
-
-use rustix::io::retry_on_intr;
-use rustix::rand::{GetRandomFlags, getrandom};
+use std::os::fd::{AsFd, OwnedFd};
 
 use super::error::AttachError;
 use super::kind::ShmKind;
 use super::message_type::{MessageType, Payload};
 use super::process::ProcessId;
+use crate::base::sequence::Sequence;
 use crate::message::schema::{Fingerprint, Schema, SchemaError};
 use crate::os::shared_memory::{SharedMemory, Unfit};
+use crate::ring::{Shown, Writers, slots_layout, stride_for};
 use crate::sync::{AtomicU32, Ordering, mutated};
+use rustix::io::retry_on_intr;
+use rustix::rand::{GetRandomFlags, getrandom};
 
 /// What a ring begins with.
 pub(crate) const MAGIC: [u8; 8] = *b"ANNULUS\0";
+
 /// The version of the format.
 pub(crate) const VERSION: u32 = 3;
+
 /// It reads 4, 3, 2, 1 in memory on machines that write the lowest byte first.
 pub(crate) const ENDIAN_MARK: u32 = 0x0102_0304;
 
 /// The length of the header. A multiple of 128, as is the beginning of everything that follows: two
 /// neighbours never share a cache line, nor the pair of lines that some processors fetch.
 pub(crate) const HEADER_BYTES: usize = 128;
+
 /// What the writing side changes.
 pub(crate) const PRODUCER_OFFSET: usize = 128;
+
 /// What the reading side changes.
 pub(crate) const CONSUMER_OFFSET: usize = 256;
+
 /// What a thread that sleeps, or wakes another, changes.
 pub(crate) const WAKE_OFFSET: usize = 384;
+
 /// A table of cells of [`CELL_BYTES`] each; how many is up to the ring. The schema follows, then the slots.
 pub(crate) const CELLS_OFFSET: usize = 512;
+
 /// The length of a cell.
 pub(crate) const CELL_BYTES: usize = 128;
+
 /// How many cells each lane of a queue of several producers has: for its producer, for the consumer, and for
 /// both.
 pub(crate) const LANE_CELLS: usize = 3;
+
 /// No ring is shorter.
 pub(crate) const LEAST_BYTES: usize = CELLS_OFFSET;
+
 /// The slots begin at a multiple of this at least.
 const SLOTS_ALIGNMENT: usize = 128;
 
@@ -433,6 +447,192 @@ fn word_at(memory: &SharedMemory, offset: usize) -> &AtomicU32 {
     // SAFETY: within the memory, which lives as long as the reference; at a multiple of 4, because memory
     // begins at a page; and every process accesses the header and the schema by atomic operations.
     unsafe { AtomicU32::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
+}
+
+/// What the header of a ring says, to whoever has its descriptor.
+///
+/// ```
+/// use annulus::shm::{AttachError, RingInfo};
+///
+/// let no_ring = std::fs::File::open("/proc/self/exe")?;
+/// assert!(matches!(RingInfo::of(&no_ring), Err(AttachError::NotMemory)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingInfo {
+    pub(super) layout: Layout,
+    /// Where the schema lies.
+    schema: Option<Vec<u8>>,
+}
+
+impl RingInfo {
+    /// Maps the memory for a moment, to be read only, and checks its header. It disturbs nobody.
+    ///
+    /// # Errors
+    ///
+    /// Where the descriptor is no ring. No bytes in it can do any harm.
+    pub fn of(ring: impl AsFd) -> Result<Self, AttachError> {
+        let (memory, layout) = Self::mapped(ring)?;
+        Ok(Self::in_memory(layout, &memory))
+    }
+
+    pub(super) fn in_memory(layout: Layout, memory: &SharedMemory) -> Self {
+        Self { layout, schema: layout.schema_text(memory) }
+    }
+
+    /// Its memory, to be read only.
+    pub(super) fn mapped(ring: impl AsFd) -> Result<(SharedMemory, Layout), AttachError> {
+        let fd = ring.as_fd().try_clone_to_owned().map_err(AttachError::System)?;
+        Layout::attach(fd, true)
+    }
+
+    /// Which ring it is.
+    #[must_use]
+    pub fn kind(&self) -> ShmKind {
+        self.layout.kind
+    }
+
+    /// How many slots it has.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.layout.capacity
+    }
+
+    /// The size of a message, in bytes.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        self.layout.payload.bytes
+    }
+
+    /// The alignment of a message, in bytes.
+    #[must_use]
+    pub fn payload_alignment(&self) -> usize {
+        self.layout.payload.alignment
+    }
+
+    /// What its messages are made of. `None` if only their size is known.
+    ///
+    /// ```
+    /// use annulus::Message;
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::broadcast;
+    ///
+    /// #[derive(Clone, Copy, Message)]
+    /// #[message(name = "quote")]
+    /// #[repr(C)]
+    /// struct Quote {
+    ///     bid: f64,
+    ///     ask: f64,
+    /// }
+    ///
+    /// let (_publisher, _, invitation) = broadcast::lossy::<Quote>(Builder::new(64))?;
+    /// let schema = invitation.info()?.schema()?.unwrap();
+    /// assert_eq!(schema.to_string(), "quote{bid:f64,ask:f64}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Schema`](AttachError::Schema), [`Damaged`](AttachError::Damaged): what lies there is no schema, or
+    /// not that of the header. No bytes in it can do any harm.
+    pub fn schema(&self) -> Result<Option<Schema>, AttachError> {
+        self.schema.as_deref().map(|text| self.layout.parsed(text)).transpose()
+    }
+
+    /// That of the [schema](Self::schema) of its messages.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.layout.payload.fingerprint
+    }
+
+    /// From one slot to the next, in bytes.
+    #[must_use]
+    pub fn slot_bytes(&self) -> usize {
+        self.layout.slot_bytes
+    }
+
+    /// The sequence of its first message.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.layout.start
+    }
+
+    /// A number that was drawn at random when the ring was made: no other ring has it, whatever name it has.
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    /// use annulus::shm::broadcast;
+    ///
+    /// let (_publisher, _, one) = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let (_publisher, _, other) = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// assert_eq!(one.info()?.identity(), one.info()?.identity());
+    /// assert_ne!(one.info()?.identity(), other.info()?.identity());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn identity(&self) -> u64 {
+        self.layout.identity.to_u64()
+    }
+
+    /// The process that made it.
+    #[must_use]
+    pub fn creator(&self) -> ProcessId {
+        self.layout.creator
+    }
+}
+
+/// The slots of a ring, which were checked to lie in its memory.
+pub(super) struct Extent {
+    /// Where they begin, in bytes.
+    pub(super) offset: usize,
+    pub(super) slots: core::alloc::Layout,
+    /// From one to the next, in words.
+    pub(super) stride: usize,
+    pub(super) first: Sequence,
+}
+
+impl Extent {
+    pub(super) fn in_memory(
+        layout: &Layout,
+        writers: Writers,
+        memory: &SharedMemory,
+    ) -> Result<Self, AttachError> {
+        let stride = stride_for(layout.payload.bytes, writers);
+        if layout.slot_bytes != stride * size_of::<u64>() {
+            return Err(damaged("the slots' size", layout.slot_bytes));
+        }
+        let first = Sequence::new(layout.start);
+        if first > Sequence::LAST_FIRST {
+            return Err(AttachError::Damaged { field: "the first sequence", value: layout.start });
+        }
+        let capacity = layout.capacity;
+        let (Some(slots), Some(offset)) = (slots_layout(stride, capacity), layout.slots_offset()) else {
+            // Unreached: a header whose sums can be counted has slots that can be
+            return Err(damaged("the capacity", capacity));
+        };
+        let needed = offset.saturating_add(slots.size());
+        if needed > memory.len() {
+            return Err(AttachError::Length { found: memory.len() as u64, needed: needed as u64 });
+        }
+        Ok(Self { offset, slots, stride, first })
+    }
+}
+
+pub(super) fn damaged(field: &'static str, value: usize) -> AttachError {
+    AttachError::Damaged { field, value: value as u64 }
+}
+
+/// What the publisher shows.
+pub(super) fn shown(memory: &SharedMemory) -> NonNull<Shown> {
+    const {
+        use broadcast::{BOUND, END, HEADROOM, MISSED, SEATS};
+
+        assert!(size_of::<Shown>() == WAKE_OFFSET - PRODUCER_OFFSET);
+        are_at(&Shown::OFFSETS, &[BOUND, HEADROOM, SEATS, END, MISSED]);
+    }
+    assert!(memory.len() >= LEAST_BYTES);
+    // SAFETY: within the memory (asserted).
+    unsafe { memory.base().add(PRODUCER_OFFSET) }.cast()
 }
 
 #[cfg(all(test, not(annulus_loom)))]

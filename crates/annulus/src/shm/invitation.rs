@@ -6,16 +6,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use super::directory::Directory;
-use super::error::AttachError;
+use super::directory::{Directory, NamedRing, Part, PublishedName};
+use super::error::{AttachError, FindError, NameError};
 use super::fd::{end_of_reads, end_of_writes, recv_fd_until, send_fd_until};
-use super::find_error::FindError;
-use super::info::RingInfo;
+use super::format::RingInfo;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
-use super::name_error::NameError;
-use super::named_ring::{NamedRing, Part};
-use super::published_name::PublishedName;
 use super::sleepers;
 use crate::memory::Memory;
 

@@ -4,7 +4,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-use super::share_error::ShareError;
+use super::error::ShareError;
 use crate::message::Message;
 use crate::message::schema::{Fingerprint, Schema};
 

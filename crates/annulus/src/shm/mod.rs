@@ -115,24 +115,22 @@
 //! The bytes of a ring:
 //! [`docs/SHM-FORMAT.md`](https://github.com/annulus-rs/annulus/blob/main/docs/SHM-FORMAT.md).
 
-// format.rs        the header of a ring, and where everything lies; kind.rs, message_type.rs
-// info.rs          what a header says, for whoever has the descriptor
-// ring_observer.rs the numbers of a ring, for whoever only looks: ring_numbers.rs
-// broadcast.rs     broadcast rings: what lossless.rs has, too; seat_locks.rs says who lives, and mark.rs
-//                  where a lossy subscriber stands
-// queue.rs         queues of one lane: spsc.rs, bytes.rs. many.rs: of a lane for each producer, mpsc.rs;
-//                  places.rs says who has which
-// blocks.rs        both of them, for messages whose size is known at run time
-// numbers_and_slots.rs  where they are in the memory of a broadcast ring
-// mp_broadcast.rs  rings that several processes publish to: fellows.rs makes and joins them
+// format.rs        the header of a ring, what it says, and where everything lies; kind.rs, message_type.rs
+// ring_observer.rs the numbers of a ring, for a process that only looks
+// broadcast.rs     broadcast rings, lossy and lossless; the locks that say which subscriber lives, and marks
+//                  of where a lossy subscriber stands
+// mp_broadcast.rs  broadcast rings that several processes publish to
+// queue.rs         queues of one lane: spsc.rs, bytes.rs
+// places.rs        queues of a lane for each producer, mpsc.rs; which producer or publisher has which place
+// blocks.rs        all of them, for messages whose size is known at run time
 // sleepers.rs      the page where threads sleep
 // invitation.rs    what another process needs
 // fd.rs            descriptors through sockets
-// directory.rs     rings by name: published_name.rs gives one, named_ring.rs has found one.
-//                  by_name.rs: in one call; named_subscriber.rs: one publisher after the other, as
-//                  received.rs says; names.rs: its files; holder.rs: who has a name;
-//                  record.rs, name.rs: what is in a file; name_socket.rs: for other users
-// liveness.rs      whether the other process is there; process.rs says which one it is
+// directory.rs     rings by name: gives a name to one, and finds one. by_name.rs: in one call;
+//                  named_subscriber.rs: one publisher after the other; names.rs: the files of the names,
+//                  what they say, and who has a name
+// process.rs       which process it is, and whether it is still there
+// error.rs         all errors
 
 // For the C library.
 #[doc(hidden)]
@@ -143,61 +141,33 @@ pub mod bytes;
 mod directory;
 mod error;
 mod fd;
-mod fellows;
-mod find_error;
 pub(crate) mod format;
-mod holder;
-mod info;
 mod invitation;
 mod kind;
-mod liveness;
-mod lossless;
-mod many;
-mod mark;
 mod message_type;
 pub mod mp_broadcast;
 pub mod mpsc;
-mod name;
-mod name_error;
-mod name_socket;
-mod named_ring;
 mod named_subscriber;
 mod names;
-mod numbers_and_slots;
 mod places;
 mod process;
-mod published_name;
 mod queue;
 #[cfg(all(test, not(miri)))]
 mod read_by_others;
-mod received;
-mod record;
-mod ring_numbers;
 mod ring_observer;
-mod seat_locks;
-mod share_error;
 mod sleepers;
 pub mod spsc;
 
 pub use crate::message::schema::Fingerprint;
 pub use broadcast::Accepted;
 pub use by_name::{follow, mp_publish, publish, subscribe, wait_and_subscribe};
-pub use directory::{Directory, Entry};
-pub use error::AttachError;
+pub use directory::{Directory, Entry, NamedRing, PublishedName};
+pub use error::{AttachError, BadName, DirectoryError, FindError, NameError, ShareError};
 pub use fd::{recv_fd, send_fd};
-pub use find_error::FindError;
-pub use info::RingInfo;
+pub use format::RingInfo;
 pub use invitation::Invitation;
 pub use kind::ShmKind;
-pub use liveness::PeerState;
-pub use name::BadName;
-pub use name_error::{DirectoryError, NameError};
-pub use named_ring::NamedRing;
-pub use named_subscriber::NamedSubscriber;
-pub use process::ProcessId;
-pub use published_name::PublishedName;
+pub use named_subscriber::{NamedSubscriber, Received};
+pub use process::{PeerState, ProcessId};
 pub use queue::{Peer, WhenConsumerDies};
-pub use received::Received;
-pub use ring_numbers::{ReaderNumbers, RingNumbers};
-pub use ring_observer::RingObserver;
-pub use share_error::ShareError;
+pub use ring_observer::{ReaderNumbers, RingNumbers, RingObserver};

@@ -67,15 +67,13 @@
 //! All processes can write to the memory: see [`shm::spsc`](super::spsc#trust), also for what is no message.
 //! So one that writes what it must not can harm the messages of the others, too.
 
-use crate::message::Message;
-
-use super::error::AttachError;
+use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
-use super::many::{join_as_consumer, join_as_producer, share};
 use super::message_type::MessageType;
 pub use super::places::{Places, WhenNoProducer};
+use super::places::{join_as_consumer, join_as_producer, share};
 use super::queue::{Peer, WhenConsumerDies};
-use super::share_error::ShareError;
+use crate::message::Message;
 use crate::queue::across::KindAcross;
 use crate::wait::WaitStrategy;
 

@@ -1,20 +1,39 @@
 //! [`Names`]: the files of a directory for names, and how they change: one at a time, and each in one step.
+//!
+//! What a ring's name may be, and which files stand for it: [`check`], [`file_of`]. What such a file says:
+//! [`Record`]. Who has a name, and whether it is still there: [`Holder`].
+//!
+//! [`NameSocket`]: how a process of another user, or of another container, gets the descriptors of a ring
+//! that has a name: from a socket beside the file of the name.
+//!
+//! The kernel shows the descriptors of a process to its own user, and by its own process numbers. In a
+//! directory that others may use, too, the process of the ring has a thread that sends them to whoever
+//! connects. Who may connect is a matter of the socket's mode, which goes by that of the directory.
 
+use core::fmt;
+use core::panic::AssertUnwindSafe;
 use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::string::{String, ToString};
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+use std::{format, io, thread};
 
-use super::holder::Holder;
-use super::name;
-use super::name_error::NameError;
-use super::name_socket::NameSocket;
-use super::record::{CLOSED, Record};
+use super::error::{BadName, NameError};
+use super::fd::{recv_fd, send_fd, wait};
+use super::process::{PeerState, ProcessId};
+use crate::message::schema::Fingerprint;
 use crate::os::error::at;
-use crate::os::folder::{self, Folder, FolderLock, Rights};
-use crate::os::process::is_protected;
+use crate::os::folder::{Folder, FolderLock, Rights};
+use crate::os::process::{Process, is_protected, pid_namespace};
+use crate::os::{folder, helper_thread, lock};
 use crate::sync::mutated;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
+use rustix::net::{Shutdown, shutdown};
 
 /// A directory for names.
 pub(super) struct Names {
@@ -37,9 +56,9 @@ impl Names {
     pub(super) fn holder(&self, name: &str) -> Result<Option<Holder>, NameError> {
         let system = |error| NameError::System {
             name: name.to_string(),
-            error: at(self.path.join(name::file_of(name)).display(), error),
+            error: at(self.path.join(file_of(name)).display(), error),
         };
-        let file = match self.folder.file(&name::file_of(name)) {
+        let file = match self.folder.file(&file_of(name)) {
             Err(error) if folder::is_in_the_way(&error) => {
                 return Err(NameError::InTheWay { name: name.to_string() });
             }
@@ -56,7 +75,7 @@ impl Names {
     /// Puts a record there, in place of one that may be there. The file is locked.
     pub(super) fn give(&self, lock: &FolderLock<'_>, name: &str, record: &Record) -> io::Result<File> {
         let mode = 0o600 | (self.mode & self.found & 0o044);
-        let (file, draft, text) = (name::file_of(name), name::draft_of(name), record.to_string());
+        let (file, draft, text) = (file_of(name), draft_of(name), record.to_string());
         let most = (text.len() + CLOSED.len()) as u64;
         let given = self.folder.replace(lock, &file, &draft, &text, most, mode);
         given.map_err(|error| at(self.path.join(file).display(), error))
@@ -64,7 +83,7 @@ impl Names {
 
     /// Removes a name.
     pub(super) fn remove(&self, _lock: &FolderLock<'_>, name: &str) -> io::Result<()> {
-        [name::file_of(name), name::socket_of(name)].iter().try_for_each(|file| {
+        [file_of(name), socket_of(name)].iter().try_for_each(|file| {
             let removed = self.folder.remove(file);
             removed.map_err(|error| at(self.path.join(file).display(), error))
         })
@@ -83,7 +102,7 @@ impl Names {
         }
         let [ring, sleepers] = fds.map(OwnedFd::try_clone);
         let opened = NameSocket::open(&self.folder, lock, name, self.mode & self.found, [ring?, sleepers?]);
-        let socket = name::socket_of(name);
+        let socket = socket_of(name);
         if opened.is_err() {
             // (It has no thread.)
             _ = self.folder.remove(&socket);
@@ -95,7 +114,7 @@ impl Names {
     pub(super) fn take_back(&self, name: &str, file: &File) {
         // Where this fails, the file stays, and says that it is closed.
         let Ok(lock) = self.lock() else { return };
-        if let Ok(Some(found)) = self.folder.file(&name::file_of(name)) {
+        if let Ok(Some(found)) = self.folder.file(&file_of(name)) {
             if folder::is_same(&found, file).unwrap_or(false) || mutated!("shm_name_of_others_removed") {
                 _ = self.remove(&lock, name);
             }
@@ -115,4 +134,406 @@ pub(super) fn is_private(mode: u32) -> bool {
 // Unreached: a directory that is open, and can't be read
 pub(super) fn about_all(error: io::Error) -> NameError {
     NameError::System { name: String::new(), error }
+}
+
+/// Whether a ring may have this name.
+pub(super) fn check(name: &str) -> Result<(), BadName> {
+    if name.is_empty() {
+        return Err(BadName::Empty);
+    }
+    if name.len() > BadName::LONGEST {
+        return Err(BadName::TooLong);
+    }
+    if name.starts_with('.') && !crate::sync::mutated!("shm_hidden_names") {
+        return Err(BadName::LeadingDot);
+    }
+    match name.chars().find(|&character| character == '/' || character.is_control()) {
+        Some(character) => Err(BadName::Character(character)),
+        None => Ok(()),
+    }
+}
+
+const ENDING: &str = ".ring";
+
+/// The name of its file.
+pub(super) fn file_of(name: &str) -> String {
+    format!("{name}{ENDING}")
+}
+
+/// The name of its file while that is being written. No ring has such a name.
+pub(super) fn draft_of(name: &str) -> String {
+    format!(".{name}.draft")
+}
+
+/// The name of the socket that answers for its process.
+pub(super) fn socket_of(name: &str) -> String {
+    format!(".{name}.socket")
+}
+
+/// The ring of which this is the file.
+pub(super) fn of_file(file: &str) -> Option<&str> {
+    file.strip_suffix(ENDING).filter(|name| check(name).is_ok())
+}
+
+/// Which descriptor of which process is the ring. A file has it as lines of text, a word and a number in
+/// each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) process: ProcessId,
+    /// The space of process numbers in which this is the number of the process.
+    pub(super) namespace: u64,
+    pub(super) fd: u32,
+    pub(super) fingerprint: Fingerprint,
+    /// The descriptor of the page where the ring's processes sleep; `None` if what has the name has none.
+    pub(super) page: Option<u32>,
+    /// Whether the process has taken the name back.
+    pub(super) is_closed: bool,
+}
+
+/// No record is longer, nor is more of a file read.
+pub(super) const MOST_BYTES: u64 = 1024;
+
+/// The last line, which is added when the name is taken back.
+pub(super) const CLOSED: &str = "closed\n";
+
+const FIRST_LINE: &str = "annulus name 1";
+
+impl Record {
+    /// From a file's text, which may be anything. Lines that a later version adds are passed over.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        if lines.next()? != FIRST_LINE {
+            return None;
+        }
+        let mut value = |word: &str| lines.next()?.strip_prefix(word)?.strip_prefix(' ');
+        let mut record = Self {
+            process: ProcessId::new(value("pid")?.parse().ok()?, value("start")?.parse().ok()?),
+            namespace: value("namespace")?.parse().ok()?,
+            fd: value("fd")?.parse().ok()?,
+            fingerprint: Fingerprint::from_u64(u64::from_str_radix(value("fingerprint")?, 16).ok()?),
+            page: None,
+            is_closed: false,
+        };
+        for line in lines {
+            if let Some(number) = line.strip_prefix("page ") {
+                record.page = Some(number.parse().ok()?);
+            }
+            record.is_closed |= line == CLOSED.trim_end();
+        }
+        Some(record)
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{FIRST_LINE}")?;
+        writeln!(f, "pid {}\nstart {}", self.process.pid(), self.process.start_time())?;
+        writeln!(f, "namespace {}\nfd {}\nfingerprint {}", self.namespace, self.fd, self.fingerprint)?;
+        if let Some(page) = self.page {
+            writeln!(f, "page {page}")?;
+        }
+        if self.is_closed { f.write_str(CLOSED) } else { Ok(()) }
+    }
+}
+
+/// The file of a name, and the process that it speaks of.
+pub(super) struct Holder {
+    file: File,
+    /// `None` if the file is no record.
+    pub(super) record: Option<Record>,
+    process: ProcessSeen,
+}
+
+/// What this process sees of another one. Where nobody holds the lock of the file, it does not matter.
+enum ProcessSeen {
+    /// A process has that number. Even if it could be another one: when it has ended, that one has, too.
+    There(Process),
+    /// No process has that number, or certainly another one. (A child that `fork` made has the lock.)
+    Gone,
+    /// It has other process numbers, or the kernel tells nothing of it. The lock decides.
+    Hidden,
+}
+
+impl Holder {
+    pub(super) fn of(file: File) -> io::Result<Self> {
+        let record = read(&file)?;
+        let process = match record {
+            Some(record) if pid_namespace().is_ok_and(|ours| ours == record.namespace) => {
+                let (pid, start_time) = (record.process.pid(), record.process.start_time());
+                match Process::find(pid) {
+                    Ok(Some(process)) if !process.is_another(start_time, &file) => {
+                        ProcessSeen::There(process)
+                    }
+                    Ok(_) => ProcessSeen::Gone,
+                    // Unreached: a system without pidfds, or one that forbids them
+                    Err(_) => ProcessSeen::Hidden,
+                }
+            }
+            _ => ProcessSeen::Hidden,
+        };
+        Ok(Self { file, record, process })
+    }
+
+    pub(super) fn state(&self) -> PeerState {
+        let has_ended = match &self.process {
+            ProcessSeen::There(process) => process.has_ended(),
+            ProcessSeen::Gone => true,
+            ProcessSeen::Hidden => false,
+        };
+        // (Where the lock can't be looked at, the process decides.)
+        let is_locked = mutated!("shm_lock_unseen") || lock::is_taken(&self.file).unwrap_or(true);
+        // Last: it is written before the lock is given back.
+        let is_closed = matches!(read(&self.file), Ok(Some(record)) if record.is_closed);
+        PeerState::told(is_locked && !has_ended, is_closed)
+    }
+
+    /// The user to whom the file belongs.
+    pub(super) fn owner(&self) -> io::Result<u32> {
+        Ok(folder::rights(&self.file)?.owner)
+    }
+
+    /// Whether this is one file.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        folder::is_same(&self.file, &other.file).unwrap_or(false)
+    }
+
+    /// The number that the process has in `/proc`; `None` if it can't be seen there.
+    pub(super) fn number_in_proc(&self) -> Option<u32> {
+        match &self.process {
+            ProcessSeen::There(process) => process.number_in_proc(),
+            ProcessSeen::Gone => None,
+            // Unreached: as above
+            ProcessSeen::Hidden => self.process().map(ProcessId::pid),
+        }
+    }
+
+    pub(super) fn process(&self) -> Option<ProcessId> {
+        self.record.map(|record| record.process)
+    }
+
+    pub(super) fn fingerprint(&self) -> Option<Fingerprint> {
+        self.record.map(|record| record.fingerprint)
+    }
+}
+
+/// What the file says now; `None` if it is no record.
+fn read(file: &File) -> io::Result<Option<Record>> {
+    match folder::text(file, MOST_BYTES) {
+        Ok(text) => Ok(Record::parse(&text)),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Ok(None),
+        // Unreached: a file that can't be read although it is open
+        Err(error) => Err(error),
+    }
+}
+
+// Decision 0114: whom the kernel shows no descriptors, a thread sends them.
+/// Answers until it is dropped.
+pub(super) struct NameSocket {
+    listener: UnixListener,
+    /// (Nobody sees it half changed.)
+    thread: AssertUnwindSafe<Option<thread::JoinHandle<()>>>,
+    process: u32,
+}
+
+/// How long the process of a ring may take to answer.
+const LONGEST_ANSWER: Duration = Duration::from_secs(2);
+
+/// Between two attempts, where the system gives no descriptor for whoever connects.
+const REST: Duration = Duration::from_millis(10);
+
+impl NameSocket {
+    /// Puts the socket of a name there, in place of one that may be there, and answers: by the ring, and by
+    /// the page where its sleepers are. `mode` is that of the directory.
+    pub(super) fn open(
+        folder: &Folder,
+        lock: &FolderLock<'_>,
+        name: &str,
+        mode: u32,
+        fds: [OwnedFd; 2],
+    ) -> io::Result<Self> {
+        let listener = folder.listen(lock, &socket_of(name), mode)?;
+        let answering = listener.try_clone()?;
+        let answer = move || {
+            loop {
+                match answering.accept() {
+                    // Whoever has gone again needs no answer.
+                    Ok((client, _)) => _ = fds.iter().try_for_each(|fd| send_fd(&client, fd.as_fd())),
+                    Err(_) if is_shut_down(&answering) => break,
+                    // The process, or the system, has no descriptor left for whoever connects.
+                    Err(_) => thread::sleep(REST),
+                }
+            }
+        };
+        let thread = helper_thread::spawn("annulus names", answer)
+            .map_err(|error| at("the thread `annulus names`", error))?;
+        Ok(Self { listener, thread: AssertUnwindSafe(Some(thread)), process: std::process::id() })
+    }
+}
+
+/// Whether nobody can connect any more. (An error of `accept` does not tell it where the process has no
+/// descriptor left.)
+fn is_shut_down(listener: &UnixListener) -> bool {
+    let mut polled = [PollFd::new(listener, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    _ = retry_on_intr(|| poll(&mut polled, Some(&now)));
+    polled[0].revents().contains(PollFlags::HUP)
+}
+
+impl Drop for NameSocket {
+    fn drop(&mut self) {
+        // A child that `fork` made has the same socket, and not the thread.
+        if self.process != std::process::id() && !mutated!("name_socket_of_the_parent_ends") {
+            // Unreached: in a child by fork, which writes no profile
+            return;
+        }
+        // It makes `accept` fail, in the thread.
+        let ends = !mutated!("name_socket_stays") && shutdown(&self.listener, Shutdown::Both).is_ok();
+        if let Some(thread) = self.thread.take().filter(|_| ends) {
+            _ = thread.join();
+        }
+    }
+}
+
+/// What the process of a name was asked for, and how much of it came: the ring, and the page where its
+/// sleepers are. It is asked once, whatever is opened of it and however often.
+#[derive(Default)]
+pub(super) struct Request {
+    came: Vec<OwnedFd>,
+    /// Where the rest comes from, and until when it is waited for: from the question to the whole answer.
+    /// `None` before the question, and after the answer.
+    question: Option<(UnixStream, Instant)>,
+}
+
+impl Request {
+    /// The ring, and the page. It waits for them until then at most (`None`: as long as an answer may take),
+    /// and can be called again. `None` if the name has no socket.
+    ///
+    /// # Errors
+    ///
+    /// `PermissionDenied` if this process may not connect. `TimedOut` if the answer is not here yet.
+    /// `WouldBlock` if it did not come in the time that an answer may take; the next call asks anew.
+    /// `ConnectionRefused` if the process has ended.
+    pub(super) fn get(
+        &mut self,
+        folder: &Folder,
+        name: &str,
+        until: Option<Instant>,
+    ) -> io::Result<Option<[&OwnedFd; 2]>> {
+        if self.came.len() < 2 && !self.come(folder, name, until)? {
+            return Ok(None);
+        }
+        Ok(Some([&self.came[0], &self.came[1]]))
+    }
+
+    /// Whether the name has a socket. If so, all is there.
+    fn come(&mut self, folder: &Folder, name: &str, until: Option<Instant>) -> io::Result<bool> {
+        let (socket, last) = if let Some(question) = self.question.take() {
+            question
+        } else {
+            let Some(socket) = folder.connect(&socket_of(name))? else { return Ok(false) };
+            self.came.clear();
+            (UnixStream::from(socket), Instant::now() + LONGEST_ANSWER)
+        };
+        while self.came.len() < 2 {
+            match recv_fd(&socket) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let now = Instant::now();
+                    if last <= now {
+                        return Err(error);
+                    }
+                    if until.is_some_and(|until| until <= now) {
+                        self.question = Some((socket, last));
+                        return Err(ErrorKind::TimedOut.into());
+                    }
+                    wait(&socket, PollFlags::IN, until.map_or(last, |until| until.min(last)))?;
+                }
+                told => self.came.push(told?),
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use alloc::string::{String, ToString};
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_that_are_paths_are_refused() {
+        for (name, why) in [
+            ("", BadName::Empty),
+            (".", BadName::LeadingDot),
+            ("..", BadName::LeadingDot),
+            ("../quotes", BadName::LeadingDot),
+            (".quotes", BadName::LeadingDot),
+            ("a/b", BadName::Character('/')),
+            ("/", BadName::Character('/')),
+            ("a\0", BadName::Character('\0')),
+            ("a\nb", BadName::Character('\n')),
+        ] {
+            assert_eq!(check(name), Err(why), "{name:?}");
+        }
+        assert_eq!(check(&"x".repeat(201)), Err(BadName::TooLong));
+        for name in ["a", "quotes", "quotes.eur-usd_2020", "a b", "größe", "a..b", &"x".repeat(200)] {
+            assert_eq!(check(name), Ok(()), "{name:?}");
+            assert_eq!(of_file(&file_of(name)), Some(name));
+            assert_eq!(of_file(&draft_of(name)), None);
+        }
+        assert_eq!(of_file("quotes"), None);
+        assert_eq!(of_file(".ring"), None);
+    }
+
+    const SAMPLE: Record = Record {
+        process: ProcessId::new(u32::MAX, u64::MAX),
+        namespace: u64::MAX,
+        fd: u32::MAX,
+        fingerprint: Fingerprint::NONE,
+        page: Some(u32::MAX),
+        is_closed: false,
+    };
+
+    #[test]
+    fn what_is_written_is_read() {
+        for (is_closed, page) in [(false, None), (true, None), (false, Some(7)), (true, SAMPLE.page)] {
+            let record = Record { page, is_closed, ..SAMPLE };
+            assert_eq!(Record::parse(&record.to_string()), Some(record));
+            assert!(record.to_string().len() < MOST_BYTES as usize / 2);
+        }
+        assert_eq!(Record::parse(&(SAMPLE.to_string() + "of a later version\n")), Some(SAMPLE));
+    }
+
+    #[test]
+    fn other_files_are_no_records() {
+        let text = SAMPLE.to_string();
+        assert_eq!(Record::parse(""), None);
+        assert_eq!(Record::parse(&text.replace("name 1", "name 2")), None);
+        assert_eq!(Record::parse(&text.replace("pid", "pod")), None);
+        assert_eq!(Record::parse(&text.replace("pid ", "pid -")), None);
+        assert_eq!(Record::parse(&text[..text.len() / 2]), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: if cfg!(miri) { 20 } else { 2000 },
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// Anything scribbled into a file: a record, or none.
+        #[test]
+        fn no_text_does_harm(
+            at in 0..120_usize,
+            scribble in prop::collection::vec(any::<u8>(), 0..8),
+        ) {
+            let mut bytes = SAMPLE.to_string().into_bytes();
+            let at = at.min(bytes.len());
+            bytes.splice(at..at, scribble);
+            let text = String::from_utf8_lossy(&bytes);
+            if let Some(record) = Record::parse(&text) {
+                prop_assert_eq!(Record::parse(&record.to_string()), Some(record));
+            }
+        }
+    }
 }

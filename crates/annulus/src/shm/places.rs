@@ -2,17 +2,37 @@
 //!
 //! The lock of a place is that of a byte of the sleepers' page. The kernel takes it down when the process
 //! ends. What producers do with the places is in [`PlaceTable`].
+//!
+//! Below them: queues of several lanes in memory of processes: how the consumer's process makes one, how a
+//! producer joins, and how a next consumer does. (`queue.rs` has queues of one lane.)
 // Decision 0103: a lane goes with a lock of the kernel.
 
 use core::fmt;
+use core::ptr::NonNull;
+use std::boxed::Box;
+use std::io;
 use std::sync::Arc;
 
-use super::format;
-use super::queue::{SEAT, numbers_seen_at};
+use super::error::{AttachError, ShareError};
+use super::format::{Identity, LANE_CELLS, Layout};
+use super::invitation::Invitation;
+use super::kind::ShmKind;
+use super::message_type::MessageType;
+use super::process::{PeerState, ProcessId};
+use super::queue::{
+    LaneExtent, Peer, PlaceLock, SEAT, WhenConsumerDies, check, create, damaged, numbers, numbers_seen_at,
+};
+use super::{format, sleepers};
+use crate::base::gone::Gone;
+use crate::error::CapacityError;
 use crate::lane::{Numbers, PlaceTable};
 use crate::memory::PlacedMemory;
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
+use crate::queue::across::{KindAcross, Part};
+use crate::queue::{Consumer, Plan, Producer};
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
 
 /// The places for producers of a queue, as its consumer's process sees them; or those for publishers of a
 /// [ring](super::mp_broadcast), which are its producers here.
@@ -134,5 +154,188 @@ impl PlaceTable for Table {
     fn is_held(&self, place: usize) -> bool {
         // Where the lock can't be looked at, the process is taken to be alive.
         lock::is_byte_taken(&*self.page, byte_of(place)).unwrap_or(true)
+    }
+}
+
+/// How many places a queue may have.
+pub(super) const MOST_PLACES: usize = crate::ring::MOST_PLACES;
+
+/// What the memory says of the policies (`docs/SHM-FORMAT.md`): the queue ends when all producers are gone.
+pub(super) const ENDS: u64 = 1;
+
+/// Producers wait for a next consumer.
+const WAITS: u64 = 2;
+
+/// A queue, and its consumer.
+#[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
+pub(super) fn share<K: KindAcross>(
+    plan: Plan,
+    of: &MessageType,
+    places: usize,
+    when_no_producer: WhenNoProducer,
+    when_consumer_dies: WhenConsumerDies,
+) -> Result<(Consumer<K::Message, K>, Places, Invitation), ShareError> {
+    check(&plan)?;
+    if !(1..=MOST_PLACES).contains(&places) {
+        return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
+    }
+    let (payload, schema) = of.written()?;
+    let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: payload.slot_bytes() };
+    let identity = Identity::new()?;
+    let page = Arc::new(sleepers::create_with_places(identity, places)?);
+    let layout = Layout {
+        kind: ShmKind::Mpsc,
+        payload,
+        slot_bytes: payload.slot_bytes(),
+        capacity: plan.capacity.checked_mul(places).ok_or(too_large)?,
+        cells: LANE_CELLS * places,
+        start: plan.first.get(),
+        creator: ProcessId::current()?,
+        identity,
+    };
+    let extent = LaneExtent::of::<K>(&layout, places).ok_or(too_large)?;
+    let memory = Arc::new(create(&extent, &plan)?);
+    layout.write(&memory, &schema).ok_or(too_large)?;
+    let ends = when_no_producer == WhenNoProducer::Close;
+    let waits = when_consumer_dies == WhenConsumerDies::WaitForNext;
+    let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
+    numbers(&memory).begin_at(plan.first, policies);
+    let table = Table { memory: Arc::clone(&memory), page: Arc::clone(&page), count: places, ends };
+    (0..places).for_each(|place| table.numbers(place).begin_at(plan.first, 0));
+    let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
+    // (Nobody else has the page.)
+    let seat =
+        PlaceLock::take(&page, SEAT, false)?.ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
+    let (consumer, places) = consumer_at(table, &extent, seat, plan).ok_or(too_large)?;
+    Ok((consumer, places, invitation))
+}
+
+/// A next consumer.
+pub(super) fn join_as_consumer<K: KindAcross>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<(Consumer<K::Message, K>, Places), AttachError> {
+    let Other { table, extent, layout, .. } = Other::new::<K>(invitation, of)?;
+    let seat = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
+    let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
+    consumer_at(table, &extent, seat, plan).ok_or_else(|| damaged("the capacity", layout.capacity as u64))
+}
+
+/// `None` if the lanes do not lie in the memory.
+fn consumer_at<K: KindAcross>(
+    table: Table,
+    extent: &LaneExtent,
+    seat: PlaceLock,
+    plan: Plan,
+) -> Option<(Consumer<K::Message, K>, Places)> {
+    numbers(&table.memory).consumer_comes();
+    let table = Arc::new(table);
+    let (published, released) = sleepers::remotes_of_places(&table.page, table.count);
+    let watched = Arc::clone(&table);
+    let is_gone = move || watched.is_over();
+    let mut lanes = (0..table.count)
+        .zip(released)
+        .map(|(place, released)| extent.lane(&table.memory, place, table.numbers(place), released));
+    let part = Part {
+        first: lanes.next()??,
+        others: lanes.collect::<Option<_>>()?,
+        size: extent.size,
+        numbers: NonNull::from(numbers(&table.memory)),
+        gone: Gone::new(is_gone.clone()),
+        published: published.woken_from_elsewhere(is_gone),
+        producers: Some(table.producers(None)),
+        memory: Arc::new((Arc::clone(&table), seat)),
+    };
+    // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
+    // this one is dropped, and its queue state with it, which has the seat.
+    Some((unsafe { K::consumer(part, extent.plan(plan)) }, Places(table)))
+}
+
+/// A producer.
+pub(super) fn join_as_producer<K: KindAcross>(
+    invitation: &Invitation,
+    of: &MessageType,
+    strategy: WaitStrategy,
+) -> Result<(Producer<K::Message, K>, Peer), AttachError> {
+    let Other { table, extent, layout, waits } = Other::new::<K>(invitation, of)?;
+    // places.join1.
+    let (place, seat) = free_place(&table)
+        .map_err(AttachError::System)?
+        .ok_or(AttachError::NoPlace { places: table.count })?;
+    let peer = Peer::consumer(&table.memory, &table.page);
+    if peer.has_ended() {
+        return Err(AttachError::Closed);
+    }
+    let table = Arc::new(table);
+    let watched = Arc::new(peer.again());
+    let asked = Arc::clone(&watched);
+    let is_gone = move || !waits && asked.state() == Some(PeerState::Dead);
+    // Another producer that closes the queue wakes the consumer only; so this one's tasks look.
+    let asks = is_gone.clone();
+    let is_over = move || watched.has_ended() || asks();
+    let [published, released] = sleepers::remotes_of_place(&table.page, place);
+    let released = released.woken_from_elsewhere(is_over);
+    let lane = extent.lane(&table.memory, place, table.numbers(place), released);
+    let part = Part {
+        first: lane.ok_or_else(|| damaged("the capacity", layout.capacity as u64))?,
+        others: Box::default(),
+        size: extent.size,
+        numbers: NonNull::from(numbers(&table.memory)),
+        published,
+        gone: Gone::new(is_gone),
+        producers: Some(table.producers(Some(place))),
+        memory: Arc::new((Arc::clone(&table), seat)),
+    };
+    let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
+    table.come(place);
+    // places.join3. SAFETY: the numbers are in the memory, which is writable. The seat keeps other producers
+    // away from this lane until this one is dropped, and its queue state with it, which has the seat.
+    Ok((unsafe { K::producer(part, extent.plan(plan)) }, peer))
+}
+
+/// The first place that nobody has, and its lock; `None` if there is none.
+pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, PlaceLock)>> {
+    for place in 0..table.count {
+        if let Some(seat) = PlaceLock::take(&table.page, byte_of(place), mutated!("shm_place_of_another"))? {
+            return Ok(Some((place, seat)));
+        }
+    }
+    Ok(None)
+}
+
+/// A queue of another process.
+struct Other {
+    table: Table,
+    extent: LaneExtent,
+    layout: Layout,
+    /// Whether producers wait for a next consumer.
+    waits: bool,
+}
+
+impl Other {
+    fn new<K: KindAcross>(invitation: &Invitation, of: &MessageType) -> Result<Self, AttachError> {
+        invitation.is_for(ShmKind::Mpsc, of)?;
+        // Openings of its own: the locks of this process are to end with it.
+        let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
+        let (memory, layout) = Layout::attach(ring, false)?;
+        layout.is_for(ShmKind::Mpsc, of, &memory)?;
+        let count = layout.cells / LANE_CELLS;
+        if layout.cells % LANE_CELLS != 0 || !(1..=MOST_PLACES).contains(&count) {
+            return Err(damaged("the number of cells", layout.cells as u64));
+        }
+        if layout.capacity % count != 0 {
+            return Err(damaged("the capacity", layout.capacity as u64));
+        }
+        let extent = LaneExtent::in_memory::<K>(&layout, count, &memory)?;
+        let policies = numbers(&memory).detail();
+        if policies & !(ENDS | WAITS) != 0 {
+            return Err(damaged("the policies", policies));
+        }
+        let page = Arc::new(sleepers::attach_with_places(&invitation.sleepers, layout.identity, count)?);
+        let ends = policies & ENDS != 0;
+        let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
+        let table = Table { memory: Arc::new(memory), page, count, ends };
+        Ok(Self { table, extent, layout, waits: policies & WAITS != 0 })
     }
 }

@@ -1,5 +1,6 @@
 //! Queues of one lane in memory of two processes, whatever they carry: how the producer's process makes one,
-//! and how that of the consumer joins. And what queues of several lanes (`many.rs`) have in common with them.
+//! and how that of the consumer joins. And what queues of several lanes (`places.rs`) have in common with
+//! them.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -7,15 +8,13 @@ use std::boxed::Box;
 use std::io;
 use std::sync::Arc;
 
-use super::error::AttachError;
-use super::format::{self, Identity, Layout};
+use super::error::{AttachError, ShareError};
+use super::format::{Identity, Layout};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
-use super::liveness::PeerState;
 use super::message_type::MessageType;
-use super::process::ProcessId;
-use super::share_error::ShareError;
-use super::sleepers;
+use super::process::{PeerState, ProcessId};
+use super::{format, sleepers};
 use crate::base::gone::Gone;
 use crate::error::CapacityError;
 use crate::lane::{Cells, Numbers};

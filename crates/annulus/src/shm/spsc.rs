@@ -40,14 +40,12 @@
 //! If you trust the other process not to write to a message that it has sent, there is a slice after all, in
 //! `unsafe` code: [`SharedSlice::as_slice`].
 
-use crate::message::Message;
-
-use super::error::AttachError;
+use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::queue::{Peer, WhenConsumerDies, join, share};
-use super::share_error::ShareError;
+use crate::message::Message;
 use crate::wait::WaitStrategy;
 
 /// What such a queue shows in place.

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use super::super::Builder as RingBuilder;
-use super::super::channel::ends_of;
+use super::super::builder::ends_of;
 use super::{Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::memory::Memory;

@@ -53,22 +53,13 @@
 //! in every broadcast ring here.
 
 mod builder;
-mod error;
-mod lag;
 #[cfg(feature = "std")]
 mod placement;
 mod publisher;
-#[cfg(feature = "async")]
-mod recv_async;
-#[cfg(feature = "std")]
-mod select;
-mod source;
-mod standing;
 mod subscribable;
 mod subscriber;
 
 pub use builder::{Builder, lossy};
-pub use error::TooLong;
-pub use publisher::Publisher;
+pub use publisher::{Publisher, TooLong};
 pub use subscribable::Subscribable;
 pub use subscriber::Subscriber;

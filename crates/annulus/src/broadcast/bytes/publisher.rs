@@ -1,15 +1,15 @@
 //! [`Publisher`]: the only handle that writes records.
 
 use alloc::sync::Arc;
+use core::error::Error;
 use core::fmt;
 
-use super::{Subscribable, Subscriber, TooLong};
-use crate::Closer;
-use crate::broadcast;
+use super::{Subscribable, Subscriber};
 use crate::broadcast::subscribable::subscribes;
 use crate::observer::observable;
 use crate::ring::{Area, Extent, Pen};
 use crate::sync::mutated;
+use crate::{Closer, broadcast};
 
 /// The writing end of a ring of records, made by [`lossy`](fn@super::lossy).
 ///
@@ -165,3 +165,24 @@ impl fmt::Debug for Publisher {
             .finish()
     }
 }
+
+/// A record is longer than half of the ring's capacity, so it was not published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TooLong {
+    /// The length of the record, in bytes.
+    pub len: usize,
+    /// The length of the longest record that the ring takes, in bytes.
+    pub max_len: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { len, max_len } = self;
+        write!(
+            f,
+            "a record of {len} bytes is too long: this ring takes {max_len} at most, half of its capacity"
+        )
+    }
+}
+
+impl Error for TooLong {}

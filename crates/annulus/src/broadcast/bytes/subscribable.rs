@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use super::Subscriber;
-use super::standing::frontier;
+use super::subscriber::frontier;
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast;

@@ -1,29 +1,39 @@
 //! [`Subscriber`]: one reader of records, with a cursor of its own.
+//!
+//! A record stands while its extent is still there, and so are its bytes.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::super::miss::Miss;
-use super::super::recovery::Recovery;
-use super::super::subscriber::wait_without_deadline;
-use super::standing::frontier;
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
+
+use super::super::handle::{Handle, Role};
+use super::super::subscriber::{Miss, Recovery, wait_without_deadline};
+use crate::base::sequence::Sequence;
 use crate::broadcast;
-use crate::error::{LossyTryRecvError, RecvError};
+use crate::error::{LossyRecvError, LossyTryRecvError, RecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::observer::observable;
-use crate::ring::{Area, Extent, Frontier};
+use crate::receive::batches::{Batches, HasSequence, Mark};
+use crate::receive::{Numbered, Receive, Waitable};
+use crate::ring::{Area, Copied, Extent, Frontier};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::own_strategy;
 #[cfg(feature = "std")]
-use crate::wait::wait_until;
-use crate::wait::{EventCount, Look, Wait, WaitStrategy};
+use crate::wait::{Choice, Finding, wait_until};
+use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy};
+#[cfg(feature = "async")]
+use crate::wait::{Streaming, Waiting};
 
 /// A reading end of a ring of records, made by [`Subscribable`](super::Subscribable).
 ///
@@ -224,6 +234,436 @@ impl Subscriber {
         self.recv_until(buffer, || Some(deadline))
     }
 
+    #[cfg(feature = "std")]
+    fn recv_until(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        deadline: impl FnOnce() -> Option<Instant>,
+    ) -> Result<usize, RecvTimeoutError> {
+        if let Ok(length) = self.next(buffer) {
+            return Ok(length);
+        }
+        let strategy = self.extents.wait_strategy();
+        in_time(wait_until(&mut NextRecord { subscriber: self, buffer }, strategy, deadline()))
+    }
+}
+
+// The way of a record.
+impl Subscriber {
+    /// The one read that everything else is made of: the record at the cursor, which the cursor passes if the
+    /// record is whole. If not, the buffer is empty.
+    #[inline]
+    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Miss<Infallible>> {
+        buffer.clear();
+        let mut extent = MaybeUninit::uninit();
+        let extent = match self.extents.read(&mut extent) {
+            Ok(extent) => extent.take(),
+            Err(Miss::Empty) => return Err(Miss::Empty),
+            Err(Miss::Closed) => return Err(Miss::Closed),
+            // (Nothing is corrupt within one process.)
+            Err(Miss::Lapped | Miss::Corrupt(_)) => return Err(Miss::Lapped),
+        };
+        if !self.area.read(extent, buffer) {
+            return Err(Miss::Lapped);
+        }
+        self.extents.pass();
+        Ok(buffer.len())
+    }
+
+    /// Goes on after a lag and says how many records that cost.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn go_on(&mut self) -> u64 {
+        self.recovery = self.recovery_in(self.frontier());
+        let skipped = self.extents.skip_to(self.recovery.resume);
+        self.extents.shared.note_lag(skipped);
+        skipped
+    }
+
+    fn frontier(&self) -> Frontier {
+        let cursor = self.extents.cursor;
+        // (The bug goes by the extents only.)
+        if mutated!("bytes_go_on_by_extents") {
+            return self.extents.shared.ring.frontier(cursor);
+        }
+        frontier(&self.extents.shared, &self.area, cursor)
+    }
+
+    /// Where it would go on, if it was lapped.
+    fn recovery_in(&self, frontier: Frontier) -> Recovery {
+        // Of records this long, the ring holds as many as stand now. Half of them are never all: so this does
+        // not pass the newest.
+        let standing = frontier.head.since(frontier.oldest);
+        self.recovery.next_among(frontier, standing, self.extents.cursor)
+    }
+}
+
+/// How far the publisher has come, and the oldest record that stands. A record may be overwritten at any
+/// moment after that.
+///
+/// Takes a bounded number of steps: as [`Ring::frontier`](crate::ring::Ring::frontier), and a look at the
+/// extents of log₂ n records, where n is the number of extents. `known` is a bound that the caller already
+/// has.
+pub(super) fn frontier<R: Role>(
+    extents: &Handle<Copied<Extent>, R>,
+    area: &Area,
+    known: Sequence,
+) -> Frontier {
+    let frontier = extents.ring.frontier(known);
+    let first_standing = area.first_standing();
+    let stands = |sequence| {
+        let mut extent = MaybeUninit::uninit();
+        // All of these were published, so an extent that can't be read was overwritten.
+        let extent = extents.read(sequence, &mut extent);
+        // SAFETY: the ring is of this process.
+        extent.is_ok_and(|extent| unsafe { extent.unchecked() }.take()[0] >= first_standing)
+    };
+    // Records lie in the order of their numbers, so those that stand come last.
+    let (mut gone, mut oldest) = (frontier.oldest, frontier.head);
+    while gone < oldest {
+        let middle = gone.plus(oldest.since(gone) / 2);
+        if stands(middle) {
+            oldest = middle;
+        } else {
+            gone = middle.next();
+        }
+    }
+    Frontier { oldest, ..frontier }
+}
+
+/// A subscriber that waits for a record, and the buffer for it.
+pub(super) struct NextRecord<'s> {
+    pub(super) subscriber: &'s mut Subscriber,
+    pub(super) buffer: &'s mut Vec<u8>,
+}
+
+impl Wait for NextRecord<'_> {
+    type Found = Result<usize, RecvError>;
+
+    fn event(&self) -> &EventCount {
+        Wait::event(&self.subscriber.extents)
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Wait::watched(&self.subscriber.extents)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.subscriber.next(self.buffer) {
+            Ok(length) => Look::Found(Ok(length)),
+            Err(Miss::Closed) => Look::Found(Err(RecvError)),
+            Err(Miss::Empty) => Look::Nothing,
+            // The record that lapped it may be the last one for a long time. Records are there, and no
+            // publisher will notify for them.
+            Err(Miss::Lapped) => {
+                self.subscriber.go_on();
+                Look::Again
+            }
+        }
+    }
+}
+
+impl Subscriber {
+    /// Receives the next record. Waits for it like [`recv`](Self::recv), but reports a lag like
+    /// [`try_recv`](Self::try_recv).
+    ///
+    /// # Errors
+    ///
+    /// [`Lagged`](LossyRecvError::Lagged): records were lost since the last receive. It says how many.
+    /// [`Closed`](LossyRecvError::Closed): the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
+    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
+    /// for record in [[1; 32], [2; 32], [3; 32]] {
+    ///     publisher.publish(&record).unwrap();
+    /// }
+    /// assert_eq!(subscriber.recv_or_lag(&mut buffer), Err(LossyRecvError::Lagged { skipped: 1 }));
+    /// assert_eq!(subscriber.recv_or_lag(&mut buffer), Ok(32));
+    /// ```
+    #[inline]
+    pub fn recv_or_lag(&mut self, buffer: &mut Vec<u8>) -> Result<usize, LossyRecvError> {
+        match self.next(buffer) {
+            Ok(length) => Ok(length),
+            Err(Miss::Lapped) => Err(LossyRecvError::Lagged { skipped: self.go_on() }),
+            Err(_) => {
+                let strategy = self.extents.wait_strategy();
+                wait_without_deadline(&mut NextOrLag(NextRecord { subscriber: self, buffer }), strategy)
+            }
+        }
+    }
+}
+
+/// A subscriber that waits for a record, or for a lag.
+pub(super) struct NextOrLag<'s>(pub(super) NextRecord<'s>);
+
+impl Wait for NextOrLag<'_> {
+    type Found = Result<usize, LossyRecvError>;
+
+    fn event(&self) -> &EventCount {
+        self.0.event()
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.0.watched()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        let NextRecord { subscriber, buffer } = &mut self.0;
+        match subscriber.next(buffer) {
+            Ok(length) => Look::Found(Ok(length)),
+            Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
+            Err(Miss::Empty) => Look::Nothing,
+            // Unreached: lapped between two looks of one who waits: two threads have to meet there
+            Err(Miss::Lapped) => Look::Found(Err(LossyRecvError::Lagged { skipped: subscriber.go_on() })),
+        }
+    }
+}
+
+// SAFETY: the events are those of the extents, of which this is part.
+unsafe impl Source for Subscriber {
+    fn event(&self) -> &EventCount {
+        Source::event(&self.extents)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        // A record whose bytes are gone is a lag, so an extent is enough.
+        self.extents.is_ready()
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Source::watched(&self.extents)
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.extents.strategy()
+    }
+}
+
+impl Batches for Subscriber {
+    fn has_more(&mut self) -> bool {
+        self.extents.has_more()
+    }
+
+    fn mark(&mut self) -> Mark {
+        self.extents.mark()
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        self.extents.has_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        self.extents.lost()
+    }
+}
+
+impl Waitable for Subscriber {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl HasSequence for Subscriber {
+    fn next_sequence(&self) -> Sequence {
+        self.extents.next_sequence()
+    }
+}
+
+impl Numbered for Subscriber {}
+
+/// A message is a copy of a record.
+impl Receive for Subscriber {
+    type Item = Box<[u8]>;
+
+    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
+        // (An empty one: it allocates only if there is a record.)
+        let mut buffer = Vec::new();
+        let look = NextRecord { subscriber: self, buffer: &mut buffer }.poll();
+        look.map(|found| found.map(|_| buffer.into()))
+    }
+}
+
+/// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by the publisher, or by
+/// the close.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl Subscriber {
+    /// Receives the next record, like [`recv`](Self::recv), in a task: the task waits, not its thread. After
+    /// a lag it goes on with the oldest record that is still whole.
+    ///
+    /// There is no form for a batch, as there is none of [`recv`](Self::recv): each record is proved whole by
+    /// itself, after its copy. Await the first one, and take those behind it by
+    /// [`try_recv`](Self::try_recv), which never waits.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. So it can be a
+    /// branch of a `select!`. (What a lag has skipped stays counted.)
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(1024);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let writer = std::thread::spawn(move || publisher.publish(b"hello"));
+    /// pollster::block_on(async {
+    ///     let mut buffer = Vec::new();
+    ///     assert_eq!(subscriber.recv_async(&mut buffer).await, Ok(5));
+    ///     assert_eq!(buffer, b"hello");
+    /// });
+    /// # writer.join().unwrap().unwrap();
+    /// ```
+    ///
+    /// All that is there, and at least one:
+    ///
+    /// ```
+    /// # let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(1024);
+    /// # let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
+    /// publisher.publish(b"one").unwrap();
+    /// publisher.publish(b"four").unwrap();
+    /// let bytes = pollster::block_on(async {
+    ///     let mut bytes = subscriber.recv_async(&mut buffer).await?;
+    ///     while let Ok(more) = subscriber.try_recv(&mut buffer) {
+    ///         bytes += more;
+    ///     }
+    ///     Ok::<_, annulus::RecvError>(bytes)
+    /// })?;
+    /// assert_eq!(bytes, 7);
+    /// # Ok::<(), annulus::RecvError>(())
+    /// ```
+    pub fn recv_async<'s>(
+        &'s mut self,
+        buffer: &'s mut Vec<u8>,
+    ) -> impl Future<Output = Result<usize, RecvError>> + Unpin + 's {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Waiting::new(NextRecord { subscriber: self, buffer }) }
+    }
+
+    /// Receives the next record like [`recv_async`](Self::recv_async), but reports a lag, like
+    /// [`recv_or_lag`](Self::recv_or_lag).
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. A lag that it has
+    /// not reported is reported by the next receive.
+    ///
+    /// # Errors
+    ///
+    /// [`Lagged`](LossyRecvError::Lagged): records were lost since the last receive. It says how many.
+    /// [`Closed`](LossyRecvError::Closed): the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
+    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
+    /// for record in [[1; 32], [2; 32], [3; 32]] {
+    ///     publisher.publish(&record).unwrap();
+    /// }
+    /// pollster::block_on(async {
+    ///     let lagged = Err(LossyRecvError::Lagged { skipped: 1 });
+    ///     assert_eq!(subscriber.recv_or_lag_async(&mut buffer).await, lagged);
+    ///     assert_eq!(subscriber.recv_or_lag_async(&mut buffer).await, Ok(32));
+    /// });
+    /// ```
+    pub fn recv_or_lag_async<'s>(
+        &'s mut self,
+        buffer: &'s mut Vec<u8>,
+    ) -> impl Future<Output = Result<usize, LossyRecvError>> + Unpin + 's {
+        // SAFETY: as above.
+        unsafe { Waiting::new(NextOrLag(NextRecord { subscriber: self, buffer })) }
+    }
+
+    /// A stream of the records, each in a box of its own. It ends when the ring is closed and nothing is
+    /// left, not on a lag, and not while there is no record. Once it has ended, it stays so. (To use one
+    /// buffer again and again, call [`recv_async`](Self::recv_async) in a loop.)
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no record that it did not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(1024);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(b"one").unwrap();
+    /// publisher.publish(b"four").unwrap();
+    /// drop(publisher);
+    /// let lengths = subscriber.stream().map(|record| record.len());
+    /// assert_eq!(pollster::block_on(lengths.collect::<Vec<_>>()), [3, 4]);
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = Box<[u8]>> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the subscriber.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(1024);
+    /// let records = subscribable.subscribe().into_stream();
+    /// publisher.publish(b"one").unwrap();
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(records.collect::<Vec<_>>()), [Box::from(*b"one")]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = Box<[u8]>> + Unpin {
+        Streaming::messages_of(self)
+    }
+}
+
+#[cfg(feature = "std")]
+impl Subscriber {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<Box<[u8]>, LossyRecvError>> {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Finding::new(RecordOrLag(self), |or_lag| or_lag.0.strategy()) }
+    }
+}
+
+/// A subscriber that waits for a record of its own, or for a lag.
+#[cfg(feature = "std")]
+struct RecordOrLag<'s>(&'s mut Subscriber);
+
+#[cfg(feature = "std")]
+impl Wait for RecordOrLag<'_> {
+    type Found = Result<Box<[u8]>, LossyRecvError>;
+
+    // Unreached: asked of the first arm of a select that waits; in the tests that is another one
+    fn event(&self) -> &EventCount {
+        Source::event(&*self.0)
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Source::watched(&*self.0)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        let mut buffer = Vec::new();
+        let look = NextOrLag(NextRecord { subscriber: self.0, buffer: &mut buffer }).poll();
+        look.map(|found| found.map(|_| buffer.into()))
+    }
+}
+
+impl Subscriber {
     /// How many records could be received now: those that were published, are still whole, and were not
     /// received yet. Records that a lag would skip do not count. Meanwhile more may come, and some may be
     /// overwritten. While the publisher rests, the number is exact. Takes as many steps as a lag.
@@ -323,99 +763,6 @@ impl Subscriber {
             lagged: self.total_lagged(),
             corrupt: 0,
             pending: self.pending(),
-        }
-    }
-
-    #[cfg(feature = "std")]
-    fn recv_until(
-        &mut self,
-        buffer: &mut Vec<u8>,
-        deadline: impl FnOnce() -> Option<Instant>,
-    ) -> Result<usize, RecvTimeoutError> {
-        if let Ok(length) = self.next(buffer) {
-            return Ok(length);
-        }
-        let strategy = self.extents.wait_strategy();
-        in_time(wait_until(&mut NextRecord { subscriber: self, buffer }, strategy, deadline()))
-    }
-
-    /// The one read that everything else is made of: the record at the cursor, which the cursor passes if the
-    /// record is whole. If not, the buffer is empty.
-    #[inline]
-    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Miss<Infallible>> {
-        buffer.clear();
-        let mut extent = MaybeUninit::uninit();
-        let extent = match self.extents.read(&mut extent) {
-            Ok(extent) => extent.take(),
-            Err(Miss::Empty) => return Err(Miss::Empty),
-            Err(Miss::Closed) => return Err(Miss::Closed),
-            // (Nothing is corrupt within one process.)
-            Err(Miss::Lapped | Miss::Corrupt(_)) => return Err(Miss::Lapped),
-        };
-        if !self.area.read(extent, buffer) {
-            return Err(Miss::Lapped);
-        }
-        self.extents.pass();
-        Ok(buffer.len())
-    }
-
-    /// Goes on after a lag and says how many records that cost.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn go_on(&mut self) -> u64 {
-        self.recovery = self.recovery_in(self.frontier());
-        let skipped = self.extents.skip_to(self.recovery.resume);
-        self.extents.shared.note_lag(skipped);
-        skipped
-    }
-
-    fn frontier(&self) -> Frontier {
-        let cursor = self.extents.cursor;
-        // (The bug goes by the extents only.)
-        if mutated!("bytes_go_on_by_extents") {
-            return self.extents.shared.ring.frontier(cursor);
-        }
-        frontier(&self.extents.shared, &self.area, cursor)
-    }
-
-    /// Where it would go on, if it was lapped.
-    fn recovery_in(&self, frontier: Frontier) -> Recovery {
-        // Of records this long, the ring holds as many as stand now. Half of them are never all: so this does
-        // not pass the newest.
-        let standing = frontier.head.since(frontier.oldest);
-        self.recovery.next_among(frontier, standing, self.extents.cursor)
-    }
-}
-
-/// A subscriber that waits for a record, and the buffer for it.
-pub(super) struct NextRecord<'s> {
-    pub(super) subscriber: &'s mut Subscriber,
-    pub(super) buffer: &'s mut Vec<u8>,
-}
-
-impl Wait for NextRecord<'_> {
-    type Found = Result<usize, RecvError>;
-
-    fn event(&self) -> &EventCount {
-        Wait::event(&self.subscriber.extents)
-    }
-
-    // Unreached: where the processor waits by the word (the strategy Monitor)
-    fn watched(&self) -> Option<&AtomicU64> {
-        Wait::watched(&self.subscriber.extents)
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        match self.subscriber.next(self.buffer) {
-            Ok(length) => Look::Found(Ok(length)),
-            Err(Miss::Closed) => Look::Found(Err(RecvError)),
-            Err(Miss::Empty) => Look::Nothing,
-            // The record that lapped it may be the last one for a long time. Records are there, and no
-            // publisher will notify for them.
-            Err(Miss::Lapped) => {
-                self.subscriber.go_on();
-                Look::Again
-            }
         }
     }
 }

@@ -1,16 +1,22 @@
 //! [`MpEventPublisher`]: one of many handles that change events.
 
+#[cfg(feature = "std")]
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use super::publisher::{Reset, replace};
+use super::{EventSubscribable, EventSubscriber};
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
-use crate::broadcast::event::reset::Reset;
-use crate::broadcast::event::{EventSubscribable, EventSubscriber};
 use crate::broadcast::handle::{Handle, Publishing};
+#[cfg(feature = "async")]
+use crate::broadcast::slot_access::claimed;
+#[cfg(feature = "std")]
+use crate::broadcast::slot_access::{Claimable, Claiming};
 use crate::broadcast::slot_access::{ClaimedRun, claim, claim_by, claim_now, has_free_slot};
 use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
@@ -18,7 +24,12 @@ use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
+#[cfg(feature = "std")]
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::transmits;
 use crate::wait::WaitStrategy;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, Choice, Deadline, Finding, SendChoice, Sending};
 
 /// A writing end of a ring of owned events with many publishers, made by
 /// [`event::mp_channel`](crate::event::mp_channel).
@@ -159,7 +170,251 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         });
         self.publish_spare(claimed)
     }
+}
 
+// The way of an event.
+impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+    /// Lets `change` at this publisher's own event.
+    #[inline]
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
+        self.reset.reset(&mut self.spare);
+        change(&mut self.spare);
+    }
+
+    /// Publishes this publisher's own event in the slot that was claimed for it, if one was. Takes what was
+    /// there.
+    #[inline]
+    pub(super) fn publish_spare<E: GiveBack<()>>(
+        &mut self,
+        claimed: Result<ClaimedRun, Refusal>,
+    ) -> Result<(), E> {
+        // Decision 0022: swapped in, not changed in place.
+        let (shared, spare) = (&self.shared, &mut self.spare);
+        if_admitted(claimed, (), |ClaimedRun { first, .. }, ()| {
+            // SAFETY: the caller has claimed `first` for this call.
+            unsafe { put(shared, first, |event| core::mem::swap(event, spare)) };
+        })
+    }
+
+    /// The handle.
+    #[inline]
+    pub(super) fn shared(&self) -> &Handle<Owned<T>, Publishing> {
+        &self.shared
+    }
+}
+
+/// Publishes the event in a place that was claimed, once `change` has returned; returns what that returned.
+/// `change` is the library's and does not panic: a place that is claimed must be filled.
+///
+/// # Safety
+///
+/// The caller has claimed `sequence`, and calls this once for it.
+#[inline]
+pub(super) unsafe fn put<T, C>(
+    shared: &Handle<Owned<T>, Publishing>,
+    sequence: Sequence,
+    change: impl FnOnce(&mut T) -> C,
+) -> C {
+    // SAFETY: the handle keeps the ring alive. Nobody else has claimed `sequence`, the writer of the lap
+    // before has left its slot, and the claim was below the gate's limit, so every subscriber is done with
+    // the event a lap before (`gate.rs`).
+    let changed = unsafe {
+        let changed = shared.slots().change(sequence, change);
+        shared.slots().finish(sequence);
+        changed
+    };
+    shared.published.notify();
+    changed
+}
+
+/// Whole values: [`send`](Self::send) and similar verbs replace the event by `value`. They do not reset the
+/// event first, because nothing of it is left.
+impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+    /// Publishes `value`, in one order with the values of other publishers. Waits with the [`WaitStrategy`]
+    /// of the ring while the slowest subscriber has `capacity` events to process. Never waits for subscribers
+    /// while there is none.
+    ///
+    /// This call drops the event of one lap before, after `value` is published. So a value that owns memory
+    /// costs an allocation where it is made, and a free here. [`publish`](Self::publish) changes the event in
+    /// place instead, and uses its memory again.
+    ///
+    /// Do not call it in a closure that processes an event of the same ring: see [`publish`](Self::publish).
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the value back if nobody is left to receive (every subscriber is gone, and
+    /// every [`EventSubscribable`] too), or if somebody has
+    /// [closed](Self::close) the ring, also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::event::mp_channel(4, String::new);
+    /// let [mut first, mut second] = [subscribable.subscribe(), subscribable.subscribe()];
+    /// publisher.send("hello".to_owned())?;
+    /// assert_eq!(first.recv(), Ok("hello".to_owned()));
+    /// assert_eq!(second.recv(), Ok("hello".to_owned()));
+    /// # Ok::<(), annulus::PublishError<String>>(())
+    /// ```
+    #[inline]
+    pub fn send(&self, value: T) -> Result<(), PublishError<T>> {
+        self.put_admitted(claim(self.shared(), 1), value)
+    }
+
+    /// As [`send`](Self::send), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Self::send).
+    #[inline]
+    pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+        self.put_admitted(claim_by(self.shared(), 1, strategy, None), value)
+    }
+
+    /// As [`send`](Self::send), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
+    /// has `capacity` events to process, or if another publisher has not finished with the slot one lap
+    /// before; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
+    #[inline]
+    pub fn try_send(&self, value: T) -> Result<(), TryPublishError<T>> {
+        self.put_admitted(claim_now(self.shared()), value)
+    }
+
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still publishes if there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishTimeoutError`] gives the value back.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+        self.send_until(value, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send_timeout`](Self::send_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+        self.send_until(value, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn send_until(&self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+        self.put_admitted(claim_by(self.shared(), 1, self.shared().strategy, deadline), value)
+    }
+
+    /// Publishes `value` in the slot that was claimed for it, if one was. Drops what was there afterwards.
+    #[inline(always)]
+    pub(super) fn put_admitted<E: GiveBack<T>>(
+        &self,
+        claimed: Result<ClaimedRun, Refusal>,
+        value: T,
+    ) -> Result<(), E> {
+        if_admitted(claimed, value, |ClaimedRun { first, .. }, value| {
+            // SAFETY: the caller has claimed `first` for this call.
+            drop(unsafe { put(self.shared(), first, |event| replace(event, value)) });
+        })
+    }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+    /// Changes an event by `change`, then publishes it, like [`publish`](Self::publish), in a task: the task
+    /// waits for the slowest subscriber, not its thread. The closure runs at the first poll.
+    ///
+    /// *Cancel safety*: if the future is dropped before it has returned, nothing is published. If it was
+    /// polled, the closure has run, and the next closure gets the event as this one left it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] if nobody is left to receive, or if somebody has closed the ring. The closure has run
+    /// then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::mp_channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// pollster::block_on(publisher.publish_async(|text| text.push_str("hello"))).unwrap();
+    /// assert_eq!(subscriber.process(|text| text.len()), Ok(5));
+    /// ```
+    pub async fn publish_async(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
+        self.change(change);
+        let claimed = claimed(self.shared()).await;
+        self.publish_spare(claimed)
+    }
+
+    /// Publishes `value` like [`send`](Self::send), in a task: the task waits for the slowest subscriber, not
+    /// its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has published nothing. The value
+    /// is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the value back: nobody is left to receive, or somebody has closed the ring,
+    /// also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::event::mp_channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// pollster::block_on(publisher.send_async("hello".to_owned())).unwrap();
+    /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
+    /// ```
+    pub async fn send_async(&self, value: T) -> Result<(), PublishError<T>> {
+        let claimed = claimed(self.shared()).await;
+        self.put_admitted(claimed, value)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
+        let claiming = Claiming::by(self, self.shared());
+        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        let room = unsafe { Finding::new(claiming, Claiming::strategy) };
+        Sending::in_claim(room, |claiming, found, value| claiming.publisher.put_admitted(found, value))
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpEventPublisher<T, R> {}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, R: Reset<T>> HasRoom for MpEventPublisher<T, R> {
+    fn room(&mut self) -> Box<dyn Arm + '_> {
+        let claimable = Claimable::of(self.shared());
+        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        Box::new(unsafe { Finding::that_takes_nothing(claimable, Claimable::strategy) })
+    }
+}
+
+transmits! {
+    [T: Send + Sync, R: Reset<T>] MpEventPublisher<T, R>: T;
+    |publisher, value| now: publisher.put_admitted(claim_now(publisher.shared()), value),
+    |strategy, deadline| late: {
+        let strategy = strategy.unwrap_or(publisher.shared().strategy);
+        publisher.put_admitted(claim_by(publisher.shared(), 1, strategy, deadline), value)
+    },
+    closed: publisher.is_closed(),
+    task: MpEventPublisher::send_async(publisher, value),
+}
+
+impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// How many events all publishers of the ring have published, or are publishing.
     #[must_use]
     pub fn published(&self) -> u64 {
@@ -218,58 +473,6 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         make: "let (publisher, subscribable) = annulus::event::mp_channel(8, || 0);",
         |publisher| &publisher.shared
     }
-
-    /// Lets `change` at this publisher's own event.
-    #[inline]
-    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
-        self.reset.reset(&mut self.spare);
-        change(&mut self.spare);
-    }
-
-    /// Publishes this publisher's own event in the slot that was claimed for it, if one was. Takes what was
-    /// there.
-    #[inline]
-    pub(super) fn publish_spare<E: GiveBack<()>>(
-        &mut self,
-        claimed: Result<ClaimedRun, Refusal>,
-    ) -> Result<(), E> {
-        // Decision 0022: swapped in, not changed in place.
-        let (shared, spare) = (&self.shared, &mut self.spare);
-        if_admitted(claimed, (), |ClaimedRun { first, .. }, ()| {
-            // SAFETY: the caller has claimed `first` for this call.
-            unsafe { put(shared, first, |event| core::mem::swap(event, spare)) };
-        })
-    }
-
-    /// The handle.
-    #[inline]
-    pub(super) fn shared(&self) -> &Handle<Owned<T>, Publishing> {
-        &self.shared
-    }
-}
-
-/// Publishes the event in a place that was claimed, once `change` has returned; returns what that returned.
-/// `change` is the library's and does not panic: a place that is claimed must be filled.
-///
-/// # Safety
-///
-/// The caller has claimed `sequence`, and calls this once for it.
-#[inline]
-pub(super) unsafe fn put<T, C>(
-    shared: &Handle<Owned<T>, Publishing>,
-    sequence: Sequence,
-    change: impl FnOnce(&mut T) -> C,
-) -> C {
-    // SAFETY: the handle keeps the ring alive. Nobody else has claimed `sequence`, the writer of the lap
-    // before has left its slot, and the claim was below the gate's limit, so every subscriber is done with
-    // the event a lap before (`gate.rs`).
-    let changed = unsafe {
-        let changed = shared.slots().change(sequence, change);
-        shared.slots().finish(sequence);
-        changed
-    };
-    shared.published.notify();
-    changed
 }
 
 impl<T: Send + Sync, R: Reset<T>> Clone for MpEventPublisher<T, R> {

@@ -1,5 +1,9 @@
 //! [`EventPublisher`]: the only handle that changes events.
+//!
+//! [`Reset`]: what is done to an event before a closure gets it.
 
+#[cfg(feature = "std")]
+use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -7,10 +11,11 @@ use std::time::{Duration, Instant};
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
-use crate::broadcast::event::reset::Reset;
 use crate::broadcast::event::{EventSubscribable, EventSubscriber};
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::single::Single;
+use crate::broadcast::publisher::Single;
+#[cfg(feature = "async")]
+use crate::broadcast::publisher::admitted;
 use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
@@ -18,6 +23,13 @@ use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted
 use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sync::mutated;
+#[cfg(feature = "std")]
+use crate::transmit::await_room::{Alone, AwaitRoom};
+#[cfg(feature = "std")]
+use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::transmits;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The writing end of a ring of owned events, made by [`event::channel`](crate::event::channel).
@@ -205,70 +217,10 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         }
         count
     }
+}
 
-    /// How many events have been published.
-    #[inline]
-    #[must_use]
-    pub fn published(&self) -> u64 {
-        self.single.published()
-    }
-
-    /// How many events the ring has: the number given to its constructor.
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.single.shared.ring.capacity()
-    }
-
-    /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
-    /// [closed](Self::close) the ring.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.single.shared.refuses()
-    }
-
-    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
-    /// may join and leave meanwhile. An [`EventSubscribable`] does not
-    /// count, so somebody may still join when this is 0.
-    #[must_use]
-    pub fn subscriber_count(&self) -> usize {
-        self.single.shared.subscriber_count()
-    }
-
-    awaits_subscribers! {
-        make: "let (publisher, subscribable) = annulus::event::channel(8, || 0);",
-        |publisher| &publisher.single.shared
-    }
-
-    /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers process what was
-    /// published, then get `Closed`. Threads that wait in the ring are woken. From now on publishing fails.
-    /// No effect on a closed ring.
-    pub fn close(&self) {
-        self.single.shared.close_as_publisher();
-    }
-
-    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open. If a closure is
-    /// changing an event when the ring is closed, that event is published when the closure has returned, and
-    /// subscribers wait for it.
-    #[must_use]
-    pub fn closer(&self) -> Closer
-    where
-        T: 'static,
-    {
-        self.single.shared.closer()
-    }
-
-    subscribes! {
-        make: "let (publisher, subscribable) = annulus::event::channel(8, String::new);",
-        |handle| EventSubscribable<T>: EventSubscribable::new(handle.single.shared.inviter_of_publisher()),
-        EventSubscriber<T>
-    }
-
-    observable! {
-        where T: 'static,
-        |handle| stats: handle.single.shared.stats(),
-        observer: handle.single.shared.observer()
-    }
-
+// The way of an event.
+impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// Makes sure that the next event may be changed, and announces that it is about to be:
     /// [`put`](Self::put) follows. Waits by the strategy of the ring.
     #[inline(always)]
@@ -345,6 +297,138 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     }
 }
 
+/// What happens to an event before a closure gets it: nothing (`()`), or a function call. It is a type, so
+/// publishers without a function have no extra step.
+///
+/// You need not implement it: [`event::channel_with_reset`](crate::event::channel_with_reset) takes the
+/// function.
+pub trait Reset<T>: Copy + Send + Sync + sealed::Sealed {
+    #[doc(hidden)]
+    fn reset(self, event: &mut T);
+}
+
+impl<T> Reset<T> for () {
+    #[inline(always)]
+    fn reset(self, _: &mut T) {}
+}
+
+impl<T> Reset<T> for fn(&mut T) {
+    #[inline(always)]
+    fn reset(self, event: &mut T) {
+        self(event);
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for () {}
+    impl<T> Sealed for fn(&mut T) {}
+}
+
+/// Whole values: [`send`](Self::send) and similar verbs replace the event by `value`. They do not reset the
+/// event first, because nothing of it is left.
+impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+    /// Publishes `value`. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has
+    /// `capacity` events to process. Never waits for subscribers while there is none.
+    ///
+    /// This call drops the event of one lap before, after `value` is published. So a value that owns memory
+    /// costs an allocation where it is made, and a free here. [`publish`](Self::publish) changes the event in
+    /// place instead, and uses its memory again.
+    ///
+    /// Do not call it in a closure that processes an event of the same ring: see [`publish`](Self::publish).
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the value back if nobody is left to receive (every subscriber is gone, and
+    /// every [`EventSubscribable`] too), or if somebody has
+    /// [closed](Self::close) the ring, also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let [mut first, mut second] = [subscribable.subscribe(), subscribable.subscribe()];
+    /// publisher.send("hello".to_owned())?;
+    /// assert_eq!(first.recv(), Ok("hello".to_owned()));
+    /// assert_eq!(second.recv(), Ok("hello".to_owned()));
+    /// # Ok::<(), annulus::PublishError<String>>(())
+    /// ```
+    #[inline]
+    pub fn send(&mut self, value: T) -> Result<(), PublishError<T>> {
+        let admitted = self.admit();
+        self.put_admitted(admitted, value)
+    }
+
+    /// As [`send`](Self::send), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Self::send).
+    #[inline]
+    pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+        let admitted = self.admit_by(strategy, None);
+        self.put_admitted(admitted, value)
+    }
+
+    /// As [`send`](Self::send), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
+    /// has `capacity` events to process; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
+    #[inline]
+    pub fn try_send(&mut self, value: T) -> Result<(), TryPublishError<T>> {
+        let admitted = self.try_admit();
+        self.put_admitted(admitted, value)
+    }
+
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still publishes if there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishTimeoutError`] gives the value back.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+        self.send_until(value, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send_timeout`](Self::send_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+        self.send_until(value, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+        let admitted = self.admit_until(deadline);
+        self.put_admitted(admitted, value)
+    }
+
+    /// Replaces the next event by `value`, if that was admitted.
+    #[inline(always)]
+    pub(super) fn put_admitted<E: GiveBack<T>>(
+        &mut self,
+        admitted: Result<(), Refusal>,
+        value: T,
+    ) -> Result<(), E> {
+        if_admitted(admitted, value, |(), value| drop(self.put(|event| replace(event, value))))
+    }
+}
+
+/// Puts `value` in the event's place, and returns what was there.
+#[inline]
+// Decision 0024: the caller drops it after the publication.
+pub(super) fn replace<T>(event: &mut T, value: T) -> T {
+    if mutated!("event_send_keeps_the_old") { value } else { core::mem::replace(event, value) }
+}
+
 /// An event that was announced, while a closure changes it: if that panics, the announcement is taken back.
 struct Announced<'a, T> {
     shared: &'a Handle<Owned<T>, Publishing>,
@@ -360,6 +444,186 @@ impl<T> Drop for Announced<'_, T> {
             unsafe { self.shared.slots().take_back(self.sequence, self.shared.ring.capacity()) };
             self.shared.withdraw(self.sequence);
         }
+    }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+    /// Changes the next event by `change` and publishes it, like [`publish`](Self::publish), in a task: the
+    /// task waits for the slowest subscriber, not its thread.
+    ///
+    /// *Cancel safety*: if the future is dropped before it has returned, the closure has not run, and nothing
+    /// is published.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the closure back, which has not run: nobody is left to receive, or somebody has
+    /// closed the ring, also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, Vec::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let published = pollster::block_on(publisher.publish_async(|bytes: &mut Vec<u8>| bytes.extend(b"abc")));
+    /// assert!(published.is_ok());
+    /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
+    /// ```
+    pub async fn publish_async<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
+        let admitted = self.admitted().await;
+        self.change(admitted, change)
+    }
+
+    /// Publishes `value` like [`send`](Self::send), in a task: the task waits for the slowest subscriber, not
+    /// its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has published nothing. The value
+    /// is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the value back: nobody is left to receive, or somebody has closed the ring,
+    /// also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// pollster::block_on(publisher.send_async("hello".to_owned())).unwrap();
+    /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
+    /// ```
+    pub async fn send_async(&mut self, value: T) -> Result<(), PublishError<T>> {
+        let admitted = self.admitted().await;
+        self.put_admitted(admitted, value)
+    }
+
+    /// As [`admit`](Self::admit), in a task: what follows is in the same poll.
+    async fn admitted(&mut self) -> Result<(), Refusal> {
+        admitted(&mut self.single).await?;
+        self.announce()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
+        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        let room = unsafe { Finding::new(AwaitRoom(self), AwaitRoom::strategy) };
+        Sending::new(room, |AwaitRoom(publisher), found, value| {
+            let admitted = found.and_then(|()| publisher.announce());
+            publisher.put_admitted(admitted, value)
+        })
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for EventPublisher<T, R> {}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, R: Reset<T>> HasRoom for EventPublisher<T, R> {
+    fn room(&mut self) -> Box<dyn Arm + '_> {
+        // SAFETY: as above.
+        Box::new(unsafe { Finding::that_takes_nothing(AwaitRoom(self), AwaitRoom::strategy) })
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, R: Reset<T>> Alone for EventPublisher<T, R> {
+    fn released(&self) -> &EventCount {
+        self.single.released()
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        self.single.look_for_room()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.single.strategy()
+    }
+}
+
+transmits! {
+    [T: Send + Sync, R: Reset<T>] EventPublisher<T, R>: T;
+    |publisher, value| now: {
+        let admitted = publisher.try_admit();
+        publisher.put_admitted(admitted, value)
+    },
+    |strategy, deadline| late: {
+        let strategy = strategy.unwrap_or(publisher.single.shared.strategy);
+        let admitted = publisher.admit_by(strategy, deadline);
+        publisher.put_admitted(admitted, value)
+    },
+    closed: publisher.is_closed(),
+    task: publisher.send_async(value),
+}
+
+impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+    /// How many events have been published.
+    #[inline]
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.single.published()
+    }
+
+    /// How many events the ring has: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.single.shared.ring.capacity()
+    }
+
+    /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
+    /// [closed](Self::close) the ring.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.single.shared.refuses()
+    }
+
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
+    /// may join and leave meanwhile. An [`EventSubscribable`] does not
+    /// count, so somebody may still join when this is 0.
+    #[must_use]
+    pub fn subscriber_count(&self) -> usize {
+        self.single.shared.subscriber_count()
+    }
+
+    awaits_subscribers! {
+        make: "let (publisher, subscribable) = annulus::event::channel(8, || 0);",
+        |publisher| &publisher.single.shared
+    }
+
+    /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers process what was
+    /// published, then get `Closed`. Threads that wait in the ring are woken. From now on publishing fails.
+    /// No effect on a closed ring.
+    pub fn close(&self) {
+        self.single.shared.close_as_publisher();
+    }
+
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open. If a closure is
+    /// changing an event when the ring is closed, that event is published when the closure has returned, and
+    /// subscribers wait for it.
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        self.single.shared.closer()
+    }
+
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::event::channel(8, String::new);",
+        |handle| EventSubscribable<T>: EventSubscribable::new(handle.single.shared.inviter_of_publisher()),
+        EventSubscriber<T>
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.single.shared.stats(),
+        observer: handle.single.shared.observer()
     }
 }
 

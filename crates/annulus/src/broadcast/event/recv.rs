@@ -2,17 +2,25 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 use core::iter::FusedIterator;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
+
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
 
 use super::EventSubscriber;
 use crate::broadcast::mode::{Lossless, Mode};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
+use crate::receive::Receive;
 use crate::sync::mutated;
-use crate::wait::WaitStrategy;
+use crate::wait::{Look, WaitStrategy};
+#[cfg(feature = "async")]
+use crate::wait::{Streaming, Waiting};
 
 /// Events by value, if they are `Clone`. Each subscriber clones the event for itself. The event counts as
 /// processed as soon as it is cloned, also for stages after this one, although the work on the clone has not
@@ -208,6 +216,119 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// ```
     pub fn iter(&mut self) -> Iter<'_, T, M> {
         Iter::of(self)
+    }
+}
+
+impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
+    type Item = T;
+
+    #[inline]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.try_recv().into()
+    }
+
+    #[inline]
+    fn poll_in_hand(&mut self) -> Look<Result<T, RecvError>> {
+        self.poll_next().map(|()| self.take_in_hand()).into()
+    }
+
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
+    }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// Returns a clone of the next event, like [`recv`](Self::recv), in a task: the task waits, not its
+    /// thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.send("hello".to_owned()).unwrap();
+    /// assert_eq!(pollster::block_on(subscriber.recv_async()), Ok("hello".to_owned()));
+    /// ```
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+        Waiting::next_of(self)
+    }
+
+    /// Waits for an event like [`recv_async`](Self::recv_async). Then clones it and the events behind it into
+    /// the front of `buffer`, like [`recv_batch`](Self::recv_batch). Returns how many: at least one, or 0 if
+    /// `buffer` is empty.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.send("hello".to_owned()).unwrap();
+    /// let mut buffer = [const { String::new() }; 4];
+    /// assert_eq!(pollster::block_on(subscriber.recv_batch_async(&mut buffer)), Ok(1));
+    /// assert_eq!(buffer[0], "hello");
+    /// ```
+    pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        self.wait_async().await?;
+        // It is there, and stays there.
+        Ok(self.try_recv_batch(buffer))
+    }
+
+    /// A stream of clones of the events. It ends when the ring is closed and nothing is left. Once it has
+    /// ended, it stays so.
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no event that it did not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(subscriber.stream().collect::<String>()), "ab");
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the subscriber.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let texts = subscribable.subscribe().into_stream();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(texts.collect::<String>()), "ab");
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
     }
 }
 

@@ -3,6 +3,8 @@
 //! Its cursor in the gate moves on only when it is done with an event, so nobody changes what it reads.
 
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 use core::ops::{ControlFlow, Deref};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -11,18 +13,24 @@ use crate::base::hint::unlikely;
 use crate::base::sequence::Sequence;
 use crate::broadcast::handle::Handle;
 use crate::broadcast::mode::{Lossless, Mode, Unstaged};
-use crate::broadcast::process_by::{process_batch_in_other_ways, process_in_other_ways};
+use crate::broadcast::process::{process_batch_in_other_ways, process_in_other_ways};
+use crate::broadcast::progress::{DependencyBarrier, StageProgress, Tracked, Upstream};
+use crate::broadcast::stage::{Staged, after_others, stage};
 use crate::broadcast::subscriber::wait_without_deadline;
-use crate::error::{RecvError, TryRecvError};
+use crate::error::{RecvError, TryRecvError, UpstreamError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::observer::observable;
+use crate::receive::batches::{Batches, HasSequence, Lend, Mark};
+use crate::receive::{Numbered, ReceiveRef, Waitable};
 use crate::ring::Owned;
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, mutated};
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::wait_until;
-use crate::wait::{EventCount, Look, Wait, WaitStrategy, own_strategy};
+use crate::wait::{Choice, Finding, wait_until};
+use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
 ///
@@ -211,135 +219,10 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.poll_next().ok()?;
         Some(Ref { subscriber: self })
     }
+}
 
-    /// Waits with the [`WaitStrategy`] of the ring until there is an event. Then [`peek`](Self::peek) and the
-    /// other verbs find it.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the ring is closed and nothing is left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish(|number| *number = 7).unwrap();
-    /// subscriber.wait()?;
-    /// assert_eq!(*subscriber.peek().unwrap(), 7);
-    /// # Ok::<(), annulus::RecvError>(())
-    /// ```
-    #[inline]
-    pub fn wait(&mut self) -> Result<(), RecvError> {
-        self.wait_as(None)
-    }
-
-    /// As [`wait`](Self::wait), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`wait`](Self::wait).
-    #[doc(alias = "wait_with")]
-    #[inline]
-    pub fn wait_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
-        self.wait_as(Some(strategy))
-    }
-
-    /// Waits by `strategy`, or by that of the ring, which is looked up only if it has to wait.
-    #[inline(always)]
-    fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
-        match self.poll_next() {
-            Ok(()) => Ok(()),
-            Err(_) => wait_without_deadline(self, strategy.unwrap_or(self.wait_strategy())),
-        }
-    }
-
-    /// As [`wait`](Self::wait), but gives up after `timeout` on the monotonic clock.
-    ///
-    /// # Errors
-    ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// the ring is closed and nothing is left.
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
-        self.wait_timed(Instant::now().checked_add(timeout))
-    }
-
-    /// As [`wait_timeout`](Self::wait_timeout), but gives up at `deadline`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`wait_timeout`](Self::wait_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn wait_deadline(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
-        self.wait_timed(Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
-        in_time(wait_until(self, self.wait_strategy(), deadline))
-    }
-
-    /// How many events could be processed now. With many publishers, only events before the first one that is
-    /// still being published count.
-    #[doc(alias = "pending")]
-    #[must_use]
-    pub fn len(&self) -> usize {
-        let head = self.shared.ring.frontier(self.cursor).head;
-        self.shared.end_before(head).since(self.cursor) as usize
-    }
-
-    /// Whether no event could be processed now: [`len`](Self::len) is 0.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The sequence number of the event that comes next. The events of a ring are numbered from 0.
-    #[inline]
-    #[must_use]
-    pub fn cursor(&self) -> u64 {
-        self.cursor.get()
-    }
-
-    /// How many events this subscriber has processed.
-    #[inline]
-    #[must_use]
-    pub fn total_received(&self) -> u64 {
-        self.cursor.since(self.start)
-    }
-
-    /// How many events the ring has: the number given to its constructor.
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
-    }
-
-    /// Whether all publishers are gone, or somebody has closed the ring. Events may still be left to process.
-    /// A message that is being published may still come, too: only `Closed` from a receive is the end.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.shared.is_closed()
-    }
-
-    own_strategy! {
-        make: "let mut reader = annulus::event::channel(8, || 0).1.subscribe();",
-        |handle| ring: handle.shared.strategy
-    }
-
-    observable! {
-        where T: 'static,
-        |handle| stats: crate::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
-        observer: handle.shared.observer()
-    }
-
-    fn own_stats(&self) -> OwnStats {
-        let (position, received) = (self.cursor(), self.total_received());
-        OwnStats { position, received, lagged: 0, corrupt: 0, pending: self.len() as u64 }
-    }
-
+// The way of an event.
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// Whether the event at the cursor is there.
     #[inline]
     pub(super) fn poll_next(&mut self) -> Result<(), TryRecvError> {
@@ -505,6 +388,79 @@ impl<T: Send + Sync + fmt::Debug, M: Mode> fmt::Debug for Ref<'_, T, M> {
     }
 }
 
+// Waiting for an event.
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// Waits with the [`WaitStrategy`] of the ring until there is an event. Then [`peek`](Self::peek) and the
+    /// other verbs find it.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(|number| *number = 7).unwrap();
+    /// subscriber.wait()?;
+    /// assert_eq!(*subscriber.peek().unwrap(), 7);
+    /// # Ok::<(), annulus::RecvError>(())
+    /// ```
+    #[inline]
+    pub fn wait(&mut self) -> Result<(), RecvError> {
+        self.wait_as(None)
+    }
+
+    /// As [`wait`](Self::wait), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait`](Self::wait).
+    #[doc(alias = "wait_with")]
+    #[inline]
+    pub fn wait_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
+        self.wait_as(Some(strategy))
+    }
+
+    /// Waits by `strategy`, or by that of the ring, which is looked up only if it has to wait.
+    #[inline(always)]
+    fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
+        match self.poll_next() {
+            Ok(()) => Ok(()),
+            Err(_) => wait_without_deadline(self, strategy.unwrap_or(self.wait_strategy())),
+        }
+    }
+
+    /// As [`wait`](Self::wait), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
+    /// the ring is closed and nothing is left.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
+        self.wait_timed(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`wait_timeout`](Self::wait_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait_timeout`](Self::wait_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn wait_deadline(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
+        self.wait_timed(Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
+        in_time(wait_until(self, self.wait_strategy(), deadline))
+    }
+}
+
 impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     type Found = Result<(), RecvError>;
 
@@ -518,6 +474,304 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
 
     fn poll(&mut self) -> Look<Self::Found> {
         self.poll_next().into()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// How many events could be processed now. With many publishers, only events before the first one that is
+    /// still being published count.
+    #[doc(alias = "pending")]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let head = self.shared.ring.frontier(self.cursor).head;
+        self.shared.end_before(head).since(self.cursor) as usize
+    }
+
+    /// Whether no event could be processed now: [`len`](Self::len) is 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The sequence number of the event that comes next. The events of a ring are numbered from 0.
+    #[inline]
+    #[must_use]
+    pub fn cursor(&self) -> u64 {
+        self.cursor.get()
+    }
+
+    /// How many events this subscriber has processed.
+    #[inline]
+    #[must_use]
+    pub fn total_received(&self) -> u64 {
+        self.cursor.since(self.start)
+    }
+
+    /// How many events the ring has: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether all publishers are gone, or somebody has closed the ring. Events may still be left to process.
+    /// A message that is being published may still come, too: only `Closed` from a receive is the end.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    own_strategy! {
+        make: "let mut reader = annulus::event::channel(8, || 0).1.subscribe();",
+        |handle| ring: handle.shared.strategy
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: crate::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
+        observer: handle.shared.observer()
+    }
+
+    fn own_stats(&self) -> OwnStats {
+        let (position, received) = (self.cursor(), self.total_received());
+        OwnStats { position, received, lagged: 0, corrupt: 0, pending: self.len() as u64 }
+    }
+}
+
+// SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
+    fn event(&self) -> &EventCount {
+        Wait::event(self)
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Wait::watched(self)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        !matches!(self.poll(), Look::Nothing)
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.wait_strategy()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
+    fn is_staged(&self) -> bool {
+        self.shared.is_stage()
+    }
+
+    fn has_more(&mut self) -> bool {
+        self.there(1) > 0
+    }
+
+    fn mark(&mut self) -> Mark {
+        Mark::at(self.shared.end_before(self.shared.ring.end(self.cursor)).get())
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        mark.is_passed(|_, end| self.cursor() >= end)
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
+    type Lent = T;
+
+    fn lend(
+        &mut self,
+        most: usize,
+        mut look: impl FnMut(&T, u64, bool) -> ControlFlow<()>,
+    ) -> Look<Result<(), RecvError>> {
+        let mut sequences = self.cursor()..;
+        let look = |event: &T, end_of_batch| {
+            let sequence = sequences.start;
+            sequences.start += 1;
+            look(event, sequence, end_of_batch)
+        };
+        self.poll_next().map(|()| _ = self.process_while::<true>(most, look)).into()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
+    type Item = T;
+}
+
+impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> HasSequence for EventSubscriber<T, M> {
+    fn next_sequence(&self) -> Sequence {
+        self.cursor
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {}
+
+/// Until an event is there.
+#[cfg(any(feature = "std", feature = "async"))]
+pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut EventSubscriber<T, M>);
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
+    type Found = Result<(), RecvError>;
+
+    fn event(&self) -> &EventCount {
+        Wait::event(self.0)
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Wait::watched(self.0)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.0.poll()
+    }
+}
+
+/// Stages, like those of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed
+/// when its closure returns.
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// Turns the subscriber into a stage. A stage sees an event only after all of `upstreams` have processed
+    /// it, and other subscribers can follow the stage in turn. An upstream that is dropped no longer counts.
+    /// A stage can't be cloned: clone the subscriber before.
+    ///
+    /// # Panics
+    ///
+    /// If an upstream belongs to another ring. [`try_after`](Self::try_after) returns an error instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let mut first = subscribable.subscribe_tracked();
+    /// let mut second = subscribable.subscribe().after(&[&first]);
+    /// publisher.publish(|text| text.push('a')).unwrap();
+    /// assert!(second.try_process(|_| ()).is_err());
+    /// assert_eq!(first.try_process(|text| text.len()), Ok(1));
+    /// assert_eq!(second.try_process(|text| text.len()), Ok(1));
+    /// ```
+    #[doc(alias = "and_then")]
+    #[doc(alias = "new_branch")]
+    #[doc(alias = "join")]
+    #[must_use]
+    #[track_caller]
+    pub fn after(self, upstreams: &[&dyn Upstream]) -> EventSubscriber<T, Staged<M>>
+    where
+        M: Unstaged,
+    {
+        self.try_after(upstreams).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
+    }
+
+    after_others!(EventSubscriber);
+}
+
+impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
+    fn progress(&self) -> &StageProgress {
+        self.shared.role().progress()
+    }
+}
+
+impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// Waits until there is an event, like [`wait`](Self::wait), in a task: the task waits, not its thread.
+    /// Then [`peek`](Self::peek) and the other verbs find it.
+    ///
+    /// *Cancel safety*: it processes nothing, so nothing is lost if the future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(|number| *number = 7).unwrap();
+    /// pollster::block_on(subscriber.wait_async())?;
+    /// assert_eq!(*subscriber.peek().unwrap(), 7);
+    /// # Ok::<(), annulus::RecvError>(())
+    /// ```
+    pub fn wait_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Unpin {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Waiting::new(There(self)) }
+    }
+
+    /// Hands the next event to `look`, like [`process`](Self::process), in a task: the task waits, not its
+    /// thread. `look` must not wait for room in this ring: see the [type](Self).
+    ///
+    /// *Cancel safety*: a future that is dropped has processed nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `look` has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(|text| text.push_str("abc")).unwrap();
+    /// assert_eq!(pollster::block_on(subscriber.process_async(|text| text.len())), Ok(3));
+    /// ```
+    pub async fn process_async<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
+        self.wait_async().await?;
+        // It is there, and stays there.
+        self.process(look)
+    }
+
+    /// Hands up to `most` events to `look`, like [`process_batch`](Self::process_batch), in a task: the task
+    /// waits until there is an event, not its thread. `look` must not wait for room in this ring: see the
+    /// [type](Self).
+    ///
+    /// *Cancel safety*: a future that is dropped has processed nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `look` has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// let mut seen = String::new();
+    /// let look = |text: &String, is_last: bool| seen.push_str(if is_last { "." } else { text });
+    /// assert_eq!(pollster::block_on(subscriber.process_batch_async(8, look)), Ok(2));
+    /// assert_eq!(seen, "a.");
+    /// ```
+    pub async fn process_batch_async(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, RecvError> {
+        self.wait_async().await?;
+        // It is there, and stays there.
+        self.process_batch(most, look)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn wait_in_select(&mut self) -> impl Choice<Found = Result<(), RecvError>> {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Finding::new(There(self), |there| there.0.wait_strategy()) }
     }
 }
 

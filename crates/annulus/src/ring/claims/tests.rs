@@ -13,7 +13,7 @@ use super::{CLOSED, Claimant, Claims, Fellows, Known};
 use crate::base::gone::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::ring::range::Range;
-use crate::ring::shown::Shown;
+use crate::ring::shared_numbers::Shown;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Three messages are claimed together at most.

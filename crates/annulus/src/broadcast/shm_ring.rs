@@ -5,9 +5,9 @@ use alloc::sync::Arc;
 use core::any::Any;
 
 use super::builder::Builder;
-use super::fellow::FellowPublisher;
 use super::handle::{first_of_another, first_two, publisher_of_others};
 use super::ring_state::{Elsewhere, RingState};
+use super::shm_publisher::FellowPublisher;
 use super::{Awaited, Foreign, Lossless, Publisher, Subscribable, Subscriber};
 use crate::base::common::Common;
 use crate::base::sequence::Sequence;

@@ -7,7 +7,7 @@ use core::any::Any;
 use core::fmt;
 
 use super::handle::{Handle, Publishing, publisher_of_others};
-use super::put::Put;
+use super::mp_publisher::Put;
 use super::ring_state::RingState;
 use crate::Closer;
 use crate::base::common::Common;
@@ -16,6 +16,7 @@ use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Claimant, Claims, Copied};
 use crate::sync::mutated;
+use crate::transmit::transmits;
 
 /// One of several publishers of a lossy ring between processes.
 ///
@@ -227,6 +228,15 @@ impl<T: Message> FellowPublisher<T> {
     fn dies(mut self) {
         self.leave = Box::new(|| false);
     }
+}
+
+transmits! {
+    // It waits for nobody.
+    [T: Message] FellowPublisher<T>: T;
+    |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    closed: publisher.is_closed(),
+    task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }
 
 impl<T: Message> Drop for FellowPublisher<T> {

@@ -10,7 +10,7 @@ use super::{Claimant, Claims, Fellows, Known};
 use crate::base::gone::NowAndThen;
 use crate::base::link::Link;
 use crate::base::sequence::Sequence;
-use crate::ring::shown::{Seen, Shown};
+use crate::ring::shared_numbers::{Seen, Shown};
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// A publisher's place. The next publisher has it when this is dropped. A clone has another place.

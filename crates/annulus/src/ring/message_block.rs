@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use super::copy::VECTOR_FLOOR;
-use super::slot::payload_at;
+use super::slots::payload_at;
 use crate::message::Message;
 use crate::message::schema::Schema;
 

@@ -1,19 +1,24 @@
 //! What a [`Subscriber`] can do if loss is allowed: learn of a loss, and skip messages on purpose.
 
+#[cfg(feature = "async")]
+use core::future::Future;
 use core::mem::MaybeUninit;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 use std::time::Instant;
 
 use super::Subscriber;
-use super::miss::Miss;
 use super::mode::LossyMode;
-use super::subscriber::wait_without_deadline;
+use super::subscriber::{Miss, wait_without_deadline};
 use crate::base::sequence::Sequence;
 use crate::error::LossyRecvError;
 use crate::message::Message;
 use crate::sync::{AtomicU64, mutated, pause};
+#[cfg(feature = "async")]
+use crate::wait::Waiting;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 use crate::wait::wait_until;
+#[cfg(feature = "std")]
+use crate::wait::{Choice, Finding};
 use crate::wait::{EventCount, Look, Wait};
 
 /// How often `latest` looks for a message of another process.
@@ -173,5 +178,52 @@ impl<T: Message, M: LossyMode> Wait for OrLag<'_, T, M> {
             }
             Err(Miss::Empty) => Look::Nothing,
         }
+    }
+}
+
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message, M: LossyMode> Subscriber<T, M> {
+    /// Receives the next message like [`recv_async`](Self::recv_async), but reports a lag, like
+    /// [`recv_or_lag`](Self::recv_or_lag). After a lag the next call goes on with the oldest message that is
+    /// still in the ring.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. A lag that it has
+    /// not reported is reported by the next receive.
+    ///
+    /// # Errors
+    ///
+    /// [`Lagged`](LossyRecvError::Lagged): messages were lost since the last receive. It says how many.
+    /// [`Closed`](LossyRecvError::Closed): the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// pollster::block_on(async {
+    ///     assert_eq!(subscriber.recv_or_lag_async().await, Err(LossyRecvError::Lagged { skipped: 1 }));
+    ///     assert_eq!(subscriber.recv_or_lag_async().await, Ok(2));
+    /// });
+    /// ```
+    pub fn recv_or_lag_async(
+        &mut self,
+    ) -> impl Future<Output = Result<T, LossyRecvError<M::Corrupt>>> + Unpin {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Waiting::new(OrLag(self)) }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Message, M: LossyMode> Subscriber<T, M> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError<M::Corrupt>>> {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.wait_strategy()) }
     }
 }
