@@ -260,11 +260,6 @@ impl RowResult {
         self.best_rival().map(|(_, ratio)| Standing::of(ratio))
     }
 
-    /// Beside a certain contender, or beside the best.
-    pub fn has_targets(&self) -> bool {
-        self.limits.is_some() || !self.targets.is_empty()
-    }
-
     /// Which targets and limits are met; none where no round counts.
     pub fn met(&self) -> Vec<Option<bool>> {
         let targets = self.ratios.iter().filter(|ratio| ratio.target.is_some()).map(|ratio| ratio.met);

@@ -15,22 +15,23 @@ const BEGIN: &str = "<!-- figures: written by bench/, from docs/benchmarks/*.jso
 const END: &str = "<!-- end of figures -->\n";
 
 /// Rows of the bench, and what they are to a reader of the README. The table has the first of them.
-const ROWS: [(&str, &str); 8] = [
+const ROWS: [(&str, &str); 9] = [
     ("publish, live reader", "lossy broadcast, one live reader"),
     ("two publishers at once", "lossy broadcast, two publishers"),
     ("lossless, one reader", "lossless broadcast, one reader"),
+    ("lossless, batches of 64", "lossless broadcast, batches of 64"),
     ("queue, one by one, waiting", "spsc, one by one"),
     ("queue, four producers", "mpsc, four producers"),
     ("queue for many, two to two", "mpmc, two to two"),
     ("queue, round trip", "spsc, a round trip between two cores"),
     ("async spsc, round trip, one thread", "async spsc, a round trip of two tasks"),
 ];
-const OF_TABLE: usize = 6;
+const OF_TABLE: usize = 7;
 
 /// `readme` with these figures in the place of those it has.
 pub fn with_figures(readme: &str, all: &[Results]) -> Result<String, String> {
     let Range { start, end } = place(readme)?;
-    Ok([&readme[..start], &table(&shown(all)), &readme[end..]].concat())
+    Ok([&readme[..start], &table(&shown(all), &ROWS[..OF_TABLE]), &readme[end..]].concat())
 }
 
 /// Those that have one of the rows: a run may be of others.
@@ -58,12 +59,13 @@ fn pair<'a>(results: &'a Results, row: &str) -> Option<Pair<'a>> {
     Some(Pair { ours: ours.ns?.median, rival: rival.ns?.median, name: &rival.name })
 }
 
-/// Nanoseconds of both, the shorter time in bold, a column for each processor.
-fn table(all: &[&Results]) -> String {
+/// Nanoseconds of both, the shorter time in bold, a column for each processor. A row has its name in the
+/// bench, and one for the reader.
+pub fn table(all: &[&Results], rows: &[(&str, &str)]) -> String {
     let mut text = String::from("\n| ns for each message: annulus, best rival |");
     all.iter().for_each(|results| _ = write!(text, " {} |", results.machine.name()));
     text += &format!("\n| --- |{}\n", " --- |".repeat(all.len()));
-    for (row, words) in &ROWS[..OF_TABLE] {
+    for (row, words) in rows {
         _ = write!(text, "| {words} |");
         for results in all {
             let cell = pair(results, row).map_or_else(none, |Pair { ours, rival, name }| {
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_cell_has_both_times_and_a_row_that_was_not_measured_has_none() {
-        let text = table(&[&one()]);
+        let text = table(&[&one()], &ROWS);
         assert!(text.contains(&format!("| {} | **1.50**, 3.00 (a rival) |\n", ROWS[0].1)), "{text}");
         assert!(text.contains(&format!("| {} | – |\n", ROWS[1].1)), "{text}");
     }
@@ -155,7 +157,7 @@ mod tests {
         let all = [one()];
         let readme = format!("before\n{BEGIN}old\n{END}after\n");
         let written = with_figures(&readme, &all).unwrap();
-        assert_eq!(written, format!("before\n{BEGIN}{}{END}after\n", table(&shown(&all))));
+        assert_eq!(written, format!("before\n{BEGIN}{}{END}after\n", table(&shown(&all), &ROWS[..OF_TABLE])));
         assert_eq!(with_figures(&written, &all).unwrap(), written);
         assert!(with_figures("nothing", &all).unwrap_err().contains("figures"));
     }

@@ -4,11 +4,10 @@
 //! html     report.html: verdicts, charts, method, machine
 //! page     docs/benchmarks/PROCESSOR.md
 //! index    docs/benchmarks/README.md: which processors there are
-//! summary  its tables, of all processors
 //! reasons  where a rival wins, and why
 //! landing  the picture and the table of the README
 //! scaling  the picture of many cores
-//! topics   the tables of a page, one topic after the other
+//! topics   the tables of a page, one for each topic
 //! table    the table that is printed
 //! ```
 //!
@@ -20,7 +19,6 @@ pub mod landing;
 pub mod page;
 pub mod reasons;
 pub mod scaling;
-pub mod summary;
 pub mod table;
 pub mod topics;
 

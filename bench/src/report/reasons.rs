@@ -1,4 +1,5 @@
-//! Where a rival wins, and why: the paragraphs of `reasons.md`, each with what the pages say of its rows.
+//! Where a rival wins, and why: the paragraphs of `reasons.md`, each with the row that is most behind. Those
+//! whose rows no rival wins are left out.
 //!
 //! A paragraph is a heading, a line `Rows: a; b` with parts of the names of its rows, and its text. A row
 //! belongs to the first paragraph that names it. A test looks at the pages of the project: no such row is
@@ -47,7 +48,7 @@ fn behind(row: &RowResult) -> Option<(f64, &str)> {
     row.beside_the_best().filter(|(times, _)| *times >= WINS)
 }
 
-/// All of them in Markdown, with the rows of `all`, those that are most behind first.
+/// Those that rows of `all` need, in Markdown.
 pub fn reasons_of(all: &[Results]) -> String {
     written(&reasons(TEXT), all)
 }
@@ -66,21 +67,24 @@ fn written(reasons: &[Reason], all: &[Results]) -> String {
             }
         }
     }
-    let list = |mut lines: Vec<(f64, String)>| {
-        lines.sort_by(|a, b| b.0.total_cmp(&a.0));
-        lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("; ")
-    };
     let mut text = String::new();
-    for (reason, lines) in reasons.iter().zip(found) {
-        _ = write!(text, "### {}\n\n{}\n\n", reason.heading, reason.text);
-        if !lines.is_empty() {
-            _ = write!(text, "Rows: {}.\n\n", list(lines));
+    for (reason, lines) in reasons.iter().zip(&found) {
+        if let Some(worst) = worst(lines) {
+            _ = write!(text, "### {}\n\n{}\n\n{worst}\n\n", reason.heading, reason.text);
         }
     }
-    if !others.is_empty() {
-        _ = write!(text, "### Not explained yet\n\nRows: {}.\n\n", list(others));
+    if let Some(worst) = worst(&others) {
+        _ = write!(text, "### Not explained yet\n\n{worst}\n\n");
     }
     text.trim_end().to_owned()
+}
+
+fn worst(lines: &[(f64, String)]) -> Option<String> {
+    let (_, worst) = lines.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(match lines.len() {
+        1 => format!("Row: {worst}."),
+        count => format!("{count} rows, the worst: {worst}."),
+    })
 }
 
 #[cfg(test)]
@@ -93,12 +97,12 @@ mod tests {
     #[test]
     fn a_row_is_beside_its_reason() {
         let of = reasons("### First\n\nRows: b row; a row\n\nWhy.\n\n### Second\n\nRows: row\n\nNot this.\n");
-        let text = written(&of, &[results(vec![row(3.0, 2.0, true), row(2.1, 2.0, true)])]);
-        let machine = results(vec![]).machine.name();
-        let first = format!("### First\n\nWhy.\n\nRows: a row 1.50 of a rival ({machine}).");
-        assert_eq!(text, format!("{first}\n\n### Second\n\nNot this."));
+        let all = [results(vec![row(2.2, 2.0, true), row(3.0, 2.0, true), row(2.1, 2.0, true)])];
+        let machine = all[0].machine.name();
+        let first = format!("### First\n\nWhy.\n\n2 rows, the worst: a row 1.50 of a rival ({machine}).");
+        assert_eq!(written(&of, &all), first);
         let text = written(&of[2..], &[results(vec![row(3.0, 2.0, true)])]);
-        assert!(text.starts_with("### Not explained yet\n\nRows: a row 1.50"), "{text}");
+        assert!(text.starts_with("### Not explained yet\n\nRow: a row 1.50"), "{text}");
     }
 
     /// And a reason whose rows have another name now would stay for ever.

@@ -1,12 +1,10 @@
-//! The rows of a processor's page by topic: rows that have the same contenders beside ours share a table,
-//! which has a column for each of them.
+//! The rows of a processor's page by topic, each beside its best rival and its floor. All other contenders
+//! are in the JSON file, and in `report.html`.
 
 use std::fmt::Write;
 
 use super::html::sections::groups;
-use super::table::rounds;
 use super::{none, short};
-use crate::percentiles::Latency;
 use crate::results::{EntryResult, Ratio, Results, RowResult};
 use crate::row::{Group, Kind};
 
@@ -17,28 +15,21 @@ pub fn topics(results: &Results) -> String {
 
 fn topic(results: &Results, group: Group) -> String {
     let rows: Vec<&RowResult> = results.rows.iter().filter(|row| row.group == group).collect();
-    let mut tables: Vec<(Vec<&str>, Vec<&RowResult>)> = vec![];
-    for row in &rows {
-        let contenders = contenders(row);
-        match tables.iter_mut().find(|(known, _)| *known == contenders) {
-            Some((_, rows)) => rows.push(row),
-            None => tables.push((contenders, vec![row])),
-        }
+    let floor = rows.iter().any(|row| row.floor().is_some());
+    let missing = rows.iter().any(|row| row.met().iter().any(|met| *met != Some(true)));
+    let mut header = vec!["row", "annulus, ns", "best rival, ns; annulus ÷ it"];
+    header.extend(floor.then_some("floor, ns"));
+    header.extend(missing.then_some("missed"));
+    let title = group.title();
+    let mut text = format!("## {title}\n\n| {} |\n|{}\n", header.join(" | "), " --- |".repeat(header.len()));
+    for row in rows {
+        let oversubscribed = if row.oversubscribed { " ⁺" } else { "" };
+        let mut cells = vec![format!("{}{oversubscribed}", row.name), row.ours().time(), beside(row)];
+        cells.extend(floor.then(|| floors(row)));
+        cells.extend(missing.then(|| missed(row)));
+        _ = writeln!(text, "| {} |", cells.join(" | "));
     }
-    let mut text = format!("## {}\n\n", group.title());
-    tables.iter().for_each(|(contenders, rows)| text += &table(contenders, rows));
-    let latencies = latencies(&rows);
-    text + &latencies + &about(&rows)
-}
-
-/// Those beside ours that have a column. A floor is named in its cell: nearly each row has another.
-fn contenders(row: &RowResult) -> Vec<&str> {
-    let columns = row.entries.iter().filter(|entry| !matches!(entry.kind, Kind::Ours | Kind::Floor));
-    columns.map(|entry| entry.name.as_str()).collect()
-}
-
-fn floors(row: &RowResult) -> impl Iterator<Item = (&EntryResult, &Ratio)> {
-    pairs(row).filter(|(entry, _)| entry.kind == Kind::Floor)
+    text + "\n"
 }
 
 /// Everyone beside ours.
@@ -46,30 +37,21 @@ fn pairs(row: &RowResult) -> impl Iterator<Item = (&EntryResult, &Ratio)> {
     row.entries.iter().filter(|entry| entry.kind != Kind::Ours).zip(&row.ratios)
 }
 
-fn table(contenders: &[&str], rows: &[&RowResult]) -> String {
-    let floor = rows.iter().any(|row| floors(row).next().is_some());
-    let target = rows.iter().any(|row| row.has_targets());
-    let mut header = vec!["row", "annulus, ns"];
-    header.extend(contenders);
-    header.extend(floor.then_some("floor"));
-    header.extend(target.then_some("target"));
-    header.push("rounds");
-    let mut text = format!("| {} |\n|{}\n", header.join(" | "), " --- |".repeat(header.len()));
-    for row in rows {
-        let oversubscribed = if row.oversubscribed { " ⁺" } else { "" };
-        let mut cells = vec![format!("{}{oversubscribed}", row.name), row.ours().time()];
-        for name in contenders {
-            cells.extend(pairs(row).filter(|(entry, _)| entry.name == *name).map(cell));
-        }
-        if floor {
-            let floors = floors(row).map(|pair| format!("{}: {}", pair.0.name, cell(pair)));
-            cells.push(floors.collect::<Vec<_>>().join("<br>"));
-        }
-        cells.extend(target.then(|| targets(row)));
-        cells.push(rounds(row));
-        _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-    text + "\n"
+/// The rival that took the least time, and the one with the least latency at 99 % where that is limited. A
+/// row without a rival has what else of ours stands there.
+fn beside(row: &RowResult) -> String {
+    let best = row.best_rival().map(|(rival, _)| rival.against.as_str());
+    let limits = row.limited();
+    let is_shown = |(entry, _): &(&EntryResult, &Ratio)| match best {
+        Some(best) => entry.name == best || limits.iter().any(|limit| limit.against == entry.name),
+        None => entry.kind == Kind::Other,
+    };
+    join(pairs(row).filter(is_shown).map(|pair| format!("{}: {}", pair.0.name, cell(pair))))
+}
+
+fn floors(row: &RowResult) -> String {
+    let floors = row.entries.iter().filter(|entry| entry.kind == Kind::Floor);
+    join(floors.filter_map(|floor| Some(format!("{}: {}", floor.name, short(floor.ns?.median)))))
 }
 
 /// Its time, then ours divided by it.
@@ -80,49 +62,21 @@ fn cell((entry, ratio): (&EntryResult, &Ratio)) -> String {
     }
 }
 
-fn targets(row: &RowResult) -> String {
-    let ratios = row.ratios.iter().filter(|ratio| ratio.target.is_some());
-    let ratios = ratios.map(|ratio| format!("{} {}", ratio.against, ratio.verdict()));
+/// Which targets are not met.
+fn missed(row: &RowResult) -> String {
+    let ratios = row.ratios.iter().filter(|ratio| ratio.met != Some(true));
+    let ratios = ratios.filter_map(|ratio| {
+        ratio.target.as_ref().map(|target| format!("≤ {:.2} of {}", target.at_most, ratio.against))
+    });
     let limits = row.limited();
-    let limits = limits.iter().map(|limited| format!("{} {}", limited.against, limited.verdict()));
-    let all: Vec<String> = ratios.chain(limits).collect();
-    if all.is_empty() { none() } else { all.join("<br>") }
+    let limits = limits.iter().filter(|limited| limited.met() != Some(true));
+    let limits = limits.map(|limited| format!("{} ≤ {:.2}", limited.figure, limited.at_most));
+    ratios.chain(limits).collect::<Vec<_>>().join("<br>")
 }
 
-/// The percentiles of those rows that are about latency.
-fn latencies(rows: &[&RowResult]) -> String {
-    let mut text = String::new();
-    for row in rows {
-        let mut name = row.name.as_str();
-        for entry in &row.entries {
-            let Some(latency) = &entry.latency else { continue };
-            let mut cells = latency.cells().map(|ns| ns.to_string());
-            if let Some(rounds) = latency.p99_of_rounds {
-                _ = write!(cells[2], " ({:.0}–{:.0} by round)", rounds.lower, rounds.upper);
-            }
-            _ = writeln!(text, "| {name} | {} | {} |", entry.label(), cells.join(" | "));
-            name = "";
-        }
-    }
-    if text.is_empty() {
-        return text;
-    }
-    let header = ["latency, ns", "of"].into_iter().chain(Latency::COLUMNS).collect::<Vec<_>>();
-    format!("| {} |\n|{}\n{text}\n", header.join(" | "), " --- |".repeat(header.len()))
-}
-
-/// What each row does: once for those that do the same.
-fn about(rows: &[&RowResult]) -> String {
-    let mut all: Vec<(&str, Vec<String>)> = vec![];
-    for row in rows {
-        let name = format!("**{}**", row.name);
-        match all.iter_mut().find(|(about, _)| *about == row.about) {
-            Some((_, names)) => names.push(name),
-            None => all.push((&row.about, vec![name])),
-        }
-    }
-    let line = |(about, names): (&str, Vec<String>)| format!("- {}: {about}.\n", names.join("; "));
-    all.into_iter().map(line).collect::<String>() + "\n"
+fn join(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.collect();
+    if cells.is_empty() { none() } else { cells.join("<br>") }
 }
 
 #[cfg(test)]
@@ -131,38 +85,19 @@ mod tests {
     use crate::results::tests::{results, row};
 
     #[test]
-    fn rows_with_the_same_contenders_share_a_table() {
-        let mut other = row(1.0, 2.0, true);
-        other.name = "another".into();
-        let mut alone = row(3.0, 2.0, true);
-        alone.entries[1].name = "somebody".into();
-        let text = topics(&results(vec![row(1.0, 2.0, true), alone, other]));
-        let header = "| row | annulus, ns | a rival | floor | target | rounds |";
-        assert_eq!(text.lines().filter(|line| *line == header).count(), 1, "{text}");
-        let ours = "1.00 (1.00–1.00), 99 % received";
-        let rival = "2.00; 0.50 (0.50–0.50), p99 1.00";
-        let floor = "less: 0.80; 1.25 (1.25–1.25), p99 1.00";
-        let target = "a rival ≤ 0.50: met (aim 0.25: not met)";
-        for name in ["a row", "another"] {
-            let line = format!("| {name} ⁺ | {ours} | {rival} | {floor} | {target} | 3 (2 did not count) |");
-            assert!(text.lines().any(|found| found == line), "{text}");
+    fn a_row_is_beside_its_best_rival_and_its_floor() {
+        let text = topics(&results(vec![row(1.0, 2.0, true), row(1.2, 2.0, true)]));
+        let header = "| row | annulus, ns | best rival, ns; annulus ÷ it | floor, ns | missed |";
+        let met = "a rival: 2.00; 0.50 (0.50–0.50), p99 1.00 | less: 0.80 |  |";
+        let missed = "| less: 0.80 | ≤ 0.50 of a rival |";
+        for expected in [header, met, missed] {
+            assert!(text.lines().any(|found| found.ends_with(expected)), "{text}");
         }
-        assert!(text.contains("- **a row**; **a row**; **another**: about.\n"), "{text}");
     }
 
     #[test]
     fn a_row_without_a_round_that_counts_has_no_figures() {
         let text = topics(&results(vec![row(1.0, 2.0, false)]));
-        assert!(text.contains("| a row ⁺ | – | – | less: – | a rival ≤ 0.50: no steady round |"), "{text}");
-    }
-
-    #[test]
-    fn latencies_have_their_percentiles() {
-        let text = topics(&results(vec![row(1.0, 2.0, true)]));
-        let lines = [
-            "| a row | annulus | 100 | 900 | 900 (900–900 by round) | 900 | 900 | 900 |",
-            "|  | a rival | 100 |",
-        ];
-        assert!(text.contains(&lines.join("\n")), "{text}");
+        assert!(text.contains("| a row ⁺ | – | – | ≤ 0.50 of a rival |"), "{text}");
     }
 }

@@ -38,7 +38,7 @@ use core::str::FromStr;
 ///
 /// # `BusySpin` or `YieldSpin`
 ///
-/// Which of the two is faster depends on the machine. On the virtual Xeon of `docs/benchmarks` a
+/// Which of the two is faster depends on the machine. On a virtual Xeon with two cores a
 /// message took the same time one way, and a round trip took a twentieth to a tenth less with `YieldSpin`.
 /// The same was true for two threads that exchanged a bare word.
 ///
