@@ -166,7 +166,6 @@ mod message;
 #[cfg(all(feature = "metrics", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
 pub mod metrics;
-mod missing_verbs;
 #[cfg(all(target_os = "linux", feature = "std"))]
 mod notifier;
 mod observer;
@@ -183,7 +182,7 @@ mod select;
 #[cfg_attr(docsrs, doc(cfg(feature = "shm")))]
 pub mod shm;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
-mod short_lives;
+mod short_lived_rings;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/sleeping.rs"]
 mod sleeping;
@@ -193,7 +192,8 @@ mod sync;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod topology;
 mod transmit;
-mod unwind;
+mod unavailable_verbs;
+mod unwind_safety;
 mod wait;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -243,35 +243,6 @@ pub use wait::barriers_asked;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;
 pub use wait::{ParseWaitStrategyError, WaitStrategy};
-
-// Names of other libraries. The compiler shows the line to a program that asks for one. (Without the blank
-// lines, rustfmt would sort them, without their comments.)
-#[cfg(any())]
-pub use queue::ordered::Sender; // `mpsc::Producer`, or `queue::ordered::Sender`
-
-#[cfg(any())]
-pub use queue::ordered::Receiver; // `mpsc::Consumer`, or `queue::ordered::Receiver`
-
-#[cfg(any())]
-pub use queue::ordered::channel as bounded; // `queue::ordered::channel`; with one consumer `mpsc::channel`
-
-#[cfg(any())]
-pub use queue::ordered::channel as unbounded; // `queue::ordered::channel`; each ring has a capacity
-
-#[cfg(any())]
-pub use spsc::channel as RingBuffer; // `spsc::channel`
-
-#[cfg(any())]
-pub use spsc::Producer; // `spsc::Producer`, `mpsc::Producer`
-
-#[cfg(any())]
-pub use spsc::Consumer; // `spsc::Consumer`, `mpsc::Consumer`
-
-#[cfg(any())]
-pub use event::channel as build_single_producer; // `event::channel`
-
-#[cfg(any())]
-pub use event::mp_channel as build_multi_producer; // `event::mp_channel`
 
 /// What the derive macro's code uses. It is no part of the interface, and may change with each version.
 #[cfg(feature = "derive")]

@@ -1,5 +1,6 @@
 //! The one door to atomics: `core` in a normal build, loom's doubles under `--cfg annulus_loom`, and under
-//! `--cfg annulus_lines` those that tell of each access.
+//! `--cfg annulus_lines` those that tell of each access. Also fences, pauses, and hints: to the optimizer
+//! about which way a branch goes, to the processor about what is read next.
 //!
 //! Nothing else in the crate names `core::sync::atomic` (clippy's `disallowed-types` sees to it), so a loom
 //! model runs the very code that ships. The types are aliases and the fences are functions of this module
@@ -48,7 +49,7 @@ impl<T> UnsafeCell<T> {
         return Self(loom::cell::UnsafeCell::new(value));
     }
 
-    /// A pointer to read through while `look` runs. Whoever reads promises that nobody writes meanwhile.
+    /// A pointer to read through while `look` runs. The caller promises that nobody writes meanwhile.
     #[inline(always)]
     #[cfg_attr(any(annulus_loom, annulus_lines), track_caller)]
     pub(crate) fn with<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
@@ -59,7 +60,7 @@ impl<T> UnsafeCell<T> {
         return self.0.with(look);
     }
 
-    /// A pointer to write through while `change` runs. Whoever writes promises that nobody else looks
+    /// A pointer to write through while `change` runs. The caller promises that nobody else looks
     /// meanwhile.
     #[inline(always)]
     #[cfg_attr(any(annulus_loom, annulus_lines), track_caller)]
@@ -79,7 +80,9 @@ pub(crate) fn fence(ordering: Ordering) {
     atomic::fence(ordering);
 }
 
-/// A fence for the compiler only. The other side of the pair must make up for it (see `wait::fence`).
+/// A fence for the compiler only: it keeps a look behind the store before it. The other side of the pair
+/// must make up for it (see `wait::fence`).
+// Mutants: `with ()`: only a model sees it: event_no_light_fence; to the compiler it made no difference.
 #[inline(always)]
 pub(crate) fn light_fence() {
     #[cfg(not(annulus_loom))]
@@ -94,6 +97,43 @@ pub(crate) fn pause() {
     core::hint::spin_loop();
     #[cfg(annulus_loom)]
     loom::thread::yield_now();
+}
+
+/// `condition`, with a hint to the optimizer that it is rarely true: what follows is laid out off the
+/// straight path.
+#[inline(always)]
+pub(crate) fn unlikely(condition: bool) -> bool {
+    if condition {
+        cold();
+    }
+    condition
+}
+
+#[cold]
+#[inline]
+fn cold() {}
+
+/// Has the processor fetch the cache line of `at`, which will be read soon. Changes nothing else, whatever
+/// the address is. It pays only where a register holds a pointer and nothing else.
+#[inline(always)]
+pub(crate) fn prefetch_to_read<T>(at: *const T) {
+    tell!(Prefetch, at, 1);
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+    // SAFETY: it neither faults nor changes anything.
+    unsafe {
+        core::arch::asm!("prefetcht0 [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(all(target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
+    // SAFETY: it neither faults nor changes anything.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(all(
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        target_pointer_width = "64",
+        not(miri)
+    )))]
+    let _ = at;
 }
 
 /// Whether the seeded bug `$name` is there, which some check must catch (see `ci/mutations`).

@@ -47,7 +47,7 @@ impl Costs {
             transfer,
             access: 250,
             locked: 6_000,
-            // As the library has it: a rest of 32 takes 740 ns (`wait/pauses.rs`).
+            // As the library has it: a rest of 32 takes 740 ns (`wait/spin.rs`).
             pause: 740_000 / 32,
             // So that lossless to one takes what was measured.
             work: 3_900,

@@ -11,7 +11,7 @@
 //! modules    lists of modules, and names of files, agree with the files
 //! migrating  the tables of docs/MIGRATING.md are made of code that compiles
 //! words      no word is used that has a better one
-//! glossary   the glossary has the words of the library's names, and its page is short
+//! glossary   each term has one row, whose paths are there
 //! length     files are short
 //! imports    which file uses which
 //! circles    no file or folder uses what uses it

@@ -11,7 +11,7 @@ use crate::tree::Tree;
 const CODE: &str = "crates/annulus/src/";
 
 /// Where the stand-ins are.
-const STAND_INS: &str = "crates/annulus/src/missing_verbs.rs";
+const STAND_INS: &str = "crates/annulus/src/unavailable_verbs.rs";
 
 /// How those begin that need the feature, and others.
 const NEED_THE_FEATURE: &str = "need HasTasks:";

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! It is an `Arc` with two differences. The value lies on lines of its own in room that no allocator aligns
-//! for it, as in [`OwnLines`](super::aligned::OwnLines). And whoever is alone with it needs no
+//! for it, as in [`OwnLines`](super::aligned::OwnLines). And a handle that is alone with it needs no
 //! read-modify-write: both counts are in one word, so one load tells that nobody else has a share, or could
 //! get one. A ring that is made and dropped pays for one subtraction in all.
 //!
@@ -20,11 +20,11 @@
 //!               the weak ones − 1, or free the room
 //! ```
 //!
-//! *Why whoever is alone may go on without a step.* A share is made from a share, or from what is weak. The
-//! caller of common.drop1 gives its own share up, so nobody has it by reference. It sees one share, its own,
-//! and one weak count, that of all shares together: so there is nothing weak. Those that were there before
-//! are gone, and all changes of the word are read-modify-writes with Release, so the caller's Acquire sees
-//! what they did.
+//! *Why a handle that is alone may go on without a step.* A share is made from a share, or from what is weak.
+//! The caller of common.drop1 gives its own share up, so nobody has it by reference. It sees one share, its
+//! own, and one weak count, that of all shares together: so there is nothing weak. Those that were there
+//! before are gone, and all changes of the word are read-modify-writes with Release, so the caller's Acquire
+//! sees what they did.
 
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
@@ -85,7 +85,7 @@ unsafe fn head_of<'h, T: ?Sized>(value: NonNull<T>) -> &'h CommonHead {
 impl CommonHead {
     /// common.add4. Nobody makes so many that the halves run into each other: it panics long before.
     fn add(&self, one: u64) {
-        // Relaxed: whoever adds one has a share, or something weak, itself.
+        // Relaxed: the thread that adds one has a share, or something weak, itself.
         let before = self.shares.fetch_add(one, Ordering::Relaxed);
         if strong(before).max(before / WEAK) >= MOST {
             // Unreached: after two thousand million handles
@@ -235,7 +235,7 @@ unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_alone: bool) {
         #[inline(always)]
         fn drop(&mut self) {
             let Self(value, is_alone) = *self;
-            // SAFETY: the weak count of all shares is given up once. Whoever is alone has the only one.
+            // SAFETY: the weak count of all shares is given up once. A handle that is alone has the only one.
             unsafe { if is_alone { free_room(value) } else { weak_goes(value) } };
         }
     }
@@ -276,7 +276,7 @@ impl<T: ?Sized> Weak<T> {
                 return None;
             }
             assert!(strong(seen) < MOST, "too many handles");
-            // Acquire: pairs with the Release of whoever made the share that this one is made beside.
+            // Acquire: pairs with the Release of the thread that made the other share.
             match shares.compare_exchange_weak(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Some(Common { value: self.value, owned: PhantomData }),
                 Err(now) => seen = now,
@@ -286,7 +286,7 @@ impl<T: ?Sized> Weak<T> {
 
     /// Whether all shares are gone, for good.
     pub(crate) fn is_gone(&self) -> bool {
-        // Relaxed: a number for whoever asks.
+        // Relaxed: a number, on which no order depends.
         strong(self.head().shares.load(Ordering::Relaxed)) == 0
     }
 
@@ -378,6 +378,21 @@ impl<T> Drop for CommonRoom<T> {
         unsafe { self.room.free() };
     }
 }
+
+/// A struct that is written where it stays, field by field: at `$place`, which is a pointer to a `Self`. All
+/// fields have to be named.
+///
+/// A large struct that is a function's value is made on the stack, and copied. The copy reads in pieces of 16
+/// or 64 bytes what was just stored in pieces of 8, and the processor waits for each of them.
+macro_rules! written {
+    ($place:expr, Self { $($(#[$attribute:meta])* $field:ident: $value:expr),* $(,)? }) => {{
+        let place: *mut Self = $place;
+        // The compiler refuses this where a field is missing.
+        let _ = |whole: &Self| { let Self { $($(#[$attribute])* $field: _),* } = whole; };
+        $($(#[$attribute])* (&raw mut (*place).$field).write($value);)*
+    }};
+}
+pub(crate) use written;
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {

@@ -1,5 +1,5 @@
 //! A free list: a Treiber stack of indexes, with a tag against ABA. The slabs of a pool that nobody has are
-//! in one, and the rings of a queue that no producer has. An entry's link is kept by whoever has the list.
+//! in one, and the rings of a queue that no producer has. An entry's link is kept by the owner of the list.
 //!
 //! ```text
 //! pop                                               push

@@ -29,7 +29,7 @@ impl HandleCount {
         self.others.fetch_add(1, Ordering::Relaxed);
         // (No model looks at it, and to loom it would be one step more in each join.)
         if !cfg!(annulus_loom) {
-            // Relaxed: a number for whoever asks.
+            // Relaxed: a number, on which no order depends.
             self.added.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -67,7 +67,7 @@ impl HandleCount {
 
     /// How many handles there are. Others may come and go meanwhile.
     pub(crate) fn count(&self) -> usize {
-        // Relaxed: a number for whoever asks.
+        // Relaxed: a number, on which no order depends.
         self.others.load(Ordering::Relaxed).wrapping_add(1)
     }
 

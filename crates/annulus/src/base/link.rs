@@ -1,7 +1,7 @@
 //! [`Link`]: a pointer that is set once, to what lives as long as it.
 //!
-//! Lists and trees that only grow are made of links: whoever follows one needs no lock, and nothing is freed
-//! before the whole is.
+//! Lists and trees that only grow are made of links: a thread that follows one needs no lock, and nothing is
+//! freed before the whole is.
 
 use alloc::boxed::Box;
 use core::ptr::NonNull;

@@ -4,13 +4,11 @@ pub(crate) mod aligned;
 pub(crate) mod common;
 pub(crate) mod drop_all;
 pub(crate) mod free_list;
-pub(crate) mod gone;
 pub(crate) mod handle_count;
-pub(crate) mod hint;
-pub(crate) mod in_place;
 pub(crate) mod index;
 pub(crate) mod link;
+pub(crate) mod peer_liveness;
 pub(crate) mod room;
 #[cfg(feature = "shm")]
-pub(crate) mod same;
+pub(crate) mod same_type;
 pub(crate) mod sequence;

@@ -17,7 +17,6 @@ use futures_core::FusedStream;
 
 use super::iter::TryIter;
 use super::{Iter, Lossy, Mode, Subscriber, Unstaged};
-use crate::base::hint::unlikely;
 use crate::base::sequence::Sequence;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -26,7 +25,7 @@ use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, mutated, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
 use crate::wait::{EventCount, Look, Source, WaitStrategy, own_strategy};

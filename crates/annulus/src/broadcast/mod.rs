@@ -77,9 +77,3 @@ pub use stage::Staged;
 pub use subscribable::Subscribable;
 pub(crate) use subscribable::SubscribableShare;
 pub use subscriber::Subscriber;
-
-// Names of other libraries. The compiler shows the line to a program that asks for one.
-#[cfg(any())]
-pub use Publisher as Sender; // here it is called `Publisher`
-#[cfg(any())]
-pub use Subscriber as Receiver; // here it is called `Subscriber`

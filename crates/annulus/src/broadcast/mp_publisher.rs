@@ -41,7 +41,7 @@ use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Claimant, Copied, Range, Writers};
 use crate::sync::mutated;
-use crate::transmit::in_parts::in_parts;
+use crate::transmit::in_parts;
 #[cfg(feature = "std")]
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::transmit::transmits;

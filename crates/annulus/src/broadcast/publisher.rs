@@ -31,11 +31,11 @@ use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Store, Strided, Writers};
 use crate::sync::mutated;
+use crate::transmit::in_parts;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::transmit::await_room::Alone;
+use crate::transmit::room::Alone;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::transmit::await_room::AwaitRoom;
-use crate::transmit::in_parts::in_parts;
+use crate::transmit::room::AwaitRoom;
 #[cfg(feature = "std")]
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::transmit::transmits;

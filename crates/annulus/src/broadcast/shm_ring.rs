@@ -215,7 +215,7 @@ mod model {
     use core::ptr::NonNull;
 
     use super::{Across, Awaiting, Fellow, SharedSlots, fellow_of_another, of_another};
-    use crate::base::gone::NowAndThen;
+    use crate::base::peer_liveness::NowAndThen;
     use crate::base::room::Before;
     use crate::base::sequence::Sequence;
     use crate::broadcast::{

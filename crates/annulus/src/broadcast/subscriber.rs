@@ -34,7 +34,6 @@ use futures_core::FusedStream;
 use super::handle::Handle;
 use super::ring_state::RingState;
 use super::{Lossy, Mode, Unstaged};
-use crate::base::hint::unlikely;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
@@ -45,7 +44,7 @@ use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, mutated, unlikely};
 use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};

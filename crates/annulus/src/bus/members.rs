@@ -189,7 +189,7 @@ impl<T: Message> Members<T> {
     }
 
     /// If somebody has registered at the event: from now on messages of all topics are notified there.
-    /// Returns whether the caller has to look once more (`relay.rs`).
+    /// Returns whether the caller has to look once more (`wait/relay_listener.rs`).
     fn listen(&mut self) -> bool {
         let mut looks_again = false;
         if self.inbox.event.has_sleepers() {

@@ -17,7 +17,7 @@ use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::{ControlBlock, Number, Peer};
-use crate::base::gone::Gone;
+use crate::base::peer_liveness::Gone;
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, fence, mutated};
 

@@ -21,11 +21,10 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use crate::base::hint::{self, unlikely};
 use crate::base::room::Before;
 use crate::error::CapacityError;
 use crate::memory::{Block, Memory};
-use crate::sync::{UnsafeCell, mutated, tell};
+use crate::sync::{UnsafeCell, mutated, prefetch_to_read, tell, unlikely};
 
 /// A fixed number of slots. They begin on a cache line of their own, and share no line with anything else.
 pub(crate) struct Cells<T> {
@@ -244,7 +243,7 @@ impl<T> Position<T> {
     /// Prefetches its slot to be read.
     #[inline(always)]
     pub(crate) fn prefetch_to_read(self) {
-        hint::prefetch_to_read(self.pointer());
+        prefetch_to_read(self.pointer());
     }
 
     /// The next position, where some slots are [left](Self::left).

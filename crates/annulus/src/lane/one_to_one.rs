@@ -40,8 +40,8 @@
 use core::mem::offset_of;
 
 use super::{Cells, Number, Position, Span};
+use crate::base::common::written;
 use crate::base::drop_all::drop_all;
-use crate::base::in_place::written;
 use crate::base::room::Before;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]

@@ -7,10 +7,10 @@
 //!                                        removes it from the list               to a ring
 //! ```
 //!
-//! *The pointer is no [`Weak`](alloc::sync::Weak)*. Whoever looked would have a share of the ring for a
+//! *The pointer is no [`Weak`](alloc::sync::Weak)*. A thread that looked would have a share of the ring for a
 //! while. If it was the last one, the messages would be dropped on its thread, perhaps after what they borrow
 //! from. But any ring may have a name, also one of borrowed messages. So the list has no share of any ring,
-//! and the thread that leaves waits for whoever looks at that moment.
+//! and the thread that leaves waits for a thread that looks at that moment.
 //!
 //! *The entry ends before the ring.* [`Listing::side_goes`] is called while a handle is still there: nobody
 //! looks any more when the ring is dropped.
@@ -58,7 +58,7 @@ struct ListingState {
 }
 
 // Decision 0119: no share of the ring.
-// SAFETY: whoever follows the pointer has the lock, and `dyn Observe` may be used by any thread.
+// SAFETY: a thread that follows the pointer has the lock, and `dyn Observe` may be used by any thread.
 unsafe impl Send for ListingState {}
 
 impl Listing {
@@ -85,7 +85,7 @@ impl Listing {
     #[inline]
     pub(crate) unsafe fn begin<R: Observe>(&self, ring: &R, sides: usize) {
         let Some(entry) = self.0.as_ref().filter(|_| !mutated!("named_rings_unlisted")) else { return };
-        // SAFETY: only a lifetime changes. Whoever follows the pointer comes before the end of the ring
+        // SAFETY: only a lifetime changes. A thread that follows the pointer comes before the end of the ring
         // (this function's contract), and touches no message (that of `Observe`), which could end before.
         let ring = unsafe {
             transmute::<NonNull<dyn Observe + '_>, NonNull<dyn Observe + 'static>>(NonNull::from(ring))
@@ -114,7 +114,7 @@ impl Listing {
     }
 
     /// The last handle of a side goes: it is still there. With the last side, the ring leaves the list.
-    /// Waits for whoever looks at the ring now.
+    /// Waits for a thread that looks at the ring now.
     #[inline]
     pub(crate) fn side_goes(&self) {
         if let Some(entry) = &self.0 {
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// The last side is gone only after whoever looked has looked away.
+    /// The last side is gone only after the thread that looked has looked away.
     #[test]
     fn the_end_waits_for_a_snapshot() {
         let ((begun, has_begun), (go, go_on)) = (channel(), channel());

@@ -1,4 +1,4 @@
-//! What the operating system is asked for beside waiting.
+//! What the operating system is asked for, except to wait (`wait/park.rs`).
 
 #[cfg(all(feature = "std", any(target_os = "linux", target_os = "freebsd")))]
 pub(crate) mod affinity;
@@ -34,6 +34,6 @@ pub(crate) mod numa;
 #[path = "no_numa.rs"]
 pub(crate) mod numa;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
-pub(crate) mod process;
+pub(crate) mod process_lifetime;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 pub(crate) mod shared_memory;

@@ -9,8 +9,8 @@
 //! monitor.wait5  wait for a store to that line, or for the end of the bound
 //! ```
 //!
-//! monitor.wait1 and monitor.wait2 are in `wait/watch.rs`. monitor.wait3 to monitor.wait5 are one block of
-//! assembly, so that nothing comes between them.
+//! monitor.wait1 and monitor.wait2 are in `wait/wait_until.rs`. monitor.wait3 to monitor.wait5 are one block
+//! of assembly, so that nothing comes between them.
 //!
 //! *Why no store is missed.* The store is the one that makes the poll succeed, and the poll loads the same
 //! word. All threads see the stores to one word in one order. If monitor.wait1 comes after the store in that

@@ -23,8 +23,8 @@ use super::lane_node::Plan;
 use super::read::{One, ReadEnd};
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
-use crate::base::gone::Gone;
-use crate::base::same::Same;
+use crate::base::peer_liveness::Gone;
+use crate::base::same_type::Same;
 use crate::lane::{self, Cells, ControlBlock, Number, Numbers, OneToOne, OtherProcess, Over, Producers};
 use crate::memory::Memory;
 use crate::message::Message;
@@ -368,7 +368,7 @@ mod places {
     use core::ptr::NonNull;
 
     use super::{KindAcross, LanePart, ManyAcross, Part};
-    use crate::base::gone::Gone;
+    use crate::base::peer_liveness::Gone;
     use crate::base::room::Before;
     use crate::lane::{Cells, Numbers, PlaceTable};
     use crate::memory::Memory;

@@ -217,20 +217,6 @@ macro_rules! channels {
         /// The builder of such a queue.
         pub type Builder = super::Builder<$kind>;
 
-        // Names of other libraries. The compiler shows the line to a program that asks for one.
-        #[cfg(any())]
-        pub use Consumer as Receiver; // here it is called `Consumer`
-        #[cfg(any())]
-        pub use Producer as Sender; // here it is called `Producer`
-        #[cfg(any())]
-        pub use Producer as SyncSender; // here it is called `Producer`
-        #[cfg(any())]
-        pub use channel as bounded; // here it is called `channel`
-        #[cfg(any())]
-        pub use channel as sync_channel; // here it is called `channel`
-        #[cfg(any())]
-        pub use channel as unbounded; // here it is called `channel`, and has a capacity
-
         #[doc = $holds]
         ///
         /// # Panics

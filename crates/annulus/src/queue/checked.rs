@@ -17,7 +17,7 @@ use core::slice;
 use super::ends::{Read, Write};
 use super::roster::Round;
 use super::state::QueueState;
-use crate::base::same::Same;
+use crate::base::same_type::Same;
 use crate::error::Refusal;
 use crate::memory::Block;
 use crate::message::Message;

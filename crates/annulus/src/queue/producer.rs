@@ -23,9 +23,9 @@ use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
 #[cfg(feature = "std")]
 use crate::memory::Placement;
 use crate::observer::observable;
+use crate::transmit::in_parts;
 #[cfg(feature = "std")]
-use crate::transmit::await_room::Alone;
-use crate::transmit::in_parts::in_parts;
+use crate::transmit::room::Alone;
 #[cfg(feature = "std")]
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::transmit::transmits;

@@ -20,9 +20,8 @@ use super::lane_node::LaneNode;
 use super::roster::Round;
 use super::state::{LaneShare, QueueState, state_of};
 use crate::base::drop_all::{drop_all, drop_each};
-use crate::base::hint::unlikely;
 use crate::lane::{ControlBlock, Lone, Number, OneToOne, Own, Position};
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, mutated, unlikely};
 use crate::wait::ReaderBackoff;
 
 /// The consumer of a queue that has one lane.

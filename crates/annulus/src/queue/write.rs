@@ -20,12 +20,11 @@ use super::lane_node::LaneNode;
 use super::latency_sampler::LatencySampler;
 use super::state::{LaneShare, QueueState, state_of};
 use crate::base::drop_all::drop_values;
-use crate::base::hint::unlikely;
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
 #[cfg(feature = "std")]
 use crate::memory::Block;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated, unlikely};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
 use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};

@@ -11,12 +11,11 @@ use super::ends::Write;
 use super::free_slot::wait_for_free_slot;
 use super::lane_node::LaneNode;
 use super::state::{LaneShare, QueueState, state_of};
-use crate::base::hint::unlikely;
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{Claimed, Number, OneToMany};
 #[cfg(feature = "std")]
 use crate::memory::Block;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated, unlikely};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
 use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};

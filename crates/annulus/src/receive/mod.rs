@@ -109,8 +109,8 @@ pub trait Receive: Waitable {
     #[doc(hidden)]
     fn poll_recv(&mut self) -> Look<Result<Self::Item, RecvError>>;
 
-    /// As [`poll_recv`](Self::poll_recv), for whoever works on what it returns in the place of a user. In a
-    /// stage, that is in hand until the next call of this or of [`is_ready`](Source::is_ready), and not
+    /// As [`poll_recv`](Self::poll_recv), for a caller that works on what it returns in the place of a user.
+    /// In a stage, that is in hand until the next call of this or of [`is_ready`](Source::is_ready), and not
     /// processed before, whatever `recv` counts as processed.
     // Decision 0031: processed is not received.
     #[cfg_attr(
@@ -123,7 +123,7 @@ pub trait Receive: Waitable {
         self.poll_recv()
     }
 
-    /// Receives, or waits to, by `strategy`, or by that of the handle. `None` once `deadline` has passed.
+    /// Receives, or waits to, by `strategy`, or by the handle's strategy. `None` once `deadline` has passed.
     #[doc(hidden)]
     fn recv_late(
         &mut self,

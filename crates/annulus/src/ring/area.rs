@@ -27,12 +27,11 @@ use core::mem::MaybeUninit;
 
 use super::copy::{self, RECORD_FLOOR, WORD};
 use super::slots::Storage;
-use crate::base::hint::unlikely;
 use crate::base::room::Before;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::{Memory, NoBlock};
-use crate::sync::{AtomicU64, Ordering, fence, mutated};
+use crate::sync::{AtomicU64, Ordering, fence, mutated, unlikely};
 
 /// Where a record lies: the number of its first word, counted from the first record on, and its length in
 /// bytes. (An array, because it is a message.)

@@ -65,11 +65,10 @@ use super::range::Range;
 use super::shared_numbers::Seen;
 #[cfg(feature = "shm")]
 use super::shared_numbers::Shown;
-use crate::base::gone::NowAndThen;
-use crate::base::hint::unlikely;
 use crate::base::index::Index;
+use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause, unlikely};
 
 /// The places of the publishers, as a process has them.
 pub(crate) trait Fellows: Send + Sync {

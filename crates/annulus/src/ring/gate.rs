@@ -54,7 +54,7 @@ use core::ops::Range;
 
 use super::registry::{FREE, Pass, Registry};
 use super::seats::Seats;
-use crate::base::in_place::written;
+use crate::base::common::written;
 use crate::base::sequence::Sequence;
 use crate::stats::Counting;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};

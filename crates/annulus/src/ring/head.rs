@@ -18,13 +18,12 @@ use super::end::RingEnd;
 use super::mirror::Mirror;
 use super::shared_numbers::Seen;
 use super::slots::{Copied, Read, Slots, Store, Strided, WithoutSlot, Writers, Written};
-use crate::base::hint::unlikely;
-use crate::base::in_place::written;
+use crate::base::common::written;
 use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp, State};
 use crate::memory::Block;
 use crate::message::Message;
-use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause};
+use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause, unlikely};
 
 /// A ring of stamped slots.
 ///

@@ -33,7 +33,7 @@ use alloc::boxed::Box;
 use core::ptr::NonNull;
 
 use super::registry::{FREE, Pass};
-use crate::base::gone::NowAndThen;
+use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
 

@@ -5,7 +5,7 @@
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use crate::base::gone::Gone;
+use crate::base::peer_liveness::Gone;
 use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
 

@@ -49,7 +49,6 @@ use core::mem::{self, MaybeUninit};
 use core::ptr::NonNull;
 
 use super::copy;
-use crate::base::hint::unlikely;
 use crate::base::index::Index;
 use crate::base::room::Before;
 use crate::base::sequence::{Sequence, Stamp};
@@ -57,7 +56,7 @@ use crate::error::CapacityError;
 use crate::memory::{Block, Filled, Memory, NoBlock};
 use crate::message::Message;
 use crate::message::schema::BadValue;
-use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering, unlikely};
 
 /// Who writes to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

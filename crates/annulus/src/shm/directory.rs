@@ -22,7 +22,7 @@ use crate::message::schema::Fingerprint;
 use crate::os::error::{at, check_file_length};
 use crate::os::folder;
 use crate::os::folder::{Folder, Rights, Watch};
-use crate::os::process::pid_namespace;
+use crate::os::process_lifetime::pid_namespace;
 use crate::sync::mutated;
 
 /// A directory in which rings have names.

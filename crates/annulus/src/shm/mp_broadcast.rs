@@ -80,7 +80,7 @@ use super::places::{ENDS, MOST_PLACES, Table, WhenNoProducer, byte_of, free_plac
 use super::process::ProcessId;
 use super::queue::{PlaceLock, damaged, numbers};
 use super::sleepers;
-use crate::base::gone::NowAndThen;
+use crate::base::peer_liveness::NowAndThen;
 use crate::broadcast::{Across, Fellow, FellowPublisher, fellow_of_another};
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;

@@ -28,7 +28,7 @@ use super::process::{PeerState, ProcessId};
 use crate::message::schema::Fingerprint;
 use crate::os::error::at;
 use crate::os::folder::{Folder, FolderLock, Rights};
-use crate::os::process::{Process, is_protected, pid_namespace};
+use crate::os::process_lifetime::{Process, is_protected, pid_namespace};
 use crate::os::{folder, helper_thread, lock};
 use crate::sync::mutated;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -23,7 +23,7 @@ use super::queue::{
     LaneExtent, Peer, PlaceLock, SEAT, WhenConsumerDies, check, create, damaged, numbers, numbers_seen_at,
 };
 use super::{format, sleepers};
-use crate::base::gone::Gone;
+use crate::base::peer_liveness::Gone;
 use crate::error::CapacityError;
 use crate::lane::{Numbers, PlaceTable};
 use crate::memory::PlacedMemory;

@@ -4,7 +4,7 @@
 use core::fmt;
 use std::io;
 
-use crate::os::process::own_start_time;
+use crate::os::process_lifetime::own_start_time;
 
 /// A process: its number, and when it began. The kernel gives numbers away again, but not with the same
 /// start.

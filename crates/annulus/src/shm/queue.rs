@@ -15,7 +15,7 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::process::{PeerState, ProcessId};
 use super::{format, sleepers};
-use crate::base::gone::Gone;
+use crate::base::peer_liveness::Gone;
 use crate::error::CapacityError;
 use crate::lane::{Cells, Numbers};
 use crate::memory::{Block, PlacedMemory};

@@ -1,4 +1,4 @@
-//! The page where threads of several processes sleep for one ring (`wait/remote_word.rs`), and where the
+//! The page where threads of several processes sleep for one ring (`wait/other_processes.rs`), and where the
 //! seats of a lossless ring are (`ring/seats.rs`), or the places of a queue's producers (`places.rs`).
 //!
 //! It is memory of its own, because those who sleep write to it, and may not write to the ring.

@@ -7,8 +7,7 @@ use super::early::{Early, EarlyRing};
 use super::error::CloseReason;
 use super::port::{CountedProducer, InputRing, Outlet, Writer};
 use crate::error::{PublishError, Refusal, TryPublishError};
-use crate::transmit::await_room::{Alone, AwaitRoom};
-use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::room::{Alone, AwaitRoom, HasRoom, WaitsForRoom};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};

@@ -14,7 +14,7 @@ use crate::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
 use crate::error::{PublishError, RecvError, Refusal, SendError, TryPublishError, TrySendError};
 use crate::message::Message;
 use crate::queue::{Consumer, Producer, ordered, spsc};
-use crate::transmit::await_room::Alone;
+use crate::transmit::room::Alone;
 use crate::wait::{Control, EventCount, Lending, Look, WaitStrategy};
 
 /// Where a stage receives its messages.

@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::error::{Refusal, TryPublishError};
-use crate::transmit::await_room::{Alone, AwaitRoom};
+use crate::transmit::room::{Alone, AwaitRoom};
 use crate::transmit::transmits;
 use crate::wait::wait_until;
 

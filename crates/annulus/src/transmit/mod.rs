@@ -1,9 +1,6 @@
 //! [`Transmit`]: the sending handles of every ring, for code that takes any of them.
 
 #[cfg(any(feature = "std", feature = "async"))]
-pub(crate) mod await_room;
-pub(crate) mod in_parts;
-#[cfg(feature = "std")]
 pub(crate) mod room;
 
 #[cfg(feature = "std")]
@@ -92,8 +89,8 @@ pub trait Transmit: Sealed + Send {
     #[doc(hidden)]
     fn put_now(&mut self, value: Self::Item) -> Result<(), (Refusal, Self::Item)>;
 
-    /// Sends, or waits for room by `strategy`, or by that of the ring. [`Refusal::Full`] once `deadline` has
-    /// passed.
+    /// Sends, or waits for room by `strategy`, or by the ring's strategy. [`Refusal::Full`] once `deadline`
+    /// has passed.
     #[doc(hidden)]
     fn put_late(
         &mut self,
@@ -376,3 +373,23 @@ macro_rules! by_pointer {
     )*};
 }
 by_pointer!(&mut S, Box<S>);
+
+/// A batch that goes out part by part: the loop of all verbs that send or publish a slice.
+///
+/// Hands all of `values` to `send`, which sends as many as it can, from the first on, and returns how many.
+/// It is called with the rest until nothing is left, also where it returned 0. If it refuses, this returns
+/// what is left and why.
+#[inline]
+pub(crate) fn in_parts<'v, T>(
+    values: &'v [T],
+    mut send: impl FnMut(&'v [T]) -> Result<usize, Refusal>,
+) -> Result<(), (&'v [T], Refusal)> {
+    let mut rest = values;
+    while !rest.is_empty() {
+        match send(rest) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(refusal) => return Err((rest, refusal)),
+        }
+    }
+    Ok(())
+}

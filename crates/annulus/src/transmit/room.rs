@@ -1,9 +1,15 @@
-//! [`WaitsForRoom`]: the sending handles that may have to wait, for code that takes any of them.
+//! Waiting for room. [`WaitsForRoom`]: the sending handles that may have to, for code that takes any of them.
+//! [`AwaitRoom`]: one of them, which sends into its ring alone, and waits in a task or a select.
 
+#[cfg(feature = "std")]
 use alloc::boxed::Box;
 
+use crate::error::Refusal;
+#[cfg(feature = "std")]
 use crate::transmit::Transmit;
-use crate::wait::Arm;
+#[cfg(feature = "std")]
+use crate::wait::{Arm, WaitStrategy};
+use crate::wait::{EventCount, Look, Wait};
 
 /// A [sending handle](Transmit) that may have to wait for a free slot, for
 /// [`Select::send`](crate::Select::send).
@@ -14,12 +20,54 @@ use crate::wait::Arm;
 /// [many](crate::event::MpEventPublisher)), and the [input](crate::topology::Input) of a pipeline. Of senders
 /// and of `MpPublisher`s, whose verbs take `&self`, a reference is one, too. There are no others: the trait
 /// can't be implemented outside this crate.
+#[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait WaitsForRoom: HasRoom + Transmit {}
 
 /// What seals [`WaitsForRoom`].
+#[cfg(feature = "std")]
 pub(crate) trait HasRoom {
     /// Looks whether a send would find a free slot, or the close. It claims nothing.
     fn room(&mut self) -> Box<dyn Arm + '_>;
+}
+
+/// A handle that sends alone into a ring, or into its part of one: a slot that is free stays free until it
+/// sends.
+pub(crate) trait Alone {
+    /// Where it waits.
+    fn released(&self) -> &EventCount;
+
+    /// Makes sure that the next message may be written, if that takes no waiting.
+    fn look_for_room(&mut self) -> Result<(), Refusal>;
+
+    /// How to wait, where nobody says.
+    #[cfg(feature = "std")]
+    fn strategy(&self) -> WaitStrategy;
+}
+
+/// Until it has room, or learns that its ring is closed.
+pub(crate) struct AwaitRoom<'p, P>(pub(crate) &'p mut P);
+
+#[cfg(feature = "std")]
+impl<P: Alone> AwaitRoom<'_, P> {
+    pub(crate) fn strategy(&self) -> WaitStrategy {
+        self.0.strategy()
+    }
+}
+
+impl<P: Alone> Wait for AwaitRoom<'_, P> {
+    type Found = Result<(), Refusal>;
+
+    fn event(&self) -> &EventCount {
+        self.0.released()
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.0.look_for_room() {
+            Err(Refusal::Full) => Look::Nothing,
+            result => Look::Found(result),
+        }
+    }
 }

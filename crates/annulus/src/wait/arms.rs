@@ -1,10 +1,11 @@
-//! What arms are made of: something to receive, or whatever a [`Wait`] looks for. And lists of arms:
-//! `(Listening<A>, (Listening<B>, ()))`.
+//! What arms are made of: something to receive, whatever a [`Wait`] looks for, or a [send](Sending). And
+//! lists of arms: `(Listening<A>, (Listening<B>, ()))`.
 
-use super::any::{Arm, Arms, Listening};
-use super::look::Look;
+use super::poll::Look;
 use super::source::There;
+use super::wait_for_any::{Arm, Arms, Listening};
 use super::{EventCount, Source, Wait, WaitStrategy};
+use crate::error::Refusal;
 
 /// The end of a list.
 impl Arms for () {
@@ -84,7 +85,8 @@ impl<W: Wait<Found = F>, F> Finding<W, F> {
 }
 
 impl<S: Source> Finding<There<S>, ()> {
-    /// Something to receive, for whoever may receive nothing after all: a wake-up that came is passed on.
+    /// Something to receive, for a caller that may receive nothing after all: a wake-up that came is passed
+    /// on.
     pub(crate) fn ready(source: S) -> Self {
         // SAFETY: that is what a `Source` promises.
         unsafe { Self::that_takes_nothing(There(source), |there| there.0.strategy()) }
@@ -165,5 +167,94 @@ mod tests {
             });
             [&mut left, &mut right][index].recv().unwrap();
         }
+    }
+}
+
+/// A send whose value is made when there is room for it, and not before.
+///
+/// `W` waits for room `R`.
+pub(crate) struct Sending<W, R, T, E> {
+    room: Finding<W, Result<R, Refusal>>,
+    /// Whether others wait until room that was found is filled.
+    is_claim: bool,
+    /// Fills the room that was found.
+    put: fn(W, Result<R, Refusal>, T) -> Result<(), E>,
+}
+
+impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Sending<W, R, T, E> {
+    /// A send in room that stays there until `put`, which gets what a look of `room` found, and the value.
+    #[inline]
+    pub(crate) fn new(
+        room: Finding<W, Result<R, Refusal>>,
+        put: fn(W, Result<R, Refusal>, T) -> Result<(), E>,
+    ) -> Self {
+        Self { room, is_claim: false, put }
+    }
+
+    /// As [`new`](Self::new), but the look for the room has claimed it, and it must be filled.
+    #[inline]
+    pub(crate) fn in_claim(
+        room: Finding<W, Result<R, Refusal>>,
+        put: fn(W, Result<R, Refusal>, T) -> Result<(), E>,
+    ) -> Self {
+        Self { room, is_claim: true, put }
+    }
+}
+
+/// A send that was chosen.
+pub trait SendChoice<T, E> {
+    /// Sends the value that `make` returns.
+    ///
+    /// # Errors
+    ///
+    /// Those of the handle's own verb.
+    fn send(self, make: impl FnOnce() -> T) -> Result<(), E>;
+}
+
+impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> SendChoice<T, E> for Sending<W, R, T, E> {
+    #[inline]
+    fn send(self, make: impl FnOnce() -> T) -> Result<(), E> {
+        let (waiter, found) = self.room.take_both();
+        // Decision 0072: a claim can't be given back, and others wait until it is filled.
+        let to_be_filled = (self.is_claim && found.is_ok()).then(|| ToBeFilled);
+        let value = make();
+        core::mem::forget(to_be_filled);
+        (self.put)(waiter, found, value)
+    }
+}
+
+impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Choice for Sending<W, R, T, E> {
+    type Found = Self;
+
+    #[inline]
+    fn found(self) -> Self {
+        self
+    }
+}
+
+/// A claim that is not filled yet. If making the value panics, there is nothing to fill it with.
+struct ToBeFilled;
+
+impl Drop for ToBeFilled {
+    // Unreached: the process ends there, with what it has counted: test select a_panic_in_a_claim_aborts
+    #[cold]
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
+// SAFETY: that of the room.
+unsafe impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Arm for Sending<W, R, T, E> {
+    fn event(&self) -> &EventCount {
+        self.room.event()
+    }
+
+    #[inline]
+    fn look(&mut self) -> Look<()> {
+        self.room.look()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.room.strategy()
     }
 }

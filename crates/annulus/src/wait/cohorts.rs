@@ -1,9 +1,10 @@
 //! [`Cohorts`]: the threads that sleep on one word. If all of many are to wake up, the waker wakes one, and
 //! those who are woken wake the others.
 //!
-//! The kernel wakes threads one after another, some microseconds each. Whoever wakes hundreds by one call
-//! stays in it for a millisecond, and the last one sleeps for as long. So from some number on the threads
-//! pass the wake-up on: with enough cores the last one is woken after as many steps as the number has bits.
+//! The kernel wakes threads one after another, some microseconds each. A thread that wakes hundreds by one
+//! call stays in it for a millisecond, and the last one sleeps for as long. So from some number on the
+//! threads pass the wake-up on: with enough cores the last one is woken after as many steps as the number has
+//! bits.
 //!
 //! *Cohorts.* A wake-up of all threads changes the lowest bit of the count in the word (event.wake4), and
 //! nothing else does. The threads that sleep on words with one value of that bit are a cohort. So a wake-up
@@ -23,10 +24,10 @@
 //!
 //! *Why all are woken.* After event.wake4 nobody goes to sleep in that cohort any more, until the next
 //! wake-up but one: the kernel (or the lock) compares the word. What is owed is a hint of how many there are,
-//! and may be any number but 0. Whoever takes the last of it wakes the whole cohort, and that comes after
-//! event.owe10, so after event.wake4. And what is owed is taken to the last: as long as some is left, there
-//! is the waker, or a thread that was woken at event.pass11 and is about to come there. Who comes there, and
-//! finds something, takes it; if it leaves some, it has woken others, who come there after it.
+//! and may be any number but 0. The thread that takes the last of it wakes the whole cohort, and that comes
+//! after event.owe10, so after event.wake4. And what is owed is taken to the last: as long as some is left,
+//! there is the waker, or a thread that was woken at event.pass11 and is about to come there. Who comes
+//! there, and finds something, takes it; if it leaves some, it has woken others, who come there after it.
 //!
 //! A wake-up that is still passed on when the next but one comes may meet threads of that one, whose word has
 //! the same bit. Then one of those may be woken for nothing. It sleeps again, and passes on what is owed, as
@@ -61,8 +62,8 @@ impl Cohorts {
 
     /// How many sleep, or will soon: a hint.
     pub(super) fn asleep(&self) -> u32 {
-        // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
-        // the word change.
+        // Relaxed: a hint. A thread that is about to sleep and not counted yet is woken with the others, or
+        // sees the word change.
         self.asleep.load(Ordering::Relaxed)
     }
 

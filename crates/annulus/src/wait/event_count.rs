@@ -2,9 +2,9 @@
 //!
 //! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
 //! says that each waker has a full fence, because the system has no other or the event is young
-//! (`fences.rs`); bit 2 says that nothing comes any more (`wait/flag.rs`), which wakers see at the same look;
+//! (`fences.rs`); bit 2 says that nothing comes any more (`CLOSED`), which wakers see at the same look;
 //! bit 3 is free; bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant
-//! and says that threads of other processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count
+//! and says that threads of other processes sleep elsewhere (`other_processes.rs`); the upper 25 bits count
 //! wake-ups, so that no sleeper mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is
 //! all that a waker does.
 //!
@@ -31,10 +31,10 @@
 //! there are messages, and bit 0 stays set for the others, who lie there without another registration. So
 //! what keeps the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds
 //! fewer asleep than it would wake clears it (event.wake6), in one step with a new count, and then wakes all
-//! (event.wake7): whoever went to sleep between its two system calls is woken, and whoever has registered but
-//! does not sleep yet finds the word changed, and polls. Whoever is woken polls for any message, so it does
-//! not matter which one it is woken for. `asleep` tells a waker in advance that one or all is the same; it is
-//! a hint.
+//! (event.wake7): a thread that went to sleep between its two system calls is woken, and a thread that has
+//! registered but does not sleep yet finds the word changed, and polls. A thread that is woken polls for any
+//! message, so it does not matter which one it is woken for. `asleep` tells a waker in advance that one or
+//! all is the same; it is a hint.
 //!
 //! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
 //! would go back to sleep with one each. But the first one's serves the others of its kind, too. After its
@@ -43,8 +43,8 @@
 //!
 //! - A waker whose event.wake3 sees none of these bits looked before they were set, or after they were taken
 //!   down. In the first case its look, and so its event.wake2, came before the first sleeper's fence, which
-//!   happens before the others' event.sleep3: so that sees event.wake1. In the second case, whoever took them
-//!   down after their event.sleep1 wakes them.
+//!   happens before the others' event.sleep3: so that sees event.wake1. In the second case, the waker that
+//!   took them down after their event.sleep1 wakes them.
 //! - Any other waker goes on to event.wake4. If that comes after their event.sleep1, they find the word
 //!   changed, or are woken. If it comes before, they see event.wake1, because event.sleep1 is an Acquire.
 //!
@@ -57,8 +57,8 @@
 //! - A waker that finds bit 4 and this task are two full fences, one of which comes first: the waker finds
 //!   the task, or event.sleep3 sees event.wake1.
 //! - A waker that does not find it looked before the first sleeper's fence, as above; or after the bit was
-//!   taken down. Whoever takes it down has a full fence after that, and then looks for tasks: it wakes this
-//!   one, or the task has seen that the bit is down.
+//!   taken down. The waker that takes it down has a full fence after that, and then looks for tasks: it wakes
+//!   this one, or the task has seen that the bit is down.
 //!
 //! Where many wakers find no task, one after the other, the last one takes the bit down (event.wake6,
 //! event.wake7). So tasks that answer each other, or come back to a small ring again and again, and futures
@@ -75,31 +75,29 @@
 //! *Limits.* A sleeper that is stalled between event.sleep1 and event.sleep4 for exactly 2^25 wake-ups of
 //! others sleeps through them (2^24 of those that wake some).
 //!
+//! Here are the word and a waker's look at it (event.wake3); `sleep.rs` has the sleeper's half, `wake.rs` the
+//! waker's from event.wake4 on, and `fences.rs` the fences of young events.
+//!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
 //! "Asymmetric Dekker synchronization" (2001).
 
 mod fences;
-mod look;
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
-mod many;
+mod sleep;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests;
 mod wake;
 
 use core::mem::ManuallyDrop;
-use core::task::Waker;
 
-use super::Deadline;
 use super::cohorts::Cohorts;
 use super::fence;
 #[cfg(feature = "std")]
 use super::give_way::GiveWayHint;
-use super::late;
+use super::other_processes::Remote;
 use super::park::Cohort;
-use super::remote::Remote;
 use super::waiters::Waiters;
 use crate::stats::Counting;
-use crate::sync::{AtomicU32, Ordering, mutated, ordering};
+use crate::sync::{AtomicU32, Ordering, light_fence, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
 ///
@@ -137,35 +135,6 @@ impl Drop for EventCount {
     }
 }
 
-/// What [`EventCount::register`] saw; consumed by [`EventCount::sleep_on`].
-pub(crate) struct Ticket {
-    /// The word while nobody has been woken since.
-    word: u32,
-    /// Whether the heavy fence was had. If not, a wake-up may be missed, and the sleep must be a nap.
-    fenced: bool,
-}
-
-/// The word of new events, and their youth: the same for all.
-#[derive(Clone, Copy)]
-pub(crate) struct NewWord {
-    word: u32,
-    youth: u32,
-}
-
-impl NewWord {
-    pub(crate) fn of_events() -> Self {
-        if !fence::is_asymmetric() {
-            // Unreached: on other systems, and on kernels without membarrier
-            return Self { word: FENCE_BOTH_SIDES, youth: 0 };
-        }
-        if !fence::begins_young() || mutated!("never_young") {
-            // Unreached: for loom
-            return Self { word: 0, youth: 0 };
-        }
-        Self { word: FENCE_BOTH_SIDES, youth: YOUTH }
-    }
-}
-
 /// A thread sleeps, or is about to.
 const THREAD: u32 = 1;
 /// Wakers have full fences.
@@ -196,12 +165,28 @@ fn cohort(word: u32) -> Cohort {
     if word & WAKE_UP == 0 || mutated!("cohorts_are_one") { Cohort::Even } else { Cohort::Odd }
 }
 
-impl EventCount {
-    /// What a waker in another language looks for in the word, as
-    /// [`may_have_sleepers`](Self::may_have_sleepers).
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) const SLOW_BITS: u32 = SLOW;
+/// The word of new events, and their youth: the same for all.
+#[derive(Clone, Copy)]
+pub(crate) struct NewWord {
+    word: u32,
+    youth: u32,
+}
 
+impl NewWord {
+    pub(crate) fn of_events() -> Self {
+        if !fence::is_asymmetric() {
+            // Unreached: on other systems, and on kernels without membarrier
+            return Self { word: FENCE_BOTH_SIDES, youth: 0 };
+        }
+        if !fence::begins_young() || mutated!("never_young") {
+            // Unreached: for loom
+            return Self { word: 0, youth: 0 };
+        }
+        Self { word: FENCE_BOTH_SIDES, youth: YOUTH }
+    }
+}
+
+impl EventCount {
     pub(crate) fn new() -> Self {
         Self::counting(None)
     }
@@ -255,112 +240,141 @@ impl EventCount {
         event.remote = ManuallyDrop::new(Some(remote));
         event
     }
+}
 
-    /// Whether giving up the time slice helps those who wait here.
-    #[cfg(feature = "std")]
-    pub(super) fn give_way_hint(&self) -> &GiveWayHint {
-        &self.give_way
+/// Looking for sleepers: one load behind the light fence, and a closer look behind the full one.
+impl EventCount {
+    /// What a waker in another language looks for in the word, as
+    /// [`may_have_sleepers`](Self::may_have_sleepers).
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) const SLOW_BITS: u32 = SLOW;
+
+    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store,
+    /// or the event is closed. Where it is false, its fence also serves other looks that the caller takes
+    /// after this one, if the thread that changes what they look at calls [`barrier`](Self::barrier) before
+    /// it looks for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
+    #[inline(always)]
+    pub(crate) fn needs_slow_path(&self) -> bool {
+        // Mutants: `| with ^`: no bit is in both.
+        !self.is_clear_of(SLOW | Self::CLOSED)
     }
 
-    /// Says that the caller is about to sleep. It must poll once more before it
-    /// calls [`sleep_on`](Self::sleep_on).
-    pub(crate) fn register(&self) -> Ticket {
-        if let Some(remote) = &*self.remote {
-            let (word, fenced) = remote.register();
-            return Ticket { word, fenced };
-        }
-        self.register_as(THREAD, mutated!("event_no_heavy_fence"))
+    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store;
+    /// it then calls [`notify`](Self::notify) or its like.
+    // Mutants: `with true`: it looks closer, and finds nobody to wake.
+    #[inline(always)]
+    pub(crate) fn may_have_sleepers(&self) -> bool {
+        // Mutants: `| with ^`: no bit is in both.
+        !self.is_clear_of(SLOW)
     }
 
-    /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
-    /// once more before it returns to its executor. False where nobody would wake it: those who do are of
-    /// another process, and the system has no thread that waits for them here.
-    ///
-    /// A task has no clock, so it can't nap. Where the process has not registered for the heavy fence, a
-    /// thread of the library naps for it, and wakes `waker` (`late.rs`). Where the system refuses that, too,
-    /// this waits a millisecond, as a close does, in which a processor carries out what it has begun.
-    #[inline]
-    pub(super) fn register_task(&self, waker: &Waker) -> bool {
-        // Pairs with event.wake2 of a waker that has found a sleeper's bit, and of one that takes it down.
-        if !mutated!("task_no_fence") {
-            fence::full();
-        }
-        // event.sleep1, which writes nothing where the bits stand since the last one. Acquire: pairs with
-        // event.sleep5.
-        let seen = self.word.load(Ordering::Acquire);
-        // Decision 0134: one fence for a wait.
-        if seen & TASK == 0 || seen & FENCED == 0 {
-            self.register_task_anew(waker);
-        }
-        // Those who wake may be of another process.
-        self.remote.as_ref().is_none_or(Remote::register_task)
+    #[inline(always)]
+    fn is_clear_of(&self, bits: u32) -> bool {
+        // event.wake2, for the compiler; pairs with event.sleep2, which makes every core execute a barrier.
+        light_fence();
+        // event.wake3. Relaxed: event.wake2 and event.sleep2 decide what it sees; where it sees event.grow8,
+        // coherence does.
+        self.word.load(Ordering::Relaxed) & bits == 0
     }
 
-    /// event.sleep1, event.sleep2 and event.sleep5 of a task.
-    #[cold]
-    #[inline(never)]
-    fn register_task_anew(&self, waker: &Waker) {
-        let ticket = self.register_as(TASK, mutated!("task_no_heavy_fence"));
-        if !ticket.fenced && !late::wake_later(waker) {
-            fence::wait_out();
-        }
+    /// As [`needs_slow_path`](Self::needs_slow_path), of an event whose sleepers may be of other processes:
+    /// looks at both words, so that not each message takes the slow path.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn needs_slow_path_across(&self) -> bool {
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Self::CLOSED) || !self.is_empty_elsewhere()
     }
 
-    /// event.sleep1, event.sleep2 and event.sleep5 of a thread or a task.
-    fn register_as(&self, kind: u32, without_fence: bool) -> Ticket {
-        // event.sleep1. Release: pairs with the Acquire of event.wake4, so whoever sees the bit finds the
-        // task. Acquire: pairs with event.sleep5. event.sleep2, or that of another sleeper, orders it before
-        // event.sleep3.
-        let seen = self.word.fetch_or(kind, ordering!(AcqRel unless "event_fence_of_others_unseen"));
-        let word = seen | kind;
-        let others = if mutated!("event_fenced_too_early") { SLEEPER } else { FENCED };
-        if seen & kind != 0 && seen & others != 0 {
-            return Ticket { word, fenced: true };
-        }
-        // event.sleep2. Pairs with event.wake2. Whoever is refused it naps, or is woken to look again.
-        let fenced = without_fence || fence::heavy_if_registered(word & FENCE_BOTH_SIDES == 0);
-        // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
-        // the sleepers of this time.
-        let is_noted = fenced && {
-            // event.sleep5. Release: pairs with event.sleep1 of those who come later.
-            let (success, failure) = (ordering!(Release unless "event_fence_unsaid"), Ordering::Relaxed);
-            self.word.compare_exchange(word, word | FENCED, success, failure).is_ok()
-        };
-        Ticket { word: if is_noted { word | FENCED } else { word }, fenced }
+    /// event.wake3 of both words: whether nobody sleeps here or elsewhere, where light fences are enough to
+    /// tell.
+    #[inline(always)]
+    pub(super) fn has_sleepers_nowhere(&self) -> bool {
+        // In this order: where there is no elsewhere, that is all there is to ask.
+        self.is_empty_elsewhere() && self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
     }
 
+    /// Whether nobody sleeps elsewhere, where light fences are enough to tell.
+    #[inline(always)]
+    fn is_empty_elsewhere(&self) -> bool {
+        self.remote.as_ref().is_some_and(Remote::is_empty)
+    }
+
+    /// event.wake3 by itself, after a fence of the caller's.
+    pub(crate) fn has_sleepers(&self) -> bool {
+        // Relaxed: the fence and event.sleep2 decide what it sees.
+        self.word.load(Ordering::Relaxed) & SLEEPER != 0
+    }
+
+    /// event.wake3 once more, behind the caller's [`fence`](Self::fence). (A sleeper that is seen only now
+    /// has its own heavy fence after that, or another sleeper's serves it.) For most messages that come after
+    /// a wake-up of tasks, this is the last step.
+    // Decision 0137: asked first.
+    // Mutants: `with Sleepers::More`: it looks closer, and finds nobody to wake.
+    #[inline(always)]
+    pub(crate) fn sleepers(&self) -> Sleepers {
+        // Relaxed: the fences decide what it sees.
+        let word = self.word.load(Ordering::Relaxed);
+        // Mutants: `| with ^`: no bit is in both.
+        if word & (THREAD | ELSEWHERE | Self::CLOSED) != 0 && !mutated!("tasks_hide_others") {
+            return Sleepers::More;
+        }
+        if word & TASK == 0 {
+            return Sleepers::Nobody;
+        }
+        // A task that registered before the fence was armed before that, and is counted. (Where there is no
+        // elsewhere, the tasks are here.)
+        if self.tasks.count() != 0 {
+            return Sleepers::Tasks;
+        }
+        self.found_no_task();
+        Sleepers::Nobody
+    }
+}
+
+/// What a waker finds at an event behind its fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sleepers {
+    /// Nobody waits, and the event is not closed: there is nothing to do.
+    Nobody,
+    /// Tasks of this process and nobody else, and the event is not closed.
+    Tasks,
+    /// Threads wait, or others may wait in other processes, or the event is closed.
+    More,
+}
+
+/// The flag in the word: nothing comes any more.
+impl EventCount {
+    /// The bit that is set for good when the queue is closed.
+    pub(crate) const CLOSED: u32 = 4;
+
+    /// Sets the flag. It is published as by a store with `ordering`. A sleeper looks again.
+    pub(crate) fn set_closed(&self, ordering: Ordering) {
+        self.word.fetch_or(Self::CLOSED, ordering);
+    }
+
+    /// Whether the flag is set, by a load with `ordering`. (All later changes of the word are
+    /// read-modify-writes, so a thread that sees one of them sees the Release of the flag.)
+    #[inline(always)]
+    pub(crate) fn is_closed(&self, ordering: Ordering) -> bool {
+        self.word.load(ordering) & Self::CLOSED != 0
+    }
+
+    /// The word, for a program in another language.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn word(&self) -> &AtomicU32 {
+        &self.word
+    }
+}
+
+impl EventCount {
     /// The tasks that wait here.
     pub(super) fn tasks(&self) -> &Waiters {
         self.remote.as_ref().and_then(Remote::tasks).unwrap_or(&self.tasks)
     }
 
-    /// The caller is about to [sleep](Self::sleep_on), which it may do in several naps.
-    pub(super) fn count_sleep(&self) {
-        if let Some(counters) = &self.counters {
-            counters.slept();
-        }
-    }
-
-    /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
-    /// False where it was a nap, which ran out: then the wait, of which `naps` naps had run out before,
-    /// sleeps again, with a new ticket.
-    #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
-    pub(super) fn sleep_on(&self, ticket: Ticket, deadline: Deadline, naps: u32) -> bool {
-        let sleep = |deadline| {
-            if let Some(remote) = &*self.remote {
-                return remote.sleep(ticket.word, deadline);
-            }
-            self.threads.sleep_while(&self.word, ticket.word, deadline, cohort(ticket.word));
-        };
-        if ticket.fenced {
-            sleep(deadline);
-            return true;
-        }
-        fence::nap(naps, deadline, sleep)
-    }
-
-    #[cfg(all(test, feature = "std", not(annulus_loom)))]
-    pub(super) fn sleep(&self, ticket: Ticket, deadline: Deadline) -> bool {
-        self.sleep_on(ticket, deadline, 0)
+    /// Whether giving up the time slice helps those who wait here.
+    #[cfg(feature = "std")]
+    pub(super) fn give_way_hint(&self) -> &GiveWayHint {
+        &self.give_way
     }
 }

@@ -24,14 +24,14 @@
 //!   came after its rings). Then the sleeper is told so, and naps: it looks again some milliseconds later, so
 //!   a wake-up that was missed comes late rather than never. (One is missed only where the waker's store is
 //!   still on its way to the other cores during the sleeper's second look.) For a task, a thread of the
-//!   library naps (`late.rs`). Whoever would deactivate a lane leaves it active. Whoever ends a queue waits a
-//!   millisecond, and so does a task for which nobody can nap.
+//!   library naps (`nap_for_tasks.rs`). A consumer that would deactivate a lane leaves it active. A thread
+//!   that ends a queue waits a millisecond, and so does a task for which nobody can nap.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
 //! *Between processes.* Where sleepers are of other processes, the same is done by another form of the
 //! barrier (`membarrier(2)`, global expedited): it reaches all processes that have registered for it. Here it
 //! is the waker's process that registers, before anybody can sleep, and the sleeper needs to be told
-//! (`remote_word.rs`). What was said of a barrier that is refused goes for this one, too.
+//! (`other_processes.rs`). What was said of a barrier that is refused goes for this one, too.
 //!
 //! Only wake-ups, and on which side of a close a message is, hang on this pair, never the soundness of a
 //! read: `membarrier` is outside the language's memory model, and nothing that the model has to promise is
@@ -41,7 +41,9 @@
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-use crate::sync::{Ordering, fence, light_fence, mutated};
+#[cfg(feature = "shm")]
+use crate::sync::light_fence;
+use crate::sync::{Ordering, fence, mutated};
 
 /// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
 /// is allowed later.
@@ -94,15 +96,7 @@ pub(super) fn register() -> bool {
     system::register()
 }
 
-/// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the
-/// store.
-// Mutants: `with ()`: only a model sees it: event_no_light_fence; to the compiler it made no difference.
-#[inline(always)]
-pub(super) fn light() {
-    light_fence();
-}
-
-/// The waker's fence where it is not.
+/// The waker's fence where the pair is not asymmetric. (Where it is, that is [`light_fence`].)
 // Mutants: `with ()`: only a model sees it: event_no_light_fence.
 #[inline(always)]
 pub(super) fn full() {
@@ -125,7 +119,7 @@ pub(super) fn heavy(asymmetric: bool) -> bool {
     heavy_if_registered(asymmetric) || (register() && heavy_if_registered(asymmetric))
 }
 
-/// As [`heavy`], for whoever can [`nap`] instead: false also where the process has not registered.
+/// As [`heavy`], for a waiter that can [`nap`] instead: false also where the process has not registered.
 // Decision 0014: no first sleep registers.
 pub(super) fn heavy_if_registered(asymmetric: bool) -> bool {
     fence(Ordering::SeqCst);
@@ -135,8 +129,8 @@ pub(super) fn heavy_if_registered(asymmetric: bool) -> bool {
     !asymmetric || system::barrier()
 }
 
-/// As [`heavy`], for who can neither do without nor nap, and does not wait for the registration: where the
-/// system refuses the barrier, this [waits](wait_out) in its place.
+/// As [`heavy`], for a caller that can neither do without nor nap, and does not wait for the registration:
+/// where the system refuses the barrier, this [waits](wait_out) in its place.
 pub(super) fn heavy_or_wait(asymmetric: bool) {
     if mutated!("close_registers") {
         register();
@@ -276,7 +270,7 @@ mod system {
     /// Tells the kernel that this process will ask for barriers.
     pub(super) fn register() -> bool {
         let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok();
-        // Relaxed, here and below: a hint; the lock of `late.rs` orders it where that matters.
+        // Relaxed, here and below: a hint; the lock of `nap_for_tasks.rs` orders it where that matters.
         TRIED.store(true, Ordering::Relaxed);
         registered
     }
@@ -287,7 +281,7 @@ mod system {
 
     /// A nap has run out, perhaps one of the longest. The process has spent so much on naps that it
     /// registers, if that was one of the longest, or there have been many. A thread does so that has nothing
-    /// else to do: whoever sleeps here may be woken meanwhile.
+    /// else to do: the thread that sleeps here may be woken meanwhile.
     pub(super) fn nap_ran_out(is_longest: bool) {
         const MANY: u32 = 64;
         static NAPS: AtomicU32 = AtomicU32::new(0);

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// What giving up the time slice has brought those who waited at an event: a hint for whoever waits there
-/// next.
+/// What giving up the time slice has brought the threads that waited at an event: a hint for the next waiter
+/// there.
 ///
 /// Suppose that the thread that is waited for is ready to run on the waiter's core. Then giving up the time
 /// slice lets it run, at a fraction of what a sleep and a wake-up cost. In all other cases it is a loss:
@@ -28,7 +28,7 @@ const MOST_FAILURES: u32 = 10;
 /// As if it had been in vain so often before, until somebody is helped for the first time.
 const FAILURES_AT_FIRST: u32 = 7;
 
-/// A sleep that was so short is that of a stream: sooner than otherwise, somebody tries again.
+/// A sleep that was so short belongs to a stream: sooner than otherwise, somebody tries again.
 const SHORT_SLEEP: Duration = Duration::from_micros(20);
 
 /// One short sleep counts as so many waits.

@@ -1,6 +1,6 @@
 //! [`Listener`]: with it, a task, a `select` or a file descriptor waits at an event for its `Waker`.
 //!
-//! Whoever waits this way [looks](Listener::look); registers a waker and
+//! A waiter of this kind [looks](Listener::look); registers a waker and
 //! [looks once more](Listener::register_and_look); and then waits for the waker in its own manner. A wake-up
 //! that the listener had for itself, in place of any other waiter, belongs to a message (or a free slot).
 //! Before each look the listener is disarmed: the look then uses such a wake-up. A listener that is dropped
@@ -9,7 +9,7 @@
 use core::ptr::NonNull;
 use core::task::Waker;
 
-use super::contain::contain;
+use super::catch_panic::contain;
 use super::waiters::{Ended, OwnedNode, Woken};
 use super::{EventCount, Look, Wait};
 use crate::sync::mutated;
@@ -69,8 +69,8 @@ impl Listener {
     /// this finds nothing, either, the waker is woken. Otherwise the listener is disarmed: true where a
     /// wake-up came meanwhile, in place of any other, which belongs to what was found.
     ///
-    /// *Why no wake-up is lost.* Whoever brings something comes after the registration, and wakes; or before
-    /// it, and then the second look sees what it brought (`event_count.rs`).
+    /// *Why no wake-up is lost.* A thread that brings something comes after the registration, and wakes; or
+    /// before it, and then the second look sees what it brought (`event_count.rs`).
     ///
     /// # Safety
     ///
@@ -193,7 +193,7 @@ impl Listener {
         if ended == Ended::WokenAlone {
             pass_on(self.event());
         }
-        // Others' code. Whoever drops a listener may have found a message, or claimed a sequence.
+        // Others' code. The thread that drops a listener may have found a message, or claimed a sequence.
         if waker.is_some() {
             contain(|| drop(waker));
         }

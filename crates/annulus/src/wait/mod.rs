@@ -1,16 +1,40 @@
-//! How a thread waits for another: spinning, and sleeping at no cost to the one who wakes.
+//! How a thread waits for another: spinning, and sleeping at no cost to the thread that wakes it.
+//!
+//! In the order of a wait, after a send or a receive has found nothing to do:
+//!
+//! ```text
+//! wait_until            a verb waits: poll, spin, sleep
+//! poll                  what a poll finds, and until when it is repeated
+//! strategy, spin        how a thread spins before it sleeps
+//! give_way              giving up the time slice, where that helps
+//! reader_backoff        how a reader that is fast keeps its distance from the writer
+//! writer_backoff        how a writer at its limit keeps its distance from the readers
+//! event_count           where to sleep, and whom to wake
+//! fence                 the light fence of a waker, the heavy one of a sleeper; naps
+//! nap_for_tasks         naps for waiters that have no clock
+//! cohorts, park         threads asleep: many at one word; by the kernel
+//! other_processes       threads asleep in several processes
+//! waiters/              the tasks at an event
+//! listener, task        a task waits, with a waker
+//! relay_listener        a notify at one event becomes a notify at another
+//! wait_for_any, arms    a select waits, at several events; what for
+//! parker                a thread that a waker wakes
+//! source                what a select, an event loop or a notifier can wait at
+//! latch, control        a shutdown, or the end of threads; how to stop an event loop
+//! handle_strategy       the strategy of one handle, in place of its ring's
+//! catch_panic           others' code in the middle of a verb
+//! ```
 
-#[cfg(feature = "std")]
-mod any;
 #[cfg(feature = "std")]
 mod arms;
 #[cfg(any(feature = "std", feature = "async"))]
-mod cohorts;
+mod catch_panic;
 #[cfg(any(feature = "std", feature = "async"))]
-mod contain;
+mod cohorts;
 #[cfg(feature = "std")]
 mod control;
-mod deadline;
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod counting_waker;
 #[cfg(any(feature = "std", feature = "async"))]
 mod event_count;
 #[cfg(not(any(feature = "std", feature = "async")))]
@@ -18,76 +42,57 @@ mod event_count;
 mod event_count;
 #[cfg(any(feature = "std", feature = "async"))]
 mod fence;
-mod flag;
 #[cfg(feature = "std")]
 mod give_way;
+mod handle_strategy;
 mod latch;
-#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
-mod late;
-#[cfg(all(
-    any(feature = "std", feature = "async"),
-    not(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))
-))]
-#[path = "no_late.rs"]
-mod late;
 #[cfg(any(feature = "std", feature = "async"))]
 mod listener;
-mod look;
-mod own;
+#[cfg(any(feature = "std", feature = "async"))]
+mod nap_for_tasks;
+#[cfg(feature = "shm")]
+mod other_processes;
+#[cfg(all(not(feature = "shm"), any(feature = "std", feature = "async")))]
+#[path = "no_other_processes.rs"]
+mod other_processes;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
 #[cfg(feature = "std")]
 mod parker;
-mod pauses;
+mod poll;
 mod reader_backoff;
 #[cfg(any(feature = "std", feature = "async"))]
-mod relay;
-#[cfg(feature = "shm")]
-mod remote;
-#[cfg(all(not(feature = "shm"), any(feature = "std", feature = "async")))]
-#[path = "no_remote.rs"]
-mod remote;
-#[cfg(feature = "shm")]
-mod remote_tasks;
-#[cfg(feature = "shm")]
-mod remote_word;
-#[cfg(feature = "std")]
-mod sending;
-mod sleepers;
+mod relay_listener;
 mod source;
 mod spin;
 mod strategy;
 #[cfg(feature = "async")]
 mod task;
-mod until;
-mod waiter;
+#[cfg(feature = "std")]
+mod wait_for_any;
+mod wait_until;
 #[cfg(any(feature = "std", feature = "async"))]
 mod waiters;
-mod watch;
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
-mod woken;
 mod writer_backoff;
 
 #[cfg(feature = "std")]
-pub use any::Listening;
+pub use arms::{Choice, SendChoice};
 #[cfg(feature = "std")]
-pub(crate) use any::{Arm, Arms, wait_for_any};
-#[cfg(feature = "std")]
-pub use arms::Choice;
-#[cfg(feature = "std")]
-pub(crate) use arms::Finding;
+pub(crate) use arms::{Finding, Sending};
 #[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use contain::contain;
+pub(crate) use catch_panic::contain;
 #[cfg(feature = "std")]
 pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
-pub(crate) use deadline::Deadline;
-pub(crate) use event_count::{EventCount, NewWord};
+#[cfg(all(test, feature = "async", not(annulus_loom)))]
+pub(crate) use counting_waker::Woken;
+pub(crate) use event_count::{EventCount, NewWord, Sleepers};
 #[cfg(annulus_loom)]
 pub use fence::barriers_asked;
 #[cfg(feature = "std")]
 pub use fence::prepare;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 pub(crate) use fence::{is_asymmetric, tests::BARRIERS};
+pub(crate) use handle_strategy::own_strategy;
 #[cfg(feature = "std")]
 pub(crate) use latch::CountsDown;
 pub(crate) use latch::Latch;
@@ -95,28 +100,23 @@ pub(crate) use latch::Latch;
 pub(crate) use latch::Opening;
 #[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use listener::Listener;
-pub(crate) use look::Look;
-pub(crate) use own::own_strategy;
+#[cfg(feature = "shm")]
+pub(crate) use other_processes::Remote;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use other_processes::carries_out_barriers;
+pub(crate) use poll::{Deadline, Look};
 pub(crate) use reader_backoff::ReaderBackoff;
 #[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use relay::Relay;
-#[cfg(feature = "shm")]
-pub(crate) use remote::Remote;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use remote_word::carries_out_barriers;
-#[cfg(feature = "std")]
-pub use sending::SendChoice;
-#[cfg(feature = "std")]
-pub(crate) use sending::Sending;
-pub(crate) use sleepers::Sleepers;
+pub(crate) use relay_listener::Relay;
 pub(crate) use source::Source;
 #[cfg(feature = "std")]
 pub(crate) use source::There;
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 #[cfg(feature = "async")]
 pub(crate) use task::{Streaming, Waiting};
-pub(crate) use until::{look_now, wait_until};
-pub(crate) use waiter::Wait;
-#[cfg(all(test, feature = "async", not(annulus_loom)))]
-pub(crate) use woken::Woken;
+#[cfg(feature = "std")]
+pub use wait_for_any::Listening;
+#[cfg(feature = "std")]
+pub(crate) use wait_for_any::{Arm, Arms, wait_for_any};
+pub(crate) use wait_until::{Wait, look_now, wait_until};
 pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};

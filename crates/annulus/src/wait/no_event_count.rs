@@ -1,13 +1,21 @@
 //! Without `std` nobody sleeps, so nobody has to be woken.
 
 use super::Deadline;
-use super::sleepers::Sleepers;
 use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, fence};
 
 /// An eventcount that wakes nobody. Only its flag is left. No strategy sleeps here.
 pub(crate) struct EventCount {
     pub(super) word: AtomicU32,
+}
+
+/// As where somebody may sleep; here it is always [`More`](Self::More).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "nobody sleeps")]
+pub(crate) enum Sleepers {
+    Nobody,
+    Tasks,
+    More,
 }
 
 /// Nothing to remember.
@@ -32,6 +40,21 @@ impl EventCount {
     /// Nobody sleeps here either.
     pub(crate) fn fenced() -> Self {
         Self::new()
+    }
+
+    /// The bit that is set for good when the queue is closed.
+    pub(crate) const CLOSED: u32 = 4;
+
+    /// Sets the flag. It is published as by a store with `ordering`. A sleeper looks again.
+    pub(crate) fn set_closed(&self, ordering: Ordering) {
+        self.word.fetch_or(Self::CLOSED, ordering);
+    }
+
+    /// Whether the flag is set, by a load with `ordering`. (All later changes of the word are
+    /// read-modify-writes, so whoever sees one of them sees the Release of the flag.)
+    #[inline(always)]
+    pub(crate) fn is_closed(&self, ordering: Ordering) -> bool {
+        self.word.load(ordering) & Self::CLOSED != 0
     }
 
     /// Sets the flag. There is nobody to wake.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A wake-up that comes before the sleep is kept in the word, so parker.sleep2 finds it. One that comes late,
-//! when the thread has gone on to another wait, ends a sleep there too early: whoever waits looks once more.
+//! when the thread has gone on to another wait, ends a sleep there too early: the thread looks once more.
 
 use core::cell::Cell;
 use core::task::Waker;

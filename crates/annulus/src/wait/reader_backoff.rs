@@ -1,6 +1,6 @@
 //! How a reader keeps a distance from a writer, so that the two do not slow each other down.
 
-use super::pauses::{REST, pauses};
+use super::spin::{REST, pauses};
 
 /// The state of a reader that takes messages as fast as they come.
 ///

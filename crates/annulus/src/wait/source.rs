@@ -15,8 +15,9 @@ use crate::sync::AtomicU64;
 /// wherever the handle is moved to.
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "what has to do with threads"))]
 pub(crate) unsafe trait Source {
-    /// Where it waits. Only [`is_ready`](Self::is_ready) and a receive change it. Whoever makes `is_ready`
-    /// true calls [`EventCount::notify`] on it, or its like, *after* the store that `is_ready` looks for.
+    /// Where it waits. Only [`is_ready`](Self::is_ready) and a receive change it. A thread that makes
+    /// `is_ready` true calls [`EventCount::notify`] on it, or its like, *after* the store that `is_ready`
+    /// looks for.
     fn event(&self) -> &EventCount;
 
     /// Whether a receive would return something now, and not "empty": a message, a lag, or the end. Takes

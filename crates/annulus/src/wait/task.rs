@@ -2,7 +2,7 @@
 //!
 //! It does what `wait_until` does for a thread, with the executor in place of the futex: it looks; if nothing
 //! is there, it arms its node among the tasks of the event, registers, and looks again. Then it returns, and
-//! whoever brings something wakes it. It never spins, and nobody polls it meanwhile.
+//! the thread that brings something wakes it. It never spins, and nobody polls it meanwhile.
 //!
 //! *Where a wake-up goes.* A wake-up of one task in place of any other stands for a message (or a free slot).
 //! As long as somebody waits, there are at least as many waiters that were woken and have not looked yet as
@@ -24,8 +24,8 @@ use crate::sync::mutated;
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
 /// The future of a [`Wait`]. It does nothing before its first poll. Dropped at any time, it leaves no waker
-/// behind, and passes on a wake-up that it did not use. (Where a thread [naps](super::late) in its place,
-/// that has its waker for some milliseconds more.)
+/// behind, and passes on a wake-up that it did not use. (Where a thread [naps](super::nap_for_tasks) in its
+/// place, that has its waker for some milliseconds more.)
 #[must_use = "a future does nothing until it is awaited"]
 pub(crate) struct Waiting<W: Wait> {
     // Before the waiter: it is dropped first, and the waiter keeps its event alive.
@@ -162,7 +162,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::super::EventCount;
-    use super::super::woken::Woken;
+    use super::super::counting_waker::Woken;
     use super::*;
 
     /// Polls once; also returns how often it has been woken so far.
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(poll(&woken, &mut task), (Poll::Ready(7), 0));
     }
 
-    /// Where what it waits for moves from one event to another, the task is woken by the latter alone.
+    /// Where what it waits for moves from one event to another, the task is woken by the second one alone.
     #[test]
     fn a_task_moves_with_what_it_waits_for() {
         // Between two polls; at the second look; and at both.

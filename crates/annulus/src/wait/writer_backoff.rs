@@ -1,8 +1,7 @@
 //! How a writer waits for free slots without slowing down the readers.
 
-use super::look::Look;
-use super::pauses::{REST, pauses};
-use super::spin::give_way;
+use super::poll::Look;
+use super::spin::{REST, give_way, pauses};
 use super::{Deadline, WaitStrategy};
 use crate::sync::mutated;
 
@@ -56,8 +55,8 @@ impl WriterBackoff {
         count
     }
 
-    /// Gives the readers time to free more slots, after a look that found [too few](Self::judge), for
-    /// whoever waits by `strategy`.
+    /// Gives the readers time to free more slots, after a look that found [too few](Self::judge), for a
+    /// writer that waits by `strategy`.
     pub(super) fn wait_for_more(&mut self, strategy: WaitStrategy) {
         if self.has_stalled && !strategy.keeps_its_core() {
             give_way();

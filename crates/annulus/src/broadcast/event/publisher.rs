@@ -24,7 +24,7 @@ use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sync::mutated;
 #[cfg(feature = "std")]
-use crate::transmit::await_room::{Alone, AwaitRoom};
+use crate::transmit::room::{Alone, AwaitRoom};
 #[cfg(feature = "std")]
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::transmit::transmits;

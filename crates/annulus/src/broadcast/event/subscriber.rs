@@ -9,7 +9,6 @@ use core::ops::{ControlFlow, Deref};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use crate::base::hint::unlikely;
 use crate::base::sequence::Sequence;
 use crate::broadcast::handle::Handle;
 use crate::broadcast::mode::{Lossless, Mode, Unstaged};
@@ -25,7 +24,7 @@ use crate::receive::batches::{Batches, HasSequence, Lend, Mark};
 use crate::receive::{Numbered, ReceiveRef, Waitable};
 use crate::ring::Owned;
 use crate::stats::OwnStats;
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, mutated, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]

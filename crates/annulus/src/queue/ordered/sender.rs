@@ -24,7 +24,7 @@ use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
 use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
-use crate::transmit::await_room::Alone;
+use crate::transmit::room::Alone;
 #[cfg(feature = "std")]
 use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::transmit::transmits;

@@ -21,17 +21,16 @@
 use core::mem::ManuallyDrop;
 
 use crate::base::common::Common;
+use crate::base::common::written;
 use crate::base::drop_all::drop_all;
 use crate::base::handle_count::HandleCount;
-use crate::base::hint::unlikely;
-use crate::base::in_place::written;
 use crate::close::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::lane::{Cells, FreeSlot, ManyToMany, Number, Sent, StampedSlot};
 use crate::observer::{Listing, Observe};
 use crate::stats::{Counters, Counting, Stats};
-use crate::sync::{AtomicU64, Ordering, mutated};
-use crate::transmit::in_parts::in_parts;
+use crate::sync::{AtomicU64, Ordering, mutated, unlikely};
+use crate::transmit::in_parts;
 use crate::wait::{
     Deadline, EventCount, Look, NewWord, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots,
     wait_until,

@@ -7,8 +7,8 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use super::{Claimant, Claims, Fellows, Known};
-use crate::base::gone::NowAndThen;
 use crate::base::link::Link;
+use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::Sequence;
 use crate::ring::shared_numbers::{Seen, Shown};
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -10,7 +10,7 @@ use core::ptr::NonNull;
 use std::sync::Mutex;
 
 use super::{CLOSED, Claimant, Claims, Fellows, Known};
-use crate::base::gone::NowAndThen;
+use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::ring::range::Range;
 use crate::ring::shared_numbers::Shown;

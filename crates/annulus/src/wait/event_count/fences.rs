@@ -1,33 +1,33 @@
 //! The fences of wakers, and of those who change what a waker looks at: full ones while an event is young.
 //!
 //! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
-//! message. So each event begins with bit 1: its wakers have full fences, and whoever sleeps, or
-//! sets the flag (`wait/flag.rs`), has one and calls nobody. After `YOUTH` looks of wakers in a
+//! message. So each event begins with bit 1: its wakers have full fences, and a thread that sleeps, or
+//! sets the flag (`CLOSED`), has one and calls nobody. After `YOUTH` looks of wakers in a
 //! row that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then
 //! on. Each look at the bit is a look at the word that has what it is about, so coherence decides:
 //!
-//! - Whoever sees bit 1 set at event.sleep1, or in a word that has the flag, comes before event.grow8 in the
-//!   order of changes of the word. A light waker sees bit 1 clear, so at a later word: that has the
+//! - A thread that sees bit 1 set at event.sleep1, or in a word that has the flag, comes before event.grow8
+//!   in the order of changes of the word. A light waker sees bit 1 clear, so at a later word: that has the
 //!   registration or the flag, or a wake-up since. It takes the slow path, or has nothing to do.
 //! - All other wakers have full fences. Of two full fences one comes first, as above.
-//! - Whoever sees bit 1 clear asks for a heavy fence. That reaches wakers of both kinds.
+//! - A thread that sees bit 1 clear asks for a heavy fence. That reaches wakers of both kinds.
 //!
-//! For bit 5 it is the same: whoever has set it while the event was young serves those who come when it is
-//! not, because no light waker has a look from before the first sleeper's event.sleep1.
+//! For bit 5 it is the same: a sleeper that has set it while the event was young serves those who come when
+//! it is not, because no light waker has a look from before the first sleeper's event.sleep1.
 
 use super::{EventCount, FENCE_BOTH_SIDES, SLEEPER};
-use crate::sync::{Ordering, mutated};
+use crate::sync::{Ordering, light_fence, mutated};
 use crate::wait::fence;
 #[cfg(feature = "shm")]
-use crate::wait::remote::Remote;
+use crate::wait::other_processes::Remote;
 
 impl EventCount {
     /// event.wake2 by itself, the light one or, where that is not enough, or somebody sleeps here, the full
-    /// one: for whoever looks at other things than this event only.
+    /// one: for a caller that looks at other things than this event only.
     // Mutants: `with ()`: only a model sees it: event_no_light_fence.
     #[inline]
     pub(crate) fn fence(&self) {
-        fence::light();
+        light_fence();
         #[cfg(feature = "shm")]
         if self.remote.as_ref().is_some_and(Remote::is_asymmetric) {
             fence::light_across();
@@ -73,8 +73,8 @@ impl EventCount {
         is_constant && self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
     }
 
-    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for whoever changes something that a
-    /// waker looks at: each waker sees the change, or the caller sees what that waker stored before.
+    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for a caller that changes something that
+    /// a waker looks at: each waker sees the change, or the caller sees what that waker stored before.
     /// False where the system refused it.
     // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
     // other cores, nor that the system refused one that it had offered.
@@ -95,17 +95,18 @@ impl EventCount {
         self.needs_fence() || fence::is_registered()
     }
 
-    /// As [`barrier`](Self::barrier), for whoever can't go without. Where the system refuses it (because the
-    /// process has not registered, or in a sandbox that forbids itself the system call after it made its
-    /// rings), it waits a millisecond instead, in which a processor carries out what it has begun.
+    /// As [`barrier`](Self::barrier), for a caller that can't go without. Where the system refuses it
+    /// (because the process has not registered, or in a sandbox that forbids itself the system call after it
+    /// made its rings), it waits a millisecond instead, in which a processor carries out what it has begun.
     // Mutants: `with ()`: only a model sees it: end_no_barrier. No test can tell what a barrier did to other
     // cores, nor that the system refused one that it had offered.
     pub(crate) fn barrier_at_any_price(&self) {
         self.barrier_or_wait(fence::is_asymmetric());
     }
 
-    /// The same, for who has seen the flag of this event, or has set it: each waker sees the flag, or the
-    /// caller sees what that waker stored before. Where the event is young, the system is not asked.
+    /// As [`barrier_at_any_price`](Self::barrier_at_any_price), for a caller that has seen the flag of this
+    /// event, or has set it: each waker sees the flag, or the caller sees what that waker stored before.
+    /// Where the event is young, the system is not asked.
     pub(crate) fn barrier_behind_flag(&self) {
         // Relaxed: not before the word in which the flag was seen (coherence).
         let is_young = self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0;

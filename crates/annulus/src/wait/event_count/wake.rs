@@ -1,9 +1,8 @@
 //! Waking: all that sleep, or as many as there is something for.
 
-use super::{EventCount, FENCED, SLEEPER, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
-use crate::base::hint::unlikely;
-use crate::sync::{Ordering, mutated, ordering};
-use crate::wait::{fence, sleepers::Sleepers, waiters::Waiters};
+use super::{EventCount, FENCED, SLEEPER, Sleepers, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
+use crate::sync::{Ordering, mutated, ordering, unlikely};
+use crate::wait::{fence, waiters::Waiters};
 
 impl EventCount {
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -36,12 +35,12 @@ impl EventCount {
     /// event.close9: sets the flag, and wakes everybody who registered before. What the caller did
     /// before is published, as by a store with Release.
     ///
-    /// No fence: registrations change the same word, so one of the two comes first. Whoever registers later
-    /// sees the flag in the word; a task or a thread that registered before is seen here.
+    /// No fence: registrations change the same word, so one of the two comes first. A waiter that registers
+    /// later sees the flag in the word; a task or a thread that registered before is seen here.
     // Decision 0130: the word of the sleepers tells of the flag, too.
     #[inline]
     pub(crate) fn close(&self) {
-        // Release: pairs with the Acquire of event.sleep1, and of whoever looks for the flag. Acquire: pairs
+        // Release: pairs with the Acquire of event.sleep1, and of a look for the flag. Acquire: pairs
         // with the Release of event.sleep1 of a task, which is found then.
         let ordering = ordering!(AcqRel unless "queue_close_relaxed");
         let seen = self.word.fetch_or(Self::CLOSED, ordering);
@@ -55,8 +54,8 @@ impl EventCount {
     }
 
     /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
-    /// stores, one for each: wakes no more than that, as far as that can be told. Whoever is woken must look
-    /// for all such stores, not for one of them.
+    /// stores, one for each: wakes no more than that, as far as that can be told. A waiter that is woken must
+    /// look for all such stores, not for one of them.
     #[cfg_attr(not(annulus_loom), inline)]
     pub(crate) fn notify_some(&self, count: usize) {
         if unlikely(self.may_have_sleepers()) {
@@ -228,8 +227,8 @@ impl EventCount {
         }
     }
 
-    /// event.wake5, for up to `count` of those of whom the word spoke. False where there were not so many, or
-    /// not so many as others left to this thread.
+    /// event.wake5, for at most `count` of the waiters that `word` announced. False if fewer than `count`
+    /// were woken, or fewer than another waker left to this thread.
     fn wake_up_to(&self, count: u32, mut word: u32) -> bool {
         if word & THREAD != 0 {
             word = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });

@@ -49,7 +49,7 @@ use core::task::Waker;
 
 use self::seat::{GONE, Seat, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned, wake};
 use self::task_list::TaskList;
-use super::contain::contain;
+use super::catch_panic::contain;
 use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, mutated};
 

@@ -18,7 +18,7 @@ use core::ptr;
 use core::task::Waker;
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, mutated, ordering};
-use crate::wait::contain::contain;
+use crate::wait::catch_panic::contain;
 
 /// A place for one task.
 #[repr(C)]
@@ -125,7 +125,7 @@ impl Seat {
     #[inline]
     pub(super) fn is_armed(&self) -> bool {
         // Relaxed: who waits for what comes with the wake-up has registered elsewhere, and that orders it
-        // (`relay.rs`). Who wakes has had event.wake2.
+        // (`relay_listener.rs`). Who wakes has had event.wake2.
         self.state.load(Ordering::Relaxed) & !PLACE == ARMED
     }
 

@@ -7,7 +7,7 @@ use core::task::Waker;
 use super::list::{List, Node};
 use super::seat::{ARMED, GONE, LISTED, QUEUED, change, wake};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
-use crate::wait::contain::contain;
+use crate::wait::catch_panic::contain;
 
 pub(super) struct TaskList {
     /// Who has the list, what is noted for it, and how many nodes have an owner.

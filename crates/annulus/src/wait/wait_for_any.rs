@@ -4,9 +4,9 @@
 //! [listener](Listener) at the event of each arm, registers the waker of its thread there, looks there once
 //! more, and sleeps once for all.
 //!
-//! *Why no wake-up is lost.* At each arm it is the argument of `event_count.rs`: whoever brings something
-//! there comes after the registration, and wakes the thread, or before it, and then the second look sees what
-//! it brought.
+//! *Why no wake-up is lost.* At each arm it is the argument of `event_count.rs`: a thread that brings
+//! something there comes after the registration, and wakes the thread, or before it, and then the second look
+//! sees what it brought.
 //!
 //! *Where a wake-up goes.* A listener that is woken in place of any other has a wake-up that belongs to a
 //! message. Before each look at an arm its listener is disarmed, so the look uses the wake-up. When an arm is
@@ -17,12 +17,11 @@ use core::ptr::NonNull;
 use core::task::Waker;
 use std::time::Instant;
 
-use super::deadline::{Deadline, has_passed};
 use super::listener::{Listener, pass_on};
-use super::look::Look;
 use super::parker::Sleeper;
+use super::poll::{Deadline, Look, has_passed};
 use super::spin::{Spin, Turn};
-use super::until::LAST_LOOKS;
+use super::wait_until::LAST_LOOKS;
 use super::{EventCount, Wait, WaitStrategy};
 use crate::processor;
 use crate::sync::mutated;
@@ -34,7 +33,7 @@ use crate::sync::mutated;
 /// Each event that [`event`](Self::event) returns lives, and stays where it is, as long as the arm lives,
 /// wherever the arm is moved to.
 pub(crate) unsafe trait Arm {
-    /// Where it waits. Only a look changes it. Whoever makes [`look`](Self::look) succeed calls
+    /// Where it waits. Only a look changes it. A thread that makes [`look`](Self::look) succeed calls
     /// [`EventCount::notify`] on it, or its like, *after* the store that `look` looks for.
     fn event(&self) -> &EventCount;
 
@@ -235,7 +234,7 @@ mod tests {
     use alloc::sync::Arc;
     use std::time::Duration;
 
-    use super::super::woken::Woken;
+    use super::super::counting_waker::Woken;
     use super::*;
 
     /// An arm whose looks are a function of how many there were before, which may move it to another event.

@@ -9,7 +9,7 @@
 //! - A closure that gets a message runs after the message was moved out, or while the cursor holds it in
 //!   place; if it panics, the cursor moves on.
 //! - A waker is called and dropped in the middle of a verb. If it panics, the panic ends there
-//!   (`wait/contain.rs`). It is cloned after a look that took nothing, and before the task is registered.
+//!   (`wait/catch_panic.rs`). It is cloned after a look that took nothing, and before the task is registered.
 //! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
 //!   Where several values are dropped, all of them are, and then the first panic goes on
 //!   (`base/drop_all.rs`).

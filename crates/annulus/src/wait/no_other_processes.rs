@@ -1,4 +1,4 @@
-//! In place of the sleepers of `remote.rs`, where there are none.
+//! In place of the sleepers of `other_processes.rs`, without the feature `shm`.
 
 use super::Deadline;
 use super::waiters::Waiters;
