@@ -197,7 +197,8 @@ enum annulus_status
      */
     ANNULUS_INVALID = 5,
     /**
-     * The size of the message is not that of the ring; or such a ring takes no messages of that size.
+     * The size of the message is not that of the ring; or such a ring takes no messages of that size, or no
+     * records of that length.
      */
     ANNULUS_WRONG_SIZE = 6,
     /**
@@ -258,6 +259,11 @@ enum annulus_status
      * it. What lies where the message was to go means nothing.
      */
     ANNULUS_CORRUPT = 19,
+    /**
+     * The buffer is smaller than the next record. The function says how long that one is, and the record
+     * stays: the next receive has it.
+     */
+    ANNULUS_TOO_SMALL = 20,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -300,6 +306,31 @@ typedef enum annulus_peer annulus_peer;
 typedef int32_t annulus_peer;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
+
+/**
+ * The receiving end of a queue of records. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_bytes_consumer annulus_bytes_consumer;
+
+/**
+ * The sending end of a queue of records. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_bytes_producer annulus_bytes_producer;
+
+/**
+ * The sending end of a broadcast ring of records. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_bytes_publisher annulus_bytes_publisher;
+
+/**
+ * What makes subscribers of a broadcast ring of records. Any thread may use it, several at once, too.
+ */
+typedef struct annulus_bytes_subscribable annulus_bytes_subscribable;
+
+/**
+ * A receiving end of a broadcast ring of records. One thread at a time uses it; it may move to another thread.
+ */
+typedef struct annulus_bytes_subscriber annulus_bytes_subscriber;
 
 /**
  * What closes a ring from any thread, at any time. It does not keep the ring, nor its memory.
@@ -378,11 +409,11 @@ typedef struct annulus_options {
      */
     size_t size;
     /**
-     * How many messages the ring holds, exactly; any number above 0.
+     * How many messages the ring holds, exactly; any number above 0. Of a ring of records: how many bytes.
      */
     size_t capacity;
     /**
-     * The size of a message, in bytes; above 0.
+     * The size of a message, in bytes; above 0. Of a ring of records: 1 (ANNULUS_BYTES_OPTIONS).
      */
     size_t message_size;
     /**
@@ -396,7 +427,7 @@ typedef struct annulus_options {
 } annulus_options;
 
 /**
- * The numbers of a ring at one moment, in messages. Set size to sizeof(annulus_stats) before the call.
+ * The numbers of a ring at one moment, in messages; of a queue of records, in words of 8 bytes. Set size to sizeof(annulus_stats) before the call.
  */
 typedef struct annulus_stats {
     /**
@@ -686,7 +717,8 @@ typedef struct annulus_shared_options {
      */
     size_t size;
     /**
-     * How many messages the ring holds, exactly. Those that join have the ring's; it is not looked at then.
+     * How many messages the ring holds, exactly; of a queue of records, how many bytes. Those that join have
+     * the ring's; it is not looked at then.
      */
     size_t capacity;
     /**
@@ -1294,6 +1326,554 @@ bool annulus_subscriber_is_closed(const struct annulus_subscriber *subscriber);
 annulus_status annulus_subscriber_free(struct annulus_subscriber *subscriber);
 
 /**
+ * Makes a queue of records of any length, up to half the capacity, with one producer and one consumer. Both
+ * can use records where they lie in the ring.
+ *
+ * options are those of ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, 2 or more, and the size
+ * of a message is 1. A record takes 8 bytes for its length, and its own bytes, rounded up to a multiple of 8.
+ * It is never split: where it would run over the end of the ring, the rest of that stays empty. So make the
+ * ring several times as large as what is to lie in it. All memory of the ring is allocated here, and freed
+ * with the last handle of the queue.
+ *
+ * The caller owns both handles, and frees each with annulus_bytes_producer_free or
+ * annulus_bytes_consumer_free. A handle may move to another thread; one thread at a time uses it. Any
+ * thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, another size of the options, a way to wait that is none, a
+ * capacity below 2), ANNULUS_WRONG_SIZE (messages of another size than 1), ANNULUS_NO_MEMORY. Then both
+ * handles are null.
+ */
+annulus_status annulus_bytes_queue_new(const struct annulus_options *options,
+                                       struct annulus_bytes_producer **producer,
+                                       struct annulus_bytes_consumer **consumer);
+
+/**
+ * Sends a copy of the length bytes at record as one record, if there is room. Never waits. A record may
+ * be empty; then record may be null.
+ *
+ * The queue has a copy afterwards; the caller keeps its own. The thread that uses the producer may call this.
+ *
+ * Returns ANNULUS_FULL; ANNULUS_CLOSED; ANNULUS_WRONG_SIZE if the record is longer than
+ * annulus_bytes_producer_max_len; ANNULUS_RESERVED while a reservation is open; ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Between processes also ANNULUS_PEER_DIED. Then nothing is sent.
+ */
+annulus_status annulus_bytes_producer_try_send(struct annulus_bytes_producer *producer,
+                                               const void *record,
+                                               size_t length);
+
+/**
+ * As annulus_bytes_producer_try_send, but waits while there is no room, in the way of the options. It does
+ * not wait for a record that is too long.
+ *
+ * Returns ANNULUS_CLOSED if the queue is closed, or was closed while this waited; or as
+ * annulus_bytes_producer_try_send.
+ */
+annulus_status annulus_bytes_producer_send(struct annulus_bytes_producer *producer,
+                                           const void *record,
+                                           size_t length);
+
+/**
+ * As annulus_bytes_producer_send, but gives up after timeout_ns nanoseconds on the monotonic clock. With
+ * 0 it still sends if there is room.
+ *
+ * Returns ANNULUS_TIMEOUT if no room came in time; or as annulus_bytes_producer_send.
+ */
+annulus_status annulus_bytes_producer_send_timeout(struct annulus_bytes_producer *producer,
+                                                   const void *record,
+                                                   size_t length,
+                                                   uint64_t timeout_ns);
+
+/**
+ * Reserves room in the ring for a record of up to length bytes, to be written there: *bytes is the first
+ * one, at a multiple of 8. Never waits.
+ *
+ * The bytes are the caller's until it commits or cancels; nothing is sent before. At first they have any
+ * values. Until then, sends fail. The thread that uses the producer may call this.
+ *
+ * Between processes the other process can write to the bytes meanwhile. So unless you trust it not to, write
+ * there only, and do not rely on what you read back.
+ *
+ * Returns ANNULUS_FULL, ANNULUS_CLOSED, ANNULUS_WRONG_SIZE (longer than
+ * annulus_bytes_producer_max_len), ANNULUS_RESERVED (there is a reservation already), ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Between processes also ANNULUS_PEER_DIED. Then *bytes is null.
+ */
+annulus_status annulus_bytes_producer_try_reserve(struct annulus_bytes_producer *producer,
+                                                  size_t length,
+                                                  void **bytes);
+
+/**
+ * As annulus_bytes_producer_try_reserve, but waits while there is no room for the whole of it, for
+ * timeout_ns nanoseconds at most; ANNULUS_FOREVER is no limit.
+ *
+ * Returns ANNULUS_TIMEOUT if no room came in time; or as annulus_bytes_producer_try_reserve.
+ */
+annulus_status annulus_bytes_producer_reserve(struct annulus_bytes_producer *producer,
+                                              size_t length,
+                                              uint64_t timeout_ns,
+                                              void **bytes);
+
+/**
+ * Sends the first length bytes of the reservation as one record, and ends the reservation. With 0 the
+ * record is empty. The bytes are no longer the caller's.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID if fewer bytes are reserved, or
+ * none (a reservation stays); ANNULUS_CLOSED, and nothing is sent; ANNULUS_NOT_A_HANDLE. Between
+ * processes also ANNULUS_PEER_DIED.
+ */
+annulus_status annulus_bytes_producer_commit(struct annulus_bytes_producer *producer, size_t length);
+
+/**
+ * Ends the reservation, and sends nothing. The bytes are no longer the caller's.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID if nothing is reserved,
+ * ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_bytes_producer_cancel(struct annulus_bytes_producer *producer);
+
+/**
+ * Whether the consumer has received every record. If so, this stays true until this producer sends. True if
+ * producer is no handle.
+ *
+ * The thread that uses the producer may call this.
+ */
+bool annulus_bytes_producer_is_empty(const struct annulus_bytes_producer *producer);
+
+/**
+ * The length of the longest record that the queue takes, in bytes: half its capacity. 0 if producer is no
+ * handle.
+ *
+ * The thread that uses the producer may call this.
+ */
+size_t annulus_bytes_producer_max_len(const struct annulus_bytes_producer *producer);
+
+/**
+ * The capacity that was asked for, in bytes. 0 if producer is no handle.
+ *
+ * The thread that uses the producer may call this.
+ */
+size_t annulus_bytes_producer_capacity(const struct annulus_bytes_producer *producer);
+
+/**
+ * Closes the queue, and wakes both sides. The consumer receives what was sent before, and then
+ * ANNULUS_CLOSED. No effect on a closed queue. The handle stays, and is to be freed.
+ *
+ * The thread that uses the producer may call this; other threads use an annulus_closer. Returns
+ * ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_bytes_producer_close(struct annulus_bytes_producer *producer);
+
+/**
+ * Whether the queue is closed: every send fails from now on. True if producer is no handle.
+ *
+ * The thread that uses the producer may call this.
+ */
+bool annulus_bytes_producer_is_closed(const struct annulus_bytes_producer *producer);
+
+/**
+ * Makes a closer for the queue of this producer, as annulus_producer_closer.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE. Then
+ * *closer is null.
+ */
+annulus_status annulus_bytes_producer_closer(const struct annulus_bytes_producer *producer,
+                                             struct annulus_closer **closer);
+
+/**
+ * Stores the numbers of the queue of this producer, as annulus_producer_stats. They count words of 8 bytes
+ * in place of messages, in capacity, too: a record takes one for its length, and one for each 8 bytes that
+ * it begins. What stays empty at the end of the ring counts as well.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_INVALID (a null pointer, another
+ * size), ANNULUS_NOT_A_HANDLE. Then *stats is as it was.
+ */
+annulus_status annulus_bytes_producer_stats(const struct annulus_bytes_producer *producer,
+                                            struct annulus_stats *stats);
+
+/**
+ * Frees the producer, which closes the queue; the consumer receives what was sent before. A reservation ends,
+ * and nothing of it is sent. Null is no error, and has no effect.
+ *
+ * The thread that uses the producer may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
+ * is a handle of another type.
+ */
+annulus_status annulus_bytes_producer_free(struct annulus_bytes_producer *producer);
+
+/**
+ * Receives the next record to buffer, if one is there, and stores its length at *length. Never waits.
+ *
+ * size is how many bytes there are at buffer. A buffer of half the queue's capacity takes every record.
+ * With a size of 0, buffer may be null: so this says how long the next record is. The thread that uses
+ * the consumer may call this.
+ *
+ * Returns ANNULUS_TOO_SMALL if the record is longer than size: then *length is its length, and it is
+ * still the next one. ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every record was received;
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE; between processes also ANNULUS_PEER_DIED. Then *length is 0.
+ * With any but ANNULUS_OK, buffer is as it was.
+ */
+annulus_status annulus_bytes_consumer_try_recv(struct annulus_bytes_consumer *consumer,
+                                               void *buffer,
+                                               size_t size,
+                                               size_t *length);
+
+/**
+ * As annulus_bytes_consumer_try_recv, but waits while no record is there, in the way of the options.
+ *
+ * Returns ANNULUS_CLOSED if the queue is closed and every record was received, also while this waited; or
+ * as annulus_bytes_consumer_try_recv.
+ */
+annulus_status annulus_bytes_consumer_recv(struct annulus_bytes_consumer *consumer,
+                                           void *buffer,
+                                           size_t size,
+                                           size_t *length);
+
+/**
+ * As annulus_bytes_consumer_recv, but gives up after timeout_ns nanoseconds on the monotonic clock. With
+ * 0 it still receives a record that is there.
+ *
+ * Returns ANNULUS_TIMEOUT if none came in time; or as annulus_bytes_consumer_recv.
+ */
+annulus_status annulus_bytes_consumer_recv_timeout(struct annulus_bytes_consumer *consumer,
+                                                   void *buffer,
+                                                   size_t size,
+                                                   size_t *length,
+                                                   uint64_t timeout_ns);
+
+/**
+ * Shows the next record where it lies in the ring: *record is its first byte, at a multiple of 8, and
+ * *length how long it is. It waits for one for timeout_ns nanoseconds at most: with 0 it does not wait,
+ * ANNULUS_FOREVER is no limit.
+ *
+ * The record stays in the queue, and may be read, until annulus_bytes_consumer_advance gives it back. The
+ * pointer is good until then, or until the next receive, which receives the same record. The thread that uses
+ * the consumer may call this.
+ *
+ * Between processes the other process can write to the record while it is read. Unless you trust it not to,
+ * copy what you need first, then check the copy, and use the copy; or receive to a buffer.
+ *
+ * Returns ANNULUS_TIMEOUT (with 0: ANNULUS_EMPTY), ANNULUS_CLOSED, ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE; between processes also ANNULUS_PEER_DIED. Then *record is null, and *length
+ * is 0.
+ */
+annulus_status annulus_bytes_consumer_readable(struct annulus_bytes_consumer *consumer,
+                                               uint64_t timeout_ns,
+                                               const void **record,
+                                               size_t *length);
+
+/**
+ * Takes the record that annulus_bytes_consumer_readable showed out of the queue. Its room goes back to the
+ * producer at once.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_INVALID if none was shown, or it was
+ * taken or received since; ANNULUS_NOT_A_HANDLE. Then nothing is taken.
+ */
+annulus_status annulus_bytes_consumer_advance(struct annulus_bytes_consumer *consumer);
+
+/**
+ * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd;
+ * annulus_bytes_consumer_arm arms it.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_SYSTEM, ANNULUS_UNSUPPORTED,
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_bytes_consumer_fd(struct annulus_bytes_consumer *consumer, int *fd);
+
+/**
+ * Arms the descriptor of annulus_bytes_consumer_fd, before each wait for it, as annulus_consumer_arm.
+ * *ready says whether a record, or the end, is there already. If so, the descriptor is not armed: receive
+ * first. A receive disarms it.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_INVALID (there is no descriptor yet),
+ * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_bytes_consumer_arm(struct annulus_bytes_consumer *consumer, bool *ready);
+
+/**
+ * Whether no record is there. It may have changed when this returns. True if consumer is no handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+bool annulus_bytes_consumer_is_empty(const struct annulus_bytes_consumer *consumer);
+
+/**
+ * The length of the longest record that the queue takes, in bytes: half its capacity. 0 if consumer is no
+ * handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+size_t annulus_bytes_consumer_max_len(const struct annulus_bytes_consumer *consumer);
+
+/**
+ * The capacity that was asked for, in bytes. 0 if consumer is no handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+size_t annulus_bytes_consumer_capacity(const struct annulus_bytes_consumer *consumer);
+
+/**
+ * Closes the queue, and wakes both sides. Sends fail from now on; records that were sent before can still be
+ * received. No effect on a closed queue. The handle stays, and is to be freed.
+ *
+ * The thread that uses the consumer may call this; other threads use an annulus_closer. Returns
+ * ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_bytes_consumer_close(struct annulus_bytes_consumer *consumer);
+
+/**
+ * Whether the queue is closed. There may be records left. True if consumer is no handle.
+ *
+ * The thread that uses the consumer may call this.
+ */
+bool annulus_bytes_consumer_is_closed(const struct annulus_bytes_consumer *consumer);
+
+/**
+ * As annulus_bytes_producer_closer, for the queue of this consumer.
+ */
+annulus_status annulus_bytes_consumer_closer(const struct annulus_bytes_consumer *consumer,
+                                             struct annulus_closer **closer);
+
+/**
+ * As annulus_bytes_producer_stats, of the queue of this consumer.
+ */
+annulus_status annulus_bytes_consumer_stats(const struct annulus_bytes_consumer *consumer,
+                                            struct annulus_stats *stats);
+
+/**
+ * Frees the consumer, which closes the queue: sends fail, and what was not received is gone. Its descriptor
+ * is closed. Null is no error, and has no effect.
+ *
+ * The thread that uses the consumer may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
+ * is a handle of another type.
+ */
+annulus_status annulus_bytes_consumer_free(struct annulus_bytes_consumer *consumer);
+
+/**
+ * Makes a broadcast ring of records of any length, up to half the capacity, its publisher, and what makes its
+ * subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and is told
+ * how many. A subscriber receives what is published after it has joined.
+ *
+ * options are those of ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, and is rounded up to a
+ * power of two and to 64; the size of a message is 1. The ring holds the newest records that have together at
+ * most 15/16 of the capacity, and are at most a 32nd of it. All memory of the ring, twice the capacity, is
+ * allocated here, and freed with the last handle.
+ *
+ * The caller owns both, and frees each with annulus_bytes_publisher_free or
+ * annulus_bytes_subscribable_free. Any thread may call this.
+ *
+ * Returns ANNULUS_INVALID (a null pointer, another size of the options, a way to wait that is none, a
+ * capacity of 0), ANNULUS_WRONG_SIZE (messages of another size than 1), ANNULUS_NO_MEMORY. Then both are
+ * null.
+ */
+annulus_status annulus_bytes_broadcast_new(const struct annulus_options *options,
+                                           struct annulus_bytes_publisher **publisher,
+                                           struct annulus_bytes_subscribable **subscribable);
+
+/**
+ * Makes a subscriber, which the caller owns. It receives what is published from now on; with from_oldest
+ * also what the ring still has, from the oldest record on. It allocates a buffer for the longest record.
+ *
+ * Any thread may call this; one thread at a time uses the subscriber. Returns ANNULUS_INVALID,
+ * ANNULUS_NOT_A_HANDLE. Then *subscriber is null. (A subscriber of a closed ring receives what is there,
+ * and then ANNULUS_CLOSED.)
+ */
+annulus_status annulus_bytes_subscribable_subscribe(const struct annulus_bytes_subscribable *subscribable,
+                                                    bool from_oldest,
+                                                    struct annulus_bytes_subscriber **subscriber);
+
+/**
+ * Frees it. Nobody joins any more; subscribers stay. Null is no error, and has no effect.
+ *
+ * One thread may call this, when no other one uses it any more. Returns ANNULUS_NOT_A_HANDLE if it was
+ * freed before, or is a handle of another type.
+ */
+annulus_status annulus_bytes_subscribable_free(struct annulus_bytes_subscribable *subscribable);
+
+/**
+ * Publishes a copy of the length bytes at record as one record. It waits for nobody. A record may be
+ * empty; then record may be null.
+ *
+ * The ring has a copy afterwards; the caller keeps its own. The thread that uses the publisher may call this.
+ *
+ * Returns ANNULUS_CLOSED; ANNULUS_WRONG_SIZE if the record is longer than
+ * annulus_bytes_publisher_max_len; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then nothing is published.
+ */
+annulus_status annulus_bytes_publisher_publish(struct annulus_bytes_publisher *publisher,
+                                               const void *record,
+                                               size_t length);
+
+/**
+ * The length of the longest record that the ring takes, in bytes: half its capacity. 0 if publisher is no
+ * handle.
+ *
+ * The thread that uses the publisher may call this.
+ */
+size_t annulus_bytes_publisher_max_len(const struct annulus_bytes_publisher *publisher);
+
+/**
+ * The capacity in bytes: the one that was asked for, rounded up. 0 if publisher is no handle.
+ *
+ * The thread that uses the publisher may call this.
+ */
+size_t annulus_bytes_publisher_capacity(const struct annulus_bytes_publisher *publisher);
+
+/**
+ * Closes the ring, and wakes all threads that wait. Subscribers receive what was published before, and then
+ * ANNULUS_CLOSED. No effect on a closed ring. The handle stays, and is to be freed.
+ *
+ * The thread that uses the publisher may call this; other threads use an annulus_closer. Returns
+ * ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ */
+annulus_status annulus_bytes_publisher_close(struct annulus_bytes_publisher *publisher);
+
+/**
+ * Whether the ring is closed: publishing fails from now on. True if publisher is no handle.
+ *
+ * The thread that uses the publisher may call this.
+ */
+bool annulus_bytes_publisher_is_closed(const struct annulus_bytes_publisher *publisher);
+
+/**
+ * Makes a closer for the ring of this publisher, as annulus_publisher_closer.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE.
+ * Then *closer is null.
+ */
+annulus_status annulus_bytes_publisher_closer(const struct annulus_bytes_publisher *publisher,
+                                              struct annulus_closer **closer);
+
+/**
+ * Stores the numbers of the ring of this publisher, as annulus_publisher_stats: in records, and capacity
+ * is how many of them the ring holds at most.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_INVALID (a null pointer, another
+ * size), ANNULUS_NOT_A_HANDLE. Then *stats is as it was.
+ */
+annulus_status annulus_bytes_publisher_stats(const struct annulus_bytes_publisher *publisher,
+                                             struct annulus_stats *stats);
+
+/**
+ * Frees the publisher, which closes the ring; subscribers receive what was published before. Null is no
+ * error, and has no effect.
+ *
+ * The thread that uses the publisher may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
+ * is a handle of another type.
+ */
+annulus_status annulus_bytes_publisher_free(struct annulus_bytes_publisher *publisher);
+
+/**
+ * Receives the next record to buffer, if one is there, and stores its length at *length. Never waits. A
+ * subscriber that has lost records goes on with one that is there: annulus_bytes_subscriber_lagged says how
+ * many it lost.
+ *
+ * size is how many bytes there are at buffer. A buffer of annulus_bytes_subscriber_max_len bytes takes
+ * every record. With a size of 0, buffer may be null: so this says how long the next record is. The
+ * thread that uses the subscriber may call this.
+ *
+ * Returns ANNULUS_TOO_SMALL if the record is longer than size: then *length is its length, and it is
+ * the next one still, and can't be lost any more. ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and
+ * every record was received; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *length is 0. With any but
+ * ANNULUS_OK, buffer is as it was.
+ */
+annulus_status annulus_bytes_subscriber_try_recv(struct annulus_bytes_subscriber *subscriber,
+                                                 void *buffer,
+                                                 size_t size,
+                                                 size_t *length);
+
+/**
+ * As annulus_bytes_subscriber_try_recv, but waits while no record is there, in the way of the options.
+ *
+ * Returns ANNULUS_CLOSED if the ring is closed and every record was received, also while this waited; or as
+ * annulus_bytes_subscriber_try_recv.
+ */
+annulus_status annulus_bytes_subscriber_recv(struct annulus_bytes_subscriber *subscriber,
+                                             void *buffer,
+                                             size_t size,
+                                             size_t *length);
+
+/**
+ * As annulus_bytes_subscriber_recv, but gives up after timeout_ns nanoseconds on the monotonic clock.
+ * With 0 it still receives a record that is there.
+ *
+ * Returns ANNULUS_TIMEOUT if none came in time; or as annulus_bytes_subscriber_recv.
+ */
+annulus_status annulus_bytes_subscriber_recv_timeout(struct annulus_bytes_subscriber *subscriber,
+                                                     void *buffer,
+                                                     size_t size,
+                                                     size_t *length,
+                                                     uint64_t timeout_ns);
+
+/**
+ * How many records this subscriber has lost, exactly, since it joined: what it received, what it lost, and a
+ * record that was too long for the buffer, are all that was published up to where it is. 0 if subscriber is
+ * no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_bytes_subscriber_lagged(const struct annulus_bytes_subscriber *subscriber);
+
+/**
+ * How many records this subscriber has received since it joined. 0 if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+uint64_t annulus_bytes_subscriber_received(const struct annulus_bytes_subscriber *subscriber);
+
+/**
+ * How many records are there for this subscriber. It may have changed when this returns. 0 if subscriber is
+ * no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+size_t annulus_bytes_subscriber_len(const struct annulus_bytes_subscriber *subscriber);
+
+/**
+ * The length of the longest record that the ring takes, in bytes: half its capacity. 0 if subscriber is no
+ * handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+size_t annulus_bytes_subscriber_max_len(const struct annulus_bytes_subscriber *subscriber);
+
+/**
+ * A file descriptor for poll, epoll or io_uring, as annulus_consumer_fd;
+ * annulus_bytes_subscriber_arm arms it.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_SYSTEM, ANNULUS_UNSUPPORTED,
+ * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *fd is -1.
+ */
+annulus_status annulus_bytes_subscriber_fd(struct annulus_bytes_subscriber *subscriber, int *fd);
+
+/**
+ * Arms the descriptor of annulus_bytes_subscriber_fd, before each wait for it, as annulus_consumer_arm.
+ * *ready says whether a record, or the end, is there already. If so, the descriptor is not armed: receive
+ * first. A receive disarms it.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_INVALID (there is no descriptor yet),
+ * ANNULUS_NOT_A_HANDLE. Then *ready is true.
+ */
+annulus_status annulus_bytes_subscriber_arm(struct annulus_bytes_subscriber *subscriber, bool *ready);
+
+/**
+ * Whether the ring is closed. There may be records left. True if subscriber is no handle.
+ *
+ * The thread that uses the subscriber may call this.
+ */
+bool annulus_bytes_subscriber_is_closed(const struct annulus_bytes_subscriber *subscriber);
+
+/**
+ * As annulus_bytes_publisher_stats, of the ring of this subscriber.
+ */
+annulus_status annulus_bytes_subscriber_stats(const struct annulus_bytes_subscriber *subscriber,
+                                              struct annulus_stats *stats);
+
+/**
+ * Frees the subscriber. Its descriptor is closed. Null is no error, and has no effect.
+ *
+ * The thread that uses the subscriber may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
+ * or is a handle of another type.
+ */
+annulus_status annulus_bytes_subscriber_free(struct annulus_bytes_subscriber *subscriber);
+
+/**
  * Makes a closer for the queue of this producer, which the caller owns.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_INVALID or ANNULUS_NOT_A_HANDLE. Then
@@ -1766,6 +2346,45 @@ annulus_status annulus_invitation_subscribable(const struct annulus_invitation *
                                                struct annulus_shared_error *error);
 
 /**
+ * Makes a queue of records from this process to another one, and its producer. The process of the consumer
+ * joins by annulus_invitation_bytes_consumer, or by shm::bytes::consumer in Rust.
+ *
+ * options are those of ANNULUS_SHARED_BYTES_OPTIONS(capacity): the capacity is in bytes, as that of
+ * annulus_bytes_queue_new; the size of a message is 1, and there is no schema, because nothing is known of
+ * what a record is made of. So check the copy of a record, not the record in the ring.
+ *
+ * Otherwise as annulus_shared_producer_new.
+ */
+annulus_status annulus_shared_bytes_producer_new(const struct annulus_shared_options *options,
+                                                 struct annulus_bytes_producer **producer,
+                                                 struct annulus_invitation **invitation,
+                                                 struct annulus_shared_error *error);
+
+/**
+ * Joins a queue of records as its consumer. It goes on behind the last record that was received.
+ *
+ * options are those of ANNULUS_SHARED_BYTES_OPTIONS(0). The caller owns the consumer. When the process of
+ * the producer has ended without a close, receives return what it had sent completely, and then
+ * ANNULUS_PEER_DIED. A length that can't be closes the queue.
+ *
+ * Returns ANNULUS_OCCUPIED if the queue has its consumer; otherwise as annulus_invitation_producer.
+ */
+annulus_status annulus_invitation_bytes_consumer(const struct annulus_invitation *invitation,
+                                                 const struct annulus_shared_options *options,
+                                                 struct annulus_bytes_consumer **consumer,
+                                                 struct annulus_shared_error *error);
+
+/**
+ * As annulus_producer_peer: whether the process of the consumer is there.
+ */
+annulus_status annulus_bytes_producer_peer(const struct annulus_bytes_producer *producer, annulus_peer *peer);
+
+/**
+ * As annulus_producer_peer: whether the process of the producer is there.
+ */
+annulus_status annulus_bytes_consumer_peer(const struct annulus_bytes_consumer *consumer, annulus_peer *peer);
+
+/**
  * Stores whether the process of the consumer is there. Some system calls.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_UNSUPPORTED for a queue within one
@@ -1800,6 +2419,8 @@ annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscrib
 
 /* annulus_options options = ANNULUS_OPTIONS(1024, sizeof(struct order)); The rest is the default. */
 #define ANNULUS_OPTIONS(capacity, message_size) {sizeof(annulus_options), (capacity), (message_size), {0, 0, 0}, 0}
+/* The same for records of any length, in a ring of so many bytes. */
+#define ANNULUS_BYTES_OPTIONS(capacity) ANNULUS_OPTIONS(capacity, 1)
 
 #ifdef __cplusplus
 #define ANNULUS_ALIGNMENT_(message) alignof(message)
@@ -1810,5 +2431,7 @@ annulus_status annulus_subscriber_peer(const struct annulus_subscriber *subscrib
 #define ANNULUS_SHARED_OPTIONS(capacity, message, schema) \
     {sizeof(annulus_shared_options), (capacity), sizeof(message), ANNULUS_ALIGNMENT_(message), (schema), \
      {0, 0, 0}, 0, 0}
+/* The same for records of any length, in a ring of so many bytes; 0 for a process that joins. */
+#define ANNULUS_SHARED_BYTES_OPTIONS(capacity) ANNULUS_SHARED_OPTIONS(capacity, char, NULL)
 /* annulus_shared_error error = ANNULUS_SHARED_ERROR; */
 #define ANNULUS_SHARED_ERROR {sizeof(annulus_shared_error), 0, 0, 0, {0}}

@@ -12,6 +12,7 @@
 //! closer      the end, from any thread           pool        buffers of one size
 //! stats       the numbers of a ring              notified    file descriptors that tell of messages
 //! view        how views begin and end            spsc_view, lossy_view      without a call
+//! bytes       records of any length
 //! shared      rings between processes
 //! blocks      messages of a size that is known when the ring is made, used in place
 //! in_place    the same, whatever the kind of queue
@@ -35,6 +36,8 @@ mod broadcast;
 mod publisher;
 
 mod subscriber;
+
+mod bytes;
 
 mod closer;
 
@@ -60,6 +63,7 @@ mod tsan;
 mod typed;
 
 pub use broadcast::*;
+pub use bytes::*;
 pub use closer::*;
 pub use consumer::*;
 pub use lossy_view::*;

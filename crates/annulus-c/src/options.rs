@@ -51,9 +51,9 @@ pub const ANNULUS_FOREVER: u64 = u64::MAX;
 pub struct annulus_options {
     /// `sizeof(annulus_options)`: it tells the library which version of this the program was compiled with.
     pub size: usize,
-    /// How many messages the ring holds, exactly; any number above 0.
+    /// How many messages the ring holds, exactly; any number above 0. Of a ring of records: how many bytes.
     pub capacity: usize,
-    /// The size of a message, in bytes; above 0.
+    /// The size of a message, in bytes; above 0. Of a ring of records: 1 (`ANNULUS_BYTES_OPTIONS`).
     pub message_size: usize,
     /// How threads wait that have to.
     pub wait: annulus_wait,
@@ -89,6 +89,13 @@ impl annulus_options {
         }
         let (strategy, statistics) = (wait.strategy()?, flags & ANNULUS_STATISTICS != 0);
         Ok(Options { capacity, message_size, strategy, statistics })
+    }
+}
+
+impl Options {
+    /// Those of a ring of records, whose capacity is in bytes.
+    pub(crate) fn of_bytes(self) -> Done<Self> {
+        if self.message_size == 1 { Ok(self) } else { Err(ANNULUS_WRONG_SIZE) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID};
 use crate::status::{Done, guarded};
 use crate::subscriber::{Subscriber, annulus_subscriber};
 
-/// The numbers of a ring at one moment, in messages. Set `size` to `sizeof(annulus_stats)` before the call.
+/// The numbers of a ring at one moment, in messages; of a queue of records, in words of 8 bytes. Set `size` to `sizeof(annulus_stats)` before the call.
 #[allow(non_camel_case_types, reason = "C's name")]
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -66,7 +66,7 @@ impl annulus_stats {
     /// # Safety
     ///
     /// `stats` is null, or may be read and written for so many bytes as its `size` says.
-    unsafe fn store(stats: *mut Self, ring: impl FnOnce() -> Done<Ring>) -> Done {
+    pub(crate) unsafe fn store(stats: *mut Self, ring: impl FnOnce() -> Done<Ring>) -> Done {
         // SAFETY: the caller's promise; `size` is looked at before the rest.
         if stats.is_null() || unsafe { (*stats).size } != size_of::<Self>() {
             return Err(ANNULUS_INVALID);

@@ -28,7 +28,8 @@ pub enum annulus_status {
     /// An argument can't be: a null pointer, a number that is no kind of ring or of waiting, a capacity of 0,
     /// more messages committed than reserved, or advanced than readable.
     ANNULUS_INVALID = 5,
-    /// The size of the message is not that of the ring; or such a ring takes no messages of that size.
+    /// The size of the message is not that of the ring; or such a ring takes no messages of that size, or no
+    /// records of that length.
     ANNULUS_WRONG_SIZE = 6,
     /// The pointer is no handle of that type: it was freed, or it is a handle of another type.
     ANNULUS_NOT_A_HANDLE = 7,
@@ -62,13 +63,16 @@ pub enum annulus_status {
     /// of an enum has, a text that is none. It was passed over and counted; the next receive goes on behind
     /// it. What lies where the message was to go means nothing.
     ANNULUS_CORRUPT = 19,
+    /// The buffer is smaller than the next record. The function says how long that one is, and the record
+    /// stays: the next receive has it.
+    ANNULUS_TOO_SMALL = 20,
 }
 
 use annulus_status::{
     ANNULUS_CLOSED, ANNULUS_CORRUPT, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_MISMATCH,
     ANNULUS_NO_MEMORY, ANNULUS_NO_RING, ANNULUS_NOT_A_HANDLE, ANNULUS_NOT_FOUND, ANNULUS_OCCUPIED,
     ANNULUS_OK, ANNULUS_PANICKED, ANNULUS_PEER_DIED, ANNULUS_RESERVED, ANNULUS_SYSTEM, ANNULUS_TIMEOUT,
-    ANNULUS_UNSUPPORTED, ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
+    ANNULUS_TOO_SMALL, ANNULUS_UNSUPPORTED, ANNULUS_VIEWED, ANNULUS_WRONG_SIZE,
 };
 
 /// The version of the interface that this header describes. It grows when a program that was compiled with
@@ -106,7 +110,7 @@ pub extern "C" fn annulus_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-const TEXTS: [(annulus_status, &CStr); 20] = [
+const TEXTS: [(annulus_status, &CStr); 21] = [
     (ANNULUS_OK, c"done"),
     (ANNULUS_EMPTY, c"nothing is there now"),
     (ANNULUS_FULL, c"the ring has no room now"),
@@ -127,6 +131,7 @@ const TEXTS: [(annulus_status, &CStr); 20] = [
     (ANNULUS_NOT_FOUND, c"no ring has that name"),
     (ANNULUS_NO_RING, c"what lies there is no ring"),
     (ANNULUS_CORRUPT, c"what another process has written is no message"),
+    (ANNULUS_TOO_SMALL, c"the buffer is smaller than the record"),
 ];
 
 /// What a status means, in English. The text is constant, and never null; for a number that is no status it

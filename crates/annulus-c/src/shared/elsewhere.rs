@@ -3,6 +3,7 @@
 use super::error::Shared;
 use super::options::SharedOptions;
 use crate::broadcast::Subscribable;
+use crate::bytes::{BytesConsumer, BytesProducer};
 use crate::consumer::Consumer;
 use crate::options::Patience;
 use crate::producer::Producer;
@@ -66,5 +67,13 @@ pub(crate) fn mp_publisher(_: &Invitation, _: &SharedOptions) -> Shared<Publishe
 }
 
 pub(crate) fn subscribable(_: &Invitation, _: &SharedOptions) -> Shared<Subscribable> {
+    none()
+}
+
+pub(crate) fn bytes_producer(_: &SharedOptions) -> Shared<(BytesProducer, Invitation)> {
+    none()
+}
+
+pub(crate) fn bytes_consumer(_: &Invitation, _: &SharedOptions) -> Shared<BytesConsumer> {
     none()
 }

@@ -23,6 +23,7 @@ use super::peer::annulus_peer::{
 };
 use crate::blocks::{Consumer as BlockConsumer, Producer as BlockProducer};
 use crate::broadcast::{Subscribable, Subscribes};
+use crate::bytes::{BytesConsumer, BytesProducer, Reading, Writing, ring_of as ring_of_records};
 use crate::consumer::{Consumer, ConsumerEnd};
 use crate::notified::Notified;
 use crate::options::Patience;
@@ -200,6 +201,20 @@ pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shar
     }
     let (end, peer) = blocks::spsc_consumer(&invitation.0, wanted, strategy)?;
     Ok(consumer_of(end, options, of_peer(peer)))
+}
+
+pub(crate) fn bytes_producer(options: &SharedOptions) -> Shared<(BytesProducer, Invitation)> {
+    let builder = queue::bytes::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
+    let builder = builder.statistics(options.ring.statistics);
+    let (end, peer, invitation) = shm::bytes::producer(builder, options.when_consumer_dies())?;
+    let ring = ring_of_records(end.closer(), end.observer(), Some(of_peer(peer)), Order::across());
+    Ok((BytesProducer { end: Box::new(Writing::of(end)), ring }, Invitation(invitation)))
+}
+
+pub(crate) fn bytes_consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<BytesConsumer> {
+    let (end, peer) = shm::bytes::consumer_by(&invitation.0, options.ring.strategy)?;
+    let ring = ring_of_records(end.closer(), end.observer(), Some(of_peer(peer)), Order::across());
+    Ok(BytesConsumer { end: Box::new(Reading::of(end)), ring })
 }
 
 /// A message on the stack, of the smallest class that holds it. The ring has messages of exactly their size.

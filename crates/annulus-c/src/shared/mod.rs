@@ -5,6 +5,7 @@
 //! error       what both sides say, where they do not agree
 //! invitation  what another process needs, through a socket or by a name
 //! rings       how rings are made, and how processes join them
+//! bytes       the same for queues of records
 //! peer        whether the processes on the other side are there
 //! linux, elsewhere      what does it
 //! checked     whether what another process has written is a message
@@ -18,6 +19,8 @@ mod error;
 mod invitation;
 
 mod rings;
+
+mod bytes;
 
 mod peer;
 
@@ -35,6 +38,7 @@ use elsewhere as system;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use linux as system;
 
+pub use bytes::*;
 pub use error::annulus_shared_error;
 pub use invitation::*;
 pub use options::*;

@@ -31,7 +31,8 @@ pub struct annulus_shared_options {
     /// `sizeof(annulus_shared_options)`: it tells the library which version of this the program was compiled
     /// with.
     pub size: usize,
-    /// How many messages the ring holds, exactly. Those that join have the ring's; it is not looked at then.
+    /// How many messages the ring holds, exactly; of a queue of records, how many bytes. Those that join have
+    /// the ring's; it is not looked at then.
     pub capacity: usize,
     /// The size of a message, in bytes: above 0, and a multiple of its alignment.
     pub message_size: usize,
@@ -62,6 +63,20 @@ pub(crate) struct SharedOptions {
     pub(crate) places: usize,
     pub(crate) waits_for_next: bool,
     pub(crate) closes_with_last: bool,
+}
+
+impl SharedOptions {
+    /// That they are those of a queue of records: a record has no type.
+    pub(super) fn of_bytes(&self) -> Shared {
+        if self.ring.message_size != 1 || self.alignment != 1 {
+            return Err(Why::new(ANNULUS_WRONG_SIZE, "records are bytes: say ANNULUS_SHARED_BYTES_OPTIONS")
+                .with(self.ring.message_size as u64, self.alignment as u64));
+        }
+        match self.schema {
+            Some(_) => Err(Why::new(ANNULUS_INVALID, "records have no schema")),
+            None => Ok(()),
+        }
+    }
 }
 
 const FLAGS: u32 = ANNULUS_WAIT_FOR_NEXT_CONSUMER | ANNULUS_CLOSE_WITH_LAST_PRODUCER;

@@ -24,7 +24,7 @@ pub enum annulus_peer {
     ANNULUS_PEER_DEAD = 3,
 }
 
-fn peer(ring: &Ring) -> Done<annulus_peer> {
+pub(super) fn peer(ring: &Ring) -> Done<annulus_peer> {
     Ok((ring.peer.as_ref().ok_or(ANNULUS_UNSUPPORTED)?)())
 }
 

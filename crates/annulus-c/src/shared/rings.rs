@@ -17,7 +17,7 @@ use crate::status::annulus_status;
 /// # Safety
 ///
 /// As of the functions below.
-unsafe fn make<H: Handle>(
+pub(super) unsafe fn make<H: Handle>(
     options: *const annulus_shared_options,
     place: *mut *mut H::Opaque,
     invitation: *mut *mut annulus_invitation,
@@ -45,7 +45,7 @@ unsafe fn make<H: Handle>(
 /// # Safety
 ///
 /// As of the functions below.
-unsafe fn join<H: Handle>(
+pub(super) unsafe fn join<H: Handle>(
     invitation: *const annulus_invitation,
     options: *const annulus_shared_options,
     place: *mut *mut H::Opaque,

@@ -11,6 +11,7 @@ use annulus_c::*;
 #[path = "../../../annulus/tests/support/hang.rs"]
 mod hang;
 
+mod bytes;
 #[cfg(not(miri))]
 mod shared;
 mod texts;
@@ -32,7 +33,7 @@ impl Dice {
     }
 }
 
-const STATUSES: usize = 20;
+const STATUSES: usize = 21;
 
 const SIZES: [usize; 5] = [1, 8, 8, 24, 100];
 
@@ -50,6 +51,7 @@ struct Program {
     subscribers: Vec<*mut annulus_subscriber>,
     pools: Vec<*mut annulus_pool>,
     invitations: Vec<*mut annulus_invitation>,
+    records: bytes::Records,
     /// Views that are not ended.
     senders: Vec<annulus_spsc_producer>,
     receivers: Vec<annulus_spsc_consumer>,
@@ -323,8 +325,8 @@ impl Program {
     fn end(&mut self) {
         self.end_views();
         macro_rules! all {
-            ($($handles:ident $free:ident;)*) => {$(
-                for &handle in &self.$handles {
+            ($($($handles:ident).+ $free:ident;)*) => {$(
+                for &handle in &self.$($handles).+ {
                     // SAFETY: handles that were made, or null.
                     unsafe {
                         _ = $free(handle);
@@ -342,6 +344,11 @@ impl Program {
             subscribers annulus_subscriber_free;
             pools annulus_pool_free;
             invitations annulus_invitation_free;
+            records.producers annulus_bytes_producer_free;
+            records.consumers annulus_bytes_consumer_free;
+            records.publishers annulus_bytes_publisher_free;
+            records.subscribables annulus_bytes_subscribable_free;
+            records.subscribers annulus_bytes_subscriber_free;
         }
     }
 
@@ -405,6 +412,7 @@ fn any_call_gives_a_status() {
             subscribers: vec![ptr::null_mut()],
             pools: vec![ptr::null_mut()],
             invitations: vec![ptr::null_mut()],
+            records: bytes::Records::new(),
             senders: Vec::new(),
             receivers: Vec::new(),
             publishes: Vec::new(),
@@ -416,9 +424,10 @@ fn any_call_gives_a_status() {
         for _ in 0..10 {
             program.make();
             program.broadcast();
+            program.records();
         }
-        for _ in 0..500 {
-            match program.dice.below(20) {
+        for _ in 0..600 {
+            match program.dice.below(24) {
                 0 => program.make(),
                 1..=4 => program.send(),
                 5..=8 => program.receive(),
@@ -426,6 +435,7 @@ fn any_call_gives_a_status() {
                 12..=16 => program.broadcast(),
                 17 => program.pool(),
                 18 => program.views(),
+                20..=23 => program.records(),
                 #[cfg(not(miri))]
                 19 if program.dice.below(2) == 0 => program.shared(),
                 _ => program.stats(),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use futures_core::FusedStream;
 
 use super::Record;
+use super::layout::max_len;
 use super::record::next_len;
 use crate::Closer;
 use crate::error::{RecvError, TryRecvError};
@@ -167,6 +168,12 @@ impl<K: InPlace> Consumer<K> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
+    }
+
+    /// The length of the longest record that this queue takes: half the capacity.
+    #[must_use]
+    pub fn max_len(&self) -> usize {
+        max_len(self.capacity)
     }
 
     /// The capacity that was requested, in bytes: see [how much fits](super#how-much-fits).
