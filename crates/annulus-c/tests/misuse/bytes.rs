@@ -14,6 +14,7 @@ pub(super) struct Records {
     pub(super) publishers: Vec<*mut annulus_bytes_publisher>,
     pub(super) subscribables: Vec<*mut annulus_bytes_subscribable>,
     pub(super) subscribers: Vec<*mut annulus_bytes_subscriber>,
+    pub(super) invitations: Vec<*mut annulus_invitation>,
 }
 
 impl Records {
@@ -24,6 +25,7 @@ impl Records {
             publishers: vec![ptr::null_mut()],
             subscribables: vec![ptr::null_mut()],
             subscribers: vec![ptr::null_mut()],
+            invitations: vec![ptr::null_mut()],
         }
     }
 }
@@ -240,7 +242,10 @@ impl Program {
             places: 0,
             flags: if bad == 5 { 8 } else { self.dice.below(4) as u32 },
         };
-        let invitation = self.one_of(|program| &program.invitations);
+        // One of another kind of ring now and then.
+        let is_any = self.dice.below(8) == 0;
+        let invitation =
+            self.one_of(|program| if is_any { &program.invitations } else { &program.records.invitations });
         let (producer, consumer) = (self.bytes_producer(), self.bytes_consumer());
         let (mut sends, mut takes, mut invites) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let mut peer = annulus_peer::ANNULUS_PEER_NONE;
@@ -266,7 +271,7 @@ impl Program {
         assert!(status == ANNULUS_OK || sends.is_null() && takes.is_null() && invites.is_null());
         self.records.producers.extend((!sends.is_null()).then_some(sends));
         self.records.consumers.extend((!takes.is_null()).then_some(takes));
-        self.invitations.extend((!invites.is_null()).then_some(invites));
+        self.records.invitations.extend((!invites.is_null()).then_some(invites));
         self.saw(status);
     }
 

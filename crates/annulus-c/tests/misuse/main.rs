@@ -349,6 +349,7 @@ impl Program {
             records.publishers annulus_bytes_publisher_free;
             records.subscribables annulus_bytes_subscribable_free;
             records.subscribers annulus_bytes_subscriber_free;
+            records.invitations annulus_invitation_free;
         }
     }
 
@@ -426,7 +427,7 @@ fn any_call_gives_a_status() {
             program.broadcast();
             program.records();
         }
-        for _ in 0..600 {
+        for _ in 0..500 {
             match program.dice.below(24) {
                 0 => program.make(),
                 1..=4 => program.send(),
@@ -437,7 +438,7 @@ fn any_call_gives_a_status() {
                 18 => program.views(),
                 20..=23 => program.records(),
                 #[cfg(not(miri))]
-                19 if program.dice.below(2) == 0 => program.shared(),
+                19 => program.shared(),
                 _ => program.stats(),
             }
         }
