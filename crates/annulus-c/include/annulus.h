@@ -157,6 +157,12 @@
 #define ANNULUS_CLOSE_WITH_LAST_PRODUCER 4
 
 /**
+ * A queue of records of any length, as annulus_shared_error says which kind a ring is. It has a function of
+ * its own that makes one.
+ */
+#define ANNULUS_BYTES 6
+
+/**
  * The size of the largest class, in bytes.
  */
 #define ANNULUS_MESSAGE_MAX 4096

@@ -17,6 +17,7 @@
 #define ANNULUS_HPP
 
 #include <annulus/broadcast.hpp>
+#include <annulus/bytes.hpp>
 #include <annulus/lossy.hpp>
 #include <annulus/pool.hpp>
 #include <annulus/queue.hpp>

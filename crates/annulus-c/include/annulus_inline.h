@@ -299,6 +299,49 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_send(annulus_spsc_producer *view, co
     return annulus_spsc_send_timeout(view, message, size, ANNULUS_FOREVER);
 }
 
+/* Copies `count` messages that lie `from_stride` bytes apart to where they lie `to_stride` bytes apart. */
+ANNULUS_INLINE_ void annulus_spsc_copy_(unsigned char *to, size_t to_stride, const unsigned char *from, size_t from_stride, size_t count, size_t size) {
+    size_t index;
+    if (to_stride == from_stride) {
+        memcpy(to, from, count * size);
+        return;
+    }
+    for (index = 0; index < count; index++) {
+        memcpy(to + index * to_stride, from + index * from_stride, size);
+    }
+}
+
+/* Sends copies of as many of the `count` messages at `messages` as there is room for, as
+ * annulus_producer_try_send_batch: they lie as in an array, each `size` bytes behind the one before. Never waits.
+ * `*sent` says how many were sent.
+ *
+ * Returns ANNULUS_OK if at least one was sent, else as annulus_spsc_try_send; ANNULUS_INVALID also if `count` is 0. */
+ANNULUS_INLINE_ annulus_status annulus_spsc_try_send_batch(annulus_spsc_producer *view, const void *messages, size_t count, size_t size, size_t *sent) {
+    annulus_status status = ANNULUS_INVALID;
+    const unsigned char *rest = ANNULUS_CAST_(const unsigned char *, messages);
+    size_t done = 0;
+    *sent = 0;
+    if (ANNULUS_UNLIKELY_(size != view->message_size)) {
+        return view->producer == ANNULUS_NULL_ ? ANNULUS_INVALID : ANNULUS_WRONG_SIZE;
+    }
+    while (done < count) { /* Up to the end of the ring, and from its begin on. */
+        void *slots;
+        size_t room;
+        status = annulus_spsc_try_reserve(view, count - done, &slots, &room);
+        if (status != ANNULUS_OK) {
+            break;
+        }
+        annulus_spsc_copy_(ANNULUS_CAST_(unsigned char *, slots), 8 * view->stride, rest + done * size, size, room, size); /* lane.send2 */
+        status = annulus_spsc_commit(view, room);
+        if (status != ANNULUS_OK) {
+            break;
+        }
+        done += room;
+    }
+    *sent = done;
+    return done > 0 ? ANNULUS_OK : status;
+}
+
 /* ---------------------------------------------------------------- SPSC: the consumer -- */
 
 /* Makes a view of the consumer of an ANNULUS_SPSC queue: annulus_consumer_view. */
@@ -409,6 +452,35 @@ ANNULUS_INLINE_ annulus_status annulus_spsc_try_recv(annulus_spsc_consumer *view
 /* As annulus_spsc_recv_timeout, without a limit. */
 ANNULUS_INLINE_ annulus_status annulus_spsc_recv(annulus_spsc_consumer *view, void *message, size_t size) {
     return annulus_spsc_recv_timeout(view, message, size, ANNULUS_FOREVER);
+}
+
+/* Receives up to `count` messages to `messages`, as annulus_consumer_try_recv_batch: they lie there as in an array,
+ * each `size` bytes behind the one before. Never waits. `*received` says how many they are.
+ *
+ * Returns ANNULUS_OK if at least one was received, else as annulus_spsc_try_recv; ANNULUS_INVALID also if `count` is
+ * 0. */
+ANNULUS_INLINE_ annulus_status annulus_spsc_try_recv_batch(annulus_spsc_consumer *view, void *messages, size_t count, size_t size, size_t *received) {
+    annulus_status status = ANNULUS_INVALID;
+    unsigned char *rest = ANNULUS_CAST_(unsigned char *, messages);
+    size_t done = 0;
+    *received = 0;
+    if (ANNULUS_UNLIKELY_(size != view->message_size)) {
+        return view->consumer == ANNULUS_NULL_ ? ANNULUS_INVALID : ANNULUS_WRONG_SIZE;
+    }
+    while (done < count) { /* Up to the end of the ring, and from its begin on. */
+        const void *there;
+        size_t shown;
+        status = annulus_spsc_readable(view, 0, &there, &shown);
+        if (status != ANNULUS_OK) {
+            break;
+        }
+        shown = shown < count - done ? shown : count - done;
+        annulus_spsc_copy_(rest + done * size, size, ANNULUS_CAST_(const unsigned char *, there), 8 * view->stride, shown, size); /* lane.take6 */
+        annulus_spsc_release_(view, shown * view->stride);
+        done += shown;
+    }
+    *received = done;
+    return done > 0 ? ANNULUS_OK : status;
 }
 
 /* ---------------------------------------------------------------- lossy: the publisher -- */

@@ -137,6 +137,53 @@ fn a_queue_to_c() {
     peer.received(MESSAGES, ANNULUS_CLOSED);
 }
 
+/// Record `number`, as the program in C has it.
+fn record_of(number: u32) -> Vec<u8> {
+    (0..number * 37 % 201).map(|at| (number * 31 + at) as u8).collect()
+}
+
+#[test]
+fn records_from_c() {
+    for dies in [false, true] {
+        let peer = Peer::new("produce records", MESSAGES, dies);
+        let (mut consumer, other) = shm::bytes::consumer(&peer.invites()).unwrap();
+        for number in 0..MESSAGES {
+            assert_eq!(consumer.read().unwrap().to_vec(), record_of(number), "{number}");
+        }
+        assert!(consumer.read().is_err());
+        assert_eq!(other.state(), Some(if dies { PeerState::Dead } else { PeerState::Closed }));
+        if dies {
+            peer.was_killed();
+        } else {
+            assert_eq!(peer.says(), "0 0\n");
+        }
+    }
+}
+
+#[test]
+fn records_to_c() {
+    let peer = Peer::new("consume records", u32::MAX, false);
+    let builder = annulus::queue::bytes::Builder::new(600);
+    let (mut producer, _, invitation) = shm::bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    peer.is_invited(&invitation);
+    (0..MESSAGES).for_each(|number| producer.write(&record_of(number)).unwrap());
+    drop(producer);
+    assert_eq!(peer.says(), format!("{MESSAGES} {}\n", ANNULUS_CLOSED as i32));
+
+    // A next consumer goes on behind the last record that the one in C has received.
+    let peer = Peer::new("consume records", 5, true);
+    let (mut producer, _, invitation) = shm::bytes::producer(builder, WhenConsumerDies::WaitForNext).unwrap();
+    peer.is_invited(&invitation);
+    (0..8).for_each(|number| producer.write(&record_of(number)).unwrap());
+    peer.was_killed();
+    let (mut next, _) = shm::bytes::consumer(&invitation).unwrap();
+    drop(producer);
+    for number in 5..8 {
+        assert_eq!(next.read().unwrap().to_vec(), record_of(number));
+    }
+    assert!(next.read().is_err());
+}
+
 #[test]
 fn a_queue_of_several_to_c() {
     let peer = Peer::new("collect", 0, false);

@@ -198,12 +198,13 @@ template <class T, class Byte> std::span<std::conditional_t<std::is_const_v<Byte
 template <class Raw, class View, status (*open)(View *, Raw *), status (*stop)(View *)> class viewed : protected end<Raw> {
   public:
     ANNULUS_ALWAYS_ explicit viewed(Raw *handle) noexcept : end<Raw>(handle) { open(&view_, handle); }
-    ANNULUS_ALWAYS_ viewed(viewed &&other) noexcept : end<Raw>(std::move(other)), view_(other.view_) { other.forget(); }
+    ANNULUS_ALWAYS_ viewed(viewed &&other) noexcept : end<Raw>(std::move(other)), view_(other.view_), rests_(other.rests_) { other.forget(); }
     ANNULUS_ALWAYS_ viewed &operator=(viewed &&other) noexcept {
         if (this != &other) {
             stop(&view_);
             end<Raw>::operator=(std::move(other));
             view_ = other.view_;
+            rests_ = other.rests_;
             other.forget();
         }
         return *this;
@@ -214,11 +215,55 @@ template <class Raw, class View, status (*open)(View *, Raw *), status (*stop)(V
     using end<Raw>::capacity, end<Raw>::close, end<Raw>::is_closed, end<Raw>::closer, end<Raw>::stats;
 
   protected:
+    // What `call` returns, which uses the view. A view that rests begins anew first.
+    template <class Call> ANNULUS_ALWAYS_ status by_view(Call call) noexcept {
+        for (;;) {
+            // Only the view that rests says so.
+            const status code = call();
+            if (code != ANNULUS_INVALID || !rests_) [[likely]] return code;
+            rests_ = false;
+            if (const status opened = open(&view_, this->get()); opened != ANNULUS_OK) return opened;
+        }
+    }
+
+    // The handle, whose own functions work until the view is used again.
+    Raw *rested() noexcept {
+        if (!rests_) {
+            stop(&view_);
+            rests_ = this->get() != nullptr;
+        }
+        return this->get();
+    }
+
     View view_;
 
   private:
     // The other one has the view from now on: this one is as one that was ended.
-    ANNULUS_ALWAYS_ void forget() noexcept { open(&view_, nullptr); }
+    ANNULUS_ALWAYS_ void forget() noexcept {
+        open(&view_, nullptr);
+        rests_ = false;
+    }
+
+    // Whether the view was ended, to begin anew where it is used.
+    bool rests_ = false;
+};
+
+// As `viewed`, of a handle that receives: with the descriptor, which only the handle itself can arm.
+template <class Raw, class View, status (*open)(View *, Raw *), status (*stop)(View *)>
+class viewed_receiving : public viewed<Raw, View, open, stop> {
+    using of = functions<Raw>;
+
+  public:
+    using viewed<Raw, View, open, stop>::viewed;
+    ANNULUS_MOVES_(viewed_receiving);
+
+    // A descriptor for poll and epoll; `arm` before each wait says whether something is there already. A receive disarms it.
+    [[nodiscard]] result<int> fd() noexcept {
+        return asked<int>([&](int *to) { return of::fd(this->rested(), to); });
+    }
+    [[nodiscard]] result<bool> arm() noexcept {
+        return asked<bool>([&](bool *to) { return of::arm(this->rested(), to); });
+    }
 };
 
 } // namespace detail

@@ -24,33 +24,39 @@ class publisher
     [[nodiscard]] ANNULUS_ALWAYS_ status publish(const T &message) noexcept {
         return annulus_lossy_publish(&this->view_, std::addressof(message), sizeof(T));
     }
+    // As `publish`, which never waits: the verbs of all publishers.
+    [[nodiscard]] ANNULUS_ALWAYS_ status try_publish(const T &message) noexcept { return publish(message); }
+    [[nodiscard]] ANNULUS_ALWAYS_ status publish_for(const T &message, timeout) noexcept { return publish(message); }
 };
 
 // A receiving end. Move it into the function that receives.
 template <class T>
 class subscriber
     : detail::message_type<T>,
-      public detail::viewed<annulus_subscriber, annulus_lossy_subscriber, annulus_lossy_subscriber_open, annulus_lossy_subscriber_end> {
-    using viewed = typename subscriber::viewed;
+      public detail::viewed_receiving<annulus_subscriber, annulus_lossy_subscriber, annulus_lossy_subscriber_open, annulus_lossy_subscriber_end> {
+    using viewed_receiving = typename subscriber::viewed_receiving;
 
   public:
-    using viewed::viewed;
+    using viewed_receiving::viewed_receiving;
     ANNULUS_MOVES_(subscriber);
 
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept {
-        return result<T>::from([&](void *into) { return annulus_lossy_try_recv(&this->view_, into, sizeof(T)); });
-    }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept {
-        return result<T>::from([&](void *into) { return annulus_lossy_recv(&this->view_, into, sizeof(T)); });
-    }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept {
-        return result<T>::from([&](void *into) {
-            const status received = annulus_lossy_recv_timeout(&this->view_, into, sizeof(T), detail::ns(time));
-            return received == ANNULUS_EMPTY ? ANNULUS_TIMEOUT : received;
-        });
-    }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept { return received_in(0, ANNULUS_EMPTY); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept { return received_in(ANNULUS_FOREVER, ANNULUS_EMPTY); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept { return received_in(detail::ns(time), ANNULUS_TIMEOUT); }
     // How many messages it has lost, exactly.
     [[nodiscard]] ANNULUS_ALWAYS_ std::uint64_t lagged() const noexcept { return annulus_subscriber_lagged(this->get()); }
+    // How many it has received, and how many are there. By calls, before which the view ends; the next receive begins another one.
+    [[nodiscard]] std::uint64_t received() noexcept { return annulus_subscriber_received(this->rested()); }
+    [[nodiscard]] std::size_t size() noexcept { return annulus_subscriber_len(this->rested()); }
+
+  private:
+    // `empty` is what it returns where it does not wait, and nothing is there.
+    ANNULUS_ALWAYS_ result<T> received_in(std::uint64_t ns, status empty) noexcept {
+        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ {
+            const status code = this->by_view([&]() ANNULUS_ALWAYS_ { return annulus_lossy_recv_timeout(&this->view_, into, sizeof(T), ns); });
+            return code == ANNULUS_EMPTY ? empty : code;
+        });
+    }
 };
 
 template <class T> using subscribable = detail::subscribable<subscriber<T>>;

@@ -12,6 +12,7 @@
 #define ANNULUS_SHM_HPP
 
 #include <annulus/broadcast.hpp>
+#include <annulus/bytes.hpp>
 #include <annulus/queue.hpp>
 
 #include <string_view>
@@ -51,7 +52,7 @@ struct error : annulus_shared_error {
 
 // What a ring is made of, and what a process that joins asks for.
 struct options {
-    // How many messages it holds. Who joins has the ring's.
+    // How many messages it holds, or how many bytes of records. Who joins has the ring's.
     std::size_t capacity = 0;
     annulus_wait wait = {ANNULUS_WAIT_DEFAULT, 0, 0};
     // How many producers, publishers, or subscribers of a lossless ring there can be; 0 is 16.
@@ -63,6 +64,10 @@ struct options {
         static_assert(is_message<T>, "a message goes through the ring as its bytes, so it has to be trivially copyable");
         static_assert(schema<T> != nullptr, "say what a message is made of: specialize annulus::shm::schema");
         return {sizeof(annulus_shared_options), capacity, sizeof(T), alignof(T), schema<T>, wait, places, flags};
+    }
+    // Of a queue of records, which are bytes.
+    [[nodiscard]] annulus_shared_options of_bytes() const noexcept {
+        return {sizeof(annulus_shared_options), capacity, 1, 1, nullptr, wait, places, flags};
     }
 };
 
@@ -141,6 +146,25 @@ template <class T> [[nodiscard]] result<receiver<T>> consumer(const invitation &
 }
 
 } // namespace spsc
+
+// Records of any length, from one process to another one.
+namespace bytes {
+
+// Makes the queue, of `options.capacity` bytes: this process sends.
+[[nodiscard]] inline result<std::pair<annulus::bytes::producer, invitation>> producer(const options &options, error *why = nullptr) noexcept {
+    const annulus_shared_options of = options.of_bytes();
+    return annulus::detail::made_both<annulus::bytes::producer, invitation>([&](annulus_bytes_producer **to, annulus_invitation **invites) {
+        return annulus_shared_bytes_producer_new(&of, to, invites, why);
+    });
+}
+// Joins it: this process receives, behind the last record that was received.
+[[nodiscard]] inline result<annulus::bytes::consumer> consumer(const invitation &by, const options &options = {}, error *why = nullptr) noexcept {
+    const annulus_shared_options of = options.of_bytes();
+    return annulus::detail::made<annulus::bytes::consumer>(
+        [&](annulus_bytes_consumer **to) { return annulus_invitation_bytes_consumer(by.get(), &of, to, why); });
+}
+
+} // namespace bytes
 
 // From several processes to one.
 namespace mpsc {

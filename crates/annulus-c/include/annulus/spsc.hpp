@@ -29,6 +29,13 @@ class sender : detail::message_type<T>,
         const status sent = annulus_spsc_send_timeout(&this->view_, std::addressof(message), sizeof(T), detail::ns(time));
         return sent == ANNULUS_FULL ? ANNULUS_TIMEOUT : sent;
     }
+    // How many of them were sent, from the first on.
+    ANNULUS_ALWAYS_ result<std::size_t> try_send_batch(std::span<const T> messages) noexcept {
+        std::size_t sent = 0;
+        const status code = annulus_spsc_try_send_batch(&this->view_, messages.data(), messages.size(), sizeof(T), &sent);
+        if (code != ANNULUS_OK) return code;
+        return sent;
+    }
     // Up to `most` slots, to write messages to; `commit` sends the first ones.
     ANNULUS_ALWAYS_ result<std::span<T>> try_reserve(std::size_t most) noexcept { return reserved(most, 0); }
     ANNULUS_ALWAYS_ result<std::span<T>> reserve(std::size_t most) noexcept { return reserved(most, ANNULUS_FOREVER); }
@@ -47,35 +54,42 @@ class sender : detail::message_type<T>,
 // The receiving end. Move it into the function that receives.
 template <class T>
 class receiver : detail::message_type<T>,
-                 public detail::viewed<annulus_consumer, annulus_spsc_consumer, annulus_spsc_consumer_open, annulus_spsc_consumer_end> {
-    using viewed = typename receiver::viewed;
+                 public detail::viewed_receiving<annulus_consumer, annulus_spsc_consumer, annulus_spsc_consumer_open, annulus_spsc_consumer_end> {
+    using viewed_receiving = typename receiver::viewed_receiving;
 
   public:
-    using viewed::viewed, viewed::size;
+    using viewed_receiving::viewed_receiving, viewed_receiving::size;
     ANNULUS_MOVES_(receiver);
 
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept {
-        return result<T>::from([&](void *into) { return annulus_spsc_try_recv(&this->view_, into, sizeof(T)); });
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept { return received(0, ANNULUS_EMPTY); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept { return received(ANNULUS_FOREVER, ANNULUS_EMPTY); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept { return received(detail::ns(time), ANNULUS_TIMEOUT); }
+    // How many were received into `messages`, from the first on.
+    ANNULUS_ALWAYS_ result<std::size_t> try_recv_batch(std::span<T> messages) noexcept {
+        std::size_t received = 0;
+        const status code = this->by_view(
+            [&]() ANNULUS_ALWAYS_ { return annulus_spsc_try_recv_batch(&this->view_, messages.data(), messages.size(), sizeof(T), &received); });
+        if (code != ANNULUS_OK) return code;
+        return received;
     }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept {
-        return result<T>::from([&](void *into) { return annulus_spsc_recv(&this->view_, into, sizeof(T)); });
-    }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept {
-        return result<T>::from([&](void *into) {
-            const status received = annulus_spsc_recv_timeout(&this->view_, into, sizeof(T), detail::ns(time));
-            return received == ANNULUS_EMPTY ? ANNULUS_TIMEOUT : received;
-        });
-    }
-    // The next messages, where they lie; `advance` takes the first ones out of the queue.
-    ANNULUS_ALWAYS_ result<std::span<const T>> readable() noexcept { return shown(0); }
+    // The next messages, where they lie; `advance` takes the first ones out of the queue. It waits so long for the first one: without
+    // a time not at all.
+    ANNULUS_ALWAYS_ result<std::span<const T>> readable(timeout time = {}) noexcept { return shown(detail::ns(time)); }
     ANNULUS_ALWAYS_ result<std::span<const T>> wait_readable() noexcept { return shown(ANNULUS_FOREVER); }
     [[nodiscard]] ANNULUS_ALWAYS_ status advance(std::size_t count) noexcept { return annulus_spsc_advance(&this->view_, count); }
 
   private:
+    // `empty` is what it returns where it does not wait, and nothing is there.
+    ANNULUS_ALWAYS_ result<T> received(std::uint64_t ns, status empty) noexcept {
+        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ {
+            const status code = this->by_view([&]() ANNULUS_ALWAYS_ { return annulus_spsc_recv_timeout(&this->view_, into, sizeof(T), ns); });
+            return code == ANNULUS_EMPTY ? empty : code;
+        });
+    }
     ANNULUS_ALWAYS_ result<std::span<const T>> shown(std::uint64_t ns) noexcept {
         const void *messages = nullptr;
         std::size_t count = 0;
-        const status code = annulus_spsc_readable(&this->view_, ns, &messages, &count);
+        const status code = this->by_view([&]() ANNULUS_ALWAYS_ { return annulus_spsc_readable(&this->view_, ns, &messages, &count); });
         if (code != ANNULUS_OK) return code;
         return detail::typed<T>(messages, count);
     }

@@ -13,6 +13,10 @@ use crate::handle::{object, place};
 use crate::status::annulus_status;
 use crate::status::guarded;
 
+/// A queue of records of any length, as `annulus_shared_error` says which kind a ring is. It has a function of
+/// its own that makes one.
+pub const ANNULUS_BYTES: u32 = 6;
+
 /// Makes a queue of records from this process to another one, and its producer. The process of the consumer
 /// joins by `annulus_invitation_bytes_consumer`, or by `shm::bytes::consumer` in Rust.
 ///

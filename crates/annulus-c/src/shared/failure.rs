@@ -54,6 +54,7 @@ fn of_kind(kind: ShmKind) -> u32 {
     match kind {
         ShmKind::Spsc => crate::ANNULUS_SPSC,
         ShmKind::Mpsc => crate::ANNULUS_MPSC,
+        ShmKind::Bytes => crate::ANNULUS_BYTES,
         ShmKind::Lossy => crate::ANNULUS_LOSSY,
         ShmKind::Lossless => crate::ANNULUS_LOSSLESS,
         ShmKind::MpLossy => crate::ANNULUS_MP_LOSSY,

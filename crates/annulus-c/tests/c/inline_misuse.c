@@ -28,6 +28,8 @@ static void queues(void) {
     RETURNS(ANNULUS_VIEWED, annulus_spsc_consumer_open(&other_in, consumer));
     RETURNS(ANNULUS_INVALID, annulus_spsc_try_send(&other_out, NUMBER));
     RETURNS(ANNULUS_INVALID, annulus_spsc_try_recv(&other_in, NUMBER));
+    RETURNS(ANNULUS_INVALID, annulus_spsc_try_send_batch(&other_out, &number, 1, sizeof number, &count));
+    RETURNS(ANNULUS_INVALID, annulus_spsc_try_recv_batch(&other_in, &number, 1, sizeof number, &count));
     WORKS(annulus_spsc_producer_end(&other_out));
     WORKS(annulus_spsc_consumer_end(&other_in));
 
@@ -49,6 +51,12 @@ static void queues(void) {
     RETURNS(ANNULUS_TIMEOUT, annulus_spsc_recv_timeout(&in, NUMBER, 1000));
     RETURNS(ANNULUS_INVALID, annulus_spsc_try_reserve(&out, 0, &slots, &count));
     RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_send(&out, &number, 4));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_send_batch(&out, &number, 1, 4, &count));
+    RETURNS(ANNULUS_WRONG_SIZE, annulus_spsc_try_recv_batch(&in, &number, 1, 4, &count));
+    RETURNS(ANNULUS_INVALID, annulus_spsc_try_send_batch(&out, &number, 0, sizeof number, &count));
+    RETURNS(ANNULUS_INVALID, annulus_spsc_try_recv_batch(&in, &number, 0, sizeof number, &count));
+    RETURNS(ANNULUS_EMPTY, annulus_spsc_try_recv_batch(&in, &number, 1, sizeof number, &count));
+    CHECK(count == 0);
     WORKS(annulus_spsc_try_reserve(&out, 9, &slots, &count));
     CHECK(count == 4);
     RETURNS(ANNULUS_INVALID, annulus_spsc_commit(&out, 5));
@@ -56,6 +64,7 @@ static void queues(void) {
     memset(slots, 0, 4 * sizeof number);
     WORKS(annulus_spsc_commit(&out, 4));
     RETURNS(ANNULUS_FULL, annulus_spsc_try_send(&out, NUMBER));
+    RETURNS(ANNULUS_FULL, annulus_spsc_try_send_batch(&out, &number, 1, sizeof number, &count));
     RETURNS(ANNULUS_TIMEOUT, annulus_spsc_send_timeout(&out, NUMBER, 1000));
     CHECK(annulus_producer_len(producer) == 4 && annulus_consumer_len(consumer) == 4);
     WORKS(annulus_spsc_readable(&in, 0, &messages, &count));

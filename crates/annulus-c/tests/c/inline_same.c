@@ -43,7 +43,7 @@ static void change_views(struct queue *queue) {
     }
 }
 
-/* Sends up to `count` messages in one of three ways; returns how many. */
+/* Sends up to `count` messages in one of four ways; returns how many. */
 static size_t send_to(struct queue *queue, int way, const unsigned char *messages, size_t count, size_t size) {
     size_t stride = annulus_producer_stride(queue->producer), sent = 0;
     void *slots;
@@ -52,6 +52,13 @@ static size_t send_to(struct queue *queue, int way, const unsigned char *message
                                                : annulus_producer_try_send(queue->producer, messages, size);
         CHECK(status == ANNULUS_OK || status == ANNULUS_FULL);
         return status == ANNULUS_OK;
+    }
+    if (way == 3) {
+        annulus_status status = queue->has_out
+                                    ? annulus_spsc_try_send_batch(&queue->out, messages, count, size, &sent)
+                                    : annulus_producer_try_send_batch(queue->producer, messages, count, size, &sent);
+        CHECK(status == (sent > 0 ? ANNULUS_OK : ANNULUS_FULL));
+        return sent;
     }
     annulus_status status = queue->has_out ? annulus_spsc_try_reserve(&queue->out, count, &slots, &sent)
                                            : annulus_producer_try_reserve(queue->producer, count, &slots, &sent);
@@ -74,6 +81,13 @@ static size_t receive(struct queue *queue, int way, unsigned char *messages, siz
                                               : annulus_consumer_try_recv(queue->consumer, messages, size);
         CHECK(status == ANNULUS_OK || status == ANNULUS_EMPTY);
         return status == ANNULUS_OK;
+    }
+    if (way == 3) {
+        annulus_status status = queue->has_in
+                                    ? annulus_spsc_try_recv_batch(&queue->in, messages, count, size, &there)
+                                    : annulus_consumer_try_recv_batch(queue->consumer, messages, count, size, &there);
+        CHECK(status == (there > 0 ? ANNULUS_OK : ANNULUS_EMPTY));
+        return there;
     }
     annulus_status status = queue->has_in ? annulus_spsc_readable(&queue->in, 0, &first, &there)
                                           : annulus_consumer_readable(queue->consumer, 0, &first, &there);
@@ -99,16 +113,21 @@ static void queues(size_t capacity, size_t size) {
         change_views(&queue);
         size_t count = 1 + below(capacity + 2);
         fill(sent, count * size);
-        size_t more = send_to(&queue, (int)below(3), sent, count, size);
+        int way = (int)below(4);
+        size_t more = send_to(&queue, way, sent, count, size);
         CHECK(more <= count && waiting + more <= capacity && (more > 0 || waiting == capacity));
+        /* A batch is all that there is room for. */
+        CHECK(way != 3 || more == (count < capacity - waiting ? count : capacity - waiting));
         memcpy(expected + waiting * size, sent, more * size);
         waiting += more;
         CHECK(annulus_producer_len(queue.producer) == waiting && annulus_consumer_len(queue.consumer) == waiting);
 
         change_views(&queue);
         count = 1 + below(capacity + 2);
-        size_t taken = receive(&queue, (int)below(3), received, count, size);
+        way = (int)below(4);
+        size_t taken = receive(&queue, way, received, count, size);
         CHECK(taken <= count && taken <= waiting && (taken > 0 || waiting == 0));
+        CHECK(way != 3 || taken == (count < waiting ? count : waiting));
         CHECK(memcmp(received, expected, taken * size) == 0);
         waiting -= taken;
         memmove(expected, expected + taken * size, waiting * size);

@@ -61,6 +61,7 @@ static annulus_bytes_producer *new_records(annulus_invitation **invitation) {
     CHECK(none == NULL && no_invitation == NULL && error.found == 8);
     annulus_consumer *consumer;
     RETURNS(ANNULUS_MISMATCH, annulus_invitation_consumer(*invitation, &options, &consumer, &error));
+    CHECK(error.found == ANNULUS_BYTES && error.wanted == ANNULUS_SPSC);
     return producer;
 }
 

@@ -2,6 +2,7 @@
 #include <annulus.hpp>
 
 #include <array>
+#include <poll.h>
 #include <thread>
 #include <vector>
 
@@ -122,6 +123,78 @@ static void lossy() {
     RETURNS(ANNULUS_INVALID, publisher.publish({}));
 }
 
+// Whether the descriptor is readable now.
+static bool is_told(int fd) {
+    pollfd poller = {fd, POLLIN, 0};
+    return poll(&poller, 1, 0) == 1;
+}
+
+// Arms the descriptor of an empty ring; then `send` tells, and a receive goes on where it was.
+template <class Receiver, class Send> static void told(Receiver &receiver, Send send) {
+    CHECK(receiver.arm().error() == ANNULUS_INVALID); // there is no descriptor yet
+    const auto fd = receiver.fd();
+    CHECK(fd && *fd >= 0 && receiver.fd().value() == *fd);
+    for (int number = 0; number < 20; number++) {
+        CHECK(receiver.arm().value() == false && !is_told(*fd));
+        send(number);
+        CHECK(is_told(*fd) && receiver.arm().value() == true);
+        CHECK(receiver.recv().value() == number && receiver.try_recv().error() == ANNULUS_EMPTY);
+        // A receive disarms it.
+        CHECK(receiver.arm().value() == false && receiver.recv_for({}).error() == ANNULUS_TIMEOUT);
+        send(number);
+        CHECK(!is_told(*fd));
+        // What is armed may move.
+        CHECK(receiver.arm().value() == true);
+        auto moved = std::move(receiver);
+        CHECK(receiver.arm().error() == ANNULUS_INVALID && receiver.try_recv().error() == ANNULUS_INVALID);
+        receiver = std::move(moved);
+        CHECK(receiver.try_recv().value() == number);
+    }
+}
+
+// The verbs of other queues and rings, of those that need no call.
+static void fastest() {
+    auto channel = annulus::spsc::channel<std::int64_t>({.capacity = 7});
+    auto [sender, receiver] = std::move(*channel);
+    told(receiver, [&](int number) { WORKS(sender.send(number)); });
+
+    // Up to the end of the ring, and from its begin on.
+    std::array<std::int64_t, 9> some, back;
+    std::int64_t sent = 0, next = 0;
+    for (int round = 0; round < 50; round++) {
+        for (auto &number : some) number = sent++;
+        auto count = sender.try_send_batch(some);
+        CHECK(count.value() == 7 - static_cast<std::size_t>(sent - 9 - next));
+        sent += static_cast<std::int64_t>(*count) - 9;
+        auto received = receiver.try_recv_batch(std::span(back).first(static_cast<std::size_t>(round % 5 + 1)));
+        CHECK(received.value() == static_cast<std::size_t>(round % 5 + 1));
+        for (std::size_t at = 0; at < *received; at++) CHECK(back[at] == next++);
+    }
+    while (auto received = receiver.try_recv_batch(back)) next += static_cast<std::int64_t>(*received);
+    CHECK(next == sent && receiver.try_recv_batch(back).error() == ANNULUS_EMPTY);
+    CHECK(receiver.arm().value() == false && receiver.try_recv_batch(back).error() == ANNULUS_EMPTY);
+    CHECK(sender.try_send_batch({}).error() == ANNULUS_INVALID && receiver.try_recv_batch({}).error() == ANNULUS_INVALID);
+
+    CHECK(receiver.readable().error() == ANNULUS_EMPTY);
+    CHECK(receiver.readable(std::chrono::microseconds(1)).error() == ANNULUS_TIMEOUT);
+    std::thread thread([&sender = sender] { WORKS(sender.send(5)); });
+    CHECK(receiver.arm() && receiver.readable(std::chrono::seconds(100))->front() == 5);
+    WORKS(receiver.advance(1));
+    thread.join();
+    WORKS(sender.close());
+    CHECK(receiver.arm().value() == true && receiver.readable(std::chrono::seconds(100)).error() == ANNULUS_CLOSED);
+
+    auto ring = annulus::lossy::channel<std::int32_t>({.capacity = 8});
+    auto [publisher, subscribable] = std::move(*ring);
+    auto subscriber = std::move(*subscribable.subscribe());
+    told(subscriber, [&](int number) { WORKS(publisher.publish(number)); });
+    for (int number = 0; number < 20; number++) WORKS(publisher.try_publish(number));
+    CHECK(subscriber.size() == 8 && subscriber.recv().value() == 12 && subscriber.lagged() == 12);
+    CHECK(subscriber.received() == 41 && subscriber.size() == 7 && subscriber.try_recv().value() == 13);
+    WORKS(publisher.publish_for(20, {}));
+    CHECK(subscriber.received() == 42 && subscriber.arm().value() == true);
+}
+
 template <class Channel> static void queue_of(Channel made, int senders, int receivers) {
     CHECK(made);
     auto &[sender, receiver] = *made;
@@ -198,6 +271,7 @@ int main() {
     spsc();
     statuses();
     lossy();
+    fastest();
     queue_of(annulus::mpsc::channel<int>({.capacity = 8}), 2, 1);
     queue_of(annulus::spmc::channel<int>({.capacity = 8}), 1, 2);
     queue_of(annulus::mpmc::channel<int>({.capacity = 8}), 2, 2);

@@ -78,6 +78,63 @@ static annulus_status receive_up_to(annulus_consumer *consumer, uint32_t count) 
     return status;
 }
 
+/* Records, of each length up to 200. */
+static annulus_shared_options bytes_options = ANNULUS_SHARED_BYTES_OPTIONS(512);
+
+static size_t length_of(uint32_t number) {
+    return number * 37 % 201;
+}
+
+static void fill(unsigned char *bytes, uint32_t number) {
+    for (size_t at = 0; at < length_of(number); at++) {
+        bytes[at] = (unsigned char)(number * 31 + at);
+    }
+}
+
+static void send_records(annulus_bytes_producer *producer, uint32_t count, bool then_dies) {
+    unsigned char record[200];
+    void *bytes;
+    for (uint32_t number = 0; number < count; number++) {
+        if (number % 2 == 0) {
+            fill(record, number);
+            check(annulus_bytes_producer_send(producer, record, length_of(number)));
+        } else {
+            check(annulus_bytes_producer_reserve(producer, 200, ANNULUS_FOREVER, &bytes));
+            fill((unsigned char *)bytes, number);
+            check(annulus_bytes_producer_commit(producer, length_of(number)));
+        }
+    }
+    if (then_dies) {
+        if (annulus_bytes_producer_try_reserve(producer, 10, &bytes) == ANNULUS_OK) {
+            memset(bytes, 0xEE, 10); /* one more, which is never committed */
+        }
+        dies();
+    }
+    check(annulus_bytes_producer_free(producer));
+}
+
+/* Each record that came has the bytes of its number. */
+static annulus_status receive_records(annulus_bytes_consumer *consumer, uint32_t count) {
+    unsigned char buffer[200], expected[200];
+    size_t length;
+    annulus_status status = ANNULUS_OK;
+    for (uint32_t number = 0; number < count; number++) {
+        const void *record = buffer;
+        status = number % 2 == 0 ? annulus_bytes_consumer_recv(consumer, buffer, sizeof buffer, &length)
+                                 : annulus_bytes_consumer_readable(consumer, ANNULUS_FOREVER, &record, &length);
+        if (status != ANNULUS_OK) {
+            break;
+        }
+        fill(expected, number);
+        CHECK(length == length_of(number) && memcmp(record, expected, length) == 0);
+        sum++;
+        if (number % 2 != 0) {
+            check(annulus_bytes_consumer_advance(consumer));
+        }
+    }
+    return status;
+}
+
 int main(int arguments, char **argument) {
     CHECK(arguments >= 3);
     const char *role = argument[1];
@@ -139,6 +196,20 @@ int main(int arguments, char **argument) {
         CHECK(annulus_subscriber_lagged(subscriber) == 0);
         check(annulus_subscriber_free(subscriber));
         check(annulus_subscribable_free(subscribable));
+    } else if (strcmp(role, "produce records") == 0) {
+        annulus_bytes_producer *producer;
+        check(annulus_shared_bytes_producer_new(&bytes_options, &producer, &invitation, &error));
+        send_invitation();
+        send_records(producer, count, then_dies);
+    } else if (strcmp(role, "consume records") == 0) {
+        annulus_bytes_consumer *consumer;
+        receive_invitation();
+        check(annulus_invitation_bytes_consumer(invitation, &bytes_options, &consumer, &error));
+        end = receive_records(consumer, count);
+        if (then_dies) {
+            dies();
+        }
+        check(annulus_bytes_consumer_free(consumer));
     } else if (strcmp(role, "mistake") == 0) {
         annulus_subscribable *subscribable;
         receive_invitation();
