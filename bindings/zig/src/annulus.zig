@@ -9,6 +9,7 @@
 //! | `ordered` | many, one ring, one order, one capacity | many, each message to one |
 //! | `broadcast.Lossy`, `.MpLossy` | one, many; never wait for a reader | many, each sees all; a slow one loses the oldest, counted |
 //! | `broadcast.Lossless`, `.MpLossless` | one, many; wait for the slowest reader | many, each sees all |
+//! | `bytes.Queue`, `bytes.Lossy`: records of any length | one | one; each sees all |
 //! | `shm.Spsc`, `.Mpsc`, `.Lossy`, … | the same between processes | |
 //!
 //! A message is a value of any type with a size: it is copied, byte by byte, and what its pointers point to is not. Values
@@ -26,6 +27,8 @@ const options = @import("options.zig");
 const pools = @import("pool.zig");
 const queues = @import("queue.zig");
 
+/// Records: byte strings of any length.
+pub const bytes = @import("bytes.zig");
 /// Rings between processes.
 pub const shm = @import("shm.zig");
 pub const Options = options.Options;

@@ -172,7 +172,7 @@ pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
         const end = handle.End(Self, "subscriber");
-        const receiving = handle.Receiving(Self, "subscriber", T);
+        const receiving = handle.Receiving(Self, T);
 
         raw: ?*c.annulus_subscriber,
         way: calls.Subscriber = .init(),
@@ -185,8 +185,8 @@ pub fn SubscriberOf(comptime ring: Kind, comptime T: type) type {
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;
         pub const recvTimeout = receiving.recvTimeout;
-        pub const fd = receiving.fd;
-        pub const arm = receiving.arm;
+        pub const fd = end.fd;
+        pub const arm = end.arm;
         pub const len = end.len;
         pub const isClosed = end.isClosed;
         pub const stats = end.stats;

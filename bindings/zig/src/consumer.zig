@@ -17,7 +17,7 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
     return struct {
         const Self = @This();
         const end = handle.End(Self, "consumer");
-        const receiving = handle.Receiving(Self, "consumer", T);
+        const receiving = handle.Receiving(Self, T);
 
         raw: ?*c.annulus_consumer,
         way: if (kind == .spsc) spsc.Receiver else calls.Receiver = .init(),
@@ -32,8 +32,8 @@ pub fn Consumer(comptime kind: Kind, comptime T: type) type {
         pub const tryRecv = receiving.tryRecv;
         pub const recv = receiving.recv;
         pub const recvTimeout = receiving.recvTimeout;
-        pub const fd = receiving.fd;
-        pub const arm = receiving.arm;
+        pub const fd = end.fd;
+        pub const arm = end.arm;
         pub const len = end.len;
         pub const capacity = end.capacity;
         pub const close = end.close;

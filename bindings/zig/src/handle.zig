@@ -18,8 +18,8 @@ pub const Peer = enum {
     dead,
 };
 
-/// The verbs of one end of a ring, over the functions `annulus_NAME_…` of C. `Self` has its handle of C in `raw`, or null after `deinit`; in
-/// `way` it has how it sends or receives: by calls, or without.
+/// The verbs of one end of a ring, over the functions `annulus_NAME_…` of C. `Self` has its handle of C in `raw`, or null after `deinit`. It may
+/// have `way`: how it sends or receives, by calls or without.
 pub fn End(comptime Self: type, comptime name: []const u8) type {
     const prefix = "annulus_" ++ name ++ "_";
     return struct {
@@ -67,6 +67,25 @@ pub fn End(comptime Self: type, comptime name: []const u8) type {
             };
         }
 
+        /// A file descriptor for poll, epoll or io_uring that becomes readable when a message comes or the ring closes, once `arm` has
+        /// armed it. (Linux: an eventfd.) It belongs to the handle, which closes it in `deinit`: neither close it nor read from it.
+        ///
+        /// `error.SystemResources`: the process has too many descriptors. `error.Unsupported`: this system has none.
+        pub fn fd(self: *Self) error{ SystemResources, Unsupported }!std.posix.fd_t {
+            var descriptor: c_int = -1;
+            try status.check(error{ SystemResources, Unsupported }, @field(c, prefix ++ "fd")(self.raw, &descriptor));
+            return descriptor;
+        }
+
+        /// Arms the descriptor, before each wait for it. Returns whether a message, or the end, is there already: then it is not
+        /// armed, and you receive first. A receive disarms it. It is misuse before `fd`.
+        pub fn arm(self: *Self) bool {
+            if (@hasField(Self, "way")) status.expect(self.way.end());
+            var ready = true;
+            status.expect(@field(c, prefix ++ "arm")(self.raw, &ready));
+            return ready;
+        }
+
         /// Frees the handle. With the last one that sends, the ring closes, and who receives gets what was sent before; a reservation ends, and
         /// nothing of it is sent. With the last consumer a queue closes, too, and what nobody received is gone. A descriptor is closed. No effect the second time.
         pub fn deinit(self: *Self) void {
@@ -80,8 +99,7 @@ pub fn End(comptime Self: type, comptime name: []const u8) type {
 /// The verbs of one end that receives messages of type `T`, as `End`.
 ///
 /// Of all functions here, `error.Closed` says that the ring is closed and every message was received. It stays so.
-pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: type) type {
-    const prefix = "annulus_" ++ name ++ "_";
+pub fn Receiving(comptime Self: type, comptime T: type) type {
     return struct {
         /// The next message, or null if none is there. Never waits. A subscriber of a lossy ring that has lost messages goes on with one that is
         /// there: `lagged` says how many it lost.
@@ -112,25 +130,6 @@ pub fn Receiving(comptime Self: type, comptime name: []const u8, comptime T: typ
             if (code == c.ANNULUS_EMPTY) return error.Timeout;
             try status.check(error{Timeout} || Self.RecvError, code);
             return value;
-        }
-
-        /// A file descriptor for poll, epoll or io_uring that becomes readable when a message comes or the ring closes, once `arm` has
-        /// armed it. (Linux: an eventfd.) It belongs to the handle, which closes it in `deinit`: neither close it nor read from it.
-        ///
-        /// `error.SystemResources`: the process has too many descriptors. `error.Unsupported`: this system has none.
-        pub fn fd(self: *Self) error{ SystemResources, Unsupported }!std.posix.fd_t {
-            var descriptor: c_int = -1;
-            try status.check(error{ SystemResources, Unsupported }, @field(c, prefix ++ "fd")(self.raw, &descriptor));
-            return descriptor;
-        }
-
-        /// Arms the descriptor, before each wait for it. Returns whether a message, or the end, is there already: then it is not
-        /// armed, and you receive first. A receive disarms it. It is misuse before `fd`.
-        pub fn arm(self: *Self) bool {
-            status.expect(self.way.end());
-            var ready = true;
-            status.expect(@field(c, prefix ++ "arm")(self.raw, &ready));
-            return ready;
         }
     };
 }

@@ -4,7 +4,8 @@ const c = @import("c");
 
 /// What a ring is made of.
 pub const Options = struct {
-    /// How many messages the ring holds, exactly; any number above 0. In `mpsc` and `mpmc`, the ring of each producer.
+    /// How many messages the ring holds, exactly; any number above 0. In `mpsc` and `mpmc`, the ring of each producer. Of records:
+    /// how many bytes.
     capacity: usize,
     /// How threads wait that have to.
     wait: Wait = .default,

@@ -6,12 +6,13 @@ const handle = @import("handle.zig");
 const message = @import("message.zig");
 const options_of = @import("options.zig");
 const queues = @import("queue.zig");
+const records = @import("bytes.zig");
 const broadcasting = @import("broadcast.zig");
 const status = @import("status.zig");
 
 /// What a ring is made of, and what a process that joins asks for.
 pub const Options = struct {
-    /// How many messages the ring holds, exactly. Who joins has the ring's.
+    /// How many messages the ring holds, exactly, or how many bytes of records. Who joins has the ring's.
     capacity: usize = 0,
     /// How threads of this process wait that have to.
     wait: options_of.Wait = .default,
@@ -223,20 +224,26 @@ fn Made(comptime Handle: type) type {
 
 fn make(comptime T: type, comptime Handle: type, function: anytype, before: anytype, options: Options, why: ?*Diagnosis) MakeError!Made(Handle) {
     message.check(T, false);
+    return makeOf(&options.raw(T), Handle, function, before, why);
+}
+
+fn makeOf(of: *const c.annulus_shared_options, comptime Handle: type, function: anytype, before: anytype, why: ?*Diagnosis) MakeError!Made(Handle) {
     status.checkLibrary();
-    const of = options.raw(T);
     var raw: @FieldType(Handle, "raw") = null;
     var invitation: ?*c.annulus_invitation = null;
-    try status.check(MakeError, @call(.auto, function, before ++ .{ &of, &raw, &invitation, Diagnosis.of(why) }));
+    try status.check(MakeError, @call(.auto, function, before ++ .{ of, &raw, &invitation, Diagnosis.of(why) }));
     return .{ .handle = .{ .raw = raw }, .invitation = .{ .raw = invitation } };
 }
 
 fn join(comptime T: type, comptime Handle: type, function: anytype, by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Handle {
     message.check(T, false);
+    return joinOf(&options.raw(T), Handle, function, by, why);
+}
+
+fn joinOf(of: *const c.annulus_shared_options, comptime Handle: type, function: anytype, by: *const Invitation, why: ?*Diagnosis) JoinError!Handle {
     status.checkLibrary();
-    const of = options.raw(T);
     var raw: @FieldType(Handle, "raw") = null;
-    try status.check(JoinError, function(by.raw, &of, &raw, Diagnosis.of(why)));
+    try status.check(JoinError, function(by.raw, of, &raw, Diagnosis.of(why)));
     return .{ .raw = raw };
 }
 
@@ -256,6 +263,28 @@ pub fn Spsc(comptime T: type) type {
         }
     };
 }
+
+/// A queue of records of any length, up to half its capacity, from one process to another one. The capacity is in bytes.
+pub const Bytes = struct {
+    pub const Producer = records.ProducerOf(true);
+    pub const Consumer = records.ConsumerOf(true);
+
+    /// Makes the queue: this process sends.
+    pub fn producer(options: Options, why: ?*Diagnosis) MakeError!Made(Producer) {
+        return makeOf(&of(options), Producer, c.annulus_shared_bytes_producer_new, .{}, why);
+    }
+    /// Joins it: this process receives, behind the last record that was received.
+    pub fn consumer(by: *const Invitation, options: Options, why: ?*Diagnosis) JoinError!Consumer {
+        return joinOf(&of(options), Consumer, c.annulus_invitation_bytes_consumer, by, why);
+    }
+
+    /// Nothing is known of what a record is made of.
+    fn of(options: Options) c.annulus_shared_options {
+        var raw = options.raw(u8);
+        raw.schema = null;
+        return raw;
+    }
+};
 
 /// A queue from several processes to one.
 pub fn Mpsc(comptime T: type) type {

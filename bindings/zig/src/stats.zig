@@ -3,7 +3,7 @@
 const c = @import("c");
 const status = @import("status.zig");
 
-/// The numbers of a ring at one moment, in messages.
+/// The numbers of a ring at one moment, in messages; of a queue of records, in words of 8 bytes.
 pub const Stats = struct {
     /// How many messages were sent since the ring was made.
     published: u64,

@@ -4,7 +4,7 @@
 const std = @import("std");
 const c = @import("c");
 
-const Every = error{ Full, Timeout, Closed, InvalidCapacity, OutOfMemory, SystemResources, Unsupported, VoidHandle, PeerDied, Mismatch, Occupied, NotFound, NoRing, Corrupt };
+const Every = error{ Full, Timeout, Closed, InvalidCapacity, OutOfMemory, SystemResources, Unsupported, VoidHandle, PeerDied, Mismatch, Occupied, NotFound, NoRing, Corrupt, TooLong, TooSmall };
 
 /// Nothing for `ANNULUS_OK`; else the error of `Errors` that the status is, or the end of the program.
 pub inline fn check(comptime Errors: type, status: c.annulus_status) Errors!void {
@@ -29,6 +29,8 @@ pub fn failed(comptime Errors: type, status: c.annulus_status) Errors {
         c.ANNULUS_NOT_FOUND => error.NotFound,
         c.ANNULUS_NO_RING => error.NoRing,
         c.ANNULUS_CORRUPT => error.Corrupt,
+        c.ANNULUS_WRONG_SIZE => error.TooLong,
+        c.ANNULUS_TOO_SMALL => error.TooSmall,
         else => misused(status),
     };
     inline for (comptime @typeInfo(Errors).error_set.error_names.?) |name| {

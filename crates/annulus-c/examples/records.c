@@ -1,4 +1,4 @@
-/* Records of any length: lines of text, written in the ring and read there, and broadcast to whoever listens. */
+/* Records of any length: lines of text, written in the ring and read there, and broadcast to subscribers. */
 #include <annulus.h>
 #include <pthread.h>
 #include <string.h>
