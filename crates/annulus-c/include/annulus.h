@@ -157,8 +157,8 @@
 #define ANNULUS_CLOSE_WITH_LAST_PRODUCER 4
 
 /**
- * A queue of records of any length, as annulus_shared_error says which kind a ring is. It has a function of
- * its own that makes one.
+ * A queue of records of any length, as annulus_shared_error says which kind a ring is. It has a function
+ * of its own that makes one.
  */
 #define ANNULUS_BYTES 6
 
@@ -324,7 +324,8 @@ typedef struct annulus_bytes_consumer annulus_bytes_consumer;
 typedef struct annulus_bytes_producer annulus_bytes_producer;
 
 /**
- * The sending end of a broadcast ring of records. One thread at a time uses it; it may move to another thread.
+ * The sending end of a broadcast ring of records. One thread at a time uses it; it may move to another
+ * thread.
  */
 typedef struct annulus_bytes_publisher annulus_bytes_publisher;
 
@@ -334,7 +335,8 @@ typedef struct annulus_bytes_publisher annulus_bytes_publisher;
 typedef struct annulus_bytes_subscribable annulus_bytes_subscribable;
 
 /**
- * A receiving end of a broadcast ring of records. One thread at a time uses it; it may move to another thread.
+ * A receiving end of a broadcast ring of records. One thread at a time uses it; it may move to another
+ * thread.
  */
 typedef struct annulus_bytes_subscriber annulus_bytes_subscriber;
 
@@ -433,7 +435,8 @@ typedef struct annulus_options {
 } annulus_options;
 
 /**
- * The numbers of a ring at one moment, in messages; of a queue of records, in words of 8 bytes. Set size to sizeof(annulus_stats) before the call.
+ * The numbers of a ring at one moment, in messages; of a queue of records, in words of 8 bytes. Set size
+ * to sizeof(annulus_stats) before the call.
  */
 typedef struct annulus_stats {
     /**
@@ -1335,11 +1338,11 @@ annulus_status annulus_subscriber_free(struct annulus_subscriber *subscriber);
  * Makes a queue of records of any length, up to half the capacity, with one producer and one consumer. Both
  * can use records where they lie in the ring.
  *
- * options are those of ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, 2 or more, and the size
- * of a message is 1. A record takes 8 bytes for its length, and its own bytes, rounded up to a multiple of 8.
- * It is never split: where it would run over the end of the ring, the rest of that stays empty. So make the
- * ring several times as large as what is to lie in it. All memory of the ring is allocated here, and freed
- * with the last handle of the queue.
+ * options are those of ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, 2 or more, and the
+ * size of a message is 1. A record takes 8 bytes for its length, and its own bytes, rounded up to a multiple
+ * of 8. It is never split: where it would run over the end of the ring, the rest of that stays empty. So
+ * make the ring several times as large as what is to lie in it. All memory of the ring is allocated here,
+ * and freed with the last handle of the queue.
  *
  * The caller owns both handles, and frees each with annulus_bytes_producer_free or
  * annulus_bytes_consumer_free. A handle may move to another thread; one thread at a time uses it. Any
@@ -1357,7 +1360,8 @@ annulus_status annulus_bytes_queue_new(const struct annulus_options *options,
  * Sends a copy of the length bytes at record as one record, if there is room. Never waits. A record may
  * be empty; then record may be null.
  *
- * The queue has a copy afterwards; the caller keeps its own. The thread that uses the producer may call this.
+ * The queue has a copy afterwards; the caller keeps its own. The thread that uses the producer may call
+ * this.
  *
  * Returns ANNULUS_FULL; ANNULUS_CLOSED; ANNULUS_WRONG_SIZE if the record is longer than
  * annulus_bytes_producer_max_len; ANNULUS_RESERVED while a reservation is open; ANNULUS_INVALID,
@@ -1496,8 +1500,8 @@ annulus_status annulus_bytes_producer_stats(const struct annulus_bytes_producer 
                                             struct annulus_stats *stats);
 
 /**
- * Frees the producer, which closes the queue; the consumer receives what was sent before. A reservation ends,
- * and nothing of it is sent. Null is no error, and has no effect.
+ * Frees the producer, which closes the queue; the consumer receives what was sent before. A reservation
+ * ends, and nothing of it is sent. Null is no error, and has no effect.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
  * is a handle of another type.
@@ -1512,9 +1516,9 @@ annulus_status annulus_bytes_producer_free(struct annulus_bytes_producer *produc
  * the consumer may call this.
  *
  * Returns ANNULUS_TOO_SMALL if the record is longer than size: then *length is its length, and it is
- * still the next one. ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every record was received;
- * ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE; between processes also ANNULUS_PEER_DIED. Then *length is 0.
- * With any but ANNULUS_OK, buffer is as it was.
+ * still the next one. ANNULUS_EMPTY; ANNULUS_CLOSED if the queue is closed and every record was
+ * received; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE; between processes also ANNULUS_PEER_DIED. Then
+ * *length is 0. With any but ANNULUS_OK, buffer is as it was.
  */
 annulus_status annulus_bytes_consumer_try_recv(struct annulus_bytes_consumer *consumer,
                                                void *buffer,
@@ -1550,8 +1554,8 @@ annulus_status annulus_bytes_consumer_recv_timeout(struct annulus_bytes_consumer
  * ANNULUS_FOREVER is no limit.
  *
  * The record stays in the queue, and may be read, until annulus_bytes_consumer_advance gives it back. The
- * pointer is good until then, or until the next receive, which receives the same record. The thread that uses
- * the consumer may call this.
+ * pointer is good until then, or until the next receive, which receives the same record. The thread that
+ * uses the consumer may call this.
  *
  * Between processes the other process can write to the record while it is read. Unless you trust it not to,
  * copy what you need first, then check the copy, and use the copy; or receive to a buffer.
@@ -1653,14 +1657,14 @@ annulus_status annulus_bytes_consumer_stats(const struct annulus_bytes_consumer 
 annulus_status annulus_bytes_consumer_free(struct annulus_bytes_consumer *consumer);
 
 /**
- * Makes a broadcast ring of records of any length, up to half the capacity, its publisher, and what makes its
- * subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and is told
- * how many. A subscriber receives what is published after it has joined.
+ * Makes a broadcast ring of records of any length, up to half the capacity, its publisher, and what makes
+ * its subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and
+ * is told how many. A subscriber receives what is published after it has joined.
  *
  * options are those of ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, and is rounded up to a
- * power of two and to 64; the size of a message is 1. The ring holds the newest records that have together at
- * most 15/16 of the capacity, and are at most a 32nd of it. All memory of the ring, twice the capacity, is
- * allocated here, and freed with the last handle.
+ * power of two and to 64; the size of a message is 1. The ring holds the newest records that have together
+ * at most 15/16 of the capacity, and are at most a 32nd of it. All memory of the ring, twice the capacity,
+ * is allocated here, and freed with the last handle.
  *
  * The caller owns both, and frees each with annulus_bytes_publisher_free or
  * annulus_bytes_subscribable_free. Any thread may call this.
@@ -1697,7 +1701,8 @@ annulus_status annulus_bytes_subscribable_free(struct annulus_bytes_subscribable
  * Publishes a copy of the length bytes at record as one record. It waits for nobody. A record may be
  * empty; then record may be null.
  *
- * The ring has a copy afterwards; the caller keeps its own. The thread that uses the publisher may call this.
+ * The ring has a copy afterwards; the caller keeps its own. The thread that uses the publisher may call
+ * this.
  *
  * Returns ANNULUS_CLOSED; ANNULUS_WRONG_SIZE if the record is longer than
  * annulus_bytes_publisher_max_len; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then nothing is published.
@@ -1760,24 +1765,24 @@ annulus_status annulus_bytes_publisher_stats(const struct annulus_bytes_publishe
  * Frees the publisher, which closes the ring; subscribers receive what was published before. Null is no
  * error, and has no effect.
  *
- * The thread that uses the publisher may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before, or
- * is a handle of another type.
+ * The thread that uses the publisher may call this. Returns ANNULUS_NOT_A_HANDLE if it was freed before,
+ * or is a handle of another type.
  */
 annulus_status annulus_bytes_publisher_free(struct annulus_bytes_publisher *publisher);
 
 /**
  * Receives the next record to buffer, if one is there, and stores its length at *length. Never waits. A
- * subscriber that has lost records goes on with one that is there: annulus_bytes_subscriber_lagged says how
- * many it lost.
+ * subscriber that has lost records goes on with one that is there: annulus_bytes_subscriber_lagged says
+ * how many it lost.
  *
  * size is how many bytes there are at buffer. A buffer of annulus_bytes_subscriber_max_len bytes takes
  * every record. With a size of 0, buffer may be null: so this says how long the next record is. The
  * thread that uses the subscriber may call this.
  *
  * Returns ANNULUS_TOO_SMALL if the record is longer than size: then *length is its length, and it is
- * the next one still, and can't be lost any more. ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed and
- * every record was received; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *length is 0. With any but
- * ANNULUS_OK, buffer is as it was.
+ * the next one still, and can't be lost any more. ANNULUS_EMPTY; ANNULUS_CLOSED if the ring is closed
+ * and every record was received; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *length is 0. With any
+ * but ANNULUS_OK, buffer is as it was.
  */
 annulus_status annulus_bytes_subscriber_try_recv(struct annulus_bytes_subscriber *subscriber,
                                                  void *buffer,
@@ -1787,8 +1792,8 @@ annulus_status annulus_bytes_subscriber_try_recv(struct annulus_bytes_subscriber
 /**
  * As annulus_bytes_subscriber_try_recv, but waits while no record is there, in the way of the options.
  *
- * Returns ANNULUS_CLOSED if the ring is closed and every record was received, also while this waited; or as
- * annulus_bytes_subscriber_try_recv.
+ * Returns ANNULUS_CLOSED if the ring is closed and every record was received, also while this waited; or
+ * as annulus_bytes_subscriber_try_recv.
  */
 annulus_status annulus_bytes_subscriber_recv(struct annulus_bytes_subscriber *subscriber,
                                              void *buffer,
@@ -1809,8 +1814,8 @@ annulus_status annulus_bytes_subscriber_recv_timeout(struct annulus_bytes_subscr
 
 /**
  * How many records this subscriber has lost, exactly, since it joined: what it received, what it lost, and a
- * record that was too long for the buffer, are all that was published up to where it is. 0 if subscriber is
- * no handle.
+ * record that was too long for the buffer, are all that was published up to where it is. 0 if subscriber
+ * is no handle.
  *
  * The thread that uses the subscriber may call this.
  */
@@ -1824,8 +1829,8 @@ uint64_t annulus_bytes_subscriber_lagged(const struct annulus_bytes_subscriber *
 uint64_t annulus_bytes_subscriber_received(const struct annulus_bytes_subscriber *subscriber);
 
 /**
- * How many records are there for this subscriber. It may have changed when this returns. 0 if subscriber is
- * no handle.
+ * How many records are there for this subscriber. It may have changed when this returns. 0 if subscriber
+ * is no handle.
  *
  * The thread that uses the subscriber may call this.
  */
@@ -2369,8 +2374,8 @@ annulus_status annulus_shared_bytes_producer_new(const struct annulus_shared_opt
 /**
  * Joins a queue of records as its consumer. It goes on behind the last record that was received.
  *
- * options are those of ANNULUS_SHARED_BYTES_OPTIONS(0). The caller owns the consumer. When the process of
- * the producer has ended without a close, receives return what it had sent completely, and then
+ * options are those of ANNULUS_SHARED_BYTES_OPTIONS(0). The caller owns the consumer. When the process
+ * of the producer has ended without a close, receives return what it had sent completely, and then
  * ANNULUS_PEER_DIED. A length that can't be closes the queue.
  *
  * Returns ANNULUS_OCCUPIED if the queue has its consumer; otherwise as annulus_invitation_producer.

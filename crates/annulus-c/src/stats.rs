@@ -11,7 +11,8 @@ use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID};
 use crate::status::{Done, guarded};
 use crate::subscriber::{Subscriber, annulus_subscriber};
 
-/// The numbers of a ring at one moment, in messages; of a queue of records, in words of 8 bytes. Set `size` to `sizeof(annulus_stats)` before the call.
+/// The numbers of a ring at one moment, in messages; of a queue of records, in words of 8 bytes. Set `size`
+/// to `sizeof(annulus_stats)` before the call.
 #[allow(non_camel_case_types, reason = "C's name")]
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]

@@ -25,14 +25,14 @@ pub(crate) struct BytesSubscribable {
     ring: Ring,
 }
 
-/// Makes a broadcast ring of records of any length, up to half the capacity, its publisher, and what makes its
-/// subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and is told
-/// how many. A subscriber receives what is published after it has joined.
+/// Makes a broadcast ring of records of any length, up to half the capacity, its publisher, and what makes
+/// its subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and
+/// is told how many. A subscriber receives what is published after it has joined.
 ///
 /// `options` are those of `ANNULUS_BYTES_OPTIONS(capacity)`: the capacity is in bytes, and is rounded up to a
-/// power of two and to 64; the size of a message is 1. The ring holds the newest records that have together at
-/// most 15/16 of the capacity, and are at most a 32nd of it. All memory of the ring, twice the capacity, is
-/// allocated here, and freed with the last handle.
+/// power of two and to 64; the size of a message is 1. The ring holds the newest records that have together
+/// at most 15/16 of the capacity, and are at most a 32nd of it. All memory of the ring, twice the capacity,
+/// is allocated here, and freed with the last handle.
 ///
 /// The caller owns both, and frees each with `annulus_bytes_publisher_free` or
 /// `annulus_bytes_subscribable_free`. Any thread may call this.

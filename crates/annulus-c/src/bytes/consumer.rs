@@ -169,9 +169,9 @@ impl BytesConsumer {
 /// the consumer may call this.
 ///
 /// Returns `ANNULUS_TOO_SMALL` if the record is longer than `size`: then `*length` is its length, and it is
-/// still the next one. `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every record was received;
-/// `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`; between processes also `ANNULUS_PEER_DIED`. Then `*length` is 0.
-/// With any but `ANNULUS_OK`, `buffer` is as it was.
+/// still the next one. `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the queue is closed and every record was
+/// received; `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`; between processes also `ANNULUS_PEER_DIED`. Then
+/// `*length` is 0. With any but `ANNULUS_OK`, `buffer` is as it was.
 ///
 /// # Safety
 ///
@@ -237,8 +237,8 @@ pub unsafe extern "C" fn annulus_bytes_consumer_recv_timeout(
 /// `ANNULUS_FOREVER` is no limit.
 ///
 /// The record stays in the queue, and may be read, until `annulus_bytes_consumer_advance` gives it back. The
-/// pointer is good until then, or until the next receive, which receives the same record. The thread that uses
-/// the consumer may call this.
+/// pointer is good until then, or until the next receive, which receives the same record. The thread that
+/// uses the consumer may call this.
 ///
 /// Between processes the other process can write to the record while it is read. Unless you trust it not to,
 /// copy what you need first, then check the copy, and use the copy; or receive to a buffer.

@@ -153,7 +153,8 @@ impl BytesProducer {
 /// Sends a copy of the `length` bytes at `record` as one record, if there is room. Never waits. A record may
 /// be empty; then `record` may be null.
 ///
-/// The queue has a copy afterwards; the caller keeps its own. The thread that uses the producer may call this.
+/// The queue has a copy afterwards; the caller keeps its own. The thread that uses the producer may call
+/// this.
 ///
 /// Returns `ANNULUS_FULL`; `ANNULUS_CLOSED`; `ANNULUS_WRONG_SIZE` if the record is longer than
 /// `annulus_bytes_producer_max_len`; `ANNULUS_RESERVED` while a reservation is open; `ANNULUS_INVALID`,
@@ -425,8 +426,8 @@ pub unsafe extern "C" fn annulus_bytes_producer_stats(
     guarded(|| unsafe { annulus_stats::store(stats, || Ok(object::<BytesProducer>(producer)?.ring.clone())) })
 }
 
-/// Frees the producer, which closes the queue; the consumer receives what was sent before. A reservation ends,
-/// and nothing of it is sent. Null is no error, and has no effect.
+/// Frees the producer, which closes the queue; the consumer receives what was sent before. A reservation
+/// ends, and nothing of it is sent. Null is no error, and has no effect.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before, or
 /// is a handle of another type.

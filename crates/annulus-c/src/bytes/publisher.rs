@@ -12,7 +12,8 @@ use crate::stats::annulus_stats;
 use crate::status::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_WRONG_SIZE};
 use crate::status::{Done, guarded, guarded_or};
 
-/// The sending end of a broadcast ring of records. One thread at a time uses it; it may move to another thread.
+/// The sending end of a broadcast ring of records. One thread at a time uses it; it may move to another
+/// thread.
 #[allow(non_camel_case_types, reason = "C's name")]
 #[derive(Debug)]
 pub struct annulus_bytes_publisher {
@@ -47,7 +48,8 @@ impl BytesPublisher {
 /// Publishes a copy of the `length` bytes at `record` as one record. It waits for nobody. A record may be
 /// empty; then `record` may be null.
 ///
-/// The ring has a copy afterwards; the caller keeps its own. The thread that uses the publisher may call this.
+/// The ring has a copy afterwards; the caller keeps its own. The thread that uses the publisher may call
+/// this.
 ///
 /// Returns `ANNULUS_CLOSED`; `ANNULUS_WRONG_SIZE` if the record is longer than
 /// `annulus_bytes_publisher_max_len`; `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then nothing is published.
@@ -177,8 +179,8 @@ pub unsafe extern "C" fn annulus_bytes_publisher_stats(
 /// Frees the publisher, which closes the ring; subscribers receive what was published before. Null is no
 /// error, and has no effect.
 ///
-/// The thread that uses the publisher may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before, or
-/// is a handle of another type.
+/// The thread that uses the publisher may call this. Returns `ANNULUS_NOT_A_HANDLE` if it was freed before,
+/// or is a handle of another type.
 ///
 /// # Safety
 ///

@@ -1,8 +1,8 @@
 //! [`annulus_bytes_subscriber`]: the receiving verbs of broadcast rings of records.
 //!
 //! The ring may overwrite a record while it is copied, so how long a record is known to be, and whether it is
-//! whole, is known only when it was copied. The handle has a buffer for that. A record that does not fit in the
-//! caller's buffer waits there, where no publisher can overwrite it.
+//! whole, is known only when it was copied. The handle has a buffer for that. A record that does not fit in
+//! the caller's buffer waits there, where no publisher can overwrite it.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -21,7 +21,8 @@ use crate::status::annulus_status::{
 };
 use crate::status::{Done, guarded, guarded_or};
 
-/// A receiving end of a broadcast ring of records. One thread at a time uses it; it may move to another thread.
+/// A receiving end of a broadcast ring of records. One thread at a time uses it; it may move to another
+/// thread.
 #[allow(non_camel_case_types, reason = "C's name")]
 #[derive(Debug)]
 pub struct annulus_bytes_subscriber {
@@ -107,17 +108,17 @@ impl BytesSubscriber {
 }
 
 /// Receives the next record to `buffer`, if one is there, and stores its length at `*length`. Never waits. A
-/// subscriber that has lost records goes on with one that is there: `annulus_bytes_subscriber_lagged` says how
-/// many it lost.
+/// subscriber that has lost records goes on with one that is there: `annulus_bytes_subscriber_lagged` says
+/// how many it lost.
 ///
 /// `size` is how many bytes there are at `buffer`. A buffer of `annulus_bytes_subscriber_max_len` bytes takes
 /// every record. With a `size` of 0, `buffer` may be null: so this says how long the next record is. The
 /// thread that uses the subscriber may call this.
 ///
 /// Returns `ANNULUS_TOO_SMALL` if the record is longer than `size`: then `*length` is its length, and it is
-/// the next one still, and can't be lost any more. `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed and
-/// every record was received; `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*length` is 0. With any but
-/// `ANNULUS_OK`, `buffer` is as it was.
+/// the next one still, and can't be lost any more. `ANNULUS_EMPTY`; `ANNULUS_CLOSED` if the ring is closed
+/// and every record was received; `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*length` is 0. With any
+/// but `ANNULUS_OK`, `buffer` is as it was.
 ///
 /// # Safety
 ///
@@ -138,8 +139,8 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_try_recv(
 
 /// As `annulus_bytes_subscriber_try_recv`, but waits while no record is there, in the way of the options.
 ///
-/// Returns `ANNULUS_CLOSED` if the ring is closed and every record was received, also while this waited; or as
-/// `annulus_bytes_subscriber_try_recv`.
+/// Returns `ANNULUS_CLOSED` if the ring is closed and every record was received, also while this waited; or
+/// as `annulus_bytes_subscriber_try_recv`.
 ///
 /// # Safety
 ///
@@ -179,8 +180,8 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_recv_timeout(
 }
 
 /// How many records this subscriber has lost, exactly, since it joined: what it received, what it lost, and a
-/// record that was too long for the buffer, are all that was published up to where it is. 0 if `subscriber` is
-/// no handle.
+/// record that was too long for the buffer, are all that was published up to where it is. 0 if `subscriber`
+/// is no handle.
 ///
 /// The thread that uses the subscriber may call this.
 ///
@@ -212,8 +213,8 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_received(
     })
 }
 
-/// How many records are there for this subscriber. It may have changed when this returns. 0 if `subscriber` is
-/// no handle.
+/// How many records are there for this subscriber. It may have changed when this returns. 0 if `subscriber`
+/// is no handle.
 ///
 /// The thread that uses the subscriber may call this.
 ///
@@ -311,8 +312,8 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_is_closed(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`. `stats` is null, or so many bytes as its `size` says may be read
-/// and written there.
+/// That of `annulus_bytes_subscriber_lagged`. `stats` is null, or so many bytes as its `size` says may be
+/// read and written there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_stats(
     subscriber: *const annulus_bytes_subscriber,

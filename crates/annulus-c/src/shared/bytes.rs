@@ -13,8 +13,8 @@ use crate::handle::{object, place};
 use crate::status::annulus_status;
 use crate::status::guarded;
 
-/// A queue of records of any length, as `annulus_shared_error` says which kind a ring is. It has a function of
-/// its own that makes one.
+/// A queue of records of any length, as `annulus_shared_error` says which kind a ring is. It has a function
+/// of its own that makes one.
 pub const ANNULUS_BYTES: u32 = 6;
 
 /// Makes a queue of records from this process to another one, and its producer. The process of the consumer
@@ -47,8 +47,8 @@ pub unsafe extern "C" fn annulus_shared_bytes_producer_new(
 
 /// Joins a queue of records as its consumer. It goes on behind the last record that was received.
 ///
-/// `options` are those of `ANNULUS_SHARED_BYTES_OPTIONS(0)`. The caller owns the consumer. When the process of
-/// the producer has ended without a close, receives return what it had sent completely, and then
+/// `options` are those of `ANNULUS_SHARED_BYTES_OPTIONS(0)`. The caller owns the consumer. When the process
+/// of the producer has ended without a close, receives return what it had sent completely, and then
 /// `ANNULUS_PEER_DIED`. A length that can't be closes the queue.
 ///
 /// Returns `ANNULUS_OCCUPIED` if the queue has its consumer; otherwise as `annulus_invitation_producer`.
