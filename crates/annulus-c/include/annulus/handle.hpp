@@ -218,11 +218,11 @@ template <class Raw, class View, status (*open)(View *, Raw *), status (*stop)(V
     // What `call` returns, which uses the view. A view that rests begins anew first.
     template <class Call> ANNULUS_ALWAYS_ status by_view(Call call) noexcept {
         for (;;) {
-            // Only the view that rests says so.
             const status code = call();
+            // A view that rests says so.
             if (code != ANNULUS_INVALID || !rests_) [[likely]] return code;
             rests_ = false;
-            if (const status opened = open(&view_, this->get()); opened != ANNULUS_OK) return opened;
+            open(&view_, this->get());
         }
     }
 

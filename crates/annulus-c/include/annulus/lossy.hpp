@@ -40,9 +40,14 @@ class subscriber
     using viewed_receiving::viewed_receiving;
     ANNULUS_MOVES_(subscriber);
 
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept { return received_in(0, ANNULUS_EMPTY); }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept { return received_in(ANNULUS_FOREVER, ANNULUS_EMPTY); }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept { return received_in(detail::ns(time), ANNULUS_TIMEOUT); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept { return received_in(0); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept { return received_in(ANNULUS_FOREVER); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept {
+        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ {
+            const status code = into_place(into, detail::ns(time));
+            return code == ANNULUS_EMPTY ? ANNULUS_TIMEOUT : code;
+        });
+    }
     // How many messages it has lost, exactly.
     [[nodiscard]] ANNULUS_ALWAYS_ std::uint64_t lagged() const noexcept { return annulus_subscriber_lagged(this->get()); }
     // How many it has received, and how many are there. By calls, before which the view ends; the next receive begins another one.
@@ -50,12 +55,11 @@ class subscriber
     [[nodiscard]] std::size_t size() noexcept { return annulus_subscriber_len(this->rested()); }
 
   private:
-    // `empty` is what it returns where it does not wait, and nothing is there.
-    ANNULUS_ALWAYS_ result<T> received_in(std::uint64_t ns, status empty) noexcept {
-        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ {
-            const status code = this->by_view([&]() ANNULUS_ALWAYS_ { return annulus_lossy_recv_timeout(&this->view_, into, sizeof(T), ns); });
-            return code == ANNULUS_EMPTY ? empty : code;
-        });
+    ANNULUS_ALWAYS_ result<T> received_in(std::uint64_t ns) noexcept {
+        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ { return into_place(into, ns); });
+    }
+    ANNULUS_ALWAYS_ status into_place(void *into, std::uint64_t ns) noexcept {
+        return this->by_view([&]() ANNULUS_ALWAYS_ { return annulus_lossy_recv_timeout(&this->view_, into, sizeof(T), ns); });
     }
 };
 

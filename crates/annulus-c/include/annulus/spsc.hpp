@@ -61,9 +61,14 @@ class receiver : detail::message_type<T>,
     using viewed_receiving::viewed_receiving, viewed_receiving::size;
     ANNULUS_MOVES_(receiver);
 
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept { return received(0, ANNULUS_EMPTY); }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept { return received(ANNULUS_FOREVER, ANNULUS_EMPTY); }
-    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept { return received(detail::ns(time), ANNULUS_TIMEOUT); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> try_recv() noexcept { return received_in(0); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv() noexcept { return received_in(ANNULUS_FOREVER); }
+    [[nodiscard]] ANNULUS_ALWAYS_ result<T> recv_for(timeout time) noexcept {
+        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ {
+            const status code = into_place(into, detail::ns(time));
+            return code == ANNULUS_EMPTY ? ANNULUS_TIMEOUT : code;
+        });
+    }
     // How many were received into `messages`, from the first on.
     ANNULUS_ALWAYS_ result<std::size_t> try_recv_batch(std::span<T> messages) noexcept {
         std::size_t received = 0;
@@ -79,12 +84,11 @@ class receiver : detail::message_type<T>,
     [[nodiscard]] ANNULUS_ALWAYS_ status advance(std::size_t count) noexcept { return annulus_spsc_advance(&this->view_, count); }
 
   private:
-    // `empty` is what it returns where it does not wait, and nothing is there.
-    ANNULUS_ALWAYS_ result<T> received(std::uint64_t ns, status empty) noexcept {
-        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ {
-            const status code = this->by_view([&]() ANNULUS_ALWAYS_ { return annulus_spsc_recv_timeout(&this->view_, into, sizeof(T), ns); });
-            return code == ANNULUS_EMPTY ? empty : code;
-        });
+    ANNULUS_ALWAYS_ result<T> received_in(std::uint64_t ns) noexcept {
+        return result<T>::from([&](void *into) ANNULUS_ALWAYS_ { return into_place(into, ns); });
+    }
+    ANNULUS_ALWAYS_ status into_place(void *into, std::uint64_t ns) noexcept {
+        return this->by_view([&]() ANNULUS_ALWAYS_ { return annulus_spsc_recv_timeout(&this->view_, into, sizeof(T), ns); });
     }
     ANNULUS_ALWAYS_ result<std::span<const T>> shown(std::uint64_t ns) noexcept {
         const void *messages = nullptr;
