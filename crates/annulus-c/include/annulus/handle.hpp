@@ -257,7 +257,8 @@ class viewed_receiving : public viewed<Raw, View, open, stop> {
     using viewed<Raw, View, open, stop>::viewed;
     ANNULUS_MOVES_(viewed_receiving);
 
-    // A descriptor for poll and epoll; `arm` before each wait says whether something is there already. A receive disarms it.
+    // A descriptor for poll and epoll; `arm` before each wait says whether something is there already. A receive disarms it. Messages that
+    // are shown are advanced over before: the next look shows the others anew.
     [[nodiscard]] result<int> fd() noexcept {
         return asked<int>([&](int *to) { return of::fd(this->rested(), to); });
     }

@@ -27,6 +27,9 @@ pub use publisher::*;
 pub use queue::*;
 pub use subscriber::*;
 
-pub(crate) use consumer::{BytesConsumer, Reading};
-pub(crate) use producer::{BytesProducer, Writing};
-pub(crate) use queue::ring_of;
+pub(crate) use consumer::BytesConsumer;
+pub(crate) use producer::BytesProducer;
+
+// Of which rings between processes are made, too.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub(crate) use {consumer::Reading, producer::Writing, queue::ring_of};

@@ -171,6 +171,12 @@ impl<K: InPlace> Consumer<K> {
     }
 
     /// The length of the longest record that this queue takes: half the capacity.
+    ///
+    /// ```
+    /// let (_producer, consumer) = annulus::queue::bytes::channel(64);
+    /// let buffer = Vec::<u8>::with_capacity(consumer.max_len()); // has room for each
+    /// assert_eq!(buffer.capacity(), 32);
+    /// ```
     #[must_use]
     pub fn max_len(&self) -> usize {
         max_len(self.capacity)
