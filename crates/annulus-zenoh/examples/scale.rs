@@ -75,6 +75,8 @@ fn open(mode: &str, what: &str, at: &str) -> Session {
     set("scouting/delay", "0");
     set("timestamping/enabled", "false");
     set("listen/endpoints", "[]");
+    // (Of the router. By default they are 1,000.)
+    set("transport/unicast/max_sessions", "2000");
     set(&format!("{what}/endpoints"), &format!("[\"tcp/{at}\"]"));
     zenoh::open(config).wait().unwrap()
 }
@@ -291,6 +293,7 @@ fn zenoh_alone() {
         (30, 10, 2),
         (60, 10, 2),
         (120, 10, 2),
+        (1000, 10, 2),
     ];
     for (hosts, rings_each, of) in cases {
         let rings = hosts * rings_each;
