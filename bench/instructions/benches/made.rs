@@ -24,22 +24,22 @@ fn with_subscriber(slots: usize) -> (broadcast::Publisher<u64>, broadcast::Subsc
     (publisher, subscriber)
 }
 
-#[library_benchmark(config = at_most(48_500))]
+#[library_benchmark(config = at_most(52_000))]
 fn spsc_queue() {
     made(spsc::channel::<u64>);
 }
 
-#[library_benchmark(config = at_most(49_000))]
+#[library_benchmark(config = at_most(51_000))]
 fn mpsc_queue() {
     made(mpsc::channel::<u64>);
 }
 
-#[library_benchmark(config = at_most(59_000))]
+#[library_benchmark(config = at_most(61_000))]
 fn ordered_queue() {
     made(queue::ordered::channel::<u64>);
 }
 
-#[library_benchmark(config = at_most(60_000))]
+#[library_benchmark(config = at_most(62_000))]
 fn lossy_ring() {
     made(with_subscriber);
 }

@@ -145,7 +145,7 @@ fn fieldless(
     })
 }
 
-#[library_benchmark(setup = ring_of::<FieldlessByte>, config = at_most(64_000))]
+#[library_benchmark(setup = ring_of::<FieldlessByte>, config = at_most(66_000))]
 fn fieldless_byte(
     ring: (Publisher<FieldlessByte>, Subscriber<FieldlessByte>),
 ) -> (Publisher<FieldlessByte>, Subscriber<FieldlessByte>) {
