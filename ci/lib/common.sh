@@ -87,10 +87,10 @@ need_debian() {
     need "$test_command" sh -c "$as_root apt-get update -qq && $as_root apt-get install -y -qq $*"
 }
 
-# need_tool NAME: a cargo subcommand from crates.io, kept in the project's target folder.
+# need_tool NAME VERSION: a cargo subcommand from crates.io, kept in the project's target folder. (Another version may find other things.)
 need_tool() {
     # Not optimized: it only starts what takes the time.
-    need "command -v $1" cargo install --locked --quiet --debug --root target/tools "$1"
+    need "cargo ${1#cargo-} --version | grep -qF '$2'" cargo install --locked --quiet --debug --force --root target/tools "$1" --version "=$2"
 }
 
 # loom_fence MODEL: where nobody sleeps, loom goes without the waker's fence, which would hide a missing order elsewhere. Where somebody does, the

@@ -368,8 +368,6 @@ impl Following {
 
     pub(super) fn start(&self, cursor: Sequence) -> Sequence {
         // Before `allowed` the floor of the last look counts, also where who lost that is gone meanwhile.
-        // Mutants: `with true`, `with false`: no test yet: where what a stage before it lost counts although
-        // that one is gone.
         let known = if self.is_allowed(cursor) { self.floor } else { Sequence::FIRST };
         cursor.max(known).max(self.before.look().floor)
     }

@@ -290,6 +290,41 @@ mod tests {
         both_ways::<[u64; 25]>();
     }
 
+    #[test]
+    fn lossless_and_mp_rings_of_blocks_are_those_of_the_type() {
+        use crate::shm::{broadcast as typed, mp_broadcast};
+        type Three = [u64; 3];
+        let of = MessageType::of::<Three>();
+        let builder = || broadcast::Builder::new(4).wait_strategy(BLOCK);
+        let block = |message: Three| Block::<4, false>([message[0], message[1], message[2], 0]);
+
+        let (mut publisher, invitation) = lossless::<4, false>(builder(), &of, 2).unwrap();
+        let ring = invitation.accept_lossless::<Three>().unwrap();
+        let mut subscriber = ring.subscribe().unwrap();
+        publisher.publish(block([4, 5, 6])).unwrap();
+        assert_eq!(subscriber.recv(), Ok([4, 5, 6]));
+
+        let (mut publisher, invitation) = typed::lossless::<Three>(builder(), 2).unwrap();
+        let ring = accept_lossless::<4, false>(&invitation, &of, BLOCK).unwrap();
+        let (mut subscriber, mut tap) = (ring.subscribe().unwrap(), subscribable_of(&ring).subscribe());
+        publisher.publish([7, 8, 9]).unwrap();
+        let received = [subscriber.recv().unwrap(), tap.recv().unwrap()];
+        assert_eq!(received.map(|Block(words)| [words[0], words[1], words[2]]), [[7, 8, 9]; 2]);
+
+        let (mut first, places, invitation) =
+            mp_lossy::<4, false>(mp_broadcast::Builder::new(builder()), &of).unwrap();
+        let mut second = mp_lossy_publisher::<4, false>(&invitation, &of, BLOCK).unwrap();
+        let mut third = mp_broadcast::publisher::<Three>(&invitation).unwrap();
+        assert_eq!(places.taken(), 3);
+        let ring = accept::<4, false>(&invitation, &of, BLOCK).unwrap();
+        let mut subscriber = ring.subscribable().subscribe();
+        first.publish(block([1, 1, 1]));
+        second.publish(block([2, 2, 2]));
+        third.publish([3, 3, 3]);
+        let received = [(); 3].map(|()| subscriber.recv().unwrap().0[0]);
+        assert_eq!(received, [1, 2, 3]);
+    }
+
     /// Each lane of such a type begins at a multiple of its alignment.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(C, align(256))]

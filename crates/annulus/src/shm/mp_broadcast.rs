@@ -151,8 +151,6 @@ impl Builder {
     /// if there is a second thread. Where the system refuses it, the publisher executes a full fence with
     /// each message.
     ///
-    /// Only this process can give the ring a [name](Invitation::publish).
-    ///
     /// # Errors
     ///
     /// [`ShareError`]: no such ring can be, also with places for 0 publishers or more than 1024; or the

@@ -154,8 +154,6 @@ impl Builder {
     /// expedited), and so does each producer's. This takes some milliseconds with the first such ring, if
     /// there is a second thread. Where the system refuses it, sends or receives execute a full fence.
     ///
-    /// Only this process can give the queue a [name](Invitation::publish).
-    ///
     /// # Errors
     ///
     /// [`ShareError`]: no such queue can be, also with places for 0 producers or more than 1024; or the

@@ -264,7 +264,6 @@ impl EventCount {
     // Mutants: `with true`: it looks closer, and finds nobody to wake.
     #[inline(always)]
     pub(crate) fn may_have_sleepers(&self) -> bool {
-        // Mutants: `| with ^`: no bit is in both.
         !self.is_clear_of(SLOW)
     }
 
@@ -309,7 +308,6 @@ impl EventCount {
     /// has its own heavy fence after that, or another sleeper's serves it.) For most messages that come after
     /// a wake-up of tasks, this is the last step.
     // Decision 0137: asked first.
-    // Mutants: `with Sleepers::More`: it looks closer, and finds nobody to wake.
     #[inline(always)]
     pub(crate) fn sleepers(&self) -> Sleepers {
         // Relaxed: the fences decide what it sees.

@@ -32,7 +32,7 @@ impl EventCount {
         if self.remote.as_ref().is_some_and(Remote::is_asymmetric) {
             fence::light_across();
         }
-        // Mutants: `&& with ||`, `& with |`: a fence more.
+        // Mutants: `& with |`: a fence more.
         // Mutants: `!= with ==`, `& with ^`: only a model sees it: event_no_light_fence.
         if self.word.load(Ordering::Relaxed) & (FENCE_BOTH_SIDES | SLEEPER) != 0 {
             if !mutated!("event_no_light_fence") {
