@@ -14,7 +14,7 @@ use metrics::{counter, gauge};
 use zenoh::query::{Query, Queryable};
 use zenoh::{Session, Wait};
 
-use crate::counters::{Direction, Route, RouteState};
+use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::keys;
 
 /// The time between two rounds, each of which has all routes.
@@ -165,6 +165,11 @@ impl Seen {
             measure(route);
         }
         if let Some((publisher, _)) = &mut self.ring {
+            if round.is_empty() {
+                // Or the round before, with routes that are gone, would stay the last one.
+                let none = Counters::new(Direction::Out, "", "", RouteState::Ended).route();
+                round.push(BridgeRoute::of(&none, (0, 0), 0.0));
+            }
             publisher.publish_batch(&round);
         }
         self.ask_hosts(routes);
@@ -242,7 +247,6 @@ mod tests {
     };
 
     use super::*;
-    use crate::counters::Counters;
 
     /// A recorder that knows the last number of each key.
     #[derive(Clone, Default)]

@@ -110,7 +110,8 @@ pub(crate) fn routes(name: &str, observer: &RingObserver, decoder: &Decoder) -> 
     let last = || {
         let newest = observer.numbers()?.published.checked_sub(1)?;
         let (index, routes) = place(newest)?;
-        if index + 1 == routes {
+        // (A round without routes is one message that says so.)
+        if routes == 0 || index.checked_add(1)? == routes {
             return Some((newest, routes));
         }
         // That round is being written.

@@ -625,8 +625,8 @@ impl<T: Message> Publisher<T, Lossless> {
     }
 }
 
-/// Makes sure that the next message may be written. Whoever awaits this writes the message before it waits
-/// for anything else. Never [`Refusal::Full`].
+/// Makes sure that the next message may be written. The caller writes the message before it waits for
+/// anything else. Never [`Refusal::Full`].
 #[cfg(feature = "async")]
 pub(super) async fn admitted<S: Strided>(single: &mut Single<S>) -> Result<(), Refusal> {
     // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.

@@ -440,10 +440,10 @@ impl<S: Store> RingState<S> {
 impl<S: Store> RingState<S> {
     /// The numbers of the ring now.
     ///
-    /// The cursors are loaded first (Acquire: pairs with the Release in `Pass::advance`). Whoever stored a
-    /// cursor had seen the messages before it, and their claims. So the end that is loaded afterwards is not
-    /// before any of the cursors. Until then the subscribers may go on. When the head was at the end, all
-    /// cursors were at `end − usable` at least, or publishers would have waited.
+    /// The cursors are loaded first (Acquire: pairs with the Release in `Pass::advance`). A subscriber that
+    /// stored a cursor had seen the messages before it, and their claims. So the end that is loaded
+    /// afterwards is not before any of the cursors. Until then the subscribers may go on. When the head was
+    /// at the end, all cursors were at `end − usable` at least, or publishers would have waited.
     // Decision 0080: which numbers belong to one moment.
     pub(super) fn stats(&self) -> Stats {
         let mut stats = Stats::new(self.name.clone(), self.ring.capacity());

@@ -82,7 +82,7 @@ pub(super) fn look_for_free_slot<S: Strided>(
     if shared.is_abandoned() || shared.is_ending() {
         return Err(Refusal::Closed);
     }
-    // The look needs the exact head only for whoever joins.
+    // The look needs the exact head only for subscribers that join.
     let limit = shared.gate.look(next);
     if next < limit { Ok(limit) } else { Err(Refusal::Full) }
 }

@@ -635,7 +635,7 @@ impl Recovery {
         next
     }
 
-    /// As [`next`](Self::next), for whoever only asks where that would be.
+    /// As [`next`](Self::next), but only says where that would be.
     pub(super) fn next_if_lapped<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
         let (frontier, capacity) = (shared.ring.frontier(cursor), shared.ring.capacity() as u64);
         let edge = frontier.oldest.max(cursor.next());

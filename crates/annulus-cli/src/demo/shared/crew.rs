@@ -35,7 +35,7 @@ pub(super) struct Common {
     pub(super) directory: Directory,
     /// What stops the feed.
     pub(super) shutdown: Shutdown,
-    /// Who is to be killed in the middle.
+    /// Which process is to be killed in the middle.
     pub(super) kill: Option<Node>,
     /// What a feed of its own is to know.
     pub(super) feed_arguments: Vec<OsString>,

@@ -420,7 +420,7 @@ impl Wait for NextOrLag<'_> {
             Ok(length) => Look::Found(Ok(length)),
             Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
             Err(Miss::Empty) => Look::Nothing,
-            // Unreached: lapped between two looks of one who waits: two threads have to meet there
+            // Unreached: lapped between two looks of a subscriber that waits: two threads have to meet there
             Err(Miss::Lapped) => Look::Found(Err(LossyRecvError::Lagged { skipped: subscriber.go_on() })),
         }
     }
