@@ -211,6 +211,26 @@ fn a_link_that_stands_still_is_waited_for() {
     }
 }
 
+/// And is cut in the middle of what it has read.
+#[test]
+fn nothing_is_missing_on_a_link_that_delays_and_halves() {
+    let pair = Pair::new(|config| config.batch_bytes(24 * 10));
+    let (mut publisher, _name, mut subscriber) = pair.lossless();
+    pair.link.delay(2);
+    let publishing = thread::spawn(move || {
+        (0..1_000).for_each(|number| publisher.publish(tick(number)).unwrap());
+        publisher
+    });
+    for number in 0..1_000 {
+        receive(&mut subscriber, number);
+        if number % 250 == 249 {
+            pair.cut();
+            pair.mend();
+        }
+    }
+    drop(publishing.join().unwrap());
+}
+
 /// A bridge is taken to be down soon.
 const IMPATIENT: Duration = Duration::from_millis(2500);
 

@@ -126,6 +126,8 @@ pub struct Link {
     is_cut: Arc<AtomicBool>,
     /// To the other address, and back.
     stands_still: [Arc<AtomicBool>; 2],
+    /// In milliseconds.
+    delay: Arc<AtomicU32>,
 }
 
 impl Link {
@@ -134,8 +136,9 @@ impl Link {
         let address = listener.local_addr().unwrap();
         let open = Arc::new(Mutex::new(Vec::new()));
         let is_cut = Arc::new(AtomicBool::new(false));
-        let stands_still = [Arc::default(), Arc::default()];
+        let (stands_still, delay) = ([Arc::default(), Arc::default()], Arc::default());
         let (ends, cut, still) = (Arc::clone(&open), Arc::clone(&is_cut), stands_still.clone());
+        let late = Arc::clone(&delay);
         thread::spawn(move || {
             for near in listener.incoming() {
                 let Ok(near) = near else { continue };
@@ -146,11 +149,12 @@ impl Link {
                 let mut ends = ends.lock().unwrap();
                 for ((from, to), still) in [(&near, &far), (&far, &near)].into_iter().zip(&still) {
                     ends.push(from.try_clone().unwrap());
-                    forward(from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(still));
+                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    forward(from, to, Arc::clone(still), Arc::clone(&late));
                 }
             }
         });
-        Self { address, open, is_cut, stands_still }
+        Self { address, open, is_cut, stands_still, delay }
     }
 
     /// Ends all connections. New ones are refused until it is [mended](Self::mend).
@@ -168,19 +172,33 @@ impl Link {
         }
     }
 
+    /// From here on, what is read at once comes in two halves, each of them that late.
+    pub fn delay(&self, milliseconds: u32) {
+        self.delay.store(milliseconds, Ordering::SeqCst);
+    }
+
     pub fn mend(&self) {
         self.is_cut.store(false, Ordering::SeqCst);
     }
 }
 
-fn forward(mut from: TcpStream, mut to: TcpStream, stands_still: Arc<AtomicBool>) {
+fn forward(mut from: TcpStream, mut to: TcpStream, stands_still: Arc<AtomicBool>, delay: Arc<AtomicU32>) {
     thread::spawn(move || {
         let mut bytes = [0; 16 * 1024];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
             while stands_still.load(Ordering::SeqCst) {
                 thread::sleep(Duration::from_millis(1));
             }
-            if to.write_all(&bytes[..count]).is_err() {
+            let delay = Duration::from_millis(delay.load(Ordering::SeqCst).into());
+            let (first, second) =
+                bytes[..count].split_at(if delay.is_zero() { count } else { count.div_ceil(2) });
+            thread::sleep(delay);
+            if to.write_all(first).is_err() {
+                break;
+            }
+            thread::sleep(delay);
+            // (An empty write does nothing.)
+            if to.write_all(second).is_err() {
                 break;
             }
         }
