@@ -24,11 +24,11 @@ alone() { in_turns 1 "$1"; }
 # TURN numbers those that run beside each other.
 in_turns() { xargs -P "$1" --process-slot-var=TURN -I{} bash -euo pipefail -c "$2 {}"; }
 
-# end_at_first_failure: from here on, cargo's test programs end with the first test that fails or hangs (see ci/lib/mutant-run).
+# end_at_first_failure: from here on, cargo's test programs end with the first test that fails or hangs (see ci/lib/test-run).
 end_at_first_failure() {
     local host
     host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
-    export "CARGO_TARGET_${host}_RUNNER=$PWD/ci/lib/mutant-run"
+    export "CARGO_TARGET_${host}_RUNNER=$PWD/ci/lib/test-run"
 }
 
 # What a search begins with, where the command line has no other: the number of the day.
@@ -100,15 +100,15 @@ loom_fence() {
     if [[ $1 == *wake ]]; then unset ANNULUS_LOOM_ASYMMETRIC; else export ANNULUS_LOOM_ASYMMETRIC=1; fi
 }
 
-# must_see BUG REPORT COMMAND...: COMMAND fails where the library is built with that bug (see ci/lib/mutant-rustc), and says REPORT.
+# must_see BUG REPORT COMMAND...: COMMAND fails where the library is built with that bug (see ci/lib/seeded-rustc), and says REPORT.
 must_see() {
     local bug=$1 report=$2 log=$CARGO_TARGET_DIR/$1.log
     # To Cargo another wrapper is another build: it keeps the two apart, and nobody else gets the bug.
-    local wrapper=$PWD/target/mutants/wrappers/$bug
+    local wrapper=$PWD/target/seeded/wrappers/$bug
     shift 2
     mkdir -p "$(dirname "$wrapper")"
-    ln -sf "$PWD/ci/lib/mutant-rustc" "$wrapper"
-    if RUSTC_WORKSPACE_WRAPPER=$wrapper ANNULUS_MUTANT=$bug "$@" >"$log" 2>&1 || ! grep -qE "$report" "$log"; then
+    ln -sf "$PWD/ci/lib/seeded-rustc" "$wrapper"
+    if RUSTC_WORKSPACE_WRAPPER=$wrapper ANNULUS_SEEDED=$bug "$@" >"$log" 2>&1 || ! grep -qE "$report" "$log"; then
         tail -40 "$log"
         say "SURVIVED $bug"
         return 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Decides litmus tests and their twins, and compares the results with what the files state.
+"""Decides litmus tests and their seeded bugs, and compares the results with what the files state.
 
 check.py FILE...                    decides them here
-check.py --write FOLDER FILE...     writes them and their twins to FOLDER, for herd7
+check.py --write FOLDER FILE...     writes them and their seeded bugs to FOLDER, for herd7
 check.py --compare OUTPUT FILE...   compares those for one architecture with what herd7 printed; OUTPUT is `ARCHITECTURE.log`
 """
 
@@ -23,8 +23,8 @@ def tests(paths):
     for path in paths:
         test = source.parse(path)
         yield test
-        for twin in test.twins:
-            yield test.twin(*twin)
+        for bug in test.bugs:
+            yield test.seed(*bug)
 
 
 def decide(paths):

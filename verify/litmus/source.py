@@ -1,11 +1,11 @@
-"""A litmus file: its header, what it expects, its twins, its condition.
+"""A litmus file: its header, what it expects, its seeded bugs, its condition.
 
 Beside what herd7 reads, a file says in its first comment
 
     Result: Never | Sometimes | Race | Disputed
-    Twin NAME: RESULT: WHERE: OLD -> NEW [and WHERE: OLD -> NEW ...]
+    Seeded bug NAME: RESULT: WHERE: OLD -> NEW [and WHERE: OLD -> NEW ...]
 
-The result is that of the `exists` at the end; Race: two accesses meet that are not both atomic; Disputed: see `rc11.py`. A twin is the same test with a bug on purpose: in each line
+The result is that of the `exists` at the end; Race: two accesses meet that are not both atomic; Disputed: see `rc11.py`. A seeded bug is the same test with a fault on purpose: in each line
 with the label WHERE (in the files in C, the first word of its `//` comment; else the thread), the text OLD is replaced by NEW. OLD may be `line`: all
 of it, and NEW `nothing`. Every replacement must hit.
 """
@@ -24,18 +24,18 @@ class Test:
     initial: list
     body: str
     condition: str
-    twins: list = field(default_factory=list)  # (name, result, [(where, old, new)])
+    bugs: list = field(default_factory=list)  # (name, result, [(where, old, new)])
 
     def text(self):
         """What herd7 reads."""
         initial = " ".join(f"{item};" for item in self.initial)
         return f"{self.architecture} {self.name}\n\n{{ {initial} }}\n\n{self.body.strip()}\n\nexists {self.condition}\n"
 
-    def twin(self, name, result, edits):
+    def seed(self, name, result, edits):
         body = self.body
         for edit in edits:
             body = (edit_c if self.architecture == "C" else edit_columns)(body, *edit)
-        return replace(self, name=f"{self.name}+{name}", result=result, body=body, twins=[])
+        return replace(self, name=f"{self.name}+{name}", result=result, body=body, bugs=[])
 
 
 def parse(path):
@@ -49,11 +49,11 @@ def parse(path):
     if name != path.stem or len(results) != 1:
         raise ValueError(f"{path}: the name of the file, and one result")
     test = Test(architecture, name, results[0], [i.strip() for i in initial.split(";") if i.strip()], body, " ".join(condition.split()))
-    for twin, result, edits in re.findall(r"^ \* Twin (\w+): (\w+): (.*)$", comment, re.MULTILINE):
-        test.twins.append((twin, result, [parse_edit(edit) for edit in edits.split(" and ")]))
-    if comment.count("Twin ") != len(test.twins):
-        raise ValueError(f"{path}: a twin that is not understood")
-    for result in [test.result, *(twin[1] for twin in test.twins)]:
+    for bug, result, edits in re.findall(r"^ \* Seeded bug (\w+): (\w+): (.*)$", comment, re.MULTILINE):
+        test.bugs.append((bug, result, [parse_edit(edit) for edit in edits.split(" and ")]))
+    if comment.count("Seeded bug ") != len(test.bugs):
+        raise ValueError(f"{path}: a seeded bug that is not understood")
+    for result in [test.result, *(bug[1] for bug in test.bugs)]:
         if result not in RESULTS:
             raise ValueError(f"{path}: no such result: {result}")
     return test

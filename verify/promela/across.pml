@@ -12,7 +12,7 @@
  *
  * Nobody sleeps: a nap ends by itself. Spin is sequentially consistent: this checks interleavings, not orderings; those are loom's.
  *
- * Twins: HEAD_FIRST (the slot is given back before it is read), TWO_READERS (shm_two_consumers), DEATH_UNSEEN (gone_never_asked),
+ * Seeded bugs: HEAD_FIRST (the slot is given back before it is read), TWO_READERS (shm_two_consumers), DEATH_UNSEEN (gone_never_asked),
  * SEAL_AT_THE_KNOWN (seal_at_the_known), CLOSE_UNSETTLED (close_unsettled), BEGINS_ANEW (the next consumer begins at the tail), END_UNSEEN
  * (across_end_unseen).
  */

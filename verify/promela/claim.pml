@@ -16,7 +16,7 @@
  *
  * Spin is sequentially consistent: this checks interleavings, not orderings; those are loom's.
  *
- * Twins: NO_WAIT (claim_looks_at_no_slot), NO_WRITING_STAMP (slot_no_writing_stamp), NO_SECOND_LOOK (slot_no_second_look),
+ * Seeded bugs: NO_WAIT (claim_looks_at_no_slot), NO_WRITING_STAMP (slot_no_writing_stamp), NO_SECOND_LOOK (slot_no_second_look),
  * CLAIM_NOT_ATOMIC (claim_whoever_was_faster), UNCOUNTED (lag_uncounted), SURVEY_BY_CLAIMS (survey_by_claims), LATEST_BY_CLAIMS (latest_by_claims).
  */
 #define SLOTS 4

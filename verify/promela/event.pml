@@ -6,11 +6,11 @@
  *   NoLostWake    every sleeper comes to see all stores (no invalid end state)
  *   Coalescing    one wake-up a registration at most: wakes never exceed registrations
  *
- * Twins: NO_SECOND_LOOK, NO_WAKE, WORD_UNCHANGED (event_*), NO_LIGHT_FENCE (the waker looks for sleepers before its store is seen),
+ * Seeded bugs: NO_SECOND_LOOK, NO_WAKE, WORD_UNCHANGED (event_*), NO_LIGHT_FENCE (the waker looks for sleepers before its store is seen),
  * NO_HEAVY_FENCE (the sleeper looks for the store before its registration is seen).
  *
  * ONE: each store is a message that one sleeper takes, and a waker wakes one (event.wake5), or, where it thinks that it is all the same, all. Two sleepers, each of which takes half of
- * the messages, so both are needed. Twins: FORGETS_THE_OTHERS (one is woken, and the bit cleared), CLEARS_UNSEEN (no event.wake7).
+ * the messages, so both are needed. Seeded bugs: FORGETS_THE_OTHERS (one is woken, and the bit cleared), CLEARS_UNSEEN (no event.wake7).
  */
 #define STORES 4
 #define SLEEPER 1

@@ -9,7 +9,7 @@
  *   OneOwner         a lane that joins has no producer
  *   NoLostWake       nobody sleeps for ever (no invalid end state)
  *
- * Twins: DEACTIVATE_NO_SECOND_LOOK (no roster.quiet3), NO_THIRD_LOOK (no roster.quiet4), CALL_NOBODY, STARTS_ANEW (each search begins with the first lane), IN_PLACE_FOR_EVER (with the lane that had
+ * Seeded bugs: DEACTIVATE_NO_SECOND_LOOK (no roster.quiet3), NO_THIRD_LOOK (no roster.quiet4), CALL_NOBODY, STARTS_ANEW (each search begins with the first lane), IN_PLACE_FOR_EVER (with the lane that had
  * its turn), CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN, LEFT_EARLY, NO_FENCE (the producer looks at the three words before its tail is seen), NO_SECOND_LOOK (before sleeping), CLOSE_WAKES_NOBODY.
  */
 #define LANES 2

@@ -15,7 +15,7 @@
  *   OneOwner       a lane that is taken over has no producer, and goes on where the last one stopped
  *   NoLostWake     nobody sleeps for ever who has something to do (where nothing goes on, nobody closes, and all was sent and received)
  *
- * Twins: OVERWRITES (no stamped.send1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
+ * Seeded bugs: OVERWRITES (no stamped.send1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
  * CLOSED_UNSEALED, SEALS_BLINDLY (divide.end2 without stamped.take4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
  * GIVES_UP_EARLY, ADDS_BLINDLY (a lane for each producer that joins), STARTS_ANEW (each search begins with the first lane), STEALS_WITHOUT_END, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no roster.quiet4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That divide.settle1 writes the head is for the order only: litmus `one_to_many_left`.
  */

@@ -12,7 +12,7 @@
  *   OneEnd         after a receiver says that everything was received, nothing is
  *   NoLostWake     where nothing goes on, no receiver sleeps while the next message is there, no sender while the next slot is free, and nobody once the queue is closed
  *
- * Twins: OVERWRITES (no stamped.send1), FULL_EARLY, LEFT_EARLY (the stamp before the message is moved), CLAIM_NOT_ATOMIC, COUNTS_EARLY (the senders' and receivers' fences: who stands behind is counted before the
+ * Seeded bugs: OVERWRITES (no stamped.send1), FULL_EARLY, LEFT_EARLY (the stamp before the message is moved), CLAIM_NOT_ATOMIC, COUNTS_EARLY (the senders' and receivers' fences: who stands behind is counted before the
  * own stamp is seen), WAKES_ONE_ONLY, FORGETS_WHAT_IS_TAKEN (counts what is full, not what was), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY, CLOSE_UNSEEN (a sender that
  * finds the queue closed wakes one), KEEPS_WHAT_IS_LEFT (nobody drops what no receiver will take), NO_FENCE (a sender looks whether the queue is closed before its message is seen).
  */

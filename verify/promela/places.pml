@@ -12,7 +12,7 @@
  *
  * Spin is sequentially consistent: this checks interleavings, not orderings.
  *
- * Twins: NO_LOCK (shm_place_of_another), WHO_LEAVES_CLOSES (shm_who_leaves_closes), BLIND (shm_dead_producers_stay, where somebody is
+ * Seeded bugs: NO_LOCK (shm_place_of_another), WHO_LEAVES_CLOSES (shm_who_leaves_closes), BLIND (shm_dead_producers_stay, where somebody is
  * killed), LOOKS_FIRST (the look comes before the note that one has left), BEGINS_AT_HEAD (a producer goes on at the head).
  */
 #define PLACES 2

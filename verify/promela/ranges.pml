@@ -10,7 +10,7 @@
  *
  * Spin is sequentially consistent: this checks interleavings, not orderings; those are loom's.
  *
- * Twins: TAKEN_ALIVE, INTENT_AFTER (the head first), STAMP_FIRST (a subscriber looks at the stamp before the intents), KEPT (who passes over a
+ * Seeded bugs: TAKEN_ALIVE, INTENT_AFTER (the head first), STAMP_FIRST (a subscriber looks at the stamp before the intents), KEPT (who passes over a
  * message leaves it in its intent), KEPT_BY_HEIR (the next owner leaves the intent as it is), INTENTS_UNSEEN (who claims looks at no intent).
  */
 #ifndef SLOTS

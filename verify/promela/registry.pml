@@ -7,7 +7,7 @@
  *   OneOwner           a cell is taken when it is free
  *   BoundedCells       no more cells than subscribers at one time, but for the rest of the last family, and of one for each that grew at that moment
  *
- * Twins: COUNTED_LATE (tree.join1 after tree.join3), COUNTED_TWICE (tree.join1 is no read-modify-write: gate_count_not_atomic), UNCOUNTED_EARLY (tree.leave6 before tree.leave5),
+ * Seeded bugs: COUNTED_LATE (tree.join1 after tree.join3), COUNTED_TWICE (tree.join1 is no read-modify-write: gate_count_not_atomic), UNCOUNTED_EARLY (tree.leave6 before tree.leave5),
  * REST_EARLY (tree.join4 before the link), ALWAYS_GROWS (gate_always_grows).
  */
 #ifndef TIMES

@@ -13,7 +13,7 @@
  *
  * A subscriber that finds no seat waits here for one, instead of an error. Nobody sleeps: a nap ends by itself.
  *
- * Twins: NO_SECOND_LOOK (gate.join3 left out: gate_no_joiner_fence), NO_FENCE (the publisher looks before it says where it is: gate_no_publisher_fence),
+ * Seeded bugs: NO_SECOND_LOOK (gate.join3 left out: gate_no_joiner_fence), NO_FENCE (the publisher looks before it says where it is: gate_no_publisher_fence),
  * PROMISES_TOO_MUCH (gate_promises_too_much), NEVER_SWEPT (seats_never_swept), SWEPT_ALIVE (seats_swept_alive), SWEPT_UNLOCKED (it only asks whether
  * somebody has the lock, and does not take it), LOCK_KEPT (it does not give the lock up), UNLOCKED_FIRST (who leaves gives the lock up before the
  * cell), ENTERS_UNLOCKED (who joins uses a cell that seems to be free, without its lock).

@@ -265,7 +265,7 @@ pub mod __select {
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
-#[cfg(annulus_mutant = "atomic_outside_sync")]
+#[cfg(annulus_seeded = "atomic_outside_sync")]
 #[allow(dead_code)]
 pub(crate) type OutsideSync = core::sync::atomic::AtomicU64;
 

@@ -45,7 +45,7 @@ use ::metrics::{Unit, counter, describe_counter, describe_gauge, gauge};
 
 use crate::observer::Observer;
 use crate::stats::{Counted, Stats};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// All rings that are exported.
 static RINGS: Mutex<Rings> = Mutex::new(Rings { rings: Vec::new(), gone: BTreeMap::new() });
@@ -139,7 +139,7 @@ pub fn export(observer: &Observer) -> bool {
     };
     let mut rings = rings();
     let is_known = rings.rings.iter().any(|ring| ring.observer.is_of_the_ring_of(observer));
-    if !is_known || mutated!("exported_twice") {
+    if !is_known || seeded!("exported_twice") {
         rings.rings.push(MetricsRing { name, observer: observer.clone(), seen: Totals::default() });
     }
     true
@@ -190,7 +190,7 @@ fn look() -> BTreeMap<Cow<'static, str>, (Totals, Now)> {
     rings.retain_mut(|ring| {
         let Some(stats) = ring.observer.stats() else {
             let before = gone.entry(ring.name.clone()).or_default();
-            if !mutated!("gone_rings_forgotten") {
+            if !seeded!("gone_rings_forgotten") {
                 *before = before.plus(ring.seen);
             }
             return false;

@@ -20,7 +20,7 @@ use std::task::Wake;
 
 use crate::os::event_fd::EventFd;
 use crate::receive::Waitable;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Listener, Look, There};
 
 /// How often [`EventNotifier::arm`] registers anew where its receiver waits at another event each time.
@@ -147,7 +147,7 @@ impl Wake for Signal {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.0.raise();
-        if mutated!("notifier_writes_twice") {
+        if seeded!("notifier_writes_twice") {
             self.0.raise();
         }
     }
@@ -177,7 +177,7 @@ impl<R: Waitable> EventNotifier<R> {
     // Decision 0073: nothing else arms, and whoever gets at the receiver disarms.
     pub fn arm(&mut self) -> Readiness {
         self.drop_listener();
-        if !mutated!("notifier_clears_late") {
+        if !seeded!("notifier_clears_late") {
             self.clear();
         }
         for _ in 0..LOOKS {
@@ -199,7 +199,7 @@ impl<R: Waitable> EventNotifier<R> {
                     return Readiness::Ready;
                 }
                 Look::Nothing => {
-                    if mutated!("notifier_clears_late") {
+                    if seeded!("notifier_clears_late") {
                         self.clear();
                     }
                     return Readiness::Armed;
@@ -270,7 +270,7 @@ impl<R: Waitable> EventNotifier<R> {
     /// The same, for whoever may not look afterwards.
     fn pass_on(&mut self) {
         self.drop_listener();
-        if core::mem::take(&mut self.has_wake_up) && !mutated!("notifier_keeps_wake_up") {
+        if core::mem::take(&mut self.has_wake_up) && !seeded!("notifier_keeps_wake_up") {
             self.receiver().event().notify_some(1);
         }
     }

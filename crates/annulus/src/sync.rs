@@ -136,41 +136,41 @@ pub(crate) fn prefetch_to_read<T>(at: *const T) {
     let _ = at;
 }
 
-/// Whether the seeded bug `$name` is there, which some check must catch (see `ci/mutations`).
+/// Whether the seeded bug `$name` is there, which some check must catch (see `ci/seeded`).
 ///
-/// In a normal build it never is, and then the branch is gone; the private cfg `annulus_mutant` puts it in. A
-/// build for loom, or one with `annulus_mutant = "all"`, has all of them, and the environment variable
-/// `ANNULUS_MUTANT` says which one is awake: so one build serves every test and every bug.
-#[cfg(not(any(annulus_loom, annulus_mutant = "all")))]
-macro_rules! mutated {
+/// In a normal build it never is, and then the branch is gone; the private cfg `annulus_seeded` puts it in. A
+/// build for loom, or one with `annulus_seeded = "all"`, has all of them, and the environment variable
+/// `ANNULUS_SEEDED` says which one is awake: so one build serves every test and every bug.
+#[cfg(not(any(annulus_loom, annulus_seeded = "all")))]
+macro_rules! seeded {
     ($name:literal) => {
-        cfg!(annulus_mutant = $name)
+        cfg!(annulus_seeded = $name)
     };
 }
-#[cfg(any(annulus_loom, annulus_mutant = "all"))]
-macro_rules! mutated {
+#[cfg(any(annulus_loom, annulus_seeded = "all"))]
+macro_rules! seeded {
     ($name:literal) => {
         $crate::sync::is_awake($name)
     };
 }
-pub(crate) use mutated;
+pub(crate) use seeded;
 
-/// Whether `ANNULUS_MUTANT` is that name.
-#[cfg(any(annulus_loom, annulus_mutant = "all"))]
+/// Whether `ANNULUS_SEEDED` is that name.
+#[cfg(any(annulus_loom, annulus_seeded = "all"))]
 pub(crate) fn is_awake(name: &str) -> bool {
     use std::sync::LazyLock;
 
     // A test asks a million times, and some count what is allocated. Loom does not see this cell, so it
     // orders nothing that loom watches.
     static AWAKE: LazyLock<std::ffi::OsString> =
-        LazyLock::new(|| std::env::var_os("ANNULUS_MUTANT").unwrap_or_default());
+        LazyLock::new(|| std::env::var_os("ANNULUS_SEEDED").unwrap_or_default());
     *AWAKE == *name
 }
 
 /// `ordering!(Acquire unless "…")`: an ordering, which the seeded bug of that name makes `Relaxed`.
 macro_rules! ordering {
     ($ordering:ident unless $bug:literal) => {
-        if $crate::sync::mutated!($bug) {
+        if $crate::sync::seeded!($bug) {
             $crate::sync::Ordering::Relaxed
         } else {
             $crate::sync::Ordering::$ordering

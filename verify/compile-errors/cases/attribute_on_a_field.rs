@@ -35,7 +35,7 @@ struct Names {
 }
 
 #[derive(Clone, Copy, annulus::Message)]
-struct Twins {
+struct Seeded bugs {
     price: f64,
     #[message(name = "price")]
     ask: f64,

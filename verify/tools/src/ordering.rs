@@ -82,7 +82,7 @@ fn bugs_and_tests(tree: &Tree, page: &str, error: &mut impl FnMut(String)) {
     let mut known: BTreeSet<&str> = litmus.union(&stems(tree, "verify/loom/tests/", "rs")).copied().collect();
     for (_, text) in tree.files().filter(|(path, _)| path.starts_with(LITMUS) || path.starts_with(CODE)) {
         known.extend(words(text));
-        for part in text.split("mutated!(\"").chain(text.split("unless \"")).skip(1) {
+        for part in text.split("seeded!(\"").chain(text.split("unless \"")).skip(1) {
             let bug = part.split('"').next().unwrap_or_default();
             if bug.ends_with("_relaxed") && !words(page).any(|word| word == bug) {
                 error(format!("{bug} weakens an ordering, and is not in {PAGE}"));

@@ -51,7 +51,7 @@ fn kinds(lines: &[Line]) -> Vec<Option<bool>> {
             let Some(next) = lines[index..].iter().position(is_next) else { continue };
             let block = index..=end_of_block(lines, index + next);
             kinds[block].iter_mut().flatten().for_each(|is_excused| *is_excused = true);
-        } else if (line.code.contains("if mutated!(") || line.code.contains("if crate::sync::mutated!("))
+        } else if (line.code.contains("if seeded!(") || line.code.contains("if crate::sync::seeded!("))
             && line.code.ends_with('{')
         {
             kinds[index + 1..=end_of_block(lines, index)].fill(None);
@@ -87,7 +87,7 @@ mod tests {
     fn an_excuse_is_for_a_line_or_a_block() {
         let mut tree = Tree::default();
         let text = "fn first() {\n    // Unreached: luck\n    one();\n    two();\n}\n// Unreached: luck\n#[cold]\nfn second(\n\
-            ) {\n    one();\n}\nfn third() {\n    if mutated!(\"bug\") {\n        one();\n    }\n}\n";
+            ) {\n    one();\n}\nfn third() {\n    if seeded!(\"bug\") {\n        one();\n    }\n}\n";
         tree.write("crates/annulus/src/ring/a.rs", text.to_owned());
         let (found, excused) = lines(&tree, &lcov("ring/a.rs", 16));
         let numbers: Vec<_> = found.iter().filter_map(|line| line.split(':').nth(1)).collect();

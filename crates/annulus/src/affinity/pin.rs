@@ -8,7 +8,7 @@ use super::error::{PinError, PinReason};
 use super::sysfs;
 use crate::os::affinity as os;
 use crate::os::helper_thread;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Keeps the calling thread on one CPU, by the operating system's number of it. The system moves it there
 /// before this returns.
@@ -112,7 +112,7 @@ pub fn allowed() -> io::Result<Vec<usize>> {
 #[doc(alias = "core_count")]
 pub fn available() -> io::Result<Vec<usize>> {
     let mine = os::get()?;
-    if mutated!("available_as_allowed") {
+    if seeded!("available_as_allowed") {
         return Ok(mine);
     }
     let ask = || {
@@ -222,18 +222,18 @@ fn keep_to(cpus: &[usize]) -> Result<(), PinError> {
         return Err(PinError { cpus, reason, available: available_or_none() });
     }
     let before = os::get();
-    if mutated!("pin_by_index") {
+    if seeded!("pin_by_index") {
         if let Ok(before) = &before {
             return os::set(&[before[cpus[0] % before.len()]]).map_err(|error| refused(cpus, &error));
         }
     }
     let is_outside = |cpu: &usize| before.as_ref().is_ok_and(|before| !before.contains(cpu));
-    if mutated!("pin_within_the_mask") && cpus.iter().any(is_outside) {
+    if seeded!("pin_within_the_mask") && cpus.iter().any(is_outside) {
         return Err(refused(cpus, &io::ErrorKind::InvalidInput.into()));
     }
     os::set(cpus).map_err(|error| refused(cpus, &error))?;
     // The system passes over some that it refuses. If it does not say which it granted, nobody can look.
-    if let (Ok(before), Ok(granted), false) = (before, os::get(), mutated!("pin_in_part")) {
+    if let (Ok(before), Ok(granted), false) = (before, os::get(), seeded!("pin_in_part")) {
         let missing: Vec<_> = cpus.iter().copied().filter(|cpu| !granted.contains(cpu)).collect();
         if !missing.is_empty() {
             _ = os::set(&before);

@@ -12,7 +12,7 @@ use loom::thread::{Builder, JoinHandle};
 
 use super::error::PinError;
 use super::pin::pin_to;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Why there is no thread.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     };
     let (tell, told) = mpsc::channel();
     let pinned = move || {
-        let result = if mutated!("core_ignored") { Ok(()) } else { pin_to(cpu) };
+        let result = if seeded!("core_ignored") { Ok(()) } else { pin_to(cpu) };
         let is_pinned = result.is_ok();
         if tell.send(result).is_err() || !is_pinned {
             return None;

@@ -8,7 +8,7 @@ use super::error::SpreadError;
 use super::pin::{allowed, available};
 use super::spread::{Spread, choose};
 use super::sysfs;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// The CPUs of the machine, what they share, and what the system hides of that.
 ///
@@ -133,7 +133,7 @@ impl Topology {
         how: Spread,
         mut is_wanted: impl FnMut(&Cpu) -> bool,
     ) -> Result<Vec<usize>, SpreadError> {
-        let wanted = self.cpus.iter().filter(|cpu| mutated!("spread_beyond") || is_wanted(cpu));
+        let wanted = self.cpus.iter().filter(|cpu| seeded!("spread_beyond") || is_wanted(cpu));
         choose(wanted.collect(), count, how)
     }
 }

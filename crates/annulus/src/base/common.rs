@@ -34,7 +34,7 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use super::room::{Before, Room};
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// What lies before the value.
 struct CommonHead {
@@ -272,7 +272,7 @@ impl<T: ?Sized> Weak<T> {
         let shares = &self.head().shares;
         let mut seen = shares.load(Ordering::Relaxed);
         loop {
-            if strong(seen) == 0 && !mutated!("common_rises_again") {
+            if strong(seen) == 0 && !seeded!("common_rises_again") {
                 return None;
             }
             assert!(strong(seen) < MOST, "too many handles");

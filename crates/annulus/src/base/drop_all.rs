@@ -14,7 +14,7 @@ use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Calls `drop_next` until it returns that nothing is left, also after a panic. So `drop_next` takes out what
 /// it drops before it drops it.
@@ -22,7 +22,7 @@ use crate::sync::mutated;
 pub(crate) fn drop_all(mut drop_next: impl FnMut() -> bool) {
     let mut first = None;
     while let Err(panic) = catch_unwind(AssertUnwindSafe(|| while drop_next() {})) {
-        if mutated!("drop_all_stops") {
+        if seeded!("drop_all_stops") {
             resume_unwind(panic);
         }
         if first.is_none() && !std::thread::panicking() {

@@ -22,7 +22,7 @@
 //! the contents, of all entries pushed until then. list.pop3 succeeds only on the very value that was read
 //! with Acquire before, so for itself it needs no ordering.
 
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// In place of an index: there is none.
 pub(crate) const END: u32 = u32::MAX;
@@ -50,7 +50,7 @@ impl SeenHead {
     #[inline]
     fn then(self, top: u32) -> u64 {
         let tag = (self.0 >> 32) as u32;
-        let tag = if mutated!("pool_no_tag") { tag } else { tag.wrapping_add(1) };
+        let tag = if seeded!("pool_no_tag") { tag } else { tag.wrapping_add(1) };
         // Mutants: `| with ^`: no bit is in both.
         u64::from(tag) << 32 | u64::from(top)
     }

@@ -1,7 +1,7 @@
 //! One side of a ring: how many handles it has, and whether the last of them is gone.
 
 use crate::stats::Handles;
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, ordering, seeded};
 
 /// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
 /// from another one of its side. (Only receivers of a `watch` and of broadcast rings may come back: those who
@@ -40,7 +40,7 @@ impl HandleCount {
     pub(crate) fn is_last(&self) -> bool {
         // Acquire: pairs with the Release in `remove_beside_others`, of each handle that is gone.
         let ordering = ordering!(Acquire unless "handles_left_relaxed");
-        self.others.load(ordering) == 0 || mutated!("handle_taken_for_the_last")
+        self.others.load(ordering) == 0 || seeded!("handle_taken_for_the_last")
     }
 
     /// One handle less. Says whether it was the last.
@@ -84,7 +84,7 @@ impl HandleCount {
     pub(crate) fn is_zero(&self) -> bool {
         // Acquire: pairs with the Release in `remove`, or in `remove_beside_others`, of each handle.
         let others = self.others.load(Ordering::Acquire);
-        others == NONE || (others == 0 && mutated!("handles_gone_with_the_first"))
+        others == NONE || (others == 0 && seeded!("handles_gone_with_the_first"))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use alloc::boxed::Box;
 
-use crate::sync::{AtomicBool, AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, seeded};
 
 /// Whether another process is gone.
 pub(crate) struct Gone {
@@ -28,7 +28,7 @@ impl Gone {
         if self.seen.load(Ordering::Acquire) {
             return true;
         }
-        let is_gone = self.when.is_due() && !mutated!("gone_never_asked") && (self.ask)();
+        let is_gone = self.when.is_due() && !seeded!("gone_never_asked") && (self.ask)();
         if is_gone {
             // Release: pairs with the Acquire above.
             self.seen.store(true, Ordering::Release);

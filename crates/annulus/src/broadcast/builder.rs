@@ -17,7 +17,7 @@ use crate::memory::Memory;
 use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Mirror, OwnPlace, Owned, RingParts, Strided, Writers};
 use crate::stats::{Counters, Name};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// Settings of a broadcast ring, and the verbs that make one.
@@ -118,7 +118,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn wait_strategy(self, strategy: WaitStrategy) -> Self {
-        let strategy = if mutated!("builder_strategy_unheard") { self.strategy } else { strategy };
+        let strategy = if seeded!("builder_strategy_unheard") { self.strategy } else { strategy };
         Self { strategy, ..self }
     }
 
@@ -140,7 +140,7 @@ impl Builder {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn memory(self, memory: Memory) -> Self {
-        let memory = if mutated!("builder_memory_unheard") { self.memory } else { memory };
+        let memory = if seeded!("builder_memory_unheard") { self.memory } else { memory };
         Self { memory, ..self }
     }
 

@@ -25,7 +25,7 @@ use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
-use crate::sync::{AtomicU64, mutated, unlikely};
+use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
 use crate::wait::{EventCount, Look, Source, WaitStrategy, own_strategy};
@@ -372,7 +372,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     }
 
     observable! {
-        |handle| stats: if mutated!("group_of_nobody") { handle.lead.shared.stats() } else { handle.lead.stats() },
+        |handle| stats: if seeded!("group_of_nobody") { handle.lead.shared.stats() } else { handle.lead.stats() },
         observer: handle.lead.observer()
     }
 
@@ -450,7 +450,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// ```
     #[doc(alias = "drain")]
     pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
-        let nobody = self.aligned_count() == 0 && !mutated!("group_iterates_for_nobody");
+        let nobody = self.aligned_count() == 0 && !seeded!("group_iterates_for_nobody");
         let mut messages = self.lead.try_iter();
         if nobody {
             messages.end = Sequence::FIRST;

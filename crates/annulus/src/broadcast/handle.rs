@@ -12,7 +12,7 @@ use crate::close::Closer;
 use crate::message::Message;
 use crate::observer::Observer;
 use crate::ring::{Copied, Owned, Pass, Read, Run, Slots, Store, Strided, Writers, Written};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// What a handle is to its ring, and what ends with it.
 ///
@@ -69,7 +69,7 @@ impl Role for Gating {
         unsafe { shared.gate.leave(self.0) };
         // Before the notify: a publisher that waits for the last subscriber then learns that it was the last.
         shared.subscriber_goes();
-        if !mutated!("gate_leave_wakes_nobody") {
+        if !seeded!("gate_leave_wakes_nobody") {
             shared.released.notify();
         }
     }
@@ -241,7 +241,7 @@ impl<S: Store> Handle<S, Inviting> {
         })?;
         self.subscriber_comes();
         let role = Gating(pass);
-        if !mutated!("gate_join_wakes_nobody") {
+        if !seeded!("gate_join_wakes_nobody") {
             // A publisher may have been held up by the cursor that the cell began with; or waits for this.
             self.released.notify();
         }

@@ -9,7 +9,7 @@ use super::{Lossy, Mode, Subscriber};
 use crate::base::sequence::Sequence;
 use crate::error::RecvError;
 use crate::message::Message;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
     /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `buffer`, which grows if
@@ -47,7 +47,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline]
     fn next_released(&mut self, end: &mut Option<Sequence>) -> Option<T> {
         let message = self.next_before(end);
-        if !mutated!("drain_releases_nothing") {
+        if !seeded!("drain_releases_nothing") {
             self.release();
         }
         message
@@ -74,7 +74,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[doc(alias = "drain")]
     pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
         self.begin();
-        let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.end() };
+        let end = if seeded!("drain_endless") { Sequence::new(u64::MAX) } else { self.end() };
         TryIter { subscriber: self, end }
     }
 

@@ -12,7 +12,7 @@ use super::subscriber::{Miss, wait_without_deadline};
 use crate::base::sequence::Sequence;
 use crate::error::LossyRecvError;
 use crate::message::Message;
-use crate::sync::{AtomicU64, mutated, pause};
+use crate::sync::{AtomicU64, pause, seeded};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
@@ -54,7 +54,7 @@ impl<T: Message, M: LossyMode> Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(message) => Ok(message.take()),
-            Err(Miss::Lapped) if !mutated!("lag_unreported") => {
+            Err(Miss::Lapped) if !seeded!("lag_unreported") => {
                 Err(LossyRecvError::Lagged { skipped: self.go_on() })
             }
             Err(Miss::Corrupt(corrupt)) => Err(LossyRecvError::Corrupt(self.pass_corrupt(corrupt))),
@@ -90,7 +90,7 @@ impl<T: Message, M: LossyMode> Subscriber<T, M> {
     /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
     /// ```
     pub fn latest(&mut self) -> Option<T> {
-        let mut from = if mutated!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
+        let mut from = if seeded!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
         // Another process may make it look for ever, on purpose.
         let mut looks = if self.shared.ring.head().is_seen() { MOST_LOOKS } else { u64::MAX };
         while looks > 0 {
@@ -168,7 +168,7 @@ impl<T: Message, M: LossyMode> Wait for OrLag<'_, T, M> {
             Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
             Err(Miss::Lapped) => {
                 let skipped = self.0.go_on();
-                if mutated!("lag_unreported") {
+                if seeded!("lag_unreported") {
                     return Look::Again;
                 }
                 Look::Found(Err(LossyRecvError::Lagged { skipped }))

@@ -23,7 +23,7 @@ use crate::base::sequence::Sequence;
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::message::schema::BadValue;
 use crate::ring::{OwnPlace, Store};
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, seeded};
 use crate::wait::EventCount;
 
 /// Who waits for whom: [`Lossy`], [`Lossless`], or [`Staged`](crate::broadcast::Staged) over one of these.
@@ -231,7 +231,7 @@ impl Hooks for Lossless {
     fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
         // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
         unsafe { role.0.advance(cursor) };
-        if !mutated!("gate_receive_wakes_nobody") {
+        if !seeded!("gate_receive_wakes_nobody") {
             shared.released.notify();
         }
     }
@@ -249,7 +249,7 @@ impl Hooks for Awaited {
     fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
         // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
         unsafe { role.0.advance(cursor) };
-        if !mutated!("seat_receive_wakes_nobody") {
+        if !seeded!("seat_receive_wakes_nobody") {
             shared.released.notify_across();
         }
     }
@@ -341,7 +341,7 @@ impl<S: Store, R: Role> Handle<S, R> {
     #[inline(always)]
     pub(super) fn event(&self, cursor: Sequence) -> &EventCount {
         // Decision 0027: where the missing message will be announced.
-        let is_wrong = self.is_stage() && mutated!("stage_sleeps_at_the_wrong_event");
+        let is_wrong = self.is_stage() && seeded!("stage_sleeps_at_the_wrong_event");
         if self.awaits_publisher(cursor) && !is_wrong { &self.published } else { &self.released }
     }
 

@@ -40,7 +40,7 @@ use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Claimant, Copied, Range, Writers};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::transmit::in_parts;
 #[cfg(feature = "std")]
 use crate::transmit::room::{HasRoom, WaitsForRoom};
@@ -144,7 +144,7 @@ impl<T: Message> MpPublisher<T> {
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
         self.puts().one(message)?;
-        if !mutated!("many_wake_nobody") {
+        if !seeded!("many_wake_nobody") {
             self.shared.published.notify();
         }
         Ok(())
@@ -230,7 +230,7 @@ impl<T: Message> Put<'_, T> {
             let (mut sequence, mut message) = (range.first(), message);
             while sequence < range.end() {
                 if self.write(sequence, message) {
-                    passes_in_a_row = if mutated!("fellow_passes_summed") { passes_in_a_row } else { 0 };
+                    passes_in_a_row = if seeded!("fellow_passes_summed") { passes_in_a_row } else { 0 };
                 } else {
                     self.pass(range, sequence);
                     passes_in_a_row += 1;
@@ -254,7 +254,7 @@ impl<T: Message> Put<'_, T> {
     /// passed over, because the intent of this one named it, too: wakes it.
     #[cold]
     fn refused(&self) -> Refusal {
-        if !mutated!("fellow_refused_in_silence") {
+        if !seeded!("fellow_refused_in_silence") {
             self.shared.published.notify();
         }
         Refusal::Closed
@@ -480,7 +480,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// for itself, and others find room.
     #[inline]
     fn part(&self) -> usize {
-        if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
+        if seeded!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
     }
 
     /// [Puts](Self::put_claimed) `message` if a sequence was claimed for it. Gives it back where none was.
@@ -501,7 +501,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         // before has left the slot, and who claims the next lap waits for the stamp that this write ends
         // with.
         unsafe { self.shared.write(Writers::Many, sequence, message) }.publish();
-        if !mutated!("many_wake_nobody") {
+        if !seeded!("many_wake_nobody") {
             self.shared.published.notify();
         }
     }

@@ -11,7 +11,7 @@ use crate::error::RecvError;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::message::Message;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// Of one message. `see` says where the rule for closures is. `after`: waits by a function, then processes.
@@ -305,7 +305,7 @@ pub(super) struct Processing<'a, T: Message, M: Unstaged>(pub(super) &'a mut Sub
 impl<T: Message, M: Unstaged> Drop for Processing<'_, T, M> {
     #[inline]
     fn drop(&mut self) {
-        if !mutated!("process_leaves_it_undone") {
+        if !seeded!("process_leaves_it_undone") {
             self.0.done();
         }
     }

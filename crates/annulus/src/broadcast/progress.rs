@@ -28,7 +28,7 @@ use super::ring_state::{Identity, RingState};
 use crate::base::sequence::Sequence;
 use crate::error::UpstreamError;
 use crate::ring::Store;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// How far a stage is.
 #[repr(C, align(128))]
@@ -79,10 +79,10 @@ impl StageProgress {
 
     /// stage.done1 and stage.done2.
     pub(super) fn skip_to(&self, sequence: Sequence) {
-        if mutated!("stage_floor_after_processed") {
+        if seeded!("stage_floor_after_processed") {
             self.reach(sequence.get());
         }
-        if !mutated!("stage_lag_counts_as_processed") {
+        if !seeded!("stage_lag_counts_as_processed") {
             // stage.done1. Relaxed: stage.done2 orders it.
             self.0.floor.store(sequence.get(), Ordering::Relaxed);
         }
@@ -221,7 +221,7 @@ impl DependencyBarrier {
     pub fn processed(&self) -> Option<Range<u64>> {
         let Processed { end, floor, start } = self.look();
         let first =
-            if mutated!("stage_loss_is_shown_as_processed") { Sequence::FIRST } else { floor.max(start) };
+            if seeded!("stage_loss_is_shown_as_processed") { Sequence::FIRST } else { floor.max(start) };
         (end != OPEN).then(|| first.get().min(end)..end)
     }
 
@@ -308,7 +308,7 @@ impl Following {
             self.told = cursor;
             // Decision 0031: processed is not received.
             self.progress.reach(cursor.get());
-            if !mutated!("stage_done_wakes_nobody") {
+            if !seeded!("stage_done_wakes_nobody") {
                 shared.released.notify();
             }
         }
@@ -323,10 +323,10 @@ impl Following {
 
     /// The stage is gone.
     pub(super) fn leave<S: Store>(&self, shared: &RingState<S>) {
-        if !mutated!("stage_never_opens") {
+        if !seeded!("stage_never_opens") {
             self.progress.open();
         }
-        if !mutated!("stage_drop_wakes_nobody") {
+        if !seeded!("stage_drop_wakes_nobody") {
             shared.released.notify();
         }
     }
@@ -344,7 +344,7 @@ impl Following {
             return true;
         }
         self.look();
-        self.is_allowed(cursor) || mutated!("stage_does_not_wait")
+        self.is_allowed(cursor) || seeded!("stage_does_not_wait")
     }
 
     // Mutants: `with 0`: one by one.
@@ -360,7 +360,7 @@ impl Following {
     }
 
     pub(super) fn new_floor(&mut self) -> Sequence {
-        if !mutated!("recovery_at_an_old_floor") {
+        if !seeded!("recovery_at_an_old_floor") {
             self.look();
         }
         self.floor
@@ -385,7 +385,7 @@ impl Following {
     /// The seeded bug of a stage that counts what it reads as processed.
     #[inline]
     pub(super) fn note_read<S: Store>(&self, shared: &RingState<S>, cursor: Sequence) {
-        if mutated!("stage_read_is_processed") {
+        if seeded!("stage_read_is_processed") {
             self.progress.reach(cursor.get());
             shared.released.notify();
         }

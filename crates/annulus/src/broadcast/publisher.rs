@@ -30,7 +30,7 @@ use crate::error::{CapacityError, GiveBack, PublishError, Refusal, TryPublishErr
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Store, Strided, Writers};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::transmit::in_parts;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::transmit::room::Alone;
@@ -224,7 +224,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
                     next = sequence.next();
                 }
             }
-            if !mutated!("batch_wakes_nobody") {
+            if !seeded!("batch_wakes_nobody") {
                 shared.published.notify();
             }
             if next.since(before) < part.len() as u64 {
@@ -271,7 +271,7 @@ impl<S: Strided> Single<S> {
     #[inline(always)]
     fn may_write(&self) -> bool {
         // Mutants: `|| with &&`, `< with >`: it looks at the gate.
-        (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
+        (self.next < self.limit || seeded!("lossless_overtakes")) && !self.shared.is_abandoned()
     }
 
     /// As [`admit`](Self::admit), by `strategy`; [`Refusal::Full`] once `deadline` has passed.

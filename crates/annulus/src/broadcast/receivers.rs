@@ -6,7 +6,7 @@
 //! comes first, and the look sees it. It has no fence, and where nobody waits it does not look for sleepers.
 
 use crate::stats::Handles;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// One that subscribes; the lower half counts all.
 const SUBSCRIBER: u64 = 1 << 32;
@@ -60,8 +60,7 @@ impl Receivers {
         }
         // receivers.join1. Release: pairs with the Acquire in `has_subscribers`: it comes after the choice of
         // where to begin. With receivers.await3, coherence decides.
-        self.word.fetch_add(SUBSCRIBER + 1, Ordering::Release) & AWAITED != 0
-            && !mutated!("subscriber_untold")
+        self.word.fetch_add(SUBSCRIBER + 1, Ordering::Release) & AWAITED != 0 && !seeded!("subscriber_untold")
     }
 
     /// One less.
@@ -71,7 +70,7 @@ impl Receivers {
 
     /// One less, which subscribed.
     pub(super) fn remove_subscriber(&self) -> Left {
-        self.left(if mutated!("subscribers_never_go") { 1 } else { SUBSCRIBER + 1 })
+        self.left(if seeded!("subscribers_never_go") { 1 } else { SUBSCRIBER + 1 })
     }
 
     fn left(&self, gone: u64) -> Left {
@@ -140,7 +139,7 @@ impl Receivers {
             if expected.is_some_and(|expected| expected != count) {
                 return Err(Some(count));
             }
-            if mutated!("topic_sealed_blindly") {
+            if seeded!("topic_sealed_blindly") {
                 self.word.fetch_or(SEALED, Ordering::Relaxed);
                 return Ok(());
             }
@@ -157,7 +156,7 @@ impl Receivers {
     #[inline]
     pub(crate) fn is_sealed(&self) -> bool {
         // Relaxed: the handle was added to the same word before.
-        self.word.load(Ordering::Relaxed) & SEALED != 0 && !mutated!("topic_sealed_unseen")
+        self.word.load(Ordering::Relaxed) & SEALED != 0 && !seeded!("topic_sealed_unseen")
     }
 }
 

@@ -13,7 +13,7 @@ use crate::close::Close;
 use crate::observer::{Listing, Observe};
 use crate::ring::{Gate, Ring, RingParts, Seats, Store, WithoutSlot, Writers};
 use crate::stats::{Counting, FollowedStats, Handles, Name, Stats};
-use crate::sync::{AtomicBool, Ordering, fence, mutated};
+use crate::sync::{AtomicBool, Ordering, fence, seeded};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 use crate::wait::{EventCount, NewWord, WaitStrategy};
@@ -146,7 +146,7 @@ impl<S: Store> RingState<S> {
     /// A publisher of a ring of fellows has passed over a message: whoever finds nothing asks why.
     #[cold]
     pub(super) fn note_missed(&self) {
-        if !mutated!("fellow_passes_in_silence") {
+        if !seeded!("fellow_passes_in_silence") {
             // Relaxed: a hint. Who sees the caller's next message sees it, too.
             self.over.store(true, Ordering::Relaxed);
         }
@@ -189,10 +189,10 @@ impl<S: Store> RingState<S> {
         self.over.store(true, Ordering::Release);
         self.ring.show_end();
         // event.close9. Nobody looks for the flags: a change of the word needs no fence.
-        if !mutated!("close_wakes_nobody") {
+        if !seeded!("close_wakes_nobody") {
             self.published.close();
         }
-        if !mutated!("close_wakes_no_stage") {
+        if !seeded!("close_wakes_no_stage") {
             // A stage waits there for those before it, and for the end; a publisher for room.
             self.released.close();
         }
@@ -282,7 +282,7 @@ impl<S: Store> RingState<S> {
         if self.ring.head().let_end_go(sequence) {
             self.end_here();
         }
-        if !mutated!("skip_wakes_nobody") {
+        if !seeded!("skip_wakes_nobody") {
             self.published.notify();
         }
         true
@@ -428,11 +428,11 @@ impl<S: Store> RingState<S> {
     #[inline(always)]
     pub(super) fn is_drained_here(&self, cursor: Sequence) -> bool {
         // A publisher that is gone inside a write leaves it so.
-        let is_half_enough = mutated!("half_written_awaited");
+        let is_half_enough = seeded!("half_written_awaited");
         let there = if is_half_enough { Stamp::writing(cursor) } else { Stamp::done(cursor) };
-        self.ring.head().end().is_some_and(|end| cursor >= end || mutated!("end_overtakes"))
+        self.ring.head().end().is_some_and(|end| cursor >= end || seeded!("end_overtakes"))
             || (self.publishers.is_zero() || self.ring.head().publisher_is_gone())
-                && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < there)
+                && (seeded!("close_no_second_look") || self.ring.stamp(cursor) < there)
                 && !self.ring.is_claimed_by_a_fellow(cursor)
     }
 }
@@ -448,7 +448,7 @@ impl<S: Store> RingState<S> {
     pub(super) fn stats(&self) -> Stats {
         let mut stats = Stats::new(self.name.clone(), self.ring.capacity());
         stats.closed = self.is_closed();
-        let too_early = mutated!("stats_end_first").then(|| self.end_of_published(self.ring.first()));
+        let too_early = seeded!("stats_end_first").then(|| self.end_of_published(self.ring.first()));
         let (mut farthest, mut followed) = (self.ring.first(), alloc::vec::Vec::new());
         self.gate.visit(|cell, cursor| {
             farthest = farthest.max(cursor);

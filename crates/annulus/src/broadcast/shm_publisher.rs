@@ -15,7 +15,7 @@ use crate::error::Refusal;
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Claimant, Claims, Copied};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::transmit::transmits;
 
 /// One of several publishers of a lossy ring between processes.
@@ -194,7 +194,7 @@ impl<T: Message> FellowPublisher<T> {
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
         self.puts().one(message)?;
-        if !mutated!("fellow_wakes_nobody") {
+        if !seeded!("fellow_wakes_nobody") {
             self.shared.published.notify_across();
         }
         Ok(())

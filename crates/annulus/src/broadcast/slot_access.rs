@@ -11,7 +11,7 @@ use super::ring_state::RingState;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::Refusal;
 use crate::ring::Strided;
-use crate::sync::{AtomicU64, mutated, pause};
+use crate::sync::{AtomicU64, pause, seeded};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
@@ -126,13 +126,13 @@ fn try_claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun,
             }
             continue;
         }
-        let not_left = if mutated!("claim_looks_at_no_slot") {
+        let not_left = if seeded!("claim_looks_at_no_slot") {
             (end, SlotState::Free)
         } else {
             first_not_left(shared, first, end)
         };
         match not_left {
-            (_, SlotState::BeingWritten) if mutated!("claim_does_not_wait") => {}
+            (_, SlotState::BeingWritten) if seeded!("claim_does_not_wait") => {}
             (sequence, SlotState::BeingWritten) if sequence == first => return Err(Obstacle::Slot),
             // Unreached: a publisher that tries finds a slot behind the first still being written: two
             // threads have to meet there; loom gate_many
@@ -203,7 +203,7 @@ impl Obstacle {
     /// Where to wait until it is out of the way.
     fn event<S>(self, shared: &RingState<S>) -> &EventCount {
         match self {
-            Self::Slot if !mutated!("claim_sleeps_at_the_gate") => &shared.published,
+            Self::Slot if !seeded!("claim_sleeps_at_the_gate") => &shared.published,
             _ => &shared.released,
         }
     }

@@ -44,7 +44,7 @@ use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
-use crate::sync::{AtomicU64, mutated, unlikely};
+use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -467,7 +467,7 @@ pub(super) fn why_nothing<T: Message>(
     }
     // Decision 0133: what came while this asked is found by the same poll.
     // Mutants: `> with ==`, `> with >=`: it moves a large one, too.
-    if !admitted || size_of::<T::Wire>() > MOVED_BYTES || mutated!("poll_looks_once") {
+    if !admitted || size_of::<T::Wire>() > MOVED_BYTES || seeded!("poll_looks_once") {
         return Err(Miss::Empty);
     }
     let mut message = MaybeUninit::uninit();
@@ -574,7 +574,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     fn count_lag(&mut self, sequence: Sequence) -> u64 {
         let skipped = sequence.since(self.cursor);
         self.cursor = self.cursor.plus(skipped);
-        if !mutated!("lag_uncounted") {
+        if !seeded!("lag_uncounted") {
             self.lagged += skipped;
         }
         skipped
@@ -584,7 +584,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[cold]
     #[inline(always)]
     pub(super) fn pass_corrupt(&mut self, corrupt: Corrupt<'_, T>) -> M::Corrupt {
-        self.corrupt += u64::from(!mutated!("corrupt_uncounted"));
+        self.corrupt += u64::from(!seeded!("corrupt_uncounted"));
         self.pass();
         M::corrupt(corrupt.bad_value())
     }
@@ -724,7 +724,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         let mut count = 0;
         for part in buffer.chunks_mut(RELEASE_EVERY) {
             let taken = self.take_all(part, &mut end);
-            if !mutated!("batch_releases_nothing") {
+            if !seeded!("batch_releases_nothing") {
                 self.release();
             }
             count += taken;
@@ -883,7 +883,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn pending(&self) -> u64 {
         let frontier = self.shared.ring.frontier(self.cursor);
         let end = self.shared.end_before(frontier.head);
-        if mutated!("pending_counts_what_is_lost") {
+        if seeded!("pending_counts_what_is_lost") {
             return end.since(self.cursor).min(self.shared.ring.capacity() as u64);
         }
         let start = self.shared.start(self.cursor);
@@ -1015,7 +1015,7 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     }
 
     fn has_more(&mut self) -> bool {
-        if mutated!("look_ahead_processes") {
+        if seeded!("look_ahead_processes") {
             self.begin();
         }
         let cursor = self.cursor;

@@ -17,7 +17,7 @@ use super::any_subscriber::AnySubscriber;
 use super::pattern::Pattern;
 use super::topic::Topic;
 use crate::message::Message;
-use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated, ordering};
+use crate::sync::{AtomicBool, AtomicPtr, Ordering, ordering, seeded};
 use crate::wait::EventCount;
 
 /// A watcher is told of new topics.
@@ -115,7 +115,7 @@ impl<T: Message> Watcher for Inbox<T> {
             unsafe { (*node).below = now };
             seen = now;
         }
-        if !mutated!("matching_wakes_nobody") {
+        if !seeded!("matching_wakes_nobody") {
             self.event.notify();
         }
     }
@@ -123,7 +123,7 @@ impl<T: Message> Watcher for Inbox<T> {
     fn end(&self) {
         // Release: pairs with the Acquire in `is_over`.
         self.over.store(true, Ordering::Release);
-        if !mutated!("matching_end_wakes_nobody") {
+        if !seeded!("matching_end_wakes_nobody") {
             self.event.notify();
         }
     }
@@ -137,7 +137,7 @@ impl<T: Message> Wake for Inbox<T> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !mutated!("relay_wakes_nobody") {
+        if !seeded!("relay_wakes_nobody") {
             self.event.notify();
         }
     }

@@ -12,7 +12,7 @@ use crate::broadcast::{
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::stats::Name;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// The kind of ring that a topic has: [`Lossy`], [`Lossless`], [`Many<Lossy>`](Many) or `Many<Lossless>`.
 ///
@@ -184,7 +184,7 @@ impl<M: Ring> TopicRing for M {
 
     #[allow(private_interfaces, reason = "as above")]
     unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Publisher<T, M>) {
-        if writer.is_of(&ends.subscribable) || mutated!("topic_takes_any_publisher") {
+        if writer.is_of(&ends.subscribable) || seeded!("topic_takes_any_publisher") {
             // SAFETY: the caller's promise.
             unsafe { ends.kept.give_back(writer) };
         }

@@ -17,7 +17,7 @@ use crate::message::Message;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::receive::batches::Mark;
 use crate::stats::Stats;
-use crate::sync::mutated;
+use crate::sync::seeded;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{EventCount, Relay};
 
@@ -89,7 +89,7 @@ impl<T: Message> Members<T> {
     }
 
     pub(super) fn stats(&self) -> impl Iterator<Item = (&str, Stats)> {
-        let most = if mutated!("numbers_of_one_topic") { 1.min(self.all.len()) } else { self.all.len() };
+        let most = if seeded!("numbers_of_one_topic") { 1.min(self.all.len()) } else { self.all.len() };
         self.all[..most].iter().map(|member| (&*member.name, member.subscriber.stats()))
     }
 
@@ -179,7 +179,7 @@ impl<T: Message> Members<T> {
             let subscriber = &mut self.all[index].subscriber;
             if !subscriber.is_ready() {
                 index += 1;
-            } else if subscriber.is_at_end() && !mutated!("matching_ready_at_an_end") {
+            } else if subscriber.is_at_end() && !seeded!("matching_ready_at_an_end") {
                 self.leave(index);
             } else {
                 return true;

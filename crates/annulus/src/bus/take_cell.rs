@@ -1,6 +1,6 @@
 //! [`TakeCell`]: a cell in which a topic keeps its publisher while nobody publishes.
 
-use crate::sync::{AtomicBool, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicBool, Ordering, UnsafeCell, ordering, seeded};
 
 /// A cell for one value, which is taken and given back.
 pub(super) struct TakeCell<P> {
@@ -23,7 +23,7 @@ impl<P> TakeCell<P> {
         // Acquire: pairs with the Release in `give_back`, for all that the last owner did with the value.
         let order = ordering!(Acquire unless "topic_take_relaxed");
         let takes = self.is_full.compare_exchange(true, false, order, Ordering::Relaxed).is_ok();
-        if !takes && !mutated!("topic_taken_twice") {
+        if !takes && !seeded!("topic_taken_twice") {
             return None;
         }
         // SAFETY: this thread has set `is_full` to false, so the value is its own until it is given back.

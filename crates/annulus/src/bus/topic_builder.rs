@@ -10,7 +10,7 @@ use super::publisher::TopicPublisher;
 use super::topics::{Request, Settings, Topics};
 use crate::broadcast::{Builder, Lossy, Subscribable, SubscribableShare, Subscriber};
 use crate::message::Message;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// Asks a bus for handles of one topic, and says how the topic is to be made if it is not there; made by
@@ -118,7 +118,7 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn statistics(self, on: bool) -> Self {
-        if mutated!("topic_statistics_unheard") {
+        if seeded!("topic_statistics_unheard") {
             return self;
         }
         self.with(|builder| builder.statistics(on))
@@ -150,7 +150,7 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
         self.topics.get::<T, K, _>(&self.request, |ends, topic| {
             let taken = TopicPublisher::take(ends, topic);
             // After the take: its last holder may have closed the topic, and then given it back.
-            if ends.subscribable.is_closed() && !mutated!("topic_closed_unasked") {
+            if ends.subscribable.is_closed() && !seeded!("topic_closed_unasked") {
                 return Err(TopicError::Closed { topic: self.request.name.into() });
             }
             taken.ok_or_else(|| TopicError::Taken { topic: self.request.name.into() })

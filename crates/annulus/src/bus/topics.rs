@@ -19,7 +19,7 @@ use super::trie::{Entry, Trie, hash};
 use super::versions::{Borrowed, Versions};
 use crate::broadcast::Builder;
 use crate::message::Message;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// All topics.
 pub(super) struct Topics {
@@ -105,7 +105,7 @@ impl Topics {
             let new = watchers.iter().filter(|new| !told.any(|told| Arc::ptr_eq(told, new)));
             let tell = || new.for_each(|watcher| watcher.join(&topic));
             let with = current.look(|map| map.with_topics(map.topics.with(Arc::clone(&topic))));
-            if mutated!("matching_joins_late") {
+            if seeded!("matching_joins_late") {
                 let _ = current.replace(with);
                 tell();
                 continue;

@@ -29,7 +29,7 @@
 
 use crate::base::free_list::{END, FreeList};
 use crate::base::link::Link;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 
 /// An immutable value with versions.
 pub(super) struct Versions<V> {
@@ -233,7 +233,7 @@ impl<V> Borrowed<'_, V> {
         unsafe { versions.cell(mine).put(new) };
         // Relaxed: only the number counts.
         let mut word = versions.word.load(Ordering::Relaxed);
-        while cell_of(word) == index || mutated!("versions_replaced_blindly") {
+        while cell_of(word) == index || seeded!("versions_replaced_blindly") {
             // bus.put5. Release: pairs with bus.borrow1, which sees the value. Acquire: pairs with
             // bus.borrow2, so that what was read before it comes before the value is freed.
             let order = ordering!(AcqRel unless "versions_replace_relaxed");
@@ -242,7 +242,7 @@ impl<V> Borrowed<'_, V> {
                 Ok(_) => {
                     // bus.put6. This borrow is among those that owe, so it frees nothing.
                     cell.owe(count_of(word));
-                    if mutated!("versions_freed_at_once") {
+                    if seeded!("versions_freed_at_once") {
                         versions.free(index);
                     }
                     return Ok(());

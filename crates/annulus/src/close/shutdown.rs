@@ -27,7 +27,7 @@ use crate::base::drop_all::drop_all;
 use crate::receive::Waitable;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::receive::batches::{Batches, Mark};
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering, mutated};
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering, seeded};
 #[cfg(feature = "std")]
 use crate::wait::{Choice, Finding, Opening};
 #[cfg(any(feature = "std", feature = "async"))]
@@ -148,7 +148,7 @@ impl Shutdown {
     /// moment: such a thread may have taken any of the rings, and closes these itself before it returns.
     pub fn trigger(&self) {
         self.state.triggered.open();
-        if !mutated!("shutdown_closes_nothing") {
+        if !seeded!("shutdown_closes_nothing") {
             // All of them, even if a close panics because it drops the messages in a ring.
             let mut taken = self.state.take(triggered_mark());
             drop_all(|| taken.next().map(|attached| attached.closer.close()).is_some());
@@ -289,7 +289,7 @@ impl ShutdownState {
         node.expose_provenance();
         // Acquire: pairs with shutdown.close2; the close comes after the trigger.
         let mut top = self.top.load(Ordering::Acquire);
-        while top != triggered_mark() || mutated!("attached_too_late") {
+        while top != triggered_mark() || seeded!("attached_too_late") {
             // SAFETY: nobody else has it yet.
             unsafe { (*node).below = top.addr() };
             // Release: pairs with shutdown.close2, which then finds what is in the node.

@@ -8,7 +8,7 @@ use core::fmt;
 
 use crate::memory::{MemoryError, NoBlock};
 use crate::message::schema::BadValue;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{PublishError, SendError, TryPublishError, TrySendError};
@@ -286,7 +286,7 @@ impl fmt::Display for CapacityError {
                 write!(
                     f,
                     "headroom {headroom} leaves no slot for messages: with a capacity of {capacity} it may be {} at most",
-                    if mutated!("headroom_text_subtracts") {
+                    if seeded!("headroom_text_subtracts") {
                         capacity.wrapping_sub(1)
                     } else {
                         capacity.saturating_sub(1)

@@ -7,7 +7,7 @@ use super::delivery::Told;
 use crate::error::RecvError;
 use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, ReceiveRef};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Control, Look, Stop};
 
 /// Hands messages of a `R` to a handler, with a `C`.
@@ -52,7 +52,7 @@ impl<'c> FeedTurn<'c> {
             Some(Stop::Now) => ControlFlow::Break(()),
             // The mark is taken now. The batch goes on afterwards.
             Some(Stop::Drained) if self.mark.is_none() => {
-                if mutated!("stop_begins_a_batch") {
+                if seeded!("stop_begins_a_batch") {
                     self.left = self.most;
                 }
                 ControlFlow::Break(())

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::Finished;
 use super::feed::{Feed, FeedTurn};
 use crate::receive::batches::Batches;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{
     Control, EventCount, Lending, Look, NextOrStop, Source, Stop, Wait, WaitStrategy, pass_on, wait_until,
 };
@@ -38,7 +38,7 @@ const SOON: WaitStrategy = WaitStrategy::BackoffSpin;
 impl<R: Source + Batches, C, F: Feed<R, C>> LoopRun<R, C, F> {
     /// Receives until the ring is closed, or somebody asks to stop.
     pub(super) fn run(mut self) -> Finished<C> {
-        let lost_before = if mutated!("lost_before_counts") { 0 } else { self.receiver.lost() };
+        let lost_before = if seeded!("lost_before_counts") { 0 } else { self.receiver.lost() };
         let control = Arc::clone(&self.control);
         // Dropped before `self`, and so before the receiver.
         let notes = NotesPanic(&control);
@@ -65,7 +65,7 @@ struct NotesPanic<'c>(&'c Control);
 
 impl Drop for NotesPanic<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() && !mutated!("loop_panics_in_secret") {
+        if std::thread::panicking() && !seeded!("loop_panics_in_secret") {
             self.0.note_panic();
         }
     }
@@ -103,7 +103,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
     /// Waits for something to do. Calls back if nothing came in time.
     fn wait(&mut self) {
         let LoopRun { receiver, context, idle, strategy, .. } = &mut *self.run;
-        let idle = if mutated!("idle_never_calls") { &mut None } else { idle };
+        let idle = if seeded!("idle_never_calls") { &mut None } else { idle };
         let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
         // SAFETY: `run` drops the lending first.
         let mut next = unsafe { NextOrStop::new(receiver, &mut self.lending, || false) };

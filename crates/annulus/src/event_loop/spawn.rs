@@ -19,7 +19,7 @@ use super::run::LoopRun;
 use super::{Builder, Delivery, EventLoop, Finished};
 use crate::affinity::thread::{NoThread, spawn, write_no_cpu};
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{CountsDown, Latch};
 
 impl<R, C> Builder<R, C> {
@@ -204,7 +204,7 @@ impl<R, C> Builder<R, C> {
         R: Waitable,
     {
         let Self { receiver, context, strategy, most, idle, control, .. } = self;
-        let strategy = strategy.filter(|_| !mutated!("loop_waits_like_its_ring"));
+        let strategy = strategy.filter(|_| !seeded!("loop_waits_like_its_ring"));
         let strategy = strategy.unwrap_or(receiver.strategy());
         LoopRun { receiver, context, feed, idle, strategy, most, control }.run()
     }

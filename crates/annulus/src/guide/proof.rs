@@ -18,8 +18,8 @@
 //! # A check that cannot fail proves nothing
 //!
 //! Each important check has a *seeded bug*: a small mistake in the code that a compiler flag turns on. An
-//! ordering is too weak, a fence is missing, a second look is left out. `ci/mutations` turns on one after the
-//! other and fails unless the check finds it. Litmus tests and Promela models have such twins as well.
+//! ordering is too weak, a fence is missing, a second look is left out. `ci/seeded` turns on one after the
+//! other and fails unless the check finds it. Litmus tests and Promela models have such seeded bugs as well.
 //! Another program makes small changes all over the source. With each change, a test must fail.
 //! Where none can, a comment says why.
 //!

@@ -19,7 +19,7 @@ use core::ptr::NonNull;
 use super::{ControlBlock, Number, Peer};
 use crate::base::peer_liveness::Gone;
 use crate::stats::Handles;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, fence, mutated};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, fence, seeded};
 
 /// What lies in the memory, beside the slots: zero at first.
 #[repr(C)]
@@ -133,7 +133,7 @@ impl Numbers {
 
     /// Of a queue: a producer is about to use the lane with this number.
     pub(crate) fn uses(&self, lane: usize) {
-        if !mutated!("shm_new_place_unsaid") {
+        if !seeded!("shm_new_place_unsaid") {
             // Relaxed: pairs with the load in `lanes`. It comes before the lane's first message, so the
             // fences of lane.send4 and of a sleeper decide for both what the consumer sees.
             self.producer.used.fetch_max(lane as u64 + 1, Ordering::Relaxed);
@@ -151,7 +151,7 @@ impl Numbers {
         // Release: pairs with the Acquire in `producers`. A thread that sees that it left sees all that it
         // sent.
         self.producer.left.fetch_add(1, Ordering::Release);
-        if !mutated!("places_no_fence") {
+        if !seeded!("places_no_fence") {
             // Of two who leave at the same time, one sees that the other one has left.
             fence(Ordering::SeqCst);
         }
@@ -311,7 +311,7 @@ impl Peer for OtherProcess {
     #[inline(always)]
     fn may_have_closed(&self) -> bool {
         // Relaxed: a hint. After a send, the fences of lane.send4 and of `await_sends` decide what it sees.
-        self.closed().load(Ordering::Relaxed) != 0 && !mutated!("across_close_unseen")
+        self.closed().load(Ordering::Relaxed) != 0 && !seeded!("across_close_unseen")
     }
 
     fn has_closed(&self) -> bool {
@@ -327,7 +327,7 @@ impl Peer for OtherProcess {
     }
 
     fn close(&self) {
-        if !mutated!("across_close_unsaid") {
+        if !seeded!("across_close_unsaid") {
             self.close_as(CLOSED);
         }
     }

@@ -24,7 +24,7 @@ use core::ptr::NonNull;
 use crate::base::room::Before;
 use crate::error::CapacityError;
 use crate::memory::{Block, Memory};
-use crate::sync::{UnsafeCell, mutated, prefetch_to_read, tell, unlikely};
+use crate::sync::{UnsafeCell, prefetch_to_read, seeded, tell, unlikely};
 
 /// A fixed number of slots. They begin on a cache line of their own, and share no line with anything else.
 pub(crate) struct Cells<T> {
@@ -95,7 +95,7 @@ impl<T> Cells<T> {
         let layout = Layout::array::<T>(count).ok()?.align_to(ALIGNMENT).ok()?;
         // Slots without a size are just numbers, but they too must be told apart: their order goes by their
         // distance, and half of all distances are negative.
-        let few = isize::try_from(count).is_ok() || mutated!("more_slots_than_distances");
+        let few = isize::try_from(count).is_ok() || seeded!("more_slots_than_distances");
         // (A layout's size is in range after padding, too.)
         few.then(|| layout.pad_to_align())
     }
@@ -237,7 +237,7 @@ impl<T> Position<T> {
     /// How many slots lie behind its own one.
     #[inline(always)]
     pub(crate) fn left(self, cells: &Cells<T>) -> usize {
-        self.to_storage_end(cells) - usize::from(!mutated!("run_past_the_end"))
+        self.to_storage_end(cells) - usize::from(!seeded!("run_past_the_end"))
     }
 
     /// Prefetches its slot to be read.

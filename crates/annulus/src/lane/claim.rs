@@ -8,7 +8,7 @@
 use core::num::NonZeroUsize;
 
 use super::Number;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// The number that is claimed next. It is on two cache lines of its own, because processors fetch lines in
 /// pairs.
@@ -82,7 +82,7 @@ pub(super) fn claim<S>(
         let is_ready = |&count: &u64| ready(first.plus(count)).is_some();
         let count = 1 + (1..most.get() as u64).take_while(is_ready).count();
         let behind = first.plus(count as u64);
-        if mutated!("one_to_many_claim_not_atomic") {
+        if seeded!("one_to_many_claim_not_atomic") {
             counter.word().store(behind.get(), Ordering::Release);
             return Ok(Claim { first, slot, count, raced });
         }
@@ -92,7 +92,7 @@ pub(super) fn claim<S>(
         match counter.compare_exchange(first, behind, success, failure) {
             Ok(()) => return Ok(Claim { first, slot, count, raced }),
             // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed
-            Err(now) => (first, raced) = (now, !mutated!("race_untold")),
+            Err(now) => (first, raced) = (now, !seeded!("race_untold")),
         }
     }
 }

@@ -32,7 +32,7 @@ use super::{Cells, Number, Span};
 use crate::base::room::Before;
 use crate::error::{CapacityError, Refusal};
 use crate::memory::Memory;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// One queue. Anybody may write, and anybody may read.
 #[repr(C)]
@@ -93,7 +93,7 @@ impl<T> ManyToMany<T> {
     fn claim_slots(&self, most: NonZeroUsize) -> Result<Claim<&StampedSlot<T>>, Refusal> {
         // (No slot is ever free for a message behind the end.)
         let free = |number| {
-            let overwrites = || mutated!("ordered_overwrites").then(|| self.slots.slot(number));
+            let overwrites = || seeded!("ordered_overwrites").then(|| self.slots.slot(number));
             self.slots.free_slot(number).or_else(overwrites)
         };
         claim(&self.tail, most, free)
@@ -163,7 +163,7 @@ impl<T> ManyToMany<T> {
     /// taken meanwhile. O(messages that overtook `first`).
     pub(crate) fn written_from(&self, first: Number) -> usize {
         self.count_from(first, |number| {
-            if mutated!("ordered_forgets_what_is_released") {
+            if seeded!("ordered_forgets_what_is_released") {
                 return self.slots.is_full(number);
             }
             self.slots.was_written(number)
@@ -177,7 +177,7 @@ impl<T> ManyToMany<T> {
     }
 
     fn count_from(&self, first: Number, holds: impl Fn(Number) -> bool) -> usize {
-        if mutated!("ordered_counts_all") {
+        if seeded!("ordered_counts_all") {
             return self.capacity();
         }
         (0..self.capacity()).take_while(|&count| holds(first.plus(count as u64))).count()

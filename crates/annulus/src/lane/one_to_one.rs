@@ -48,7 +48,7 @@ use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::memory::Memory;
 use crate::stats::Handles;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 
 /// A lane. The queue that makes it decides which handle writes and which one reads.
 #[repr(C)]
@@ -223,9 +223,9 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
     pub(crate) fn believed(&self, from: Number, known: Number, until: Number) -> Number {
         let is_possible = || {
             let count = until.since(from);
-            count <= self.capacity() as u64 && (count >= known.since(from) || mutated!("lane_takes_back"))
+            count <= self.capacity() as u64 && (count >= known.since(from) || seeded!("lane_takes_back"))
         };
-        if !C::ACROSS || is_possible() || mutated!("lane_believes_all") { until } else { known }
+        if !C::ACROSS || is_possible() || seeded!("lane_believes_all") { until } else { known }
     }
 
     /// The word of lane.take5, for a reader that watches it.
@@ -248,7 +248,7 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
         let end = Number::new(self.control.in_memory(number)).next().since(self.first);
         // Mutants: `&& with ||`: only a model sees it: seal_not_atomic.
         // Mutants: `== with !=`: only a seeded bug comes here.
-        if mutated!("seal_not_atomic") && self.control.end().load(Ordering::Acquire) == 0 {
+        if seeded!("seal_not_atomic") && self.control.end().load(Ordering::Acquire) == 0 {
             self.control.end().store(end, Ordering::Release);
             return number;
         }
@@ -263,7 +263,7 @@ impl<T, C: ControlBlock> OneToOne<T, C> {
     /// lane.end3: where the lane ends, if that was decided while an earlier consumer of another process was
     /// there.
     pub(crate) fn decided_end(&self) -> Option<Number> {
-        if !C::ACROSS || mutated!("across_end_unseen") {
+        if !C::ACROSS || seeded!("across_end_unseen") {
             return None;
         }
         // Acquire: pairs with lane.end1 and lane.end2.

@@ -29,7 +29,7 @@ use alloc::sync::Arc;
 
 use super::{Numbers, Producers};
 use crate::stats::Handles;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// The places of a queue, as one of its processes has them.
 pub(crate) trait PlaceTable: Send + Sync + 'static {
@@ -58,7 +58,7 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
     /// Whether a producer has the place. (Not for the opening that has its lock.)
     fn has_producer(&self, place: usize) -> bool {
         let (came, left) = self.numbers(place).producers();
-        came != left && (self.is_held(place) || mutated!("shm_dead_producers_stay"))
+        came != left && (self.is_held(place) || seeded!("shm_dead_producers_stay"))
     }
 
     /// How many have a producer. `own`: the place whose lock this opening has, which it does not see.
@@ -82,7 +82,7 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
         self.numbers(place).producer_leaves();
         // places.count5.
         let is_last = (0..self.count()).all(|other| other == place || !self.has_producer(other));
-        self.ends() && is_last || mutated!("shm_who_leaves_closes")
+        self.ends() && is_last || seeded!("shm_who_leaves_closes")
     }
 
     /// What a queue state of this process knows of the producers. `own`: the place of its own.

@@ -1,7 +1,7 @@
 //! [`Span`]: the messages of a lane at one moment, as a thread that is neither side sees them.
 
 use super::Number;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// The messages that lie in a lane at one moment. `head`: the first of them. `tail`: behind the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +19,14 @@ impl Span {
     /// `capacity` messages seem to lie there, it must have been at `tail − capacity` at least, or the writer
     /// would have had no slot.
     pub(crate) fn read(capacity: usize, head: impl Fn() -> Number, tail: impl Fn() -> Number) -> Self {
-        if mutated!("span_tail_first") {
+        if seeded!("span_tail_first") {
             let tail = tail();
             return Self { head: head(), tail };
         }
         let head = head();
         let tail = tail();
         let capacity = capacity as u64;
-        let head = if tail.since(head) > capacity && !mutated!("span_of_two_moments") {
+        let head = if tail.since(head) > capacity && !seeded!("span_of_two_moments") {
             tail.back(capacity)
         } else {
             head

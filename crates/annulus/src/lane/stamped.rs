@@ -46,7 +46,7 @@ use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::Memory;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.
 pub(crate) struct StampedSlot<T> {
@@ -301,7 +301,7 @@ impl<T> Stamped<T> {
         let mut count = 1;
         while count < preferred {
             let next = (2 * count).min(preferred);
-            let last = if mutated!("free_slots_one_too_many") { next - 2 } else { next - 1 };
+            let last = if seeded!("free_slots_one_too_many") { next - 2 } else { next - 1 };
             if !self.is_free(number.plus(last)) {
                 break;
             }

@@ -12,7 +12,7 @@ use super::refused::MemoryError;
 use super::refused::NoBlock;
 use crate::base::common::{Common, CommonRoom};
 use crate::base::room::{Before, Room};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 // Decision 0079: no ring allocates its slots by itself.
 /// A block of bytes: from the global allocator, or mapped as the options say. It does not know what is in it.
@@ -97,7 +97,7 @@ impl Block {
 
     #[inline(always)]
     fn allocated(layout: Layout, content: Content, before: Before) -> Result<Self, NoBlock> {
-        let is_small = layout.size() <= PAGE && !mutated!("small_blocks_by_themselves");
+        let is_small = layout.size() <= PAGE && !seeded!("small_blocks_by_themselves");
         // Decision 0136: what is small lies in one room with what has it.
         let before = if is_small { before } else { Before::NOTHING };
         if layout.size() + before.bytes == 0 {
@@ -175,7 +175,7 @@ impl Block {
     /// What the kernel says of it.
     pub(crate) fn placement(&self) -> Placement {
         #[cfg(all(feature = "shm", not(annulus_loom)))]
-        if let Some((memory, bytes)) = self.shared.as_ref().filter(|_| !mutated!("shared_memory_unsaid")) {
+        if let Some((memory, bytes)) = self.shared.as_ref().filter(|_| !seeded!("shared_memory_unsaid")) {
             return memory.placement(*bytes);
         }
         self.placed.as_ref().map(|placed| placed.placement()).unwrap_or_default()

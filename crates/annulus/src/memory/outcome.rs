@@ -10,7 +10,7 @@ use super::placement::{Grant, OPTIONS, Placement};
 use super::refused::{MemoryError, MemoryOption, Reason};
 use crate::os::mapping::{self, Pages, Seen};
 use crate::os::numa;
-use crate::sync::{AtomicUsize, Ordering, mutated};
+use crate::sync::{AtomicUsize, Ordering, seeded};
 
 /// What was asked, and what became of it.
 pub(super) struct Outcome {
@@ -56,14 +56,14 @@ impl Outcome {
             let advised = match joined_bytes {
                 // Unreached: transparent huge pages are switched off
                 None => Err(off),
-                Some(_) if mutated!("memory_not_huge") => Ok(()),
+                Some(_) if seeded!("memory_not_huge") => Ok(()),
                 Some(_) => pages.advise_huge().map_err(|os_error| Reason::System { os_error }),
             };
             // (Where too few pages are reserved and there are no transparent ones, the first is what one can
             // do something about.)
             self.notes.huge_pages = self.notes.huge_pages.filter(|_| advised.is_err()).or(advised.err());
         }
-        if !mutated!("memory_not_there") {
+        if !seeded!("memory_not_there") {
             self.notes.prefault = pages.populate().err().map(|os_error| Reason::System { os_error });
         }
     }
@@ -88,7 +88,7 @@ impl Outcome {
         let waits_for_reader = matches!(self.asked.node, Some((WantedNode::OfReader, _)));
         for option in OPTIONS {
             let is_later = option == MemoryOption::Node && waits_for_reader;
-            if self.need_of(option) == Some(Need::Required) && !mutated!("memory_refusal_unheard") {
+            if self.need_of(option) == Some(Need::Required) && !seeded!("memory_refusal_unheard") {
                 match self.check(pages, option) {
                     Err(Reason::NoReader) if is_later => {}
                     told => told.map_err(|reason| MemoryError { option, reason })?,
@@ -187,7 +187,7 @@ impl Outcome {
             return Ok(());
         }
         let bound = match pages {
-            Some(_) if mutated!("reader_unheard") => Ok(()),
+            Some(_) if seeded!("reader_unheard") => Ok(()),
             Some(pages) => bind(pages, node, need),
             // Unreached: for systems that map nothing
             None => Ok(()),

@@ -10,7 +10,7 @@ use super::refused::{MemoryError, MemoryOption, NoBlock, Reason};
 use crate::os::mapping::{self, Mapping, Pages};
 #[cfg(feature = "numa")]
 use crate::os::numa;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// A block whose memory has options.
 pub(super) struct Placed {
@@ -98,7 +98,7 @@ fn map(layout: Layout, outcome: &mut Outcome) -> Result<Mapping, NoBlock> {
                 outcome.notes.huge_pages = Some(reason);
                 // Before its pages are there for nothing.
                 if let Some((HugePages::Size(_), Need::Required)) = huge_pages {
-                    if !mutated!("memory_refusal_unheard") {
+                    if !seeded!("memory_refusal_unheard") {
                         let option = MemoryOption::HugePages;
                         return Err(NoBlock::Refused(MemoryError { option, reason }));
                     }

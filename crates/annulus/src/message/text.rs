@@ -6,7 +6,7 @@ use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 use core::str::FromStr;
 
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Text of up to `N` bytes of UTF-8, stored in place. It is [`Copy`] and has no padding, so it is a
 /// [`Message`](trait@crate::Message), by itself or as a field. It dereferences to [`str`].
@@ -54,7 +54,7 @@ impl<const N: usize> Text<N> {
     pub fn truncated(text: &str) -> Self {
         const { assert!(N <= u16::MAX as usize, "a Text has at most 65,535 bytes") }
         let mut length = text.len().min(N);
-        while !text.is_char_boundary(length) && !mutated!("text_cut_anywhere") {
+        while !text.is_char_boundary(length) && !seeded!("text_cut_anywhere") {
             length -= 1;
         }
         let mut bytes = [0; N];

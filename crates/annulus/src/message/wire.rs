@@ -6,7 +6,7 @@ use core::mem::{self, MaybeUninit};
 
 use super::Message;
 use super::plain::Filled;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// One behind the other, without padding.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl<A: Filled, B: Filled> Either<A, B> {
     pub fn of<V: Filled>(value: V) -> Self {
         const { assert!(size_of::<V>() <= size_of::<Self>()) }
         let mut filled = MaybeUninit::<Self>::zeroed();
-        if mutated!("wire_leaves_bytes") {
+        if seeded!("wire_leaves_bytes") {
             filled = MaybeUninit::uninit();
         }
         // SAFETY: it has room for a `V`, and any bytes are a union.

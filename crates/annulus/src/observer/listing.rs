@@ -24,7 +24,7 @@ use core::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::observe::Observe;
-use crate::sync::{AtomicUsize, Ordering, mutated};
+use crate::sync::{AtomicUsize, Ordering, seeded};
 
 /// All entries, by their numbers.
 static LIST: Mutex<BTreeMap<u64, Arc<ListingEntry>>> = Mutex::new(BTreeMap::new());
@@ -84,7 +84,7 @@ impl Listing {
     /// nobody has the ring for himself (`&mut`).
     #[inline]
     pub(crate) unsafe fn begin<R: Observe>(&self, ring: &R, sides: usize) {
-        let Some(entry) = self.0.as_ref().filter(|_| !mutated!("named_rings_unlisted")) else { return };
+        let Some(entry) = self.0.as_ref().filter(|_| !seeded!("named_rings_unlisted")) else { return };
         // SAFETY: only a lifetime changes. A thread that follows the pointer comes before the end of the ring
         // (this function's contract), and touches no message (that of `Observe`), which could end before.
         let ring = unsafe {
@@ -107,7 +107,7 @@ impl Listing {
     /// A side that had no handle any more has one again, which a handle of another side has made.
     #[inline]
     pub(crate) fn side_comes(&self) {
-        if let Some(entry) = self.0.as_ref().filter(|_| !mutated!("listing_side_stays_gone")) {
+        if let Some(entry) = self.0.as_ref().filter(|_| !seeded!("listing_side_stays_gone")) {
             // Relaxed: the side of the caller counts, so this is not the end of anything.
             entry.sides.fetch_add(1, Ordering::Relaxed);
         }
@@ -129,7 +129,7 @@ impl ListingEntry {
     fn side_goes(&self) {
         // Relaxed: it decides only who calls `end`, and the lock there orders all else.
         let left = self.sides.fetch_sub(1, Ordering::Relaxed);
-        if left == 1 || mutated!("listing_ends_with_one_side") {
+        if left == 1 || seeded!("listing_ends_with_one_side") {
             self.end();
         }
     }
@@ -148,7 +148,7 @@ impl ListingEntry {
     pub(crate) fn look<A>(&self, look: impl FnOnce(&dyn Observe) -> A) -> Option<A> {
         let state = lock(&self.state);
         let ring = state.ring?;
-        let state = Some(state).filter(|_| !mutated!("listing_looks_unlocked"));
+        let state = Some(state).filter(|_| !seeded!("listing_looks_unlocked"));
         // SAFETY: by the contract of `begin`, the ring is there until `end` has had this lock.
         let said = look(unsafe { ring.as_ref() });
         drop(state);

@@ -40,7 +40,7 @@ use core::ptr::NonNull;
 use core::task::Waker;
 
 use crate::base::link::Link;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 use crate::wait::EventCount;
 #[cfg(feature = "async")]
 use crate::wait::contain;
@@ -104,7 +104,7 @@ impl<T> OneshotBlock<T> {
     /// Wakes whoever waits. The caller has seen `state`, by an Acquire, and said its last word.
     fn wake(&self, state: u64) {
         #[cfg(feature = "async")]
-        if state & TASK != 0 && !mutated!("oneshot_wakes_no_task") {
+        if state & TASK != 0 && !seeded!("oneshot_wakes_no_task") {
             // SAFETY: the waker is there, and from the last word of the sender on nobody moves it, before the
             // sender has left.
             contain(|| self.waker.with(|waker| unsafe { (*waker).assume_init_ref() }.wake_by_ref()));
@@ -112,7 +112,7 @@ impl<T> OneshotBlock<T> {
         if state & (SENDER.sleeps | RECEIVER.sleeps) == 0 {
             return;
         }
-        if let (Some(event), false) = (self.event.get(), mutated!("oneshot_wakes_nobody")) {
+        if let (Some(event), false) = (self.event.get(), seeded!("oneshot_wakes_nobody")) {
             event.notify();
         }
     }
@@ -300,7 +300,7 @@ impl<T> Share<T, false> {
         let block = self.block();
         // Relaxed, here and below: it is this side's own bit, and its own waker.
         let mut state = block.state.load(Ordering::Relaxed);
-        while state & TASK != 0 && (state & (VALUE | ENDED) == 0 || mutated!("oneshot_disarms_late")) {
+        while state & TASK != 0 && (state & (VALUE | ENDED) == 0 || seeded!("oneshot_disarms_late")) {
             let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
             match block.state.compare_exchange_weak(state, state & !TASK, success, failure) {
                 Ok(_) => {

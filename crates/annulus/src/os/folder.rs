@@ -23,7 +23,7 @@ use rustix::path::Arg;
 
 use super::error::check_file_length;
 use super::lock;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// A directory that is open: whatever becomes of its path, it stays the same one.
 pub(crate) struct Folder(OwnedFd);
@@ -193,7 +193,7 @@ impl Folder {
             told => told?,
         };
         // A file without a name is one that somebody has let go.
-        let is_taken = mutated!("shm_names_unlocked") || lock::take(&locked)? && fstat(&locked)?.st_nlink > 0;
+        let is_taken = seeded!("shm_names_unlocked") || lock::take(&locked)? && fstat(&locked)?.st_nlink > 0;
         Ok(is_taken.then_some(locked))
     }
 

@@ -15,14 +15,14 @@ use alloc::string::String;
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Begins a thread of the library, called `name`.
 pub(crate) fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
-    let _blocked = (!mutated!("helper_takes_signals")).then(signals::block);
+    let _blocked = (!seeded!("helper_takes_signals")).then(signals::block);
     Builder::new().name(String::from(name)).spawn(body)
 }
 

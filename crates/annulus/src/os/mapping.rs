@@ -12,7 +12,7 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
 use rustix::process::{Resource, getrlimit};
 
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Pages of its own, zero at first, between two pages that nobody may touch.
 ///
@@ -186,7 +186,7 @@ impl Pages {
         let code = |error: io::Error| error.raw_os_error().unwrap_or(0);
         let zeroes = fs::File::open("/dev/zero").map_err(code)?;
         for byte in (0..self.bytes).step_by(self.unit) {
-            if mutated!("reserved_pages_stored_to") {
+            if seeded!("reserved_pages_stored_to") {
                 // SAFETY: as below.
                 unsafe { self.start.add(byte).write_volatile(0) };
             }

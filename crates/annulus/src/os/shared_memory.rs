@@ -14,7 +14,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap};
 use super::error::{at, check_file_length};
 use super::mapping::{Pages, Reserved, page_bytes};
 use super::memory_left;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// A mapping of a file in memory (`memfd_create`), and the descriptor of that file.
 ///
@@ -121,10 +121,10 @@ impl SharedMemory {
             Self::map(fd, len, true, MapFlags::POPULATE)?
         };
         let mut seals = SealFlags::SEAL;
-        if !mutated!("shm_unsealed") {
+        if !seeded!("shm_unsealed") {
             seals |= FIXED_LENGTH;
         }
-        if access == Access::CreatorAlone && !mutated!("shm_anybody_writes") {
+        if access == Access::CreatorAlone && !seeded!("shm_anybody_writes") {
             // What is mapped already stays writable.
             seals |= SealFlags::FUTURE_WRITE;
         }
@@ -152,7 +152,7 @@ impl SharedMemory {
             Err(Errno::INVAL) => return Err(Unfit::NotMemory),
             told => told?,
         };
-        if !seals.contains(FIXED_LENGTH) && !mutated!("shm_seals_unchecked") {
+        if !seals.contains(FIXED_LENGTH) && !seeded!("shm_seals_unchecked") {
             return Err(Unfit::NotSealed);
         }
         // Only now: before the seals the length could still change.
@@ -180,7 +180,7 @@ impl SharedMemory {
         // A file whose length is a number of large pages may be made of them. They are mapped as such only
         // where they lie at such addresses, too.
         let alignment = match 1 << len.trailing_zeros() {
-            _ if mutated!("mapped_anywhere") => page_bytes(),
+            _ if seeded!("mapped_anywhere") => page_bytes(),
             alignment => alignment.clamp(page_bytes(), LARGEST_PAGE),
         };
         let (reserved, base) =
@@ -219,7 +219,7 @@ impl SharedMemory {
 /// a warning, or refuse it (`vm.memfd_noexec=2`).
 fn new_file(name: &str) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let asked = if mutated!("shm_may_be_executed") { flags } else { flags | MemfdFlags::NOEXEC_SEAL };
+    let asked = if seeded!("shm_may_be_executed") { flags } else { flags | MemfdFlags::NOEXEC_SEAL };
     match memfd_create(name, asked) {
         // Unreached: a kernel before 6.3, which does not know the flag
         Err(Errno::INVAL) => memfd_create(name, flags),

@@ -4,7 +4,7 @@ use super::state::PoolState;
 use super::{BufferPool, PoolError};
 use crate::memory::Memory;
 #[cfg(feature = "std")]
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Settings of a pool, and the verb that makes it. [`BufferPool::new`] is the short form.
 ///
@@ -37,7 +37,7 @@ impl Builder {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn memory(self, memory: Memory) -> Self {
-        let memory = if mutated!("builder_memory_unheard") { self.memory } else { memory };
+        let memory = if seeded!("builder_memory_unheard") { self.memory } else { memory };
         Self { memory, ..self }
     }
 

@@ -29,7 +29,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::base::free_list::END;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// In place of an index: nothing is pushed any more.
 const CLOSED: u32 = END - 1;
@@ -126,7 +126,7 @@ impl Fifo {
                 }
                 // fifo.pop3. Relaxed: it is the value that fifo.pop2 read with Acquire.
                 let next =
-                    SeenSlot::of(if mutated!("fifo_lap_stays") { lap } else { lap.wrapping_add(1) }, END);
+                    SeenSlot::of(if seeded!("fifo_lap_stays") { lap } else { lap.wrapping_add(1) }, END);
                 let exchanged = self.slot(position).compare_exchange(
                     seen.0,
                     next.0,

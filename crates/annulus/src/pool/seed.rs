@@ -8,7 +8,7 @@
 
 use core::ptr::NonNull;
 
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// The generations that a pool's slabs begin with, one after the other.
 pub(super) struct Seed(u64);
@@ -17,7 +17,7 @@ impl Seed {
     /// For a pool whose slabs begin at `start`.
     pub(super) fn new(start: NonNull<u8>) -> Self {
         let address = start.as_ptr().addr() as u64;
-        if mutated!("pool_seed_by_address") {
+        if seeded!("pool_seed_by_address") {
             return Self(address);
         }
         // Decision 0038: random, not the address.

@@ -29,7 +29,7 @@ use super::slabs::Slabs;
 use super::word::SlabWord;
 use crate::base::free_list::{END, FreeList};
 use crate::memory::Memory;
-use crate::sync::{AtomicUsize, Ordering, fence, mutated, ordering};
+use crate::sync::{AtomicUsize, Ordering, fence, ordering, seeded};
 
 /// A word on a line of its own: owners of neighbouring slabs do not take it from each other.
 #[repr(C, align(64))]
@@ -242,7 +242,7 @@ impl PoolState {
             });
         }
         let orphans = shared.words.iter().filter(|line| line.0.orphan()).count();
-        let orphans = if mutated!("pool_orphans_uncounted") { 0 } else { orphans };
+        let orphans = if seeded!("pool_orphans_uncounted") { 0 } else { orphans };
         let gone = shared.count() - orphans + 1;
         // SAFETY: each buffer that is out was counted, and leaves once; all else is gone, the pool too.
         unsafe { Self::leave(this, gone) };
@@ -255,7 +255,7 @@ impl PoolState {
     /// As for [`leave`](Self::leave).
     #[cold]
     unsafe fn leave_orphaned(this: NonNull<Self>) {
-        if mutated!("pool_orphan_stays") {
+        if seeded!("pool_orphan_stays") {
             return;
         }
         // SAFETY: the caller's promise.
@@ -273,7 +273,7 @@ impl PoolState {
         let before = unsafe { &(*this.as_ptr()).present }
             .fetch_sub(gone, ordering!(Release unless "pool_left_relaxed"));
         if before == gone {
-            if !mutated!("pool_no_fence") {
+            if !seeded!("pool_no_fence") {
                 // Acquire: pairs with the Release of every other.
                 fence(Ordering::Acquire);
             }

@@ -17,7 +17,7 @@
 //! is another. Every other step is made by the slab's only owner.
 
 use crate::base::free_list::END;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// A `Buffer` has the slab.
 // Mutants: `- with /`: any numbers that no index reaches will do.
@@ -97,9 +97,9 @@ impl SlabWord {
     /// who try gets `Ok`, and is the owner; the others learn the slab's generation.
     #[inline]
     pub(super) fn redeem(&self, generation: u32, next: u32) -> Result<(), u32> {
-        let next = if mutated!("pool_generation_stays") { generation } else { next };
+        let next = if seeded!("pool_generation_stays") { generation } else { next };
         let (out, owned) = (pack(IN_HANDLE, generation), pack(OWNED, next));
-        if mutated!("pool_handle_not_atomic") {
+        if seeded!("pool_handle_not_atomic") {
             let seen = self.0.load(Ordering::Acquire);
             // Mutants: `!= with ==`: only a seeded bug comes here.
             if seen != out {

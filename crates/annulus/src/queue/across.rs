@@ -377,7 +377,7 @@ mod places {
     use crate::queue::checked::Cell;
     use crate::queue::lane_node::Plan;
     use crate::queue::{Consumer, Producer};
-    use crate::sync::{AtomicBool, AtomicU32, Ordering, mutated};
+    use crate::sync::{AtomicBool, AtomicU32, Ordering, seeded};
     use crate::wait::Remote;
 
     /// What all processes map, and the locks of the places.
@@ -421,7 +421,7 @@ mod places {
 
     impl Place {
         fn take(locks: &Arc<[AtomicBool]>, place: usize) -> Option<Self> {
-            let is_taken = locks[place].swap(true, Ordering::AcqRel) && !mutated!("shm_place_of_another");
+            let is_taken = locks[place].swap(true, Ordering::AcqRel) && !seeded!("shm_place_of_another");
             (!is_taken).then(|| Self(Arc::clone(locks), place))
         }
     }

@@ -9,7 +9,7 @@ use super::{Consumer, Producer};
 use crate::error::CapacityError;
 use crate::lane::Number;
 use crate::memory::Memory;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// Settings of a queue of kind `K`, and the verb that makes it. The `channel` functions are short forms.
@@ -73,7 +73,7 @@ impl<K: QueueKind> Builder<K> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn memory(mut self, memory: Memory) -> Self {
-        if !mutated!("builder_memory_unheard") {
+        if !seeded!("builder_memory_unheard") {
             self.plan.memory = memory;
         }
         self
@@ -93,7 +93,7 @@ impl<K: QueueKind> Builder<K> {
     /// ```
     #[must_use]
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
-        if !mutated!("builder_strategy_unheard") {
+        if !seeded!("builder_strategy_unheard") {
             self.plan.strategy = strategy;
         }
         self

@@ -22,7 +22,7 @@ use crate::error::Refusal;
 use crate::memory::Block;
 use crate::message::Message;
 use crate::message::schema::BadValue;
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, seeded};
 use crate::wait::{Deadline, EventCount, WaitStrategy};
 
 /// So many messages are taken apart, and then sent at once.
@@ -63,7 +63,7 @@ impl<M: Message> Cell<M> {
     #[inline(always)]
     fn is_message(&self) -> bool {
         // SAFETY: each byte was written.
-        M::ANY_BITS || unsafe { M::is_value(self.0.as_ptr().cast()) } || mutated!("queue_unchecked")
+        M::ANY_BITS || unsafe { M::is_value(self.0.as_ptr().cast()) } || seeded!("queue_unchecked")
     }
 }
 
@@ -174,7 +174,7 @@ impl<T, M: Message> Checked<T, M> {
             // SAFETY: just asked.
             return Ok(self.same.forth(unsafe { M::decode(cell.0.as_ptr()) }));
         }
-        self.corrupt += u64::from(!mutated!("queue_corrupt_uncounted"));
+        self.corrupt += u64::from(!seeded!("queue_corrupt_uncounted"));
         Err(cell)
     }
 

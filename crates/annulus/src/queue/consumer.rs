@@ -35,7 +35,7 @@ use crate::observer::observable;
 use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::stats::ProducerStats;
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, seeded};
 use crate::wait::{Deadline, EventCount, Look, Source, Wait, WaitStrategy, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -1013,7 +1013,7 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
         match self.look_for(|end| end.has_some().then_some(())) {
             // (What is corrupt is there, too.)
             Ok(()) | Err(TryRecvError::Corrupt(_)) => true,
-            Err(TryRecvError::Closed) => !mutated!("end_is_not_ready"),
+            Err(TryRecvError::Closed) => !seeded!("end_is_not_ready"),
             Err(TryRecvError::Empty) => false,
         }
     }

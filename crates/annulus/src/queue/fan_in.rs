@@ -15,7 +15,7 @@ use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::base::drop_all::drop_all;
 use crate::lane::{ControlBlock, Number, OneToOne, Own};
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, seeded};
 use crate::wait::ReaderBackoff;
 
 /// The consumer of all lanes of a queue state.
@@ -67,7 +67,7 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
         let is_empty = !C::ACROSS
             && self.current.is_plainly_empty()
             && self.state().lanes_in_use() <= 1
-            && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
+            && (!self.state().may_be_closed() || seeded!("empty_though_closed"));
         if is_empty {
             self.backoff.found_nothing();
         }
@@ -164,7 +164,7 @@ impl<T, C: ControlBlock> FanIn<T, C> {
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_lane(&mut round, &mut looked) {
-            let budget = if mutated!("turn_without_end") { usize::MAX } else { BUDGET };
+            let budget = if seeded!("turn_without_end") { usize::MAX } else { BUDGET };
             if self.current.learn(budget) {
                 self.thinning.found(&self.current.node, looked);
                 // Mutants: `&& with ||`, `== with !=`: it rests before it receives, or does not.

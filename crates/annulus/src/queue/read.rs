@@ -21,7 +21,7 @@ use super::roster::Round;
 use super::state::{LaneShare, QueueState, state_of};
 use crate::base::drop_all::{drop_all, drop_each};
 use crate::lane::{ControlBlock, Lone, Number, OneToOne, Own, Position};
-use crate::sync::{AtomicU64, mutated, unlikely};
+use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::ReaderBackoff;
 
 /// The consumer of a queue that has one lane.
@@ -76,7 +76,7 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
         // (Another process may be gone, for which the caller has to look.)
         let is_empty = !C::ACROSS
             && self.end.is_plainly_empty()
-            && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
+            && (!self.state().may_be_closed() || seeded!("empty_though_closed"));
         if is_empty {
             self.backoff.found_nothing();
         }
@@ -188,7 +188,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     fn go_to(&mut self, head: Position<T>) {
         self.head = head;
         self.lane().release(self.head.number);
-        if mutated!("lane_release_wakes_nobody") {
+        if seeded!("lane_release_wakes_nobody") {
             return;
         }
         #[cfg(feature = "shm")]
@@ -261,7 +261,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     pub(super) fn learn(&mut self, most: usize) -> bool {
         let tail = match self.end {
             None => self.lane().read_tail(self.head.number, self.limit),
-            Some(end) if mutated!("lane_end_unchecked") => end,
+            Some(end) if seeded!("lane_end_unchecked") => end,
             // (Of another process it may lie before messages that a tail had promised.)
             Some(end) => self.lane().believed(self.head.number, self.limit, end),
         };
@@ -353,13 +353,13 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         let mut taken = TakenRun { end: self, count: 0 };
         for range in ranges {
             for slot in range {
-                if !mutated!("consume_counts_late") {
+                if !seeded!("consume_counts_late") {
                     // Before the call, so that a message that was handed out is not handed out again.
                     taken.count += 1;
                 }
                 // SAFETY: it lies before the tail, so the slot is full and this end's; it comes once.
                 each(unsafe { taken.end.lane().cells().take(slot) });
-                if mutated!("consume_counts_late") {
+                if seeded!("consume_counts_late") {
                     // Mutants: `+= with -=`, `+= with *=`: only a seeded bug comes here.
                     taken.count += 1;
                 }
@@ -421,7 +421,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         // Mutants: `> with >=`: a run ends where it is used up.
         if unlikely(count > self.run()) {
             self.go_to(self.head.forward(count, self.lane().cells()));
-            if !mutated!("receive_run_goes_on") {
+            if !seeded!("receive_run_goes_on") {
                 self.stop = self.head.number;
             }
         } else {
@@ -574,7 +574,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
 /// consumer, has seen that the queue is closed, and then called
 /// [`EventCount::barrier`](crate::wait::EventCount::barrier). `known` is for a seeded bug.
 pub(super) fn seal<T, C: ControlBlock>(lane: &OneToOne<T, C>, known: Number) -> Number {
-    lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
+    lane.seal(if seeded!("seal_at_the_known") { known } else { lane.tail() })
 }
 
 /// How the end of a lane begins, and moves on to another lane.

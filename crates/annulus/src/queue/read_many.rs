@@ -21,7 +21,7 @@ use super::state::{LaneShare, QueueState};
 use super::thinning::Thinning;
 use crate::base::drop_all::drop_all;
 use crate::lane::{OneToMany, Taken};
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, seeded};
 
 /// A consumer of all one-to-many lanes of a queue state.
 pub(crate) struct ReadMany<T> {
@@ -67,7 +67,7 @@ impl<T> Read<T> for ReadMany<T> {
     }
 
     fn has_more(&mut self) -> bool {
-        mutated!("batch_of_many_readers") && self.has_some()
+        seeded!("batch_of_many_readers") && self.has_some()
     }
 
     /// As that of a [`FanIn`](super::fan_in::FanIn).
@@ -141,7 +141,7 @@ impl<T> Read<T> for ReadMany<T> {
             return true;
         }
         if self.settled {
-            self.over = if mutated!("one_to_many_closed_unsealed") {
+            self.over = if seeded!("one_to_many_closed_unsealed") {
                 // Mutants: `== with !=`: only a seeded bug comes here.
                 self.len() == 0
             } else {
@@ -183,7 +183,7 @@ impl<T> ReadMany<T> {
     /// How many messages it may take from the local lane before it looks at the others.
     #[inline(always)]
     fn budget(&self) -> usize {
-        if mutated!("steals_without_end") { usize::MAX } else { self.budget }
+        if seeded!("steals_without_end") { usize::MAX } else { self.budget }
     }
 
     /// Another consumer takes from the local lane, too. Ends the turn of that lane, where there are others:
@@ -200,7 +200,7 @@ impl<T> ReadMany<T> {
 /// Wakes the producer of `node` if it waits for a free slot.
 #[inline(always)]
 fn say_released<T>(node: &LaneNode<OneToMany<T>>) {
-    if !mutated!("one_to_many_take_wakes_nobody") {
+    if !seeded!("one_to_many_take_wakes_nobody") {
         node.released.notify();
     }
 }

@@ -48,7 +48,7 @@ use crate::base::aligned::OwnLines;
 use crate::base::drop_all::drop_each;
 use crate::base::free_list::{END, FreeList};
 use crate::base::link::Link;
-use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
+use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, seeded};
 use crate::wait::EventCount;
 
 /// So many messages of one lane are taken before the others have their turn.
@@ -107,9 +107,9 @@ impl Round {
     #[inline(always)]
     pub(super) fn of(at: usize, lanes: usize, all: bool) -> Self {
         // Mutants: `- with +`, `- with /`: only a seeded bug comes here.
-        let at = if mutated!("round_starts_anew") { lanes - 1 } else { at };
-        let at = if mutated!("joiner_has_the_turn") { lanes.saturating_sub(2) } else { at };
-        Self { at, left: lanes, lanes, all: all || mutated!("poll_looks_at_all"), thinning: None }
+        let at = if seeded!("round_starts_anew") { lanes - 1 } else { at };
+        let at = if seeded!("joiner_has_the_turn") { lanes.saturating_sub(2) } else { at };
+        Self { at, left: lanes, lanes, all: all || seeded!("poll_looks_at_all"), thinning: None }
     }
 
     /// Whether none is left.
@@ -299,14 +299,14 @@ impl<L> Roster<L> {
         // Now, and not only after it found nothing. Otherwise it would pass over a lane whose bit is cleared
         // for a moment. The other consumer may be stopped at that point for long, while other lanes have
         // messages.
-        let all = all || thinning % 2 != 0 && !mutated!("poll_beside_thinning");
+        let all = all || thinning % 2 != 0 && !seeded!("poll_beside_thinning");
         Round { thinning: (!all).then_some(thinning), ..self.round(at, all) }
     }
 
     /// The next lane of `round`, and its number.
     #[inline]
     pub(super) fn next(&self, round: &mut Round) -> Option<(usize, &LaneNode<L>)> {
-        if mutated!("round_grows") {
+        if seeded!("round_grows") {
             round.left += self.count() - round.lanes;
             round.lanes = self.count();
         }
@@ -350,7 +350,7 @@ impl<L> Roster<L> {
         // Acquire: the looks at the bits come before this load. A look that saw a cleared bit, by its
         // Acquire, also sees the odd number here.
         fence(Ordering::Acquire);
-        self.thinning.load(Ordering::Relaxed) == begun || mutated!("poll_beside_thinning")
+        self.thinning.load(Ordering::Relaxed) == begun || seeded!("poll_beside_thinning")
     }
 
     /// Deactivates the lanes that `is_idle` names, if no message lies in them. `published` is the event at
@@ -393,7 +393,7 @@ impl<L> Roster<L> {
         L: QueueLane,
     {
         // roster.quiet2. Pairs with the fence of lane.send4.
-        let fenced = mutated!("deactivate_no_barrier") || published.barrier();
+        let fenced = seeded!("deactivate_no_barrier") || published.barrier();
         let mut round = self.round(0, false);
         while let Some((_, node)) = self.next(&mut round) {
             // Relaxed: a producer that has set it again has also set the bit, or is about to.
@@ -402,13 +402,13 @@ impl<L> Roster<L> {
             }
             // roster.quiet3. Without the barrier, an empty lane proves nothing.
             let leaves = fenced && node.lane.is_quiet();
-            if !leaves && !mutated!("deactivate_no_second_look") {
+            if !leaves && !seeded!("deactivate_no_second_look") {
                 node.active.store(true, Ordering::Relaxed);
                 continue;
             }
             self.clear_bit(node);
             // roster.quiet4. Relaxed: the bit orders it.
-            if node.active.load(Ordering::Relaxed) && !mutated!("deactivate_beside_activation") {
+            if node.active.load(Ordering::Relaxed) && !seeded!("deactivate_beside_activation") {
                 // Unreached: a producer activates its lane between two looks of a consumer that deactivates
                 // it; loom fan_in_wake, Promela fan_in
                 self.set_bit(node);

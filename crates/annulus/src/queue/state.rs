@@ -45,7 +45,7 @@ use crate::observer::{Listing, Observe, Observer};
 use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 use crate::wait::{EventCount, NewWord};
@@ -185,7 +185,7 @@ impl<L: QueueLane> QueueState<L> {
     #[inline(always)]
     pub(super) fn lanes_in_use(&self) -> usize {
         let made = self.roster.count();
-        self.peer.lanes().map_or(made, |used| if mutated!("lanes_believed") { used } else { used.min(made) })
+        self.peer.lanes().map_or(made, |used| if seeded!("lanes_believed") { used } else { used.min(made) })
     }
 }
 
@@ -367,7 +367,7 @@ impl<L: QueueLane> QueueState<L> {
     where
         L: NewLane,
     {
-        if mutated!("joined_ring_unplaced") {
+        if seeded!("joined_ring_unplaced") {
             plan.memory = Memory::default();
         }
         #[cfg_attr(not(feature = "numa"), allow(unused_mut, reason = "it is moved"))]
@@ -437,7 +437,7 @@ impl<L: QueueLane> QueueState<L> {
             #[cfg(all(feature = "std", not(annulus_loom)))]
             if let Some(told) = self.told.get() {
                 // What it drops is not taken.
-                if !mutated!("dropped_counts_as_taken") {
+                if !seeded!("dropped_counts_as_taken") {
                     told.taken(self.received());
                 }
             }
@@ -485,7 +485,7 @@ impl<L: QueueLane> QueueState<L> {
         self.peer.close();
         self.published.close();
         // Where the last producer closes the queue, nobody waits for slots.
-        if !self.producers.is_zero() && !mutated!("queue_close_wakes_nobody") {
+        if !self.producers.is_zero() && !seeded!("queue_close_wakes_nobody") {
             self.roster.wake_producers(&self.published);
         }
         #[cfg(all(feature = "std", not(annulus_loom)))]

@@ -2,7 +2,7 @@
 
 use super::lane_node::{LaneNode, QueueLane};
 use super::roster::Roster;
-use crate::sync::{Ordering, mutated};
+use crate::sync::{Ordering, seeded};
 use crate::wait::EventCount;
 
 /// So many quiet lanes stay active where nothing is found at all: nobody gains by deactivating them.
@@ -77,7 +77,7 @@ impl Thinning {
 
     #[cold]
     fn thin_out_now<L: QueueLane>(&mut self, roster: &Roster<L>, published: &EventCount) {
-        if !published.has_cheap_barriers() && !mutated!("thinning_registers") {
+        if !published.has_cheap_barriers() && !seeded!("thinning_registers") {
             self.unpaid += self.vain;
             (self.vain, self.price) = (0, ASK_AGAIN);
             if self.unpaid < PRICE_OF_THE_FIRST {

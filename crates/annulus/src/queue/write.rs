@@ -24,7 +24,7 @@ use crate::error::{CapacityError, Refusal};
 use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
 #[cfg(feature = "std")]
 use crate::memory::Block;
-use crate::sync::{AtomicU64, Ordering, mutated, unlikely};
+use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
 use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
@@ -70,7 +70,7 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
         if self.free_count() == 0 {
             self.look_for_one();
         }
-        self.free_count() != 0 || mutated!("lane_overwrites")
+        self.free_count() != 0 || seeded!("lane_overwrites")
     }
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
@@ -127,7 +127,7 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
         unsafe { self.copy_in(self.tail, before) };
         if !behind.is_empty() {
             // Mutants: `&& with ||`: only a model sees it: slice_in_two.
-            if mutated!("slice_in_two") && self.publish(beside) {
+            if seeded!("slice_in_two") && self.publish(beside) {
                 // Mutants: `+ with -`, `+ with *`: only a seeded bug comes here.
                 return beside + self.send_some(behind);
             }
@@ -150,7 +150,7 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// Whether the queue is closed, so that nothing may be sent.
     #[inline(always)]
     pub(super) fn is_refused(&self) -> bool {
-        unlikely(self.state().may_be_closed()) && !mutated!("close_unsettled")
+        unlikely(self.state().may_be_closed()) && !seeded!("close_unsettled")
     }
 
     /// The plain send: lane.send2 to lane.send4 for a message in a run. It is not
@@ -258,8 +258,8 @@ fn end_or_wake<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, first: Numbe
     let state = state_of(node);
     // lane.end2. Messages before the end are the consumer's. The end is behind all of these, or before the
     // first.
-    let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
-    if !node.is_active() && !mutated!("send_activates_nothing") {
+    let sent = !state.may_be_closed() || seeded!("close_unsettled") || node.lane.seal(tail) == tail;
+    if !node.is_active() && !seeded!("send_activates_nothing") {
         state.roster.activate(node);
         // What a sleeper looks at first, the lane or its bit, is stored only now.
         state.published.fence();
@@ -341,7 +341,7 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         // Too few are as good as none: the consumer notifies again when it frees more.
         let count_free = |lane: &OneToOne<T, C>| {
             let free = lane.read_limit(tail, known).since(tail);
-            if free < count as u64 && !mutated!("little_room_is_enough") { 0 } else { free }
+            if free < count as u64 && !seeded!("little_room_is_enough") { 0 } else { free }
         };
         let (state, freed) = (self.state(), self.lane().head_word());
         let free = wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline)?;
@@ -405,7 +405,7 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         if is_sent {
             self.tail = after;
             // Mutants: `&& with ||`: a run ends early.
-            if goes_beyond && !mutated!("send_run_goes_on") {
+            if goes_beyond && !seeded!("send_run_goes_on") {
                 self.stop = after.number;
             }
         }
@@ -599,7 +599,7 @@ impl<T> WriteEnd<T> {
         }
         // The consumer that ends the queue visits every lane that it sees. If it did not see this lane, the
         // producer sees the close before it sends.
-        if !mutated!("join_unfenced") {
+        if !seeded!("join_unfenced") {
             self.state().published.fence();
         }
         Ok(end)

@@ -15,7 +15,7 @@ use crate::error::{CapacityError, Refusal};
 use crate::lane::{Claimed, Number, OneToMany};
 #[cfg(feature = "std")]
 use crate::memory::Block;
-use crate::sync::{AtomicU64, Ordering, mutated, unlikely};
+use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
 use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
@@ -47,7 +47,7 @@ impl<T: Send> Write<T> for WriteMany<T> {
 
     #[inline(always)]
     fn has_free_slot(&mut self) -> bool {
-        self.lane().is_free(self.next) || mutated!("one_to_many_overwrites")
+        self.lane().is_free(self.next) || seeded!("one_to_many_overwrites")
     }
 
     #[inline(always)]
@@ -127,7 +127,7 @@ impl<T: Send> Write<T> for WriteMany<T> {
 impl<T> WriteMany<T> {
     #[inline(always)]
     fn is_refused(&self) -> bool {
-        unlikely(self.node.state().may_be_closed()) && !mutated!("one_to_many_close_unsettled")
+        unlikely(self.node.state().may_be_closed()) && !seeded!("one_to_many_close_unsettled")
     }
 
     /// After `count` messages were sent: looks who needs to know. Returns those that were not sent in time,
@@ -165,16 +165,16 @@ unsafe fn publish_slow_path<T>(
     }
     // divide.settle1. SAFETY: the caller's promise.
     let settle = || unsafe { node.lane.settle(first, end) };
-    let is_closed = state.may_be_closed() && !mutated!("one_to_many_close_unsettled");
+    let is_closed = state.may_be_closed() && !seeded!("one_to_many_close_unsettled");
     let unsent = is_closed.then(settle);
-    if !node.is_active() && !mutated!("send_activates_nothing") {
+    if !node.is_active() && !seeded!("send_activates_nothing") {
         state.roster.activate(node);
         // As in `write.rs`.
         state.published.fence();
     }
     let until = unsent.as_ref().map_or(end, Claimed::number);
     let count = until.since(first) as usize;
-    state.published.notify_some_fenced(if mutated!("wakes_too_few") { count.min(1) } else { count });
+    state.published.notify_some_fenced(if seeded!("wakes_too_few") { count.min(1) } else { count });
     unsent
 }
 
@@ -192,7 +192,7 @@ impl<T> WriteMany<T> {
         let state = self.node.state();
         state.producer_comes();
         // Consumers that end the queue see this lane, or its producer sees the close before it sends.
-        if !mutated!("one_to_many_join_unfenced") {
+        if !seeded!("one_to_many_join_unfenced") {
             state.published.fence();
         }
         let end = Self::new(node);

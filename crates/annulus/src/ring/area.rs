@@ -31,7 +31,7 @@ use crate::base::room::Before;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::{Memory, NoBlock};
-use crate::sync::{AtomicU64, Ordering, fence, mutated, unlikely};
+use crate::sync::{AtomicU64, Ordering, fence, seeded, unlikely};
 
 /// Where a record lies: the number of its first word, counted from the first record on, and its length in
 /// bytes. (An array, because it is a message.)
@@ -116,9 +116,8 @@ impl Area {
         debug_assert!(record.len() <= self.longest());
         let start = pen.next;
         let end = start + record.len().div_ceil(WORD) as u64;
-        let goes_past =
-            unlikely(end - pen.overwritten > self.mask + 1) && !mutated!("area_never_overwritten");
-        if goes_past && !mutated!("area_overwritten_late") {
+        let goes_past = unlikely(end - pen.overwritten > self.mask + 1) && !seeded!("area_never_overwritten");
+        if goes_past && !seeded!("area_overwritten_late") {
             self.overwrite_up_to(pen, end);
         }
         // area.w3.
@@ -126,7 +125,7 @@ impl Area {
         let (head, rest) = record.split_at(record.len().min(first.len() * WORD));
         copy::store_bytes::<RECORD_FLOOR>(first, head);
         copy::store_bytes::<RECORD_FLOOR>(all, rest);
-        if mutated!("area_overwritten_late") && goes_past {
+        if seeded!("area_overwritten_late") && goes_past {
             self.overwrite_up_to(pen, end);
         }
         (pen.newest, pen.next) = (start, end);
@@ -140,12 +139,12 @@ impl Area {
         // The newest record and the next one are half of the area each, at most: so that much is needed, and
         // it is never more than `newest`.
         let needed = end - size;
-        let most = if mutated!("area_overwrites_newest") { pen.next } else { pen.newest };
+        let most = if seeded!("area_overwrites_newest") { pen.next } else { pen.newest };
         pen.overwritten = (needed + size / 16).min(most);
         debug_assert!(pen.overwritten >= needed);
         // area.w1. Relaxed: area.w2 orders it before the words.
         self.overwritten.0.store(pen.overwritten, Ordering::Relaxed);
-        if !mutated!("area_no_release_fence") {
+        if !seeded!("area_no_release_fence") {
             // area.w2. Release: pairs with area.r2. Whoever sees a word that is written from now on also sees
             // area.w1.
             fence(Ordering::Release);
@@ -164,12 +163,12 @@ impl Area {
         buffer.reserve(length);
         let bytes = &mut buffer.spare_capacity_mut()[..length];
         self.copy(start, bytes);
-        if !mutated!("area_no_acquire_fence") {
+        if !seeded!("area_no_acquire_fence") {
             // area.r2. Acquire: pairs with area.w2.
             fence(Ordering::Acquire);
         }
         // area.r3. Relaxed: area.r2 orders it after the words.
-        let is_whole = self.overwritten.0.load(Ordering::Relaxed) <= start || mutated!("area_no_second_look");
+        let is_whole = self.overwritten.0.load(Ordering::Relaxed) <= start || seeded!("area_no_second_look");
         if is_whole {
             // SAFETY: `copy` wrote each of these bytes, and the capacity was reserved.
             unsafe { buffer.set_len(length) };

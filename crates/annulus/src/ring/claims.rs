@@ -68,7 +68,7 @@ use super::shared_numbers::Shown;
 use crate::base::index::Index;
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering, pause, unlikely};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, ordering, pause, seeded, unlikely};
 
 /// The places of the publishers, as a process has them.
 pub(crate) trait Fellows: Send + Sync {
@@ -267,14 +267,14 @@ impl Claimant {
         let most = if most == 1 { 1 } else { most.min(self.claims.most) };
         let range = Range::new(first, most);
         // fellow.claim2: before fellow.claim3.
-        if !mutated!("fellow_intended_late") {
+        if !seeded!("fellow_intended_late") {
             self.intend(range.bits());
         }
         // fellow.claim3. Release: pairs with fellow.look10 and with the Acquire here: who claims later sees
         // this intent. Relaxed in a failure: as fellow.claim1.
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         let claimed = self.claims.head().compare_exchange(head, range.end().get(), success, failure);
-        if mutated!("fellow_intended_late") && claimed.is_ok() {
+        if seeded!("fellow_intended_late") && claimed.is_ok() {
             self.intend(range.bits());
         }
         claimed.map(|_| range)
@@ -322,7 +322,7 @@ impl Claimant {
     #[cold]
     pub(crate) fn pass(&self, range: Range, sequence: Sequence) {
         self.claims.seen.shown().tell_of_missed(sequence.next());
-        if !mutated!("fellow_pass_kept") {
+        if !seeded!("fellow_pass_kept") {
             self.intend(range.from(sequence.next()).bits());
         }
     }
@@ -332,7 +332,7 @@ impl Claimant {
     #[cfg(feature = "shm")]
     pub(crate) fn begin(&self) -> bool {
         let is_open = self.claims.is_open(self.place);
-        if !mutated!("fellow_lost_unsaid") {
+        if !seeded!("fellow_lost_unsaid") {
             self.intend(0);
         }
         if is_open {
@@ -385,7 +385,7 @@ impl Claims {
     #[cold]
     #[inline(never)]
     pub(crate) fn take(&self, own: usize, sequence: Sequence) -> bool {
-        mutated!("fellow_intents_unseen")
+        seeded!("fellow_intents_unseen")
             || self.places().all(|place| place == own || self.has_left(place, sequence))
     }
 
@@ -410,7 +410,7 @@ impl Claims {
         }
         known.stopped.store(bits, Ordering::Relaxed);
         // fellow.take7.
-        self.is_gone_now(place, bits, true) || mutated!("fellow_taken_alive")
+        self.is_gone_now(place, bits, true) || seeded!("fellow_taken_alive")
     }
 
     /// fellow.take7, fellow.look12: whether the owner of this intent of a place is gone. Asks the kernel, if
@@ -475,7 +475,7 @@ impl Claims {
         }
         // (Whoever passes over a message writes the next one, as a rule.)
         let stamp = self.stamp(next);
-        let is_passed = stamp >= Stamp::writing(next) && !mutated!("fellow_pass_unseen");
+        let is_passed = stamp >= Stamp::writing(next) && !seeded!("fellow_pass_unseen");
         let is_lapped = stamp >= Stamp::writing(self.lap_after(next));
         if !(is_due || is_next || is_passed) {
             return false;
@@ -517,7 +517,7 @@ impl Claims {
         // (The hint is one of a place.)
         let intent = self.intent(place);
         Range::of_bits(intent, sequence).covers(sequence)
-            && (!self.is_gone_now(place, intent, is_due) || mutated!("fellow_death_unseen"))
+            && (!self.is_gone_now(place, intent, is_due) || seeded!("fellow_death_unseen"))
     }
 
     /// For [`Head::survey`](crate::ring::head::Head::survey): the first message from `from` on that is
@@ -537,7 +537,7 @@ impl Claims {
     #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) fn has_stuck(&self) -> bool {
         self.places().any(|place| self.is_open(place) && self.fellows.is_gone(place))
-            && !mutated!("fellow_stuck_unseen")
+            && !seeded!("fellow_stuck_unseen")
     }
 
     fn lap_after(&self, sequence: Sequence) -> Sequence {

@@ -11,7 +11,7 @@
 use core::mem::MaybeUninit;
 
 use crate::message::plain::Filled;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 // A target without the feature (a kernel, say) must not find its vector registers changed. And where pointers
 // are shorter than registers (x32, arm64_32) nobody says what is in the rest of a register that holds one, so
@@ -20,7 +20,7 @@ use crate::sync::{AtomicU64, Ordering, mutated};
 #[cfg(all(
     target_arch = "aarch64",
     target_feature = "neon",
-    any(target_pointer_width = "64", annulus_mutant = "copy_by_processor"),
+    any(target_pointer_width = "64", annulus_seeded = "copy_by_processor"),
     not(any(annulus_loom, annulus_lines, miri))
 ))]
 #[path = "copy/aarch64.rs"]
@@ -28,7 +28,7 @@ mod vector;
 #[cfg(all(
     target_arch = "x86_64",
     target_feature = "sse2",
-    any(target_pointer_width = "64", annulus_mutant = "copy_by_processor"),
+    any(target_pointer_width = "64", annulus_seeded = "copy_by_processor"),
     not(any(annulus_loom, annulus_lines, miri))
 ))]
 #[path = "copy/x86_64.rs"]
@@ -38,7 +38,7 @@ mod vector;
         all(target_arch = "aarch64", target_feature = "neon"),
         all(target_arch = "x86_64", target_feature = "sse2")
     ),
-    any(target_pointer_width = "64", annulus_mutant = "copy_by_processor"),
+    any(target_pointer_width = "64", annulus_seeded = "copy_by_processor"),
     not(any(annulus_loom, annulus_lines, miri))
 )))]
 #[path = "copy/none.rs"]
@@ -69,7 +69,7 @@ pub(super) const fn by_vector(bytes: usize) -> bool {
 #[inline]
 pub(super) fn store<T: Filled>(words: &[AtomicU64], message: &T) {
     debug_assert_eq!(words.len(), words_of::<T>());
-    if mutated!("copy_allocates") {
+    if seeded!("copy_allocates") {
         drop(core::hint::black_box(alloc::boxed::Box::new(*message)));
     }
     store_bytes::<VECTOR_FLOOR>(words, values_of(message));

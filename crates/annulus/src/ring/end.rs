@@ -36,7 +36,7 @@
 //! (`withdraw`). It was not published, so no subscriber has passed it.
 
 use crate::base::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// Where a ring ends.
 pub(super) struct RingEnd(AtomicU64);
@@ -81,7 +81,7 @@ impl RingEnd {
     /// end.hold7: nobody else decides the end until [`let_go`](Self::let_go). `false` if somebody has closed
     /// the ring.
     pub(super) fn hold(&self) -> bool {
-        if mutated!("skip_beside_close") {
+        if seeded!("skip_beside_close") {
             return self.is_open();
         }
         // Acquire: pairs with end.close2, as in `is_open`. Relaxed: what it says to others, end.hold8 says.
@@ -121,7 +121,7 @@ impl RingEnd {
     /// end.send5, end.close6: the ring ends before `sequence`, unless it was decided before that it ends
     /// elsewhere, or the one publisher will decide it. Returns the end. Somebody has [begun](Self::begin).
     pub(super) fn settle(&self, sequence: Sequence) -> Sequence {
-        if mutated!("end_not_atomic") && self.decided().is_none() {
+        if seeded!("end_not_atomic") && self.decided().is_none() {
             self.0.store(sequence.get(), Ordering::Release);
             return sequence;
         }

@@ -57,7 +57,7 @@ use super::seats::Seats;
 use crate::base::common::written;
 use crate::base::sequence::Sequence;
 use crate::stats::Counting;
-use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, fence, ordering, seeded};
 
 /// The gate of one ring. In a ring whose publishers never wait it stays empty.
 #[repr(C, align(128))]
@@ -155,7 +155,7 @@ impl Gate {
         // gate.scan1. A maximum, because of many publishers one may come late. Release: who joins sees the
         // messages before `head`.
         self.scanned().fetch_max(head.get(), ordering!(Release unless "gate_scanned_relaxed"));
-        if !mutated!("gate_no_publisher_fence") {
+        if !seeded!("gate_no_publisher_fence") {
             // gate.scan2. Pairs with gate.join2.
             fence(Ordering::SeqCst);
         }
@@ -164,7 +164,7 @@ impl Gate {
             counters.saw_waiting(head.since(Sequence::new(slowest)));
         }
         // Mutants: `* with +`, `* with /`: only a seeded bug comes here.
-        let window = if mutated!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
+        let window = if seeded!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
         let limit = slowest.saturating_add(self.usable).min(head.plus(window).get());
         if limit <= head.get() && self.seats.as_ref().is_some_and(Seats::sweep) {
             // Of whom it waited for, somebody is gone.
@@ -183,7 +183,7 @@ impl Gate {
             let slowest = self.slowest();
             // The loads of gate.scan3 (tree.scan7) are Acquire, so this one comes after them. If one of them
             // saw a subscriber after its fork, so does this.
-            if self.forks.load(Ordering::Relaxed) == forks || mutated!("gate_forks_unseen") {
+            if self.forks.load(Ordering::Relaxed) == forks || seeded!("gate_forks_unseen") {
                 return slowest;
             }
         }
@@ -229,7 +229,7 @@ impl Passed {
 
     /// gate.join3: the first message with which one may begin.
     fn floor(&self) -> Sequence {
-        if mutated!("joiner_below_the_floor") {
+        if seeded!("joiner_below_the_floor") {
             return Sequence::FIRST;
         }
         // Acquire: pairs with the Release of gate.clear1: whoever begins there sees the messages before it.
@@ -244,12 +244,12 @@ impl Passed {
         // gate.clear1. A maximum, because somebody may have joined late at an earlier one. Release: as
         // gate.scan1.
         self.floor.fetch_max(passed, Ordering::Release);
-        if !mutated!("gate_no_clearing_fence") {
+        if !seeded!("gate_no_clearing_fence") {
             // gate.clear2. Pairs with gate.join2.
             fence(Ordering::SeqCst);
         }
         // gate.clear3.
-        let passed = if mutated!("gate_clears_unseen") { passed } else { slowest().min(passed) };
+        let passed = if seeded!("gate_clears_unseen") { passed } else { slowest().min(passed) };
         // Relaxed, both: this thread's own, or handed over with the publisher.
         let before = self.cleared.load(Ordering::Relaxed);
         let cleared = passed.max(before);
@@ -272,11 +272,11 @@ impl Gate {
         // too large to count on from.)
         let seen = || Sequence::new(self.scanned().load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED);
         let promised = |scanned: Sequence| {
-            if mutated!("gate_promises_too_much") {
+            if seeded!("gate_promises_too_much") {
                 scanned.back(self.capacity)
             } else {
                 // The usable slots, not the capacity: nobody is to be further behind than that.
-                let usable = if mutated!("gate_promises_the_headroom") { self.capacity } else { self.usable };
+                let usable = if seeded!("gate_promises_the_headroom") { self.capacity } else { self.usable };
                 scanned.plus(self.window).back(usable)
             }
         };
@@ -286,7 +286,7 @@ impl Gate {
             Some(seats) => seats.enter(early)?,
             None => self.registry.enter(early),
         };
-        if !mutated!("gate_no_joiner_fence") {
+        if !seeded!("gate_no_joiner_fence") {
             // gate.join2. Pairs with gate.scan2.
             fence(Ordering::SeqCst);
         }

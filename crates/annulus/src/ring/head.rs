@@ -23,7 +23,7 @@ use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp, State};
 use crate::memory::Block;
 use crate::message::Message;
-use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause, unlikely};
+use crate::sync::{AtomicU64, Ordering, fence, light_fence, pause, seeded, unlikely};
 
 /// A ring of stamped slots.
 ///
@@ -289,7 +289,7 @@ impl Head {
     /// head.pass1.
     #[inline(always)]
     fn store_bound(&self, sequence: Sequence) {
-        let sequence = if mutated!("head_one_too_far") { sequence.plus(2) } else { sequence };
+        let sequence = if seeded!("head_one_too_far") { sequence.plus(2) } else { sequence };
         // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
         self.bound.store(sequence.get(), Ordering::Release);
         if let Some(mirror) = &self.mirror {
@@ -307,7 +307,7 @@ impl Head {
     /// end.send5: whether the one publisher, which has announced `sequence`, is to publish it.
     #[inline]
     pub(crate) fn goes_on(&self, sequence: Sequence) -> bool {
-        mutated!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
+        seeded!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
     }
 
     /// The one publisher has announced `sequence`, and does not publish it: its stamp is that of the lap
@@ -358,7 +358,7 @@ impl Head {
     /// them.
     #[inline]
     pub(crate) fn claim_at(&self, first: Sequence, count: u64) -> bool {
-        if mutated!("claim_whoever_was_faster") {
+        if seeded!("claim_whoever_was_faster") {
             self.bound.store(first.plus(count).get(), Ordering::Relaxed);
             return true;
         }
@@ -477,7 +477,7 @@ impl Head {
             None => Sequence::new(self.bound.load(Ordering::Acquire)),
         };
         let mut head = known.max(bound);
-        if mutated!("head_no_walk") {
+        if seeded!("head_no_walk") {
             return Frontier { head, oldest: head.back(capacity) };
         }
         for _ in 0..2 * self.interval() {
@@ -510,7 +510,7 @@ impl Head {
     /// What can be believed of that: another process may have written any stamp. No number that comes of it
     /// is too large to count on from.
     pub(super) fn believed(&self, frontier: Frontier) -> Frontier {
-        if self.is_seen() && !mutated!("mirror_believes_all") {
+        if self.is_seen() && !seeded!("mirror_believes_all") {
             let Frontier { head, oldest } = frontier;
             let most = Sequence::LAST_BELIEVED;
             return Frontier { head: head.min(most), oldest: oldest.min(most) };
@@ -535,7 +535,7 @@ impl Head {
         let first_open = |known: Sequence, claimed: Sequence| {
             let (mut head, mut sequence) = (claimed, known.max(claimed.back(laps)));
             // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
-            while sequence < claimed && !mutated!("survey_by_claims") {
+            while sequence < claimed && !seeded!("survey_by_claims") {
                 // Acquire: pairs with slot.w4, so the messages before it are seen.
                 let waits_for = match stamp(sequence).state() {
                     State::Never => first.plus(sequence.since(first) % laps),
@@ -597,7 +597,7 @@ impl Head {
                     if written >= sequence {
                         return Some(written);
                     }
-                    let stands = written >= from && !mutated!("latest_by_claims");
+                    let stands = written >= from && !seeded!("latest_by_claims");
                     newest = newest.max(stands.then_some(written));
                 }
             }
@@ -621,14 +621,14 @@ impl<S: Store> Ring<S> {
     pub(crate) fn leave_out(&self, first: Sequence, sequence: Sequence) {
         let mut left_out = first.max(sequence.back(self.capacity() as u64));
         // Ascending, so that a walk that meets a mark finds the marks before it.
-        while left_out < sequence && !mutated!("skip_unmarked") {
+        while left_out < sequence && !seeded!("skip_unmarked") {
             // slot.skip1. Release: pairs with slot.r1, and with every other look at a stamp: who sees that
             // the number was left out sees all messages before it. No reader looks for the words behind it.
             self.stamp_word(left_out).store(Stamp::left_out(left_out).bits(), Ordering::Release);
             left_out = left_out.next();
         }
         self.head.go_to(sequence);
-        if !mutated!("skip_no_release_fence") {
+        if !seeded!("skip_no_release_fence") {
             // head.skip4. Release: pairs with the Acquire in `walk`. A walk may find slot.w1 of the next
             // message, which is Relaxed, and then takes all before it for published: so it sees them.
             fence(Ordering::Release);
@@ -662,7 +662,7 @@ impl Head {
 
     /// head.skip3: the one publisher has left out the numbers before `sequence`.
     pub(super) fn go_to(&self, sequence: Sequence) {
-        if !mutated!("skip_bound_unstored") {
+        if !seeded!("skip_bound_unstored") {
             self.store_bound(sequence);
         }
     }
@@ -690,8 +690,7 @@ impl<S: Store> Ring<S> {
     pub(crate) fn settle(&self) {
         if self.head.writers() == Writers::One {
             let head = self.frontier(Sequence::FIRST).head;
-            let announced =
-                self.stamp(head) >= Stamp::writing(head) && !mutated!("end_forgets_the_announced");
+            let announced = self.stamp(head) >= Stamp::writing(head) && !seeded!("end_forgets_the_announced");
             self.head.settle(if announced { head.next() } else { head });
         }
     }
@@ -710,7 +709,7 @@ impl Head {
     /// end.close1 and end.close2: the one publisher takes the slow path for each message from now on. In this
     /// order: whoever sees end.close2 (Acquire) also takes it.
     pub(super) fn begin_to_end(&self) {
-        if mutated!("end_before_the_mask") {
+        if seeded!("end_before_the_mask") {
             self.end.begin();
         }
         self.always_take_slow_path();

@@ -41,7 +41,7 @@ use core::ptr::NonNull;
 
 use crate::base::link::Link;
 use crate::base::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering, pause};
+use crate::sync::{AtomicU64, Ordering, ordering, pause, seeded};
 
 /// In a cell: nobody's.
 pub(super) const FREE: u64 = u64::MAX;
@@ -156,7 +156,7 @@ impl GateNode {
     /// Changes the count, where `change` allows it, and returns what it was.
     fn recount(&self, change: impl Fn(Count) -> Option<u64>) -> Option<Count> {
         let word = &self.branch.0.count;
-        if mutated!("gate_count_not_atomic") {
+        if seeded!("gate_count_not_atomic") {
             let before = self.count(Ordering::Acquire);
             // Mutants: `- with +`, `- with /`: only a seeded bug comes here.
             word.fetch_add(change(before)? - before.0, Ordering::Acquire);
@@ -245,7 +245,7 @@ impl GateNode {
     fn fold<A>(&self, start: A, look: &impl Fn(A, u64) -> A) -> A {
         // Acquire: pairs with the Release of tree.leave6.
         if self.count(ordering!(Acquire unless "gate_count_relaxed")).used() == 0
-            && !mutated!("gate_visits_all")
+            && !seeded!("gate_visits_all")
         {
             return start;
         }
@@ -268,7 +268,7 @@ impl Registry {
     ///
     /// If there are 2^31.
     pub(super) fn enter(&self, cursor: Sequence) -> Pass {
-        let has_free_cell = |count: Count| count.has_free_cell() && !mutated!("gate_always_grows");
+        let has_free_cell = |count: Count| count.has_free_cell() && !seeded!("gate_always_grows");
         // tree.join1.
         let before = self
             .top
@@ -327,7 +327,7 @@ impl Registry {
     ///
     /// The pass is of this registry, and was not given up; it is now.
     pub(super) unsafe fn leave(pass: Pass) {
-        if mutated!("gate_never_left") {
+        if seeded!("gate_never_left") {
             return;
         }
         // SAFETY: as the caller promises, it was made of a node by `Pass::of`.

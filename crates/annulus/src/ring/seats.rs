@@ -35,7 +35,7 @@ use core::ptr::NonNull;
 use super::registry::{FREE, Pass};
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// What the publisher says: the latest head with which it looked at the cells. 0 at first.
 #[repr(C, align(128))]
@@ -149,7 +149,7 @@ impl Seats {
 
     /// It is decided where the subscriber of a seat begins, which came from [`enter`](Self::enter).
     pub(super) fn begin(&self, pass: Pass) {
-        if let Some((_, seat)) = self.seat_of(pass).filter(|_| !mutated!("seat_never_begun")) {
+        if let Some((_, seat)) = self.seat_of(pass).filter(|_| !seeded!("seat_never_begun")) {
             // seats.begin8. Release: pairs with the Acquire in `seated`. The choice comes before.
             seat.begun.store(1, Ordering::Release);
         }
@@ -162,7 +162,7 @@ impl Seats {
         // owner who left before.
         let has_begun = |&(seat, _): &(u64, Sequence)| {
             let begun = &self.cells()[seat as usize].begun;
-            begun.load(Ordering::Acquire) != 0 || mutated!("seats_counted_early")
+            begun.load(Ordering::Acquire) != 0 || seeded!("seats_counted_early")
         };
         self.cursors().filter(has_begun).count()
     }
@@ -170,7 +170,7 @@ impl Seats {
     /// Gives a seat up, which came from [`enter`](Self::enter).
     pub(super) fn leave(&self, pass: Pass) {
         let Some((seat, SeatCell { cell, .. })) = self.seat_of(pass) else { return };
-        if !mutated!("seat_never_left") {
+        if !seeded!("seat_never_left") {
             // seats.leave3. Release: pairs with the Acquire of seats.join2 and of gate.scan3.
             cell.store(FREE, Ordering::Release);
         }
@@ -206,14 +206,14 @@ impl Seats {
     /// The same now: a system call for each seat that is in use.
     pub(super) fn free_dead(&self) -> bool {
         let mut was_any = false;
-        if mutated!("seats_never_swept") {
+        if seeded!("seats_never_swept") {
             return was_any;
         }
         for (seat, SeatCell { cell, .. }) in (0..).zip(self.cells()) {
             // seats.sweep5. Relaxed: the lock decides.
             let is_used = cell.load(Ordering::Relaxed) != FREE;
             // seats.sweep6.
-            if is_used && (mutated!("seats_swept_alive") || self.locks.take(seat)) {
+            if is_used && (seeded!("seats_swept_alive") || self.locks.take(seat)) {
                 // seats.sweep7. Release: pairs with the Acquire of seats.join2.
                 cell.store(FREE, Ordering::Release);
                 // seats.leave4.

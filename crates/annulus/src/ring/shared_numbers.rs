@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 
 use crate::base::peer_liveness::Gone;
 use crate::base::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// What lies in the memory, beside the slots: zero at first.
 #[repr(C, align(128))]
@@ -80,7 +80,7 @@ impl Shown {
 
     /// Messages before `end` may never be.
     pub(super) fn tell_of_missed(&self, end: Sequence) {
-        if !mutated!("fellow_missed_untold") {
+        if !seeded!("fellow_missed_untold") {
             // Relaxed: a hint. Who sees the caller's next message sees it, too.
             self.end.missed.fetch_max(end.get(), Ordering::Relaxed);
         }

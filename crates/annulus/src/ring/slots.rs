@@ -56,7 +56,7 @@ use crate::error::CapacityError;
 use crate::memory::{Block, Filled, Memory, NoBlock};
 use crate::message::Message;
 use crate::message::schema::BadValue;
-use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering, unlikely};
+use crate::sync::{AtomicU64, Ordering, fence, ordering, seeded, unlikely};
 
 /// Who writes to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl<T: Message> Slots<Copied<T>> {
         buffer: &mut [MaybeUninit<T::Wire>],
         is_checked: bool,
     ) -> Run<'_, T> {
-        let one = self.writers == Writers::One || mutated!("run_of_many_writers");
+        let one = self.writers == Writers::One || seeded!("run_of_many_writers");
         let buffer = if one { buffer } else { &mut [] };
         // SAFETY: the caller's promise. The ring is for one writer, and who calls `write` promises the order.
         unsafe { read_run(|sequence| self.slot(sequence), first, buffer, is_checked) }
@@ -295,14 +295,14 @@ impl<'a, T: Message> Slot<'a, T> {
     fn write(&self, sequence: Sequence, message: &T) -> Written<'a> {
         let (stamp, payload) = self.parts();
         let (mut writing, mut done) = (Stamp::writing(sequence), Stamp::done(sequence));
-        if mutated!("slot_stamps_swapped") {
+        if seeded!("slot_stamps_swapped") {
             (writing, done) = (done, writing);
         }
-        if !mutated!("slot_no_writing_stamp") {
+        if !seeded!("slot_no_writing_stamp") {
             // slot.w1. Relaxed: slot.w2 orders it before the words.
             stamp.store(writing.bits(), Ordering::Relaxed);
         }
-        if !mutated!("slot_no_release_fence") {
+        if !seeded!("slot_no_release_fence") {
             // slot.w2. Release: pairs with slot.r3. Whoever sees a word of this lap also sees slot.w1.
             fence(Ordering::Release);
         }
@@ -378,7 +378,7 @@ impl WithoutSlot {
     /// Which message it is.
     pub(crate) fn sequence(&self) -> Sequence {
         // (The bug mixes up the two stamps.)
-        if mutated!("slot_stamps_swapped") { Sequence::new(self.0.bits() / 2) } else { self.0.sequence() }
+        if seeded!("slot_stamps_swapped") { Sequence::new(self.0.bits() / 2) } else { self.0.sequence() }
     }
 
     pub(super) fn at(self, stamp: &AtomicU64) -> Written<'_> {
@@ -405,7 +405,7 @@ fn read(stamp: &AtomicU64, sequence: Sequence, copy: impl FnOnce()) -> Result<()
     // slot.r1. Acquire: pairs with slot.w4.
     look(stamp, sequence, ordering!(Acquire unless "slot_first_look_relaxed"))?;
     copy();
-    if !is_unchanged(stamp, sequence) && !mutated!("slot_no_second_look") {
+    if !is_unchanged(stamp, sequence) && !seeded!("slot_no_second_look") {
         return Err(Missing::Overwritten);
     }
     Ok(())
@@ -428,7 +428,7 @@ fn look(stamp: &AtomicU64, sequence: Sequence, ordering: Ordering) -> Result<(),
 // in each run.
 #[inline(always)]
 fn is_unchanged(stamp: &AtomicU64, sequence: Sequence) -> bool {
-    if !mutated!("slot_no_acquire_fence") {
+    if !seeded!("slot_no_acquire_fence") {
         // slot.r3. Acquire: pairs with slot.w2.
         fence(Ordering::Acquire);
     }
@@ -522,7 +522,7 @@ impl<T: Message> Kept<T> {
 #[inline(always)]
 unsafe fn is_value<T: Message>(message: &MaybeUninit<T::Wire>) -> bool {
     // SAFETY: the caller's promise.
-    T::ANY_BITS || unsafe { T::is_value(message.as_ptr().cast()) } || mutated!("foreign_unchecked")
+    T::ANY_BITS || unsafe { T::is_value(message.as_ptr().cast()) } || seeded!("foreign_unchecked")
 }
 
 /// Copies messages from `first` on into `buffer`: as many as it takes, or as many as it finds there by
@@ -545,7 +545,7 @@ unsafe fn read_run<'a, 'm, T: Message>(
 ) -> Run<'m, T> {
     // slot.r1. Acquire: pairs with slot.w4. The last one that finds its message is that of the run.
     let ordering = ordering!(Acquire unless "run_look_relaxed");
-    let last = |count| if mutated!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
+    let last = |count| if seeded!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
     let is_there = |count| look(slot(last(count)).stamp(), last(count), ordering).is_ok();
     let (mut count, mut next) = (0, buffer.len().min(1));
     while count < next && is_there(next) {
@@ -558,7 +558,7 @@ unsafe fn read_run<'a, 'm, T: Message>(
         sequence = sequence.next();
     }
     // slot.r3, and slot.r4 of the first.
-    if count > 0 && !is_unchanged(slot(first).stamp(), first) && !mutated!("run_no_second_look") {
+    if count > 0 && !is_unchanged(slot(first).stamp(), first) && !seeded!("run_no_second_look") {
         // Unreached: a run overwritten while it is read: two threads have to meet there; loom seqlock
         count = 0;
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::RecvError;
 use crate::receive::{Next, Receive};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Arms, Choice, Finding, Listening, Look, wait_for_any};
 
 /// Which arm is chosen, with what it found: `This(first)`, `Other(This(second))` and so on. After the last
@@ -228,7 +228,7 @@ pub(super) fn turn(count: usize) -> usize {
                 looks.word.set(less);
                 last
             }
-            None if last < count && mutated!("select_stays_for_good") => last,
+            None if last < count && seeded!("select_stays_for_good") => last,
             _ => looks.another(count),
         }
     })

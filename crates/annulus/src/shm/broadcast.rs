@@ -30,7 +30,7 @@ use crate::message::Message;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::os::{folder, lock};
 use crate::ring::{MIN_CAPACITY, Mirror, SeatLocks, Seats, Writers, slots_layout, stride_for};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Remote, WaitStrategy};
 
 pub use crate::broadcast::{Awaited, Foreign};
@@ -315,7 +315,7 @@ impl<T: Message> Accepted<T> {
             Some(fellows) => fellows.taken(None) > 0,
             None => lock::is_taken(&*self.memory).unwrap_or(true),
         };
-        let is_alive = is_alive || mutated!("shm_lossy_death_unseen");
+        let is_alive = is_alive || seeded!("shm_lossy_death_unseen");
         // Last: the end is shown before the lock goes.
         // SAFETY: it is in the memory, which lives as long as this.
         PeerState::told(is_alive, unsafe { shown(&self.memory).as_ref() }.is_over())

@@ -23,7 +23,7 @@ use crate::os::error::{at, check_file_length};
 use crate::os::folder;
 use crate::os::folder::{Folder, Rights, Watch};
 use crate::os::process_lifetime::pid_namespace;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// A directory in which rings have names.
 ///
@@ -451,7 +451,7 @@ impl AsFd for PublishedName {
 
 impl Drop for PublishedName {
     fn drop(&mut self) {
-        if self.process != std::process::id() && !mutated!("shm_child_takes_back") {
+        if self.process != std::process::id() && !seeded!("shm_child_takes_back") {
             // Unreached: in a child that a fork has made, which reports nothing
             return;
         }
@@ -459,7 +459,7 @@ impl Drop for PublishedName {
         // the fields.
         let end =
             self.file.seek(SeekFrom::End(0)).and_then(|end| check_file_length(end + CLOSED.len() as u64));
-        if !mutated!("shm_close_unsaid") && end.is_ok() {
+        if !seeded!("shm_close_unsaid") && end.is_ok() {
             _ = self.file.write_all(CLOSED.as_bytes());
         }
         self.names.take_back(&self.name, &self.file);

@@ -15,7 +15,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// More descriptors never come with one message (`SCM_MAX_FD`).
 const MOST: usize = 253;
@@ -139,7 +139,7 @@ pub(super) fn recv_fd_until(socket: &UnixStream, end: Option<Instant>) -> io::Re
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST), ScmCredentials(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
-    let flags = if mutated!("shm_fd_stays_open") { RecvFlags::empty() } else { RecvFlags::CMSG_CLOEXEC };
+    let flags = if seeded!("shm_fd_stays_open") { RecvFlags::empty() } else { RecvFlags::CMSG_CLOEXEC };
     let mut receive =
         |more| recvmsg(socket.as_fd(), &mut [IoSliceMut::new(&mut byte)], &mut control, flags | more);
     let received = match end {
@@ -151,7 +151,7 @@ pub(super) fn recv_fd_until(socket: &UnixStream, end: Option<Instant>) -> io::Re
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(fds) = message {
             for fd in fds {
-                if mutated!("shm_extra_fds_leak") && first.is_some() {
+                if seeded!("shm_extra_fds_leak") && first.is_some() {
                     core::mem::forget(fd);
                 } else {
                     first = first.or(Some(fd));

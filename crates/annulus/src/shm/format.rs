@@ -16,7 +16,7 @@ use crate::base::sequence::Sequence;
 use crate::message::schema::{Fingerprint, Schema, SchemaError};
 use crate::os::shared_memory::{SharedMemory, Unfit};
 use crate::ring::{Shown, Writers, slots_layout, stride_for};
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, seeded};
 use rustix::io::retry_on_intr;
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -310,7 +310,7 @@ impl Layout {
             return Err(damaged("the slots' offset", long(offset::SLOTS_OFFSET)));
         }
         match needed {
-            Some(needed) if needed > memory_bytes && !mutated!("shm_length_believed") => {
+            Some(needed) if needed > memory_bytes && !seeded!("shm_length_believed") => {
                 Err(AttachError::Length { found: memory_bytes as u64, needed: needed as u64 })
             }
             _ => Ok(layout),
@@ -329,7 +329,7 @@ impl Layout {
             return Err(AttachError::Kind { found: self.kind, wanted: kind });
         }
         if let Some(wanted) = of.schema() {
-            if wanted.fingerprint() != found.fingerprint && !mutated!("shm_any_type") {
+            if wanted.fingerprint() != found.fingerprint && !seeded!("shm_any_type") {
                 let found = self.schema(memory)?.map(Box::new);
                 return Err(AttachError::Type { found, wanted: Box::new(wanted.clone()) });
             }

@@ -17,7 +17,7 @@ use crate::broadcast::{Foreign, Subscriber};
 use crate::error::{LossyRecvError, LossyTryRecvError};
 use crate::message::Message;
 use crate::message::schema::BadValue;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// A subscriber to whichever lossy ring has a name, one publisher after the other.
@@ -319,7 +319,7 @@ impl<T: Message> NamedSubscriber<T> {
             found => Arc::new(found?),
         };
         let named = asked.filter(|asked| asked.is_same(&named)).unwrap_or(named);
-        if self.seen.as_ref().is_some_and(|seen| seen.is_same(&named)) && !mutated!("shm_refused_again") {
+        if self.seen.as_ref().is_some_and(|seen| seen.is_same(&named)) && !seeded!("shm_refused_again") {
             return Ok(None);
         }
         let joined = match self.join(&named, until) {
@@ -355,11 +355,11 @@ impl<T: Message> NamedSubscriber<T> {
         let invitation = Invitation::find_until(named, until)?;
         let is_that_of_before =
             self.joined.as_ref().is_some_and(|joined| joined.ring.is_that_of(&invitation));
-        if is_that_of_before && !mutated!("shm_ring_joined_again") {
+        if is_that_of_before && !seeded!("shm_ring_joined_again") {
             return Ok(None);
         }
         let name = Arc::clone(named);
-        let is_given_up = move || name.state() != PeerState::Alive && !mutated!("shm_name_given_up_unseen");
+        let is_given_up = move || name.state() != PeerState::Alive && !seeded!("shm_name_given_up_unseen");
         let ring = invitation.accept_until::<T>(self.strategy, is_given_up)?;
         let subscribable = ring.subscribable();
         let subscriber =
@@ -388,7 +388,7 @@ impl<T: Message> OneRing<T> {
         &mut self,
         receive: impl FnOnce(&mut Subscriber<T, Foreign>) -> Option<Result<T, LossyRecvError<BadValue>>>,
     ) -> Option<Received<T>> {
-        if mutated!("shm_end_before_the_rest") && self.ring.publisher() != PeerState::Alive {
+        if seeded!("shm_end_before_the_rest") && self.ring.publisher() != PeerState::Alive {
             return Some(self.end());
         }
         Some(match receive(&mut self.subscriber)? {
@@ -400,7 +400,7 @@ impl<T: Message> OneRing<T> {
     }
 
     fn end(&mut self) -> Received<T> {
-        self.is_over = !mutated!("shm_end_told_again");
+        self.is_over = !seeded!("shm_end_told_again");
         let state = match self.ring.publisher() {
             PeerState::Closed => PeerState::Closed,
             // It has ended: where the kernel told the subscriber nothing of the lock, it tells nothing here.

@@ -30,7 +30,7 @@ use crate::os::error::at;
 use crate::os::folder::{Folder, FolderLock, Rights};
 use crate::os::process_lifetime::{Process, is_protected, pid_namespace};
 use crate::os::{folder, helper_thread, lock};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::net::{Shutdown, shutdown};
@@ -115,7 +115,7 @@ impl Names {
         // Where this fails, the file stays, and says that it is closed.
         let Ok(lock) = self.lock() else { return };
         if let Ok(Some(found)) = self.folder.file(&file_of(name)) {
-            if folder::is_same(&found, file).unwrap_or(false) || mutated!("shm_name_of_others_removed") {
+            if folder::is_same(&found, file).unwrap_or(false) || seeded!("shm_name_of_others_removed") {
                 _ = self.remove(&lock, name);
             }
         }
@@ -144,7 +144,7 @@ pub(super) fn check(name: &str) -> Result<(), BadName> {
     if name.len() > BadName::LONGEST {
         return Err(BadName::TooLong);
     }
-    if name.starts_with('.') && !crate::sync::mutated!("shm_hidden_names") {
+    if name.starts_with('.') && !crate::sync::seeded!("shm_hidden_names") {
         return Err(BadName::LeadingDot);
     }
     match name.chars().find(|&character| character == '/' || character.is_control()) {
@@ -281,7 +281,7 @@ impl Holder {
             ProcessSeen::Hidden => false,
         };
         // (Where the lock can't be looked at, the process decides.)
-        let is_locked = mutated!("shm_lock_unseen") || lock::is_taken(&self.file).unwrap_or(true);
+        let is_locked = seeded!("shm_lock_unseen") || lock::is_taken(&self.file).unwrap_or(true);
         // Last: it is written before the lock is given back.
         let is_closed = matches!(read(&self.file), Ok(Some(record)) if record.is_closed);
         PeerState::told(is_locked && !has_ended, is_closed)
@@ -382,12 +382,12 @@ fn is_shut_down(listener: &UnixListener) -> bool {
 impl Drop for NameSocket {
     fn drop(&mut self) {
         // A child that `fork` made has the same socket, and not the thread.
-        if self.process != std::process::id() && !mutated!("name_socket_of_the_parent_ends") {
+        if self.process != std::process::id() && !seeded!("name_socket_of_the_parent_ends") {
             // Unreached: in a child by fork, which writes no profile
             return;
         }
         // It makes `accept` fail, in the thread.
-        let ends = !mutated!("name_socket_stays") && shutdown(&self.listener, Shutdown::Both).is_ok();
+        let ends = !seeded!("name_socket_stays") && shutdown(&self.listener, Shutdown::Both).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| ends) {
             _ = thread.join();
         }

@@ -31,7 +31,7 @@ use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
 use crate::queue::across::{KindAcross, Part};
 use crate::queue::{Consumer, Plan, Producer};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// The places for producers of a queue, as its consumer's process sees them; or those for publishers of a
@@ -297,7 +297,7 @@ pub(super) fn join_as_producer<K: KindAcross>(
 /// The first place that nobody has, and its lock; `None` if there is none.
 pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, PlaceLock)>> {
     for place in 0..table.count {
-        if let Some(seat) = PlaceLock::take(&table.page, byte_of(place), mutated!("shm_place_of_another"))? {
+        if let Some(seat) = PlaceLock::take(&table.page, byte_of(place), seeded!("shm_place_of_another"))? {
             return Ok(Some((place, seat)));
         }
     }

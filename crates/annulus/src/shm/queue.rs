@@ -24,7 +24,7 @@ use crate::os::shared_memory::{Access, SharedMemory};
 use crate::queue::across::{KindAcross, LanePart, Part};
 use crate::queue::{Consumer, Plan, Producer};
 use crate::spsc::Builder;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Remote, WaitStrategy};
 
 /// What a producer does when the process of its consumer has ended without a close.
@@ -151,7 +151,7 @@ pub(super) struct PlaceLock {
 impl PlaceLock {
     /// That of the consumer; `None` if there is one.
     pub(super) fn of_consumer(page: &Arc<SharedMemory>) -> Result<Option<Self>, AttachError> {
-        Self::take(page, SEAT, mutated!("shm_two_consumers")).map_err(AttachError::System)
+        Self::take(page, SEAT, seeded!("shm_two_consumers")).map_err(AttachError::System)
     }
 
     /// By the lock of this byte of the page; `None` if another opening has it. `is_shared` is for seeded
@@ -327,7 +327,7 @@ impl Peer {
             Some(page) => lock::is_byte_taken(&**page, SEAT),
             None => lock::is_taken(&*self.memory),
         };
-        let is_alive = is_taken.unwrap_or(true) || mutated!("shm_queue_death_unseen");
+        let is_alive = is_taken.unwrap_or(true) || seeded!("shm_queue_death_unseen");
         // Last: a close is shown before the lock goes.
         Some(match (numbers(&self.memory).was_closed(), is_alive) {
             (true, _) => PeerState::Closed,

@@ -20,7 +20,7 @@ use crate::base::sequence::{Sequence, Stamp};
 use crate::os::lock;
 use crate::os::shared_memory::SharedMemory;
 use crate::ring::{MOST_PLACES, behind_claims, payload_at, read_bytes};
-use crate::sync::{AtomicU64, Ordering, fence, mutated};
+use crate::sync::{AtomicU64, Ordering, fence, seeded};
 
 /// What the closed word of a queue says after a close. (It says something else after a death.)
 const CLOSED: u64 = 1;
@@ -226,7 +226,7 @@ impl RingObserver {
             // Later than the tail: a head that has overtaken it is as one that can't be. Then nothing waits.
             let waiting = tail.wrapping_sub(word(&self.ring, lane + HEAD));
             let is_possible = waiting <= sent.min(capacity as u64);
-            lag += if is_possible || mutated!("observer_believes_all") { waiting } else { 0 };
+            lag += if is_possible || seeded!("observer_believes_all") { waiting } else { 0 };
             published = published.saturating_add(sent);
         }
         let mut readers = Vec::new();
@@ -291,7 +291,7 @@ impl RingObserver {
             Sequence::new(shown).min(Sequence::LAST_BELIEVED)
         };
         let mut head = bound();
-        if mutated!("observer_walks_nowhere") {
+        if seeded!("observer_walks_nowhere") {
             return head;
         }
         for _ in 0..LONGEST_WALK {

@@ -14,7 +14,7 @@ use crate::base::sequence::Sequence;
 use crate::os::lock;
 use crate::os::shared_memory::{Access, SharedMemory};
 use crate::ring::{Scanned, SeatCell};
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, seeded};
 use crate::wait::{Remote, carries_out_barriers};
 
 /// What the page begins with.
@@ -95,7 +95,7 @@ fn create_of(ring: Identity, bytes: usize) -> io::Result<SharedMemory> {
     }
     // Relaxed: pairs with the load in `check`. Nobody else has the memory yet.
     word_at(&memory, page::MAGIC).store(MAGIC, Ordering::Relaxed);
-    let is_asymmetric = carries_out_barriers() && !mutated!("sleepers_not_told");
+    let is_asymmetric = carries_out_barriers() && !seeded!("sleepers_not_told");
     // Relaxed: pairs with the load in `is_asymmetric`, as above.
     word_at(&memory, page::FENCES).store(is_asymmetric.into(), Ordering::Relaxed);
     Ok(memory)
@@ -125,7 +125,7 @@ pub(super) fn check(memory: &SharedMemory, ring: Identity) -> Result<(), AttachE
         });
     }
     let found = Identity::of_number(bytemuck::cast(IDENTITY.map(word)));
-    if found != ring && !mutated!("shm_any_page") {
+    if found != ring && !seeded!("shm_any_page") {
         return Err(AttachError::Page { found: found.to_u64(), wanted: ring.to_u64() });
     }
     Ok(())

@@ -45,7 +45,7 @@ impl Counters {
     /// A thread goes to sleep.
     #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn slept(&self) {
-        if !crate::sync::mutated!("sleeps_uncounted") {
+        if !crate::sync::seeded!("sleeps_uncounted") {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
         }
     }

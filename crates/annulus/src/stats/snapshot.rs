@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use std::time::Instant;
 
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// What a ring is called, if somebody has said so.
 pub(crate) type Name = Option<Cow<'static, str>>;
@@ -135,7 +135,7 @@ impl Stats {
     #[must_use]
     pub fn depth(&self) -> u64 {
         let held = self.capacity as u64;
-        let newest = if mutated!("depth_without_end") { self.published } else { self.published.min(held) };
+        let newest = if seeded!("depth_without_end") { self.published } else { self.published.min(held) };
         self.pending.unwrap_or(newest)
     }
 

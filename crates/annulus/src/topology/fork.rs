@@ -17,7 +17,7 @@ use super::stages::Stages;
 use crate::message::Message;
 use crate::queue::Consumer;
 use crate::spsc::Spsc;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Branches in two: each branch gets every message. `left` and `right` add to their branch, and end it or
@@ -387,7 +387,7 @@ impl ForkPlace {
     // Decision 0076: a zip takes branches of one fork.
     /// The settings behind a zip of ends with these settings. There are at least one.
     fn zipped(&self, ends: &[PartSettings]) -> PartSettings {
-        if ends.iter().any(|end| end.fork != self.fork) && !mutated!("zip_of_any_ends") {
+        if ends.iter().any(|end| end.fork != self.fork) && !seeded!("zip_of_any_ends") {
             self.draft.lock().note(Mistake::Other(BuildError::AnotherFork));
         }
         PartSettings { fork: self.outer, ..ends[0] }

@@ -189,7 +189,7 @@ impl<T: Send + 'static> Input<T> {
                 Ok(()) => return Ok(()),
                 Err(TryPublishError::Closed(message)) => return Err(PublishError(message)),
                 Err(TryPublishError::Full(message))
-                    if matches!(self.way, Way::Unbuilt(_)) || crate::sync::mutated!("input_gives_up") =>
+                    if matches!(self.way, Way::Unbuilt(_)) || crate::sync::seeded!("input_gives_up") =>
                 {
                     return Err(PublishError(message));
                 }

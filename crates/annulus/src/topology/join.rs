@@ -7,7 +7,7 @@ use super::port::{BoxInlet, BoxOutlet, CountedConsumer, Inlet, Outlet};
 use super::readers::WaitPlan;
 use super::timing::Timing;
 use crate::error::RecvError;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::Control;
 
 /// Pairs: the first message of one with the first of the other, and so on.
@@ -55,7 +55,7 @@ impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
     fn receive(&mut self, how: WaitPlan<'_>) -> Result<(A, B), RecvError> {
         self.left.fill(how)?;
         self.right.fill(how)?;
-        if mutated!("zip_crosses") {
+        if seeded!("zip_crosses") {
             self.right.next = None;
             self.right.fill(how)?;
         }
@@ -86,7 +86,7 @@ impl<T> Rows<T> {
     fn take(&mut self) -> Vec<T> {
         let mut row = Vec::with_capacity(self.sides.len());
         let next = self.sides.iter_mut().filter_map(|side| side.next.take());
-        if mutated!("rows_cross") {
+        if seeded!("rows_cross") {
             row.extend(next.rev());
         } else {
             row.extend(next);
@@ -164,7 +164,7 @@ impl<T: Send + 'static> Inlet<T> for Collect<T> {
     }
 
     fn try_receive(&mut self) -> Option<T> {
-        if mutated!("collect_one_by_one") {
+        if seeded!("collect_one_by_one") {
             return None;
         }
         self.take(|inlet| inlet.try_receive().ok_or(())).ok()

@@ -19,7 +19,7 @@ use super::state::PipelineState;
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
 use super::timing::nanoseconds;
 use crate::affinity::thread::{self as pinned, NoThread};
-use crate::sync::{Ordering, fence, mutated, pause};
+use crate::sync::{Ordering, fence, pause, seeded};
 use crate::wait::{Stop, WaitStrategy};
 
 /// A pipeline that runs: the threads of its stages, and what can be done with all of them.
@@ -83,13 +83,13 @@ impl Pipeline {
             if let Err(why) = pipeline.spawn(job, stack_bytes, &gate) {
                 drop(is_open);
                 let stage = pipeline.graph.name(Node::Stage(stage));
-                if !mutated!("build_leaves_threads") {
+                if !seeded!("build_leaves_threads") {
                     let _ = pipeline.join();
                 }
                 return Err(BuildError::no_thread(stage, why));
             }
         }
-        if mutated!("build_leaks") {
+        if seeded!("build_leaks") {
             mem::forget(Arc::clone(&pipeline.shared));
         }
         *is_open = true;
@@ -130,10 +130,10 @@ impl Pipeline {
         let ended = ThreadEnd(Arc::clone(&self.shared));
         let body = move || {
             let _ended = ended;
-            if mutated!("stages_begin_at_once") || *lock(&gate) {
+            if seeded!("stages_begin_at_once") || *lock(&gate) {
                 (job.run)(&context);
             }
-            if !mutated!("stage_waits_for_good") {
+            if !seeded!("stage_waits_for_good") {
                 context.work.ended_ns.set(nanoseconds(begun.elapsed()).max(1));
             }
         };
@@ -161,7 +161,7 @@ impl Pipeline {
     /// ```
     #[doc(alias = "DrainPolicy")]
     pub fn shutdown(&self) {
-        if mutated!("shutdown_aborts") {
+        if seeded!("shutdown_aborts") {
             self.abort();
         }
         self.stop();
@@ -389,7 +389,7 @@ fn numbers(edges: &[EdgeCounters], over: &[bool]) -> Vec<EdgeNumbers> {
         // ring is gone. What its consumer has taken was told before.
         fence(Ordering::Acquire);
         numbers.taken = edge.output.as_ref().and_then(|readers| readers.taken.get().copied());
-        if mutated!("sent_read_last") {
+        if seeded!("sent_read_last") {
             (0..100).for_each(|_| pause());
             numbers.sent = edge.sent.0.get();
         }

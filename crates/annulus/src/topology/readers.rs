@@ -15,7 +15,7 @@ use super::state::PipelineState;
 use crate::Receive;
 use crate::close::Told;
 use crate::error::RecvError;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Control, Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
 
 /// The reading side of a ring, for those who send into it.
@@ -52,7 +52,7 @@ impl Readers {
 
     /// A reader is gone, or the ring is closed: those who send look whether anybody is left.
     fn have_changed(&self) {
-        if !mutated!("stage_sleeps_on") {
+        if !seeded!("stage_sleeps_on") {
             self.writers.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|one| one.wake());
         }
     }
@@ -98,7 +98,7 @@ pub(super) unsafe fn receive<R: Receive>(
     WaitPlan { strategy, is_over }: WaitPlan<'_>,
 ) -> Result<R::Item, RecvError> {
     loop {
-        if lending.control().asked().is_some() && !mutated!("source_never_stops") {
+        if lending.control().asked().is_some() && !seeded!("source_never_stops") {
             pass_on(receiver);
             return Err(RecvError);
         }
@@ -115,7 +115,7 @@ pub(super) unsafe fn receive<R: Receive>(
                 let mut next = unsafe { NextOrStop::new(receiver, lending, is_over) };
                 // Unreached: what a seeded bug does
                 let soon = || std::time::Instant::now().checked_add(core::time::Duration::from_millis(10));
-                let deadline = if mutated!("source_polls") { soon() } else { None };
+                let deadline = if seeded!("source_polls") { soon() } else { None };
                 wait_until(&mut next, strategy, deadline);
             }
         }

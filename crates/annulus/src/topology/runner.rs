@@ -17,7 +17,7 @@ use super::readers::WaitPlan;
 use super::state::PipelineState;
 use super::timing::{Timing, next_most};
 use crate::base::drop_all::end_panic;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// What the thread of a stage needs besides its rings.
@@ -33,7 +33,7 @@ impl Context {
     /// Calls `what`. If that panics, notes it, and returns true.
     fn panics(&self, what: impl FnOnce()) -> bool {
         let Err(payload) = catch_unwind(AssertUnwindSafe(what)) else { return false };
-        if mutated!("stage_closes_first") {
+        if seeded!("stage_closes_first") {
             let (shared, stage, name) = (Arc::clone(&self.shared), self.stage, self.name.clone());
             std::thread::spawn(move || {
                 std::thread::sleep(core::time::Duration::from_millis(50));
@@ -69,7 +69,7 @@ impl<'c, O: ?Sized> Results<'c, O> {
     /// Whether the pipeline was aborted.
     #[inline]
     pub(super) fn is_aborted(&self) -> bool {
-        self.context.shared.abort.is_shutdown() && !mutated!("abort_waits_for_a_batch")
+        self.context.shared.abort.is_shutdown() && !seeded!("abort_waits_for_a_batch")
     }
 
     /// Whether nobody receives the results: for a message that has none.
@@ -78,7 +78,7 @@ impl<'c, O: ?Sized> Results<'c, O> {
     where
         O: Outlet<U>,
     {
-        self.outlet.is_closed() && !mutated!("stage_without_results_goes_on")
+        self.outlet.is_closed() && !seeded!("stage_without_results_goes_on")
     }
 
     /// Sends `result`. Returns false if nobody receives it.
@@ -87,7 +87,7 @@ impl<'c, O: ?Sized> Results<'c, O> {
     where
         O: Outlet<U>,
     {
-        self.outlet.pass(result, &mut self.timing) || mutated!("stage_never_gives_up")
+        self.outlet.pass(result, &mut self.timing) || seeded!("stage_never_gives_up")
     }
 }
 

@@ -12,7 +12,7 @@ use super::readers::{WaitPlan, receive};
 use super::state::PipelineState;
 use crate::Receive;
 use crate::error::RecvError;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Control, Lending, Look};
 
 /// See the module.
@@ -30,7 +30,7 @@ impl<R: Receive> Existing<R> {
 
     /// Counts what nobody but the receiver can tell.
     fn tell_what_is_left(&self) {
-        if !mutated!("source_loss_uncounted") {
+        if !seeded!("source_loss_uncounted") {
             self.counters.lost.set(self.receiver.lost());
         }
         self.counters.left.set(self.receiver.left().unwrap_or(0));
@@ -58,7 +58,7 @@ impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
 
     fn receive_more(&mut self, batch: &mut Vec<R::Item>, most: usize) {
         // One by one where the next receive says that the message before is processed.
-        let most = if self.receiver.is_staged() && !mutated!("source_processed_early") { 1 } else { most };
+        let most = if self.receiver.is_staged() && !seeded!("source_processed_early") { 1 } else { most };
         while batch.len() < most {
             let Some(message) = self.try_receive() else { break };
             batch.push(message);

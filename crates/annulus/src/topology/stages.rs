@@ -18,7 +18,7 @@ use super::step::{Batch, MapStep, mapping};
 use crate::message::Message;
 use crate::queue::{Consumer, InPlace};
 use crate::spsc::Spsc;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// An end of a pipeline that is being built: messages of type `T` come out of it. Each verb adds a stage or a
@@ -549,7 +549,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         match self.upstream {
             UpstreamInlet::MergedWriters(mut writers)
                 if writers.len() == 1
-                    && !(no_input && writers[0].from == Node::Input && !mutated!("input_deals")) =>
+                    && !(no_input && writers[0].from == Node::Input && !seeded!("input_deals")) =>
             {
                 writers.remove(0)
             }

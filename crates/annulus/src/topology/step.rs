@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::port::{Inlet, Outlet};
 use super::runner::{Results, Step};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// One message after the other: the function makes any number of results of it.
 pub(super) struct MapStep<F>(pub(super) F);
@@ -87,7 +87,7 @@ impl<T, U, F: FnMut(&mut [T], &mut Vec<U>)> Step<T, U> for Batch<T, U, F> {
     }
 
     fn finish(&mut self, out: &mut Results<'_, impl Outlet<U> + ?Sized>) {
-        if !mutated!("stage_keeps_results") {
+        if !seeded!("stage_keeps_results") {
             let _ = self.results.drain(..).all(|result| out.send(result));
         }
     }

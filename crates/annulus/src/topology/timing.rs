@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::counters::Work;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// The longest batch.
@@ -94,7 +94,7 @@ impl Drop for Timing<'_> {
 
 /// How long the next batch may be, after one of `count` messages took `time`.
 pub(super) fn next_most(most: usize, count: usize, time: Duration) -> usize {
-    if mutated!("batches_only_grow") {
+    if seeded!("batches_only_grow") {
         return MOST;
     }
     let (time, quick) = (nanoseconds(time).max(1), nanoseconds(QUICK));

@@ -6,7 +6,7 @@
 pub(crate) fn contain(others: impl FnOnce()) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    if crate::sync::mutated!("waker_panics_for_all") {
+    if crate::sync::seeded!("waker_panics_for_all") {
         return others();
     }
     if let Err(panic) = catch_unwind(AssertUnwindSafe(others)) {

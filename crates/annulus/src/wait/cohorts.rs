@@ -35,7 +35,7 @@
 
 use super::Deadline;
 use super::park::{Cohort, Parking};
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, seeded};
 
 /// The threads that sleep on a word, in two cohorts.
 #[repr(C)]
@@ -74,7 +74,7 @@ impl Cohorts {
         self.parking.wait_while(word, value, deadline, cohort);
         self.asleep.fetch_sub(1, Ordering::Relaxed);
         // Relaxed: as at event.owe10.
-        if self.owed[cohort as usize].load(Ordering::Relaxed) != 0 && !mutated!("woken_passes_nothing_on") {
+        if self.owed[cohort as usize].load(Ordering::Relaxed) != 0 && !seeded!("woken_passes_nothing_on") {
             self.wake_others(word, EACH, cohort);
         }
     }
@@ -106,7 +106,7 @@ impl Cohorts {
         let Ok(seen) = owed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) else { return };
         let is_last =
             seen <= count || (self.wake(word, count, cohort) < count && owed.swap(0, Ordering::Relaxed) != 0);
-        if is_last && !mutated!("last_passes_nothing_on") {
+        if is_last && !seeded!("last_passes_nothing_on") {
             self.parking.wake_all(word, cohort);
         }
     }

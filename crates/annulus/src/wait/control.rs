@@ -31,7 +31,7 @@ use std::sync::PoisonError;
 use loom::sync::Mutex;
 
 use super::{EventCount, Look, Source, Wait};
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, ordering, seeded};
 
 /// How a thread is asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ impl Control {
     pub(crate) fn stop(&self, stop: Stop) {
         // Release: pairs with the Acquire of stop.look4: what the caller did before comes before the drain.
         self.asked.fetch_max(stop as u32, ordering!(Release unless "stop_relaxed"));
-        if !mutated!("stop_wakes_nobody") {
+        if !seeded!("stop_wakes_nobody") {
             self.wake();
         }
     }
@@ -159,7 +159,7 @@ impl Lending {
 impl Drop for Lending {
     fn drop(&mut self) {
         // stop.lend5.
-        if self.event.is_some() && !mutated!("event_lent_for_good") {
+        if self.event.is_some() && !seeded!("event_lent_for_good") {
             self.control.lend(None);
         }
     }
@@ -204,14 +204,14 @@ impl<R: Source, F: Fn() -> bool> Wait for NextOrStop<'_, R, F> {
         unsafe { self.lending.lend(event) };
         // If the thread is about to sleep, it has lent the event before it registered there: after a look
         // that changed the event, `wait_until` begins anew.
-        if mutated!("loop_never_sleeps") { Look::Again } else { Look::Nothing }
+        if seeded!("loop_never_sleeps") { Look::Again } else { Look::Nothing }
     }
 }
 
 /// The thread stops, and may have been woken for a message in the place of another reader: so that one is
 /// woken.
 pub(crate) fn pass_on(receiver: &impl Source) {
-    if !mutated!("stop_keeps_the_wake_up") {
+    if !seeded!("stop_keeps_the_wake_up") {
         receiver.event().notify_some(1);
     }
 }

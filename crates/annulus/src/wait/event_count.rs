@@ -97,7 +97,7 @@ use super::other_processes::Remote;
 use super::park::Cohort;
 use super::waiters::Waiters;
 use crate::stats::Counting;
-use crate::sync::{AtomicU32, Ordering, light_fence, mutated};
+use crate::sync::{AtomicU32, Ordering, light_fence, seeded};
 
 /// An eventcount. Any number of sleepers and wakers.
 ///
@@ -162,7 +162,7 @@ const YOUTH: u32 = if cfg!(annulus_loom) { 1 } else { 64 };
 
 /// Of which cohort a thread is that sleeps on this word.
 fn cohort(word: u32) -> Cohort {
-    if word & WAKE_UP == 0 || mutated!("cohorts_are_one") { Cohort::Even } else { Cohort::Odd }
+    if word & WAKE_UP == 0 || seeded!("cohorts_are_one") { Cohort::Even } else { Cohort::Odd }
 }
 
 /// The word of new events, and their youth: the same for all.
@@ -178,7 +178,7 @@ impl NewWord {
             // Unreached: on other systems, and on kernels without membarrier
             return Self { word: FENCE_BOTH_SIDES, youth: 0 };
         }
-        if !fence::begins_young() || mutated!("never_young") {
+        if !fence::begins_young() || seeded!("never_young") {
             // Unreached: for loom
             return Self { word: 0, youth: 0 };
         }
@@ -313,7 +313,7 @@ impl EventCount {
         // Relaxed: the fences decide what it sees.
         let word = self.word.load(Ordering::Relaxed);
         // Mutants: `| with ^`: no bit is in both.
-        if word & (THREAD | ELSEWHERE | Self::CLOSED) != 0 && !mutated!("tasks_hide_others") {
+        if word & (THREAD | ELSEWHERE | Self::CLOSED) != 0 && !seeded!("tasks_hide_others") {
             return Sleepers::More;
         }
         if word & TASK == 0 {

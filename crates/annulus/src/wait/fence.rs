@@ -43,7 +43,7 @@ use std::time::{Duration, Instant};
 use super::Deadline;
 #[cfg(feature = "shm")]
 use crate::sync::light_fence;
-use crate::sync::{Ordering, fence, mutated};
+use crate::sync::{Ordering, fence, seeded};
 
 /// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
 /// is allowed later.
@@ -123,7 +123,7 @@ pub(super) fn heavy(asymmetric: bool) -> bool {
 // Decision 0014: no first sleep registers.
 pub(super) fn heavy_if_registered(asymmetric: bool) -> bool {
     fence(Ordering::SeqCst);
-    if mutated!("sleep_registers") {
+    if seeded!("sleep_registers") {
         register();
     }
     !asymmetric || system::barrier()
@@ -132,7 +132,7 @@ pub(super) fn heavy_if_registered(asymmetric: bool) -> bool {
 /// As [`heavy`], for a caller that can neither do without nor nap, and does not wait for the registration:
 /// where the system refuses the barrier, this [waits](wait_out) in its place.
 pub(super) fn heavy_or_wait(asymmetric: bool) {
-    if mutated!("close_registers") {
+    if seeded!("close_registers") {
         register();
     }
     if !heavy_if_registered(asymmetric) {
@@ -162,7 +162,7 @@ pub(super) fn light_across() {
     // A model has no barrier that reaches another thread. This stands for it: of the two fences, one comes
     // first. So does the barrier, before the waker's store or behind it.
     #[cfg(annulus_loom)]
-    if !mutated!("remote_no_barrier") {
+    if !seeded!("remote_no_barrier") {
         fence(Ordering::SeqCst);
     }
 }
@@ -241,7 +241,7 @@ mod system {
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
     use crate::os::helper_thread;
-    use crate::sync::{AtomicBool, AtomicU32, Ordering, mutated};
+    use crate::sync::{AtomicBool, AtomicU32, Ordering, seeded};
 
     /// Whether the kernel knows the command; the answer never changes within a process.
     // Mutants: `with true`: the same on this system.
@@ -249,7 +249,7 @@ mod system {
         static OFFERED: OnceLock<bool> = OnceLock::new();
         *OFFERED.get_or_init(|| {
             let offered = membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED);
-            if offered && (has_one_thread() || mutated!("ring_registers")) {
+            if offered && (has_one_thread() || seeded!("ring_registers")) {
                 // Unreached: in a process of one thread, and each test has a thread; test system registration
                 register();
             }
@@ -306,7 +306,7 @@ mod system {
         let me = std::process::id();
         // Relaxed: no order depends on it.
         let before = BEGUN_BY.swap(me, Ordering::Relaxed);
-        if mutated!("fence_begun_by_the_parent") { before == 0 } else { before != me }
+        if seeded!("fence_begun_by_the_parent") { before == 0 } else { before != me }
     }
 
     /// A barrier on every core that runs a thread of this process; false where the process has not

@@ -8,7 +8,7 @@ macro_rules! own_strategy {
         $crate::wait::own_strategy!(
             @written $make,
             |$handle| $handle.strategy.unwrap_or($ring),
-            |$handle, strategy| if !$crate::sync::mutated!("handle_strategy_unheard") {
+            |$handle, strategy| if !$crate::sync::seeded!("handle_strategy_unheard") {
                 $handle.strategy = Some(strategy);
             }
         );

@@ -9,7 +9,7 @@
 use core::future::Future;
 
 use super::{Deadline, EventCount, Look, Wait, WaitStrategy, wait_until};
-use crate::sync::{AtomicUsize, Ordering, mutated};
+use crate::sync::{AtomicUsize, Ordering, seeded};
 
 /// A count that is open once it is 0.
 pub(crate) struct Latch {
@@ -54,7 +54,7 @@ impl Latch {
     }
 
     fn wake(&self) {
-        if !mutated!("latch_wakes_nobody") {
+        if !seeded!("latch_wakes_nobody") {
             self.event.notify();
         }
     }

@@ -12,7 +12,7 @@ use core::task::Waker;
 use super::catch_panic::contain;
 use super::waiters::{Ended, OwnedNode, Woken};
 use super::{EventCount, Look, Wait};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// A node among the tasks of an event, and its owner's right to be woken.
 pub(crate) struct Listener {
@@ -85,7 +85,7 @@ impl Listener {
         // SAFETY: the caller's promise.
         unsafe { Self::register_at(listener, event, waker) };
         // (It must not disarm the listener.)
-        let look = if mutated!("listener_no_second_look") { Look::Nothing } else { waiter.poll() };
+        let look = if seeded!("listener_no_second_look") { Look::Nothing } else { waiter.poll() };
         if !matches!(look, Look::Nothing) {
             return (look, Self::disarm(listener));
         }
@@ -203,7 +203,7 @@ impl Listener {
 /// Wakes another waiter at `event`, in place of one that was woken alone and does not use that.
 #[inline]
 pub(super) fn pass_on(event: &EventCount) {
-    if !mutated!("wake_up_kept") {
+    if !seeded!("wake_up_kept") {
         event.notify_some(1);
     }
 }

@@ -86,7 +86,7 @@ use super::waiters::Waiters;
 use crate::os::helper_thread::spawn;
 #[cfg(annulus_loom)]
 use crate::os::helper_thread::spawn_in_model as spawn;
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, seeded};
 
 /// Where threads of several processes sleep, and tasks of this one wait.
 pub(crate) struct Remote {
@@ -257,7 +257,7 @@ impl RemoteWord {
         // remote.sleep1. Release: pairs with the Acquire of remote.wake4. Acquire: pairs with its Release.
         let word = self.word().fetch_or(SLEEPER, Ordering::AcqRel) | SLEEPER;
         // remote.sleep2. Pairs with remote.wake2.
-        let fenced = mutated!("remote_no_sleepers_fence") || fence::heavy_across(self.is_asymmetric);
+        let fenced = seeded!("remote_no_sleepers_fence") || fence::heavy_across(self.is_asymmetric);
         (word, fenced)
     }
 
@@ -288,14 +288,14 @@ impl RemoteWord {
             fence::light_across();
         }
         // remote.wake3. Relaxed: remote.wake2 and remote.sleep2 decide what it sees.
-        if self.word().load(Ordering::Relaxed) & SLEEPER == 0 || mutated!("remote_wakes_nobody") {
+        if self.word().load(Ordering::Relaxed) & SLEEPER == 0 || seeded!("remote_wakes_nobody") {
             // Unreached: a sleeper that goes between two looks of its waker
             return false;
         }
         // remote.wake4. Release: pairs with the Acquire of remote.sleep4. Acquire: pairs with the Release of
         // remote.sleep1.
         self.word().fetch_and(!SLEEPER, Ordering::AcqRel);
-        if !mutated!("remote_word_unchanged") {
+        if !seeded!("remote_word_unchanged") {
             // Relaxed: it goes on the release that the step before began.
             self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
         }
@@ -345,7 +345,7 @@ impl RemoteTasks {
     /// system has no thread, and then it is false: nobody will wake the task.
     fn register(&self) -> bool {
         let has_helper = self.0.has_helper();
-        let is_fenced = mutated!("remote_tasks_unregistered") || self.0.word.register().1;
+        let is_fenced = seeded!("remote_tasks_unregistered") || self.0.word.register().1;
         if !(is_fenced && has_helper) {
             // Unreached: the system refuses a fence, or has no thread to give
             fence::wait_out();
@@ -362,7 +362,7 @@ impl Drop for RemoteTasks {
             helper.is_over = true;
             helper.process == process::id()
         };
-        if is_there && !mutated!("remote_helper_stays") {
+        if is_there && !seeded!("remote_helper_stays") {
             self.0.word.disturb();
         }
     }
@@ -383,7 +383,7 @@ impl RemoteTasksState {
         let seen = self.word.look().number();
         let shared = Arc::clone(self);
         let begun = spawn("annulus wake-up", move || {
-            let late = mutated!("remote_helper_begins_late").then(|| shared.word.look().number());
+            let late = seeded!("remote_helper_begins_late").then(|| shared.word.look().number());
             shared.wake_tasks(late.unwrap_or(seen));
         });
         if begun.is_ok() {
@@ -401,7 +401,7 @@ impl RemoteTasksState {
             if now.number() != seen {
                 seen = now.number();
                 idle_naps = 0;
-                if !mutated!("remote_tasks_not_woken") {
+                if !seeded!("remote_tasks_not_woken") {
                     // helper.wake3.
                     self.wake_all();
                 }
@@ -421,8 +421,7 @@ impl RemoteTasksState {
                 if idle_naps >= IDLE_NAPS && self.ends_idle() {
                     return;
                 }
-            } else if !now.has_sleeper() || ((self.is_gone)() && !mutated!("remote_tasks_wait_for_the_dead"))
-            {
+            } else if !now.has_sleeper() || ((self.is_gone)() && !seeded!("remote_tasks_wait_for_the_dead")) {
                 // (A task that is armed has set the bit, or is about to. If another process took it down and
                 // woke nobody, the tasks look for themselves.)
                 self.wake_all();

@@ -23,7 +23,7 @@ use core::ptr::NonNull;
 use core::task::Waker;
 
 use super::{EventCount, Listener};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// A listener at the event of one ring, whose waker notifies another event.
 pub(crate) struct Relay {
@@ -44,7 +44,7 @@ impl Relay {
     /// The event lives, and stays where it is, as long as the relay.
     pub(crate) unsafe fn set(&mut self, event: NonNull<EventCount>, waker: &Waker) -> bool {
         let is_set = |listener: &Listener| {
-            listener.is_at(event) && (listener.is_armed() || mutated!("relay_set_for_good"))
+            listener.is_at(event) && (listener.is_armed() || seeded!("relay_set_for_good"))
         };
         if self.listener.as_ref().is_some_and(is_set) {
             return false;
@@ -54,6 +54,6 @@ impl Relay {
         Listener::disarm(&mut self.listener);
         // SAFETY: the caller's promise.
         unsafe { Listener::register_at(&mut self.listener, event, waker) };
-        !mutated!("relay_no_second_look")
+        !seeded!("relay_no_second_look")
     }
 }

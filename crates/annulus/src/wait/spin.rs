@@ -12,7 +12,7 @@ use clock::of_a_rest;
 use super::give_way::{GiveWay, give_up_time_slice};
 use super::{EventCount, WaitStrategy};
 use crate::processor::ProcessorWait;
-use crate::sync::{mutated, pause};
+use crate::sync::{pause, seeded};
 
 /// The spinning part of one wait.
 pub(super) struct Spin {
@@ -134,7 +134,7 @@ impl Spin {
 
 #[cfg(feature = "std")]
 fn sleep() -> Turn {
-    if mutated!("block_never_sleeps") { Turn::Spun } else { Turn::Sleep }
+    if seeded!("block_never_sleeps") { Turn::Spun } else { Turn::Sleep }
 }
 
 enum Phase {
@@ -183,7 +183,7 @@ pub(super) fn pauses(count: u32) {
 /// In place of `count` instructions, where a rest takes so many here.
 #[inline(always)]
 fn scaled(count: u32, of_a_rest: u32) -> u32 {
-    if mutated!("pauses_unscaled") { count } else { (count * of_a_rest / REST).max(count.min(1)) }
+    if seeded!("pauses_unscaled") { count } else { (count * of_a_rest / REST).max(count.min(1)) }
 }
 
 /// Nobody measures.

@@ -18,7 +18,7 @@ use futures_core::{FusedStream, Stream};
 
 use super::listener::Listener;
 use super::{Look, Wait};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// How often a poll looks again where it is told to, before it lets other tasks run.
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
@@ -95,7 +95,7 @@ impl<W: Wait> Waiting<W> {
         let (look, _is_owed) = unsafe { Listener::register_and_look(listener, waiter, context.waker()) };
         if matches!(look, Look::Found(_)) {
             self.listener = None;
-            if mutated!("task_drops_its_find") {
+            if seeded!("task_drops_its_find") {
                 context.waker().wake_by_ref();
                 return Look::Nothing;
             }

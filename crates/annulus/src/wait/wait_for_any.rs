@@ -24,7 +24,7 @@ use super::spin::{Spin, Turn};
 use super::wait_until::LAST_LOOKS;
 use super::{EventCount, Wait, WaitStrategy};
 use crate::processor;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// One of the things that a thread waits for.
 ///
@@ -142,7 +142,7 @@ impl dyn Arms + '_ {
 fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize> {
     Sleeper::with(|sleeper| {
         let mut is_again = false;
-        let count = if mutated!("any_registers_one_only") { 1 } else { arms.count() };
+        let count = if seeded!("any_registers_one_only") { 1 } else { arms.count() };
         for index in arms.order(first).take(count) {
             match arms.at(index).register_and_look(sleeper.waker()) {
                 Look::Found(()) => return Some(index),
@@ -161,7 +161,7 @@ fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize>
 
 /// What is there once the time has passed.
 fn last_look(arms: &mut dyn Arms, first: usize) -> Option<usize> {
-    let looks = if mutated!("one_last_look") { 1 } else { LAST_LOOKS };
+    let looks = if seeded!("one_last_look") { 1 } else { LAST_LOOKS };
     for _ in 0..looks {
         match arms.look_at_all(first) {
             Look::Found(index) => return Some(index),
@@ -218,7 +218,7 @@ impl Listening<dyn Arm + '_> {
         (look, is_owed): (Look<()>, bool),
         event: Option<NonNull<EventCount>>,
     ) -> Look<()> {
-        let is_used = self.arm.takes() || mutated!("arm_wake_up_kept");
+        let is_used = self.arm.takes() || seeded!("arm_wake_up_kept");
         if is_owed && matches!(look, Look::Found(())) && !is_used {
             if let Some(event) = event {
                 // SAFETY: the events live as long as the arm (`Arm`).

@@ -11,7 +11,7 @@ use super::poll::{Deadline, Look, has_passed, left};
 use super::spin::{Spin, Turn};
 use super::{EventCount, WaitStrategy, WriterBackoff};
 use crate::processor::{self, BOUND};
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// Somebody who may have to wait.
 pub(crate) trait Wait {
@@ -102,10 +102,10 @@ fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
         let event = core::ptr::from_ref(waiter.event());
         let ticket = waiter.event().register();
         // The second look: a notify that missed the registration came after a store that this poll sees.
-        if !mutated!("event_no_second_look") {
+        if !seeded!("event_no_second_look") {
             match waiter.poll() {
                 Look::Found(found) => return Some(found),
-                Look::Again if !mutated!("lapped_and_asleep") => return None,
+                Look::Again if !seeded!("lapped_and_asleep") => return None,
                 Look::Nothing | Look::Again => {}
             }
         }
@@ -143,7 +143,7 @@ fn watch<W: Wait>(
     let (address, seen) = (core::ptr::from_ref(word), word.load(Ordering::Relaxed));
     // monitor.wait2: the second look. A store that came after the first look, and before monitor.wait1, is
     // what this poll finds.
-    if !mutated!("monitor_no_second_look") {
+    if !seeded!("monitor_no_second_look") {
         match waiter.poll() {
             Look::Found(found) => return Some(found),
             Look::Again => return None,
@@ -152,7 +152,7 @@ fn watch<W: Wait>(
     }
     // Where the second look changed what is waited for, another word may decide.
     if let Some(word) = waiter.watched() {
-        if core::ptr::eq(word, address) || mutated!("monitor_watches_another_word") {
+        if core::ptr::eq(word, address) || seeded!("monitor_watches_another_word") {
             wait_while(word, seen, left(deadline, BOUND));
         }
     }
@@ -178,7 +178,7 @@ pub(crate) fn look_now<W: Wait>(waiter: &mut W) -> Option<W::Found> {
 /// as often as it takes, within reason.
 #[cold]
 fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
-    let looks = if mutated!("one_last_look") { 1 } else { LAST_LOOKS };
+    let looks = if seeded!("one_last_look") { 1 } else { LAST_LOOKS };
     for _ in 0..looks {
         match waiter.poll() {
             Look::Found(found) => return Some(found),

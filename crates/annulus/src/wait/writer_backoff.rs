@@ -3,7 +3,7 @@
 use super::poll::Look;
 use super::spin::{REST, give_way, pauses};
 use super::{Deadline, WaitStrategy};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// A writer at its limit.
 ///
@@ -72,10 +72,10 @@ impl WriterBackoff {
         }
         if free < self.preferred && self.looks_left > 0 {
             self.looks_left -= 1;
-            self.has_stalled = self.too_few == free && !mutated!("stalled_and_goes_on");
+            self.has_stalled = self.too_few == free && !seeded!("stalled_and_goes_on");
             self.too_few = free;
             // Not `Nothing`: a slot is free, and nobody may notify again.
-            return if mutated!("free_slot_and_asleep") { Look::Nothing } else { Look::Again };
+            return if seeded!("free_slot_and_asleep") { Look::Nothing } else { Look::Again };
         }
         Look::Found(found)
     }

@@ -30,7 +30,7 @@ use loom::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 use crate::close::Close;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 use crate::wait::EventCount;
 
 /// The bit of the version that says that no more changes come.
@@ -121,7 +121,7 @@ impl<T> WatchState<T> {
             self.count_change();
         }
         drop(value);
-        if is_told && !mutated!("watch_wakes_nobody") {
+        if is_told && !seeded!("watch_wakes_nobody") {
             self.changed.notify();
         }
         Some((is_told, result))
@@ -148,7 +148,7 @@ impl<T> WatchState<T> {
     pub(super) fn close(&self) {
         // Release: pairs with watch.look2.
         self.version.fetch_or(CLOSED, ordering!(Release unless "watch_close_relaxed"));
-        if !mutated!("watch_close_wakes_nobody") {
+        if !seeded!("watch_close_wakes_nobody") {
             self.changed.notify();
             self.alone.notify();
         }

@@ -8,7 +8,7 @@ use super::{Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::memory::Memory;
 use crate::ring::{Area, Extent, MIN_CAPACITY};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// The smallest capacity in bytes: others are rounded up to it. (Loom's words take steps, so fewer do.)
@@ -146,7 +146,7 @@ impl Builder {
         let too_large = CapacityError::TooLarge { capacity: self.capacity, slot_bytes: 1 };
         let bytes = self.capacity.max(MIN_BYTES).checked_next_power_of_two().ok_or(too_large)?;
         let memory = self.extents.memory_options();
-        let memory = if mutated!("area_memory_unheard") { Memory::default() } else { memory };
+        let memory = if seeded!("area_memory_unheard") { Memory::default() } else { memory };
         let area = Area::new(bytes / size_of::<u64>(), &memory)
             .map_err(|refused| CapacityError::of_block(refused, self.capacity, 1))?;
         let extents = self.extents.with_capacity((bytes / BYTES_PER_RECORD).max(MIN_CAPACITY));

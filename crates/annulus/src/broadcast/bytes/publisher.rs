@@ -8,7 +8,7 @@ use super::{Subscribable, Subscriber};
 use crate::broadcast::subscribable::subscribes;
 use crate::observer::observable;
 use crate::ring::{Area, Extent, Pen};
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::{Closer, broadcast};
 
 /// The writing end of a ring of records, made by [`lossy`](fn@super::lossy).
@@ -65,7 +65,7 @@ impl Publisher {
             return Err(TooLong { len: record.len(), max_len });
         }
         // Where nothing is published any more, nothing may be overwritten.
-        if !self.is_closed() || mutated!("bytes_written_past_close") {
+        if !self.is_closed() || seeded!("bytes_written_past_close") {
             let extent = self.area.write(&mut self.pen, record);
             // A record that comes after a close is dropped.
             let _ = self.extents.put(&extent);

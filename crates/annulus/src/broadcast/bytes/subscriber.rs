@@ -28,7 +28,7 @@ use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Area, Copied, Extent, Frontier};
 use crate::stats::OwnStats;
-use crate::sync::{AtomicU64, mutated};
+use crate::sync::{AtomicU64, seeded};
 #[cfg(feature = "std")]
 use crate::wait::{Choice, Finding, wait_until};
 use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy};
@@ -283,7 +283,7 @@ impl Subscriber {
     fn frontier(&self) -> Frontier {
         let cursor = self.extents.cursor;
         // (The bug goes by the extents only.)
-        if mutated!("bytes_go_on_by_extents") {
+        if seeded!("bytes_go_on_by_extents") {
             return self.extents.shared.ring.frontier(cursor);
         }
         frontier(&self.extents.shared, &self.area, cursor)

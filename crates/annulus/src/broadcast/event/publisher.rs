@@ -22,7 +22,7 @@ use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
-use crate::sync::mutated;
+use crate::sync::seeded;
 #[cfg(feature = "std")]
 use crate::transmit::room::{Alone, AwaitRoom};
 #[cfg(feature = "std")]
@@ -426,7 +426,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 #[inline]
 // Decision 0024: the caller drops it after the publication.
 pub(super) fn replace<T>(event: &mut T, value: T) -> T {
-    if mutated!("event_send_keeps_the_old") { value } else { core::mem::replace(event, value) }
+    if seeded!("event_send_keeps_the_old") { value } else { core::mem::replace(event, value) }
 }
 
 /// An event that was announced, while a closure changes it: if that panics, the announcement is taken back.
@@ -438,7 +438,7 @@ struct Announced<'a, T> {
 impl<T> Drop for Announced<'_, T> {
     #[cold]
     fn drop(&mut self) {
-        if !mutated!("event_stays_announced") {
+        if !seeded!("event_stays_announced") {
             // SAFETY: the handle keeps the ring alive, whose one publisher has announced this event, and has
             // not published it.
             unsafe { self.shared.slots().take_back(self.sequence, self.shared.ring.capacity()) };

@@ -17,7 +17,7 @@ use crate::broadcast::mode::{Lossless, Mode};
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
 use crate::receive::Receive;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::{Look, WaitStrategy};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
@@ -177,7 +177,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
             return Ok(0);
         }
         self.wait()?;
-        let most = if mutated!("event_many_unlimited") { usize::MAX } else { most };
+        let most = if seeded!("event_many_unlimited") { usize::MAX } else { most };
         Ok(self.process_there(most, |event, _| buffer.push(event.clone())))
     }
 

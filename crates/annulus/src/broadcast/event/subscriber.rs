@@ -24,7 +24,7 @@ use crate::receive::batches::{Batches, HasSequence, Lend, Mark};
 use crate::receive::{Numbered, ReceiveRef, Waitable};
 use crate::ring::Owned;
 use crate::stats::OwnStats;
-use crate::sync::{AtomicU64, mutated, unlikely};
+use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
@@ -329,7 +329,7 @@ impl<T: Send + Sync, M: Mode> Passing<'_, T, M> {
     #[inline]
     fn next(&mut self) -> &T {
         let sequence = self.subscriber.cursor.plus(self.count);
-        if mutated!("event_passed_before_it_is_read") {
+        if seeded!("event_passed_before_it_is_read") {
             self.subscriber.pass(1);
         } else {
             self.count += 1;

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::{Field, Kind, Scalar, Schema};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// What a process wrote into a ring that is no message: the first field that has a value which its type does
 /// not have, and that value.
@@ -164,7 +164,7 @@ impl Checked<'_> {
         let number = self.number(scalar, at);
         // (The integer of an enum in Rust has no more bits, and of other integers only 0 is bad.)
         let number = u64::try_from(number & i128::from(u64::MAX)).unwrap_or_default();
-        let number = if mutated!("bad_value_of_another") { 0 } else { number };
+        let number = if seeded!("bad_value_of_another") { 0 } else { number };
         let offset = u32::try_from(at).unwrap_or(u32::MAX);
         BadValue { field: self.field, number, offset, is_signed: scalar.is_signed(), is_hidden: false }
     }

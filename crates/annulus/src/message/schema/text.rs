@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt::{self, Display, Formatter, Write};
 
 use super::{Field, Kind, Schema, Variant, in_order};
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// What of a schema is written.
 #[derive(Clone, Copy)]
@@ -106,7 +106,7 @@ fn fields_in_brackets(fields: &[Field], f: &mut dyn Write, what: Written) -> fmt
         if is_all && !field.comment.is_empty() {
             f.write_char('"')?;
             for letter in field.comment.chars() {
-                if matches!(letter, '"' | '\\') && !mutated!("schema_quotes_stay") {
+                if matches!(letter, '"' | '\\') && !seeded!("schema_quotes_stay") {
                     f.write_char('\\')?;
                 }
                 f.write_char(letter)?;

@@ -7,7 +7,7 @@ use crate::error::CapacityError;
 use crate::memory::Memory;
 use crate::spsc;
 #[cfg(feature = "std")]
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// Settings of a queue of bytes, and the verb that makes it. [`channel`] is the short form.
@@ -52,7 +52,7 @@ impl Builder {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn memory(mut self, memory: Memory) -> Self {
-        if !mutated!("bytes_memory_unheard") {
+        if !seeded!("bytes_memory_unheard") {
             self.words = self.words.memory(memory);
         }
         self
@@ -84,7 +84,7 @@ impl Builder {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn statistics(mut self, on: bool) -> Self {
-        if !mutated!("bytes_statistics_unheard") {
+        if !seeded!("bytes_statistics_unheard") {
             self.words = self.words.statistics(on);
         }
         self

@@ -19,7 +19,7 @@
 
 use core::ptr::NonNull;
 
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Bytes in a word.
 const WORD: usize = size_of::<u64>();
@@ -50,7 +50,7 @@ pub(super) const fn max_len(capacity: usize) -> usize {
 /// How many slots such a ring has: `capacity` bytes, and up to three words more.
 pub(super) fn ring_words(capacity: usize) -> usize {
     let most = 2 * words_of(max_len(capacity)) - 1;
-    if mutated!("ring_one_word_short") { most - 1 } else { most }
+    if seeded!("ring_one_word_short") { most - 1 } else { most }
 }
 
 /// The bytes of a record of `len` bytes.

@@ -12,7 +12,7 @@ use crate::queue::ends::Read;
 use crate::queue::read::ReadEnd;
 use crate::queue::{InPlace, QueueKind, SharedSlice};
 use crate::spsc::Spsc;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// One record, which lies in the ring. Made by [`Consumer::read`](super::Consumer::read) and similar verbs.
 ///
@@ -89,14 +89,14 @@ impl<'c, K: InPlace> Record<'c, K> {
 #[inline]
 pub(super) fn next_len<K: InPlace>(read: &mut K::Read<u64>) -> Option<usize> {
     let (mut first, mut words) = first_word::<K>(read);
-    if first == Some(PADDING) && !mutated!("padding_not_skipped") {
+    if first == Some(PADDING) && !seeded!("padding_not_skipped") {
         // Up to the last slot: the record behind it was sent together with it.
         K::current(read).advance(words);
         (first, words) = first_word::<K>(read);
     }
     // What is known ends with a record, so the whole of it is known.
     let len = first? as usize;
-    if K::ControlBlock::ACROSS && words_of(len) > words && !mutated!("record_of_any_length") {
+    if K::ControlBlock::ACROSS && words_of(len) > words && !seeded!("record_of_any_length") {
         // Another process has written what can't be: nothing behind it can be told apart.
         K::current(read).advance(words);
         read.state().close();

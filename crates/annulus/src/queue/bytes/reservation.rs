@@ -9,7 +9,7 @@ use super::layout::{PADDING, bytes_of, finish, padding_before, words_of};
 use crate::queue::write::WriteEnd;
 use crate::queue::{InPlace, QueueKind};
 use crate::spsc::Spsc;
-use crate::sync::mutated;
+use crate::sync::seeded;
 
 /// Room for one record, which is written in place. Made by
 /// [`Producer::try_reserve`](super::Producer::try_reserve) and similar verbs.
@@ -176,12 +176,12 @@ impl<'p, K: InPlace> Reservation<'p, K> {
     pub(super) fn publish(self, len: usize) -> bool {
         // SAFETY: the slots are `end`'s as long as this borrows it.
         unsafe { finish(self.record, len) };
-        if self.padding > 0 && !mutated!("padding_unmarked") {
+        if self.padding > 0 && !seeded!("padding_unmarked") {
             let slots = self.end.free_slots_behind(0, 1).expect("it is one of those that are left out");
             // SAFETY: a slot of `end`.
             unsafe { slots.cast().write(PADDING) };
         }
-        if mutated!("record_in_two") && self.padding == 0 && len > 0 {
+        if seeded!("record_in_two") && self.padding == 0 && len > 0 {
             // SAFETY: as below, of the header.
             let is_sent = unsafe { self.end.publish_copies(1) };
             // SAFETY: as below, of the rest.

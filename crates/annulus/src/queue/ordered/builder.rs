@@ -6,7 +6,7 @@ use crate::base::common::Common;
 use crate::error::CapacityError;
 use crate::lane::{Cells, ManyToMany, Number, StampedSlot};
 use crate::memory::Memory;
-use crate::sync::mutated;
+use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
 /// Settings of an ordered queue, and the verb that makes it. [`channel`] is the short form.
@@ -67,7 +67,7 @@ impl Builder {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn memory(mut self, memory: Memory) -> Self {
-        if !mutated!("builder_memory_unheard") {
+        if !seeded!("builder_memory_unheard") {
             self.memory = memory;
         }
         self
@@ -77,7 +77,7 @@ impl Builder {
     /// instead. Without this setting it is [`WaitStrategy::default`].
     #[must_use]
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
-        if !mutated!("builder_strategy_unheard") {
+        if !seeded!("builder_strategy_unheard") {
             self.strategy = strategy;
         }
         self

@@ -29,7 +29,7 @@ use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::lane::{Cells, FreeSlot, ManyToMany, Number, Sent, StampedSlot};
 use crate::observer::{Listing, Observe};
 use crate::stats::{Counters, Counting, Stats};
-use crate::sync::{AtomicU64, Ordering, mutated, unlikely};
+use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
 use crate::transmit::in_parts;
 use crate::wait::{
     Deadline, EventCount, Look, NewWord, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots,
@@ -123,14 +123,14 @@ impl<T> State<T> {
     #[cold]
     #[inline(never)]
     fn wake_receivers(&self, first: Number) {
-        let early = mutated!("ordered_counts_early").then(|| self.lane.written_from(first));
+        let early = seeded!("ordered_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of whoever sleeps and of `discard`.
         self.published.fence_fully();
         if self.published.sleepers() == Sleepers::Nobody {
             return;
         }
         // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
-        if self.may_be_closed() && !mutated!("ordered_close_unseen") {
+        if self.may_be_closed() && !seeded!("ordered_close_unseen") {
             // All: one takes this message, and the others see that nothing is left.
             self.published.notify();
             if self.receivers.is_zero() {
@@ -139,7 +139,7 @@ impl<T> State<T> {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.written_from(first));
-        let count = if mutated!("ordered_wakes_one_only") { count.min(1) } else { count };
+        let count = if seeded!("ordered_wakes_one_only") { count.min(1) } else { count };
         self.published.notify_some_fenced(count);
     }
 
@@ -238,14 +238,14 @@ impl<T> State<T> {
     #[inline(never)]
     fn wake_senders(&self, first: Number) {
         let free = first.plus(self.lane.capacity() as u64);
-        let early = mutated!("ordered_counts_early").then(|| self.lane.left_from(free));
+        let early = seeded!("ordered_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with that of another receiver, and with the barrier of whoever sleeps.
         self.released.fence_fully();
         if self.released.sleepers() == Sleepers::Nobody {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));
-        let count = if mutated!("ordered_wakes_one_only") { count.min(1) } else { count };
+        let count = if seeded!("ordered_wakes_one_only") { count.min(1) } else { count };
         self.released.notify_some_fenced(count);
     }
 
@@ -319,10 +319,10 @@ impl<T> State<T> {
         }
         // Relaxed: who sees that the lane is ended (ordered.close2, a Release) sees the flag, too.
         self.published.set_closed(Ordering::Relaxed);
-        if !mutated!("ordered_close_endless") {
+        if !seeded!("ordered_close_endless") {
             self.lane.end();
         }
-        if mutated!("ordered_close_wakes_nobody") {
+        if seeded!("ordered_close_wakes_nobody") {
             return;
         }
         // Where the last sender closes the queue nobody waits for slots, and nobody for messages where the
@@ -373,7 +373,7 @@ impl<T> State<T> {
         if !self.senders.is_zero() {
             self.published.barrier_behind_flag();
         }
-        if !mutated!("ordered_keeps_what_is_left") {
+        if !seeded!("ordered_keeps_what_is_left") {
             drop_all(|| {
                 let Some(claimed) = self.lane.claim(1) else { return false };
                 let _leaving = LeavingSlots { state: self, first: claimed.number() };

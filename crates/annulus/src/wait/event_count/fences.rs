@@ -16,7 +16,7 @@
 //! it is not, because no light waker has a look from before the first sleeper's event.sleep1.
 
 use super::{EventCount, FENCE_BOTH_SIDES, SLEEPER};
-use crate::sync::{Ordering, light_fence, mutated};
+use crate::sync::{Ordering, light_fence, seeded};
 use crate::wait::fence;
 #[cfg(feature = "shm")]
 use crate::wait::other_processes::Remote;
@@ -35,7 +35,7 @@ impl EventCount {
         // Mutants: `& with |`: a fence more.
         // Mutants: `!= with ==`, `& with ^`: only a model sees it: event_no_light_fence.
         if self.word.load(Ordering::Relaxed) & (FENCE_BOTH_SIDES | SLEEPER) != 0 {
-            if !mutated!("event_no_light_fence") {
+            if !seeded!("event_no_light_fence") {
                 fence::full();
             }
             self.grow();
@@ -110,13 +110,13 @@ impl EventCount {
     pub(crate) fn barrier_behind_flag(&self) {
         // Relaxed: not before the word in which the flag was seen (coherence).
         let is_young = self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0;
-        self.barrier_or_wait(!is_young && !mutated!("grown_taken_for_young"));
+        self.barrier_or_wait(!is_young && !seeded!("grown_taken_for_young"));
     }
 
     // Mutants: `with ()`: only a model sees it: end_no_barrier.
     #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
     fn barrier_or_wait(&self, asymmetric: bool) {
-        if mutated!("end_no_barrier") {
+        if seeded!("end_no_barrier") {
             return;
         }
         #[cfg(feature = "shm")]

@@ -4,7 +4,7 @@
 use core::task::Waker;
 
 use super::{EventCount, FENCE_BOTH_SIDES, FENCED, SLEEPER, TASK, THREAD, cohort};
-use crate::sync::{Ordering, mutated, ordering};
+use crate::sync::{Ordering, ordering, seeded};
 use crate::wait::other_processes::Remote;
 use crate::wait::{Deadline, fence, nap_for_tasks};
 
@@ -24,7 +24,7 @@ impl EventCount {
             let (word, fenced) = remote.register();
             return Ticket { word, fenced };
         }
-        self.register_as(THREAD, mutated!("event_no_heavy_fence"))
+        self.register_as(THREAD, seeded!("event_no_heavy_fence"))
     }
 
     /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
@@ -38,7 +38,7 @@ impl EventCount {
     #[inline]
     pub(in crate::wait) fn register_task(&self, waker: &Waker) -> bool {
         // Pairs with event.wake2 of a waker that has found a sleeper's bit, and of one that takes it down.
-        if !mutated!("task_no_fence") {
+        if !seeded!("task_no_fence") {
             fence::full();
         }
         // event.sleep1, which writes nothing where the bits stand since the last one. Acquire: pairs with
@@ -56,7 +56,7 @@ impl EventCount {
     #[cold]
     #[inline(never)]
     fn register_task_anew(&self, waker: &Waker) {
-        let ticket = self.register_as(TASK, mutated!("task_no_heavy_fence"));
+        let ticket = self.register_as(TASK, seeded!("task_no_heavy_fence"));
         if !ticket.fenced && !nap_for_tasks::wake_later(waker) {
             fence::wait_out();
         }
@@ -69,7 +69,7 @@ impl EventCount {
         // before event.sleep3.
         let seen = self.word.fetch_or(kind, ordering!(AcqRel unless "event_fence_of_others_unseen"));
         let word = seen | kind;
-        let others = if mutated!("event_fenced_too_early") { SLEEPER } else { FENCED };
+        let others = if seeded!("event_fenced_too_early") { SLEEPER } else { FENCED };
         if seen & kind != 0 && seen & others != 0 {
             return Ticket { word, fenced: true };
         }

@@ -1,7 +1,7 @@
 //! Waking: all that sleep, or as many as there is something for.
 
 use super::{EventCount, FENCED, SLEEPER, Sleepers, TASK, THREAD, WAKE_UP, WAKE_UP_OF_SOME, YOUTH, cohort};
-use crate::sync::{Ordering, mutated, ordering, unlikely};
+use crate::sync::{Ordering, ordering, seeded, unlikely};
 use crate::wait::{fence, waiters::Waiters};
 
 impl EventCount {
@@ -44,7 +44,7 @@ impl EventCount {
         // with the Release of event.sleep1 of a task, which is found then.
         let ordering = ordering!(AcqRel unless "queue_close_relaxed");
         let seen = self.word.fetch_or(Self::CLOSED, ordering);
-        if mutated!("queue_close_wakes_nobody") {
+        if seeded!("queue_close_wakes_nobody") {
             return;
         }
         // (Those of other processes register elsewhere.)
@@ -107,7 +107,7 @@ impl EventCount {
     /// Wakes all tasks, where `word` was seen. True where others left a wish that fell short.
     #[inline(always)]
     fn wake_tasks_of(&self, tasks: &Waiters, word: u32) -> bool {
-        if mutated!("event_wakes_no_task") {
+        if seeded!("event_wakes_no_task") {
             return false;
         }
         let woken = tasks.wake_all();
@@ -170,7 +170,7 @@ impl EventCount {
     /// event.wake4 and event.wake5, for all threads that sleep.
     fn wake_threads(&self) {
         let sleepers = self.count_wake_up(THREAD);
-        if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
+        if sleepers & THREAD != 0 && !seeded!("event_no_wake") {
             self.threads.wake_all(&self.word, cohort(sleepers));
         }
     }
@@ -184,7 +184,7 @@ impl EventCount {
         // Pairs with the fence of a task that registers and finds the bit: it sees that it is down, or is
         // seen here.
         fence::full();
-        if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") && self.tasks().wake_all().is_short {
+        if sleepers & TASK != 0 && !seeded!("tasks_taken_down_unseen") && self.tasks().wake_all().is_short {
             self.wake();
         }
     }
@@ -214,14 +214,14 @@ impl EventCount {
             return;
         }
         let waiting = (self.threads.asleep() as usize).saturating_add(self.tasks().count());
-        let is_for_all = waiting <= count && !mutated!("event_keeps_its_sleepers");
-        if is_for_all || mutated!("wakes_all") {
+        let is_for_all = waiting <= count && !seeded!("event_keeps_its_sleepers");
+        if is_for_all || seeded!("wakes_all") {
             return self.wake_all();
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         // event.wake5.
         // Decision 0060: the bit stays for the others.
-        if !self.wake_up_to(count, word) && !mutated!("event_keeps_its_sleepers") {
+        if !self.wake_up_to(count, word) && !seeded!("event_keeps_its_sleepers") {
             // event.wake6 and event.wake7.
             self.wake();
         }
@@ -231,7 +231,7 @@ impl EventCount {
     /// were woken, or fewer than another waker left to this thread.
     fn wake_up_to(&self, count: u32, mut word: u32) -> bool {
         if word & THREAD != 0 {
-            word = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
+            word = self.count_wake_up(if seeded!("event_forgets_the_others") { SLEEPER } else { 0 });
         }
         let mut is_short = false;
         let threads = |count| {
@@ -250,7 +250,7 @@ impl EventCount {
             woken.count
         };
         // The number of the wake-up decides who comes first, so that nobody waits for ever.
-        let woken = if word & WAKE_UP_OF_SOME == 0 || mutated!("threads_first") {
+        let woken = if word & WAKE_UP_OF_SOME == 0 || seeded!("threads_first") {
             let woken = threads(count);
             woken + tasks(count - woken)
         } else {
@@ -266,11 +266,11 @@ impl EventCount {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let mut left = seen & !taken_down;
-            if left & SLEEPER == 0 && !mutated!("event_fenced_for_good") {
+            if left & SLEEPER == 0 && !seeded!("event_fenced_for_good") {
                 left &= !FENCED;
             }
             let step = if taken_down & THREAD == 0 { WAKE_UP_OF_SOME } else { WAKE_UP };
-            let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(step) };
+            let next = if seeded!("event_word_unchanged") { seen } else { left.wrapping_add(step) };
             // event.wake4. Release: pairs with the Acquire of event.sleep4. Acquire: pairs with the Release
             // of event.sleep1. A failure means that a sleeper came, or that another waker did this one's
             // work.

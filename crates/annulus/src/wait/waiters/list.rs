@@ -9,7 +9,7 @@ use core::ptr::{self, NonNull};
 use alloc::boxed::Box;
 
 use super::seat::{IDLE, Seat, Taken, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned};
-use crate::sync::{Ordering, UnsafeCell, mutated};
+use crate::sync::{Ordering, UnsafeCell, seeded};
 
 /// What a task has at an event.
 pub(super) struct Node {
@@ -175,7 +175,7 @@ impl List {
     /// The waker of the first node that is armed, if its number is below `end`.
     fn pop(&mut self, outcome: u32, end: u64) -> Option<Taken> {
         loop {
-            let last = mutated!("waiters_without_turns") && outcome == WOKEN_ALONE;
+            let last = seeded!("waiters_without_turns") && outcome == WOKEN_ALONE;
             let node = NonNull::new(if last { self.last } else { self.first })?;
             // SAFETY: what is linked lives.
             let there = unsafe { node.as_ref() };

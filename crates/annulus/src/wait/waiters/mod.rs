@@ -51,7 +51,7 @@ use self::seat::{GONE, Seat, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned, wake};
 use self::task_list::TaskList;
 use super::catch_panic::contain;
 use crate::base::link::Link;
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, seeded};
 
 /// The tasks that wait at one event, for any number of threads.
 // Decision 0070: nobody waits for the list.
@@ -155,7 +155,7 @@ impl Waiters {
             // Unreached: for loom and Miri
             return true;
         }
-        if mutated!("tasks_never_away") {
+        if seeded!("tasks_never_away") {
             return false;
         }
         // Relaxed: a hint. Where two count at once, one is not counted.

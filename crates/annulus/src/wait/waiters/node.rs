@@ -7,7 +7,7 @@ use super::Waiters;
 use super::list::{List, Node};
 use super::seat::{ARMED, Ended, GONE, LISTED, PLACE, QUEUED, Seat, change};
 use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
-use crate::sync::{Ordering, mutated, ordering};
+use crate::sync::{Ordering, ordering, seeded};
 
 /// The place of a task, in the hands of its owner: the event's first seat, or a node of the
 /// list. It does not keep the event alive: see [`take_first_armed`](Waiters::take_first_armed).
@@ -64,7 +64,7 @@ impl Waiters {
         // Others' code, before this thread has a place.
         let own = waker.clone();
         // Decision 0134: one task alone has no list.
-        if (self.listed() == 0 || mutated!("seat_out_of_turn")) && self.first.claim() {
+        if (self.listed() == 0 || seeded!("seat_out_of_turn")) && self.first.claim() {
             return Ok(OwnedNode::first_armed(self, own));
         }
         Err(own)

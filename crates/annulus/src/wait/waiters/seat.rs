@@ -17,7 +17,7 @@
 use core::ptr;
 use core::task::Waker;
 
-use crate::sync::{AtomicU32, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicU32, Ordering, UnsafeCell, ordering, seeded};
 use crate::wait::catch_panic::contain;
 
 /// A place for one task.
@@ -187,11 +187,11 @@ impl Seat {
 
 /// The waker of a seat that its owner had left.
 pub(super) fn abandoned(waker: Option<Waker>) -> Option<Taken> {
-    if mutated!("abandoned_waker_leaks") {
+    if seeded!("abandoned_waker_leaks") {
         core::mem::forget(waker);
         return None;
     }
-    waker.map(|waker| (waker, mutated!("abandoned_counts_as_woken")))
+    waker.map(|waker| (waker, seeded!("abandoned_counts_as_woken")))
 }
 
 /// Wakes a task, if there is one: others' code.

@@ -6,7 +6,7 @@ use core::task::Waker;
 
 use super::list::{List, Node};
 use super::seat::{ARMED, GONE, LISTED, QUEUED, change, wake};
-use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 use crate::wait::catch_panic::contain;
 
 pub(super) struct TaskList {
@@ -200,7 +200,7 @@ impl TaskList {
         }
         let count = woken.min(u64::from(mine)) as u32;
         let is_short = asked.saturating_sub(woken) > u64::from(mine - count);
-        Woken { count, is_any, is_short: is_short && !mutated!("wishes_of_others_unheard") }
+        Woken { count, is_any, is_short: is_short && !seeded!("wishes_of_others_unheard") }
     }
 
     /// See [`Waiters::count`](super::Waiters::count).
