@@ -2,9 +2,9 @@
 //!
 //! A program that has a recorder (for Prometheus, `StatsD` and so on) calls [`export`] once for each ring
 //! that is to be seen, and [`refresh`] as often as the numbers are wanted, for example before each scrape. A
-//! ring needs a name (`named` of its builder); that of a topic of a [bus](crate::bus) has the name of the
-//! topic. [`Observers::list`](crate::Observers::list) has them all, for a program that exports each of them.
-//! The names of the numbers:
+//! ring needs a name (`named` of its builder); a ring of a [bus](crate::bus) has the name of its topic.
+//! [`Observers::list`](crate::Observers::list) has all rings with a name, for a program that exports all of
+//! them. The names of the numbers:
 //!
 //! | name | kind | from | |
 //! | --- | --- | --- | --- |
@@ -132,7 +132,7 @@ fn rings() -> MutexGuard<'static, Rings> {
 /// open. It ends with the ring. If the ring is exported already, this has no effect.
 ///
 /// Returns false, and does nothing, if the ring has no name, or is gone.
-#[allow(clippy::must_use_candidate, reason = "who knows that it has a name need not ask")]
+#[allow(clippy::must_use_candidate, reason = "a caller that knows the ring's name need not ask")]
 pub fn export(observer: &Observer) -> bool {
     let Some(name) = observer.stats().and_then(|stats| stats.name) else {
         return false;
@@ -171,8 +171,8 @@ pub fn describe() {
     describe_gauge!("annulus_rings", Unit::Count, "Rings of this name that there are");
 }
 
-/// Takes a snapshot of each exported ring, and tells the recorder its numbers. The cost is that of so many
-/// [`Stats`]. No effect without a recorder.
+/// Takes a snapshot of each exported ring, and tells the recorder its numbers. The cost is one [`Stats`] for
+/// each ring. No effect without a recorder.
 ///
 /// If two threads refresh at the same time, the recorder may get the older numbers last.
 pub fn refresh() {

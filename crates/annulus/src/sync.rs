@@ -25,7 +25,7 @@ pub(crate) type AtomicU32 = atomic::AtomicU32;
 pub(crate) type AtomicU64 = atomic::AtomicU64;
 pub(crate) type AtomicUsize = atomic::AtomicUsize;
 
-/// Tells who watches (`recorded.rs`) of an access to that many bytes, if this build has such.
+/// Tells the recorder (`recorded.rs`) of an access to so many bytes, in builds that have one.
 macro_rules! tell {
     ($kind:ident, $at:expr, $bytes:expr) => {
         #[cfg(annulus_lines)]

@@ -152,8 +152,8 @@ pub fn current() -> Option<usize> {
 
 /// A thread that is pinned for a while: when this is dropped, the thread may run where it ran before.
 ///
-/// For a thread that makes a ring near its reader, for example, and then goes on with other things. If the
-/// system refuses the old CPUs by then (they were switched off), the thread stays where it is.
+/// For a thread that makes a ring near its reader, for example, and then does other work. If the system
+/// refuses the old CPUs by then (they were switched off), the thread stays where it is.
 ///
 /// Guards of one thread are dropped in the reverse order, as variables are.
 ///
@@ -243,8 +243,8 @@ fn keep_to(cpus: &[usize]) -> Result<(), PinError> {
     Ok(())
 }
 
-/// The error for these `cpus`, which the system refused with `error`. If they have several reasons, it has
-/// that of the first, and the CPUs that share it.
+/// The error for these `cpus`, which the system refused with `error`. If the CPUs were refused for several
+/// reasons, the error has the first one's reason, and all CPUs that share it.
 fn refused(cpus: &[usize], error: &io::Error) -> PinError {
     let machine = sysfs::present_and_online();
     let reason = |cpu: usize| match (error.kind(), &machine) {

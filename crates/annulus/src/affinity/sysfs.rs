@@ -198,7 +198,7 @@ impl Files<'_> {
 /// A cache of a CPU.
 struct Cache {
     level: usize,
-    /// Who shares it.
+    /// The CPUs that share it.
     cpus: Vec<usize>,
 }
 

@@ -27,7 +27,7 @@
 //! to one consumer. A lossless ring is made with a number of seats, which is how many subscribers its
 //! publisher waits for, and a queue of several producers with a number of places. When a process dies, its
 //! seat or its place is free again. Processes meet by a name (`shm::publish`, `shm::subscribe`). A subscriber
-//! that should outlive its publisher is a `NamedSubscriber`, which goes on with the next one.
+//! that should outlive its publisher is a `NamedSubscriber`, which then joins the next one.
 //!
 //! Here prices go to every strategy, and the orders of all strategies go to one gateway:
 //!

@@ -1,12 +1,12 @@
 //! Closing a ring, and stopping threads.
 //!
 //! A ring closes by itself when its last writer is gone. Lossless rings and queues also close when their last
-//! reader is gone. Besides, any ring can be closed from anywhere. What was sent before the close can still be
+//! reader is gone. Any ring can also be closed from anywhere. What was sent before the close can still be
 //! received. No handle waits for a peer that is gone.
 //!
 //! | ring | the writers are gone | the readers are gone |
 //! | --- | --- | --- |
-//! | lossy broadcast | readers receive what is left, then `Closed` | the publisher goes on; nobody listens |
+//! | lossy broadcast | readers receive what is left, then `Closed` | publishing still succeeds; nobody receives |
 //! | lossless broadcast, events | the same | publishing fails and gives the message back |
 //! | queue | the same | sending fails and gives the value back |
 //!

@@ -5,7 +5,7 @@
 //! [benchmarks](https://github.com/annulus-rs/annulus/tree/main/docs/benchmarks) follow these rules.
 //!
 //! 1. **Measure on your machine.** Between cores on two sockets, a message takes several times as long as
-//!    between cores that share a cache. The repository has one command that measures every ring beside its
+//!    between cores that share a cache. The repository has one command that measures every ring next to its
 //!    rivals: `cargo run --release --manifest-path bench/Cargo.toml`.
 //! 2. **Compare in one run, in turns.** Run A, B, A, B, and so on, and compare the pairs. Two runs on two
 //!    days also compare the days.

@@ -12,7 +12,7 @@
 //! | litmus tests | every outcome that C11, `AArch64` and RISC-V allow for a few accesses | anything larger |
 //! | Miri | undefined behaviour, in some executions | most executions |
 //! | stress, conformance, soaks | real threads on a real machine | what this machine does not do |
-//! | model tests, fuzzing | each ring beside a simple model, step by step | interleavings |
+//! | model tests, fuzzing | each ring against a simple model, step by step | interleavings |
 //! | sanitizers | use after free, leaks; data races in queues and the pool | what is not executed; fences |
 //!
 //! # A check that cannot fail proves nothing
@@ -35,14 +35,14 @@
 //!
 //! - Every atomic access names the access that it pairs with. `docs/ORDERING.md` has a row for each, and
 //!   `ci/tidy` compares that page with the code.
-//! - Every `unsafe` block names the invariant that it relies on, and who keeps it.
+//! - Every `unsafe` block names the invariant that it relies on, and what keeps it.
 //! - Your own code needs no `unsafe` to use a ring. The one exception is `Reservation::commit`, for slots
 //!   that you write as uninitialized memory; `write_iter`, `write_slice` and `fill` do the same safely.
 //!
 //! # Try it
 //!
-//! The central promise of a lossy ring is easy to test from outside. A subscriber beside a fast publisher
-//! never sees a message that is half old and half new, and every message is either received or counted:
+//! The central promise of a lossy ring is easy to test from outside. A subscriber of a fast publisher never
+//! sees a message that is half old and half new, and every message is either received or counted:
 //!
 //! ```
 //! const MESSAGES: u64 = 20_000;

@@ -29,8 +29,8 @@
 //!   thread has then made progress, but there is no bound for this one.
 //! - A publisher of a lossless ring looks at all subscribers' cursors twice in each lap, so its steps depend
 //!   on how many there are.
-//! - The value's own code is yours. A queue that moves a `Vec` allocates nothing, but whoever drops the `Vec`
-//!   frees it (below).
+//! - The value's own code is yours. A queue that moves a `Vec` allocates nothing, but the thread that drops
+//!   the `Vec` frees it (below).
 //!
 //! The receiving side of `mpsc` and `mpmc` is not in the table: when it has looked at a quiet producer again
 //! and again, it stops looking there, and asks the system for a barrier before it does. Take `spsc`, a ring
@@ -107,9 +107,9 @@
 //! ```
 //!
 //! A [`pool`](crate::pool) does the same with handles: its buffers are allocated once, and a drop puts one
-//! back on a list. (Some other thread keeps the pool itself: whoever drops the last of it frees the memory.)
-//! In a ring of [events](crate::event) the buffers stay in the ring; change them with `try_publish`, because
-//! `send` drops the value of a lap before.
+//! back on a list. (Let another thread keep the pool itself: the thread that drops the last `BufferPool` or
+//! `Buffer` frees the memory.) In a ring of [events](crate::event) the buffers stay in the ring; change them
+//! with `try_publish`, because `send` drops the value of a lap before.
 //!
 //! Handles are the other thing to drop elsewhere. To drop one may close the ring, wake sleepers, and free the
 //! ring's memory. To make a ring, and most ways to join one, allocate. Give all handles that a callback needs
@@ -124,7 +124,7 @@
 //!   none.
 //! - Names: a [`bus`](crate::bus) looks up topics, and a ring with a name is in a list with a lock, at which
 //!   it is made and dropped. Its messages take no lock.
-//! - `close`, `Closer`, `Shutdown::trigger`: they wake whoever sleeps.
+//! - `close`, `Closer`, `Shutdown::trigger`: they wake all sleepers.
 //! - [`clear_processed`](crate::event::EventPublisher::clear_processed) of an event ring, if what it clears
 //!   is freed by that.
 //!

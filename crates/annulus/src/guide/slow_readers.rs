@@ -14,9 +14,9 @@
 //! A subscriber that falls behind loses the oldest messages. Its next receive says how many:
 //! [`try_recv`](crate::broadcast::Subscriber::try_recv) and
 //! [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) return `Lagged { skipped }` once.
-//! [`recv`](crate::broadcast::Subscriber::recv) counts the loss and goes on, so a loop over `recv` ends only
-//! when the ring is closed. At every moment, `total_received() + total_lagged()` is how far the subscriber
-//! has come.
+//! [`recv`](crate::broadcast::Subscriber::recv) counts the loss and receives the next message, so a loop over
+//! `recv` ends only when the ring is closed. At every moment, `total_received() + total_lagged()` is how far
+//! the subscriber has come.
 //!
 //! ```
 //! use annulus::LossyTryRecvError;
@@ -64,8 +64,8 @@
 //! ```
 //!
 //! One slow subscriber holds up everybody. When it is dropped, also by a panic of its thread, the publisher
-//! goes on. A subscriber that is never dropped (`mem::forget`, a cycle of `Arc`s) holds up the publisher for
-//! ever. Use taps for readers that nobody should wait for.
+//! no longer waits for it. A subscriber that is never dropped (`mem::forget`, a cycle of `Arc`s) holds up the
+//! publisher for ever. Use taps for readers that nobody should wait for.
 //!
 //! Stages make this wait longer: a publisher waits for the last stage of a chain, and each stage waits for
 //! the stages before it.

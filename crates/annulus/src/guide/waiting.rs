@@ -24,17 +24,17 @@
 //! | `publish`, `publish_with`, `publish_batch` | a lossy ring's publisher | overwrites the oldest messages (with many publishers it may wait for one that is writing the same slot) |
 //! | `latest`, `skip_to_latest` | a lossy ring's subscriber | passes what is older than the newest message |
 //! | `peek` | a consumer, an event subscriber | shows the next message, which stays |
-//! | `readable`, `peek_many` | a consumer | shows messages beside each other, which stay |
+//! | `readable`, `peek_many` | a consumer | shows messages that lie next to each other, which stay |
 //! | `readable_shared`, `peek_many_shared` | a consumer | the same, also between processes |
 //! | `advance` | a consumer | drops what was shown |
 //! | `skip`, `consume`, `consume_up_to` | a consumer, a receiver | drops what is there, or hands it to a closure |
 //! | `alloc`, `redeem` | a pool | takes a free buffer, or the buffer of a handle |
 //!
-//! # Who waits
+//! # What can wait
 //!
-//! All who wait do so at the same place of a ring, and by one look the other side learns of all of them:
+//! All waiters of a ring wait at one place, so the other side learns of all of them by one look:
 //!
-//! | who waits | verb | what a message costs its sender, if somebody waits | what it costs while idle |
+//! | what waits | verb | what a message costs its sender, if somebody waits | what it costs while idle |
 //! | --- | --- | --- | --- |
 //! | a thread | `recv`, `recv_timeout`, … | one system call for all threads that sleep (a futex wake) | nothing; if the strategy spins, a core |
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
@@ -48,9 +48,9 @@
 //! a second whether that process is still there.
 //!
 //! If nobody waits, a message costs its sender one look in each case, and no system call. After the wake-up
-//! of a thread in a verb, that is so again until somebody waits. Whoever was woken by a waker (a task, a
-//! descriptor, a select) is expected back: up to 128 sends after its wake-up look for it, as long as they
-//! find nobody. Each of these looks takes several times as long as the plain one, and no system call.
+//! of a thread in a verb, that is so again until somebody waits. A waiter with a waker (a task, a descriptor,
+//! a select) is expected back after its wake-up: up to 128 sends look for it, as long as they find no waiter.
+//! Each of these looks takes several times as long as the plain one, and no system call.
 //!
 //! # Strategies
 //!
@@ -103,10 +103,11 @@
 //! - *If a writer waits for room*, the same holds in the other direction.
 //!
 //! On Linux, the process must register with the kernel for its sleeps. It does so with its first ring, which
-//! takes no time as long as there is one thread. If there are more, it would take milliseconds, so it is done
-//! beside the first sleeps. Until then, a sleeping thread wakes up now and then, a few times in all, and a
-//! thread of the library does so for tasks, selects and descriptors. Nobody waits for the registration.
-//! `annulus::prepare` does it in advance. Call it at the start of `main` if the first ring is made later:
+//! takes no time as long as there is one thread. If there are more, it would take milliseconds, so another
+//! thread does it during the first sleeps. Until then, a sleeping thread wakes up now and then, a few times
+//! in all, and a thread of the library does so for tasks, selects and descriptors. Nobody waits for the
+//! registration. `annulus::prepare` does it in advance. Call it at the start of `main` if the first ring is
+//! made later:
 //!
 //! ```
 //! annulus::prepare();

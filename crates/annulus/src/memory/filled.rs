@@ -1,4 +1,4 @@
-//! [`Filled`]: a block in which units lie beside each other, from its beginning to its end.
+//! [`Filled`]: a block that is full of units, one next to the other.
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -20,7 +20,7 @@ pub(crate) struct Filled<U> {
 
 // SAFETY: the units are dropped where this is, which takes `U: Send`.
 unsafe impl<U: Send> Send for Filled<U> {}
-// SAFETY: a shared reference gives a pointer to the units, and whoever follows it makes promises.
+// SAFETY: a shared reference gives a pointer to the units, and only unsafe code can follow it.
 unsafe impl<U: Send + Sync> Sync for Filled<U> {}
 
 impl<U> Filled<U> {

@@ -2,7 +2,7 @@
 //!
 //! Each builder has a verb `memory`, which takes a [`Memory`]. The slots of the ring (or the slabs of the
 //! pool) then lie in pages that the kernel maps for them alone. Without options they come from the global
-//! allocator. What a ring has beside its slots, such as its positions, comes from the allocator in any case.
+//! allocator. All other memory of a ring, such as its positions, comes from the allocator in any case.
 //!
 //! | option | what it does | what refuses it |
 //! | --- | --- | --- |

@@ -92,8 +92,7 @@ impl Placement {
         self.mapped_bytes
     }
 
-    /// Whether the slots lie in memory that processes share: those of a ring between processes (module
-    /// `shm`).
+    /// Whether the slots lie in memory that processes share, as in a ring between processes (module `shm`).
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.is_shared
@@ -124,7 +123,7 @@ impl Placement {
         self.grants[2]
     }
 
-    /// Whether the slots lie on the NUMA node that was requested, or on that of the reader.
+    /// Whether the slots lie on the NUMA node that was requested, or on the reader's.
     #[must_use]
     pub fn node(&self) -> Grant {
         self.grants[3]

@@ -91,11 +91,11 @@ pub use text::{Text, TextTooLong};
 /// # Packed messages
 ///
 /// A struct with `#[message(packed)]` is packed, and so is every enum. (A fieldless enum with `#[repr(u8)]`
-/// or a similar attribute is not: it lies in the ring as it is. With an alignment beside the integer it
-/// would have padding, so it is packed too.) A packed message is taken apart when it is sent, and put
-/// together again when it is received. In the ring its fields lie side by side, without padding. An enum
-/// takes the number of its variant (one byte, or two if there are more than 256 variants) and the space of
-/// its largest variant. An `Option` takes one byte more than its value.
+/// or a similar attribute is not: it lies in the ring as it is. With an additional `align` it would have
+/// padding, so it is packed too.) A packed message is taken apart when it is sent, and put together again
+/// when it is received. In the ring its fields lie side by side, without padding. An enum takes the number of
+/// its variant (one byte, or two if there are more than 256 variants) and the space of its largest variant.
+/// An `Option` takes one byte more than its value.
 ///
 /// The macro recognizes `Option`s, tuples and arrays by how they are written, so an alias of one is not a
 /// message. (An array of numbers is one by itself.) Only packed types, fieldless enums and structs with
@@ -158,7 +158,7 @@ pub use text::{Text, TextTooLong};
 /// # Names
 ///
 /// Names that begin with `__annulus`, in small letters or in large ones, are the macro's. It uses no other
-/// name that one of yours could meet: not that of a constant, of a variant, nor of a type such as `u8`.
+/// name that could meet one of yours: a constant, a variant, or a type such as `u8` may have any other name.
 ///
 /// # Size
 ///

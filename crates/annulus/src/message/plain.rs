@@ -63,7 +63,7 @@ macro_rules! any_bits {
     };
 }
 
-/// Some bytes are no value: those of a number for which `$is_value` says no.
+/// A type for which some bytes are no value: a number for which `$is_value` says no.
 macro_rules! some_bits {
     ($number:ty, $is_value:expr) => {
         const ANY_BITS: bool = false;
@@ -114,7 +114,7 @@ unsafe impl Plain for char {
     some_bits!(u32, |number| char::from_u32(number).is_some());
 }
 
-/// Integers, and those of them that are not 0.
+/// Integers, and their `NonZero` types.
 macro_rules! integers {
     ($($ty:ty = $scalar:ident),*) => {
         scalars!($($ty = $scalar),*);
@@ -163,7 +163,7 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {
     }
 }
 
-// SAFETY: arrays of bytes, beside each other.
+// SAFETY: arrays of bytes, one after the other.
 unsafe impl<const N: usize> Plain for Text<N> {
     const SCHEMA: &'static Schema = unnamed!(Kind::Text(N));
     const ANY_BITS: bool = false;

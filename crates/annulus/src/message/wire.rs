@@ -1,5 +1,5 @@
-//! What messages that are taken apart are made of in the ring: values beside each other, or one of two, and
-//! never a byte without a value. `annulus_derive` builds its types of these.
+//! The parts of a packed message as it lies in the ring: values one after the other, or one of two, and never
+//! a byte without a value. `annulus_derive` builds its types of these.
 
 use core::any::TypeId;
 use core::mem::{self, MaybeUninit};
@@ -17,7 +17,7 @@ pub struct Both<A, B>(pub A, pub B);
 // SAFETY: both have no uninitialised byte, and packed there is nothing between them or behind them.
 unsafe impl<A: Filled, B: Filled> Filled for Both<A, B> {}
 
-/// As many beside each other.
+/// `N` values, one after the other.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Several<T, const N: usize>(pub [T; N]);
@@ -25,8 +25,8 @@ pub struct Several<T, const N: usize>(pub [T; N]);
 // SAFETY: an array has no byte that is not one of its elements'.
 unsafe impl<T: Filled, const N: usize> Filled for Several<T, N> {}
 
-/// One or the other, or what one of them is made of if it is of this kind again; who has it knows which. What
-/// a shorter one leaves is zero.
+/// One or the other, or what one of them is made of if it is of this kind again; the code that uses it knows
+/// which. What a shorter one leaves is zero.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 pub union Either<A: Copy, B: Copy> {

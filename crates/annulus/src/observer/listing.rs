@@ -1,7 +1,7 @@
 //! [`Listing`]: what a ring that has a name has in the list of them.
 //!
 //! ```text
-//! whoever makes a ring with a name       the last handle of its last side     whoever looks
+//! a builder of a ring with a name        the last handle of its last side     a snapshot
 //! puts an entry into the list            takes the entry's lock               takes the entry's lock
 //!   that points to the ring              it points to nothing                 takes a snapshot, if it points
 //!                                        removes it from the list               to a ring
@@ -86,7 +86,7 @@ impl Listing {
     pub(crate) unsafe fn begin<R: Observe>(&self, ring: &R, sides: usize) {
         let Some(entry) = self.0.as_ref().filter(|_| !seeded!("named_rings_unlisted")) else { return };
         // SAFETY: only a lifetime changes. A thread that follows the pointer comes before the end of the ring
-        // (this function's contract), and touches no message (that of `Observe`), which could end before.
+        // (this function's contract), and touches no message (`Observe`'s contract), which could end before.
         let ring = unsafe {
             transmute::<NonNull<dyn Observe + '_>, NonNull<dyn Observe + 'static>>(NonNull::from(ring))
         };
@@ -127,7 +127,7 @@ impl ListingEntry {
     #[cold]
     #[inline(never)]
     fn side_goes(&self) {
-        // Relaxed: it decides only who calls `end`, and the lock there orders all else.
+        // Relaxed: it decides only which side calls `end`, and the lock there orders all else.
         let left = self.sides.fetch_sub(1, Ordering::Relaxed);
         if left == 1 || seeded!("listing_ends_with_one_side") {
             self.end();

@@ -43,7 +43,7 @@ use crate::stats::Stats;
 /// assert_eq!(observer.stats(), None);
 /// ```
 ///
-/// `Observers` lists those of all rings that have a name.
+/// `Observers` lists the observers of all rings that have a name.
 #[derive(Clone)]
 pub struct Observer {
     ring: RingLink,
@@ -80,8 +80,8 @@ impl Observer {
         }
     }
 
-    /// The numbers of the ring now, or `None` if the ring is gone, with all its handles. The cost, and what
-    /// holds while other threads use the ring, are those of [`Stats`].
+    /// The numbers of the ring now, or `None` if the ring is gone, with all its handles. See [`Stats`] for
+    /// the cost, and for what holds while other threads use the ring.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         self.look(|ring| ring.stats())
@@ -122,16 +122,16 @@ impl fmt::Debug for Observer {
 /// All rings of this process that have a name: a list for a thread that shows them, and has none of their
 /// handles.
 ///
-/// A ring is in it as soon as its builder returns, if the builder gave it a name (`named`). The rings of
-/// a [bus](crate::bus) have names, those of its topics. A ring leaves the list as its last handle goes.
-/// Several rings may have the same name.
+/// A ring is in it as soon as its builder returns, if the builder gave it a name (`named`). The rings of a
+/// [bus](crate::bus) have the names of its topics. A ring leaves the list as its last handle goes. Several
+/// rings may have the same name.
 ///
 /// The list keeps no ring open, and no message alive. Only one moment waits for it: if somebody takes a
 /// snapshot of a ring by it, and the ring's last handle is dropped meanwhile, that drop waits until the
 /// snapshot is there. Sends and receives, clones and other drops never wait for it.
 ///
-/// Rings between processes have names in a directory, too, and whoever looks from another process finds
-/// them there (module `shm`).
+/// Rings between processes have names in a directory, too, and other processes find them there (module
+/// `shm`).
 ///
 /// # Examples
 ///

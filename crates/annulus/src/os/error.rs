@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 /// The error, and what this process was doing: a path, or a call and its values. Its kind stays; the system's
-/// number is that of its [source](Error::source).
+/// number is in its [source](Error::source).
 pub(crate) fn at(step: impl fmt::Display, error: impl Into<io::Error>) -> io::Error {
     let error = error.into();
     let kind = error.kind();

@@ -1,4 +1,4 @@
-//! [`Folder`]: small files beside each other, each locked by the process that made it (Linux).
+//! [`Folder`]: a directory of small files, each locked by the process that made it (Linux).
 
 use std::collections::hash_map::RandomState;
 use std::fs::File;
@@ -28,7 +28,7 @@ use crate::sync::seeded;
 /// A directory that is open: whatever becomes of its path, it stays the same one.
 pub(crate) struct Folder(OwnedFd);
 
-/// Who may do what with a file or a directory.
+/// What each user may do with a file or a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rights {
     pub(crate) owner: u32,
@@ -44,13 +44,13 @@ pub(crate) struct FolderLock<'folder> {
 }
 
 /// A file that is there during a change. The lock of the directory itself is for programs that clean up, and
-/// for users who keep these away by it.
+/// for users that keep these away by it.
 const LOCK: &str = ".lock";
 
 impl Drop for FolderLock<'_> {
     fn drop(&mut self) {
-        // Before the lock ends: whoever gets it then finds out that this was not the file of that name any
-        // more. (Where it may not be removed, it stays the file.)
+        // Before the lock ends: the next process that gets it then finds out that this is not the file of
+        // that name any more. (Where it may not be removed, it stays the file.)
         _ = self.folder.remove(LOCK);
     }
 }
@@ -112,7 +112,7 @@ impl Folder {
 
     /// Makes the directory with this mode, whatever the process's mask.
     fn make(path: &Path, mode: u32) -> Result<(), Errno> {
-        // Under another name until it has its mode: whoever finds it finds it as it stays.
+        // Under another name until it has its mode: a process that finds it finds it with its mode.
         let number = RandomState::new().build_hasher().finish();
         let draft = path.with_file_name(std::format!(".annulus-{number:016x}.draft"));
         mkdirat(CWD, &draft, Mode::from_raw_mode(mode & 0o700))?;
@@ -148,7 +148,7 @@ impl Folder {
         rights(&self.0)
     }
 
-    /// Waits until nobody changes anything. `None` is somebody who takes too long.
+    /// Waits until no process changes anything. `None` if another process takes too long.
     pub(crate) fn lock(&self) -> io::Result<Option<FolderLock<'_>>> {
         let begun = Instant::now();
         loop {
@@ -212,8 +212,9 @@ impl Folder {
         }
     }
 
-    /// Puts a file there under that name, in place of one that may be there, in one step: whoever opens the
-    /// name finds all of the text, and the lock. `draft` is its name until then. It will have `most` bytes.
+    /// Puts a file there under that name, in place of one that may be there, in one step: a process that
+    /// opens the name finds all of the text, and the lock. `draft` is its name until then. It will have
+    /// `most` bytes.
     pub(crate) fn replace(
         &self,
         _lock: &FolderLock<'_>,
@@ -244,8 +245,8 @@ impl Folder {
         written.map(|()| file)
     }
 
-    /// Puts a socket there under that name, in place of what may be there, in one step. Whoever may read in a
-    /// directory of this mode may connect.
+    /// Puts a socket there under that name, in place of what may be there, in one step. A user that may read
+    /// a directory of this mode may connect.
     pub(crate) fn listen(&self, _lock: &FolderLock<'_>, name: &str, mode: u32) -> io::Result<UnixListener> {
         // A path in an address has 107 bytes at most, and a name may have more.
         const DRAFT: &str = ".socket";
@@ -279,8 +280,8 @@ impl Folder {
         Ok(Some(socket))
     }
 
-    /// Gives a file to the group of this directory, where the mode is for a group. (A user who is not in that
-    /// group can't do so: its files are for all or for nobody else.)
+    /// Gives a file to the group of this directory, where the mode is for a group. (A user that is not in
+    /// that group can't do so: its files are for all or for nobody else.)
     fn give_to_group(&self, file: impl AsFd, mode: u32) -> io::Result<()> {
         if mode & 0o070 == 0 {
             return Ok(());

@@ -1,7 +1,8 @@
 //! The locks of an opened file and of its bytes, which end with the process that holds it (Linux).
 //!
-//! It belongs to the opening of the file, and ends with the last descriptor of that: the kernel closes
-//! those of a process that ends, however it ends. A child that a process has forked has its openings, too.
+//! It belongs to the opening of the file, and ends with the opening's last descriptor: the kernel closes the
+//! descriptors of a process that ends, however it ends. A child that a process has forked has its openings,
+//! too.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -17,8 +18,8 @@ pub(crate) fn take(file: impl AsFd) -> io::Result<bool> {
     lock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// Whether another opening of the file has the lock. This disturbs nobody who has it. It must not be asked
-/// by the opening that has it, which would lose it.
+/// Whether another opening of the file has the lock. The holder of the lock does not notice. The opening that
+/// has the lock must not call this: it would lose the lock.
 pub(crate) fn is_taken(file: impl AsFd) -> io::Result<bool> {
     let is_free = lock(&file, FlockOperation::NonBlockingLockShared)?;
     if is_free {

@@ -34,7 +34,7 @@ unsafe impl Send for Reserved {}
 // SAFETY: a shared reference does nothing.
 unsafe impl Sync for Reserved {}
 
-/// Pages beside each other that are mapped. Whoever owns them lends them out.
+/// Consecutive pages that are mapped. Their owner lends them out.
 pub(crate) struct Pages {
     start: NonNull<u8>,
     bytes: usize,
@@ -179,9 +179,9 @@ impl Pages {
 
     /// Has the kernel write a zero to each page; nobody may use them yet.
     ///
-    /// Reserved pages may have run out: those of the node to which this is bound, or those that a control
-    /// group may have. A file in memory may get no more pages, either. A store to a page that is not there
-    /// would end the process then (`SIGBUS`). To a call of the system it is an error (`EFAULT`).
+    /// Reserved pages may have run out, on the node to which this is bound, or for the control group. A file
+    /// in memory may get no more pages, either. A store to a page that is not there would end the process
+    /// then (`SIGBUS`). To a call of the system it is an error (`EFAULT`).
     fn have_each_written(&self) -> Result<(), Code> {
         let code = |error: io::Error| error.raw_os_error().unwrap_or(0);
         let zeroes = fs::File::open("/dev/zero").map_err(code)?;

@@ -20,7 +20,7 @@ const MOVE: libc::c_int = 2;
 /// moved. If it `may_spill`, pages come from other nodes where this one has none left.
 pub(crate) fn bind(pages: &Pages, node: usize, may_spill: bool) -> Result<(), Code> {
     let mut mask = [0_usize; NODES / usize::BITS as usize];
-    // The system says the same of a node that it does not have.
+    // The system returns this error, too, for a node that it does not have.
     let word = mask.get_mut(node / usize::BITS as usize).ok_or(libc::EINVAL)?;
     *word = 1 << (node % usize::BITS as usize);
     let mode = if may_spill { libc::MPOL_PREFERRED } else { libc::MPOL_BIND };

@@ -89,7 +89,7 @@ impl Process {
         Some(false)
     }
 
-    /// Its number in `/proc`, which may show those of another container; `None` if it is not there.
+    /// Its number in `/proc`, which may show the numbers of another container; `None` if it is not there.
     pub(crate) fn number_in_proc(&self) -> Option<u32> {
         let about = fs::read(std::format!("/proc/self/fdinfo/{}", self.0.as_raw_fd())).ok()?;
         let number = str::from_utf8(&about).ok()?.lines().find_map(|line| line.strip_prefix("Pid:"))?;

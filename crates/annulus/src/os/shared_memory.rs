@@ -31,7 +31,7 @@ pub(crate) struct SharedMemory {
     fd: OwnedFd,
 }
 
-/// Who may write to shared memory.
+/// Which processes may write to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Every process that has its descriptor.

@@ -64,7 +64,7 @@ pub struct Buffer {
     was_in_handle: bool,
 }
 
-// SAFETY: whoever has the buffer has the slab, on whichever thread; what the buffer points to is `Sync`.
+// SAFETY: the thread that has the buffer has the slab alone; what the buffer points to is `Sync`.
 unsafe impl Send for Buffer {}
 // SAFETY: a shared buffer lets threads read bytes, nothing else.
 unsafe impl Sync for Buffer {}

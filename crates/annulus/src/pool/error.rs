@@ -13,7 +13,7 @@ pub enum PoolError {
     EmptySlab,
     /// A pool needs at least one slab.
     NoSlab,
-    /// That many slabs have no room in a 4-byte handle beside a generation of 8 bits.
+    /// A 4-byte handle has no room for the index of so many slabs and a generation of 8 bits.
     TooMany {
         /// What was asked for.
         count: usize,
@@ -66,7 +66,7 @@ pub enum HandleError {
         slab: usize,
         /// The generation in the handle.
         generation: u32,
-        /// The generation of the slab: that of the handle that is out, or of the slab's next handle.
+        /// The generation of the slab: its handle's, if one is out, or else its next handle's.
         current: u32,
     },
     /// No handle of this slab is out. Its next handle would look like this one.

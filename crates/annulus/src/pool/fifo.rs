@@ -3,8 +3,8 @@
 //!
 //! A bounded queue of indexes without locks, after Shann, Huang, Chen, "A practical nonblocking queue
 //! algorithm using compare-and-swap" (ICPADS 2000): the compare-exchange of a slot decides, and `head` and
-//! `tail` follow it, moved on by whoever finds them behind. There are more slots than slabs, so it is never
-//! full.
+//! `tail` follow it, moved on by the first thread that finds them behind. There are more slots than slabs, so
+//! it is never full.
 //!
 //! ```text
 //!  63                     32 31                      0
@@ -23,7 +23,7 @@
 //! may end the pool. So it leaves the tail to the next push.
 //!
 //! *Why an empty slot at the head means an empty list.* A push to a later position moved the tail past this
-//! one, so it came after the push to this one, and whoever knows of the one knows of the other.
+//! one, so it came after the push to this one, and a thread that sees the later one sees this one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -42,7 +42,7 @@ impl FifoEnd {
     #[inline]
     fn look(&self) -> u64 {
         // Acquire: fifo.pop1 and fifo.push1 pair with fifo.pop4 and fifo.push3, so the slots before this
-        // position are seen as they were for whoever moved on.
+        // position are seen as the thread that moved the position saw them.
         self.0.load(Ordering::Acquire)
     }
 
@@ -108,7 +108,7 @@ impl Fifo {
     /// fifo.pop2, fifo.push2.
     #[inline]
     fn look(&self, position: u64) -> SeenSlot {
-        // Acquire: pairs with fifo.push4, so who takes the slab sees what its last owner did.
+        // Acquire: pairs with fifo.push4, so the thread that takes the slab sees what its last owner did.
         SeenSlot(self.slot(position).load(ordering!(Acquire unless "fifo_look_relaxed")))
     }
 

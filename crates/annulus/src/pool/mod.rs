@@ -71,12 +71,12 @@
 //! Generations begin at random numbers, but they follow each other, so one handle of a slab tells what the
 //! next one will be. They find mistakes. They do not keep secrets.
 //!
-//! A wrong handle that is accepted takes the slab away from the holder of the right one, who then gets the
+//! A wrong handle that is accepted takes the slab away from the holder of the right one, which then gets the
 //! error. Even then the slab has one owner: memory safety does not depend on any of this.
 //!
 //! # How it is done
 //!
-//! The free list is a Treiber stack of indexes (R. K. Treiber, 1986) with a 32-bit tag beside the top. Each
+//! The free list is a Treiber stack of indexes (R. K. Treiber, 1986) with a 32-bit tag next to the top. Each
 //! change increments the tag, as IBM's manuals taught against the ABA problem. To be fooled, a thread would
 //! have to stand still inside one `alloc` while others make exactly a multiple of 2^32 changes. The list is
 //! last in, first out, so a slab that is used again is often still in the cache.

@@ -13,7 +13,8 @@ use crate::sync::UnsafeCell;
 
 const LINE_BYTES: usize = 64;
 
-/// A block of initialised bytes. Who may touch which of them is for others to decide: here are only pointers.
+/// A block of initialised bytes. It hands out pointers only; the pool's callers decide which thread may use
+/// which slab.
 pub(super) struct Slabs {
     /// Of all slabs, and not a slice: slabs that are borrowed at the same time do not invalidate each other.
     block: Block,
@@ -27,8 +28,8 @@ pub(super) struct Slabs {
 
 // SAFETY: bytes, and the only pointer to them.
 unsafe impl Send for Slabs {}
-// SAFETY: a shared reference reaches the bytes by unsafe functions only, whose callers see to it that who
-// writes is alone.
+// SAFETY: a shared reference reaches the bytes by unsafe functions only, whose callers make sure that a
+// writer has the bytes alone.
 unsafe impl Sync for Slabs {}
 
 impl Slabs {

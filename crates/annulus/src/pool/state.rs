@@ -6,12 +6,12 @@
 //! are all there will be.
 //!
 //! ```text
-//! pool.close1  both lists := closed slabs pushed before are in the list; who pushes later sees it
+//! pool.close1  both lists := closed slabs pushed before are in the list; a later push sees it
 //! pool.close2  mark those in the list
 //! pool.close3  mark all others      one that is neither in the list nor in a handle has a buffer, which will see
 //!                               the mark, or pool.close1
 //! pool.close4  present := how many buffers that are, less one for each that has ended since;
-//!                               who makes it zero frees the memory
+//!                               the thread that makes it zero frees the memory
 //! ```
 //!
 //! `present` begins at one for each slab and one for the pool, so a buffer that ends between pool.close1 and

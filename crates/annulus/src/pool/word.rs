@@ -1,4 +1,5 @@
-//! One atomic word for each slab: who has the slab, and the generation of its handles.
+//! One atomic word for each slab: where the slab is (free, owned, in a handle), and the generation of its
+//! handles.
 //!
 //! ```text
 //!            alloc                    into_handle                 redeem
@@ -13,8 +14,8 @@
 //!
 //! The link of a free slab is the index of the next free one, or `END`. `OWNED`, `IN_HANDLE` and `ORPHANED`
 //! are links that no index reaches. The one step for which threads race is out of a handle: one
-//! compare-exchange of the whole word, so of all who hold the handle one wins, and afterwards the generation
-//! is another. Every other step is made by the slab's only owner.
+//! compare-exchange of the whole word, so of all threads that hold the handle one wins, and afterwards the
+//! generation is another. Every other step is made by the slab's only owner.
 
 use crate::base::free_list::END;
 use crate::sync::{AtomicU64, Ordering, ordering, seeded};
@@ -72,7 +73,7 @@ impl SlabWord {
         self.0.store(pack(next, generation), Ordering::Relaxed);
     }
 
-    /// By the owner, who has just taken the slab off the free list.
+    /// Called by the owner, which has just taken the slab off the free list.
     #[inline]
     pub(super) fn set_owned(&self) {
         self.set_link(OWNED);
@@ -86,15 +87,16 @@ impl SlabWord {
     pub(super) fn hand_out(&self) -> Option<u32> {
         // Relaxed: the generation changes in `redeem` only, and nobody can redeem what is owned.
         let generation = self.0.load(Ordering::Relaxed) as u32;
-        // Release: pairs with the Acquire of pool.redeem2 and of pool.close3, so who has the slab next sees
-        // what the owner wrote. A swap rather than a store: of this and pool.close3 one sees the other.
+        // Release: pairs with the Acquire of pool.redeem2 and of pool.close3, so the slab's next owner sees
+        // what this one wrote. A swap rather than a store: of this and pool.close3 one sees the other.
         let before =
             self.0.swap(pack(IN_HANDLE, generation), ordering!(Release unless "pool_handle_relaxed"));
         (link_of(before) != ORPHANED).then_some(generation)
     }
 
-    /// pool.redeem2, by anybody: out of the handle of `generation`, to be at `next` afterwards. One of all
-    /// who try gets `Ok`, and is the owner; the others learn the slab's generation.
+    /// pool.redeem2, by any thread: takes the slab out of the handle of `generation`, to be at `next`
+    /// afterwards. One of the threads that try gets `Ok`, and is the owner; the others get the slab's
+    /// generation.
     #[inline]
     pub(super) fn redeem(&self, generation: u32, next: u32) -> Result<(), u32> {
         let next = if seeded!("pool_generation_stays") { generation } else { next };
@@ -119,8 +121,8 @@ impl SlabWord {
         exchanged.map(drop).map_err(|seen| seen as u32)
     }
 
-    /// pool.close2, by whoever closes the pool, of a slab in the free list: nobody has it. Returns what
-    /// followed.
+    /// pool.close2, by the thread that closes the pool, of a slab in the free list, which has no owner.
+    /// Returns the next slab of the list.
     pub(super) fn bury(&self) -> u32 {
         // Relaxed: the slab came with pool.close1 (Acquire), and has no owner.
         let next = link_of(self.0.load(Ordering::Relaxed));
@@ -128,8 +130,8 @@ impl SlabWord {
         next
     }
 
-    /// pool.close3, by whoever closes the pool: tells the slab's `Buffer`, if there is one, that it is on its
-    /// own. Returns whether there is.
+    /// pool.close3, by the thread that closes the pool: tells the slab's `Buffer`, if there is one, that the
+    /// pool is gone. Returns whether there is.
     pub(super) fn orphan(&self) -> bool {
         // Acquire: pairs with the Release of pool.give1. Either pool.give1 comes first, then nobody has the
         // slab, and what was done with it comes before the end of its memory; or pool.close3 comes first,

@@ -58,7 +58,7 @@ impl ProcessorWait {
         {
             /// 0, or one more than the index in `ALL`.
             static ASKED: AtomicU32 = AtomicU32::new(0);
-            // Relaxed: whoever asks gets the same answer.
+            // Relaxed: each thread that asks gets the same answer.
             match ASKED.load(Ordering::Relaxed).checked_sub(1) {
                 Some(at) => ALL[at as usize],
                 None => ask(&ASKED),

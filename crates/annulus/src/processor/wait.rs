@@ -1,7 +1,7 @@
 //! [`wait_while`]: the processor waits as long as a word does not change.
 //!
 //! ```text
-//! waiter                                             whoever it waits for
+//! waiter                                             the thread that it waits for
 //! monitor.wait1  seen := the word      Relaxed       its store to the word (slot.w4, lane.send3 …)
 //! monitor.wait2  poll: nothing is there
 //! monitor.wait3  watch the line of the word
@@ -31,7 +31,7 @@ use crate::sync::AtomicU64;
 pub(crate) const BOUND: Duration = Duration::from_micros(100);
 
 /// monitor.wait3 to monitor.wait5: waits while `word` is `seen`, for `bound` at most, or for [`BOUND`] where
-/// that is shorter. May return at any time. (Of a `WFE` the bound is that of the event stream.)
+/// that is shorter. May return at any time. (A `WFE` is bounded by the event stream instead.)
 pub(crate) fn wait_while(word: &AtomicU64, seen: u64, bound: Duration) {
     let nanos = bound.min(BOUND).as_nanos() as u32;
     instructions::wait_while(ProcessorWait::of_this_processor(), word, seen, nanos);

@@ -1,7 +1,7 @@
 //! Rings between processes whose messages have a size that is known at run time: for the library in C.
 //!
 //! They are the same rings, byte for byte: the process on the other side may know the type. A slot of a queue
-//! is a byte of a message here, and whoever uses the handles sends and receives whole messages only.
+//! is one byte of a message here, and the handles are used to send and receive whole messages only.
 // Decision 0129: what is converted, and where.
 
 use super::broadcast::{Accepted, AcceptedLossless};

@@ -37,10 +37,10 @@ pub use crate::broadcast::{Awaited, Foreign};
 
 /// Makes a lossy ring that other processes can subscribe to.
 ///
-/// The handles are those of [`Builder::lossy`], with the same verbs. The [`Invitation`] is for the other
+/// The handles have the types and verbs that [`Builder::lossy`] returns. The [`Invitation`] is for the other
 /// processes: send it through a Unix socket. They can't write to the ring, so none of them can harm the
-/// publisher or another subscriber. The most that one of them can do is to keep a wake-up from the others:
-/// a thread then looks by itself after 50 ms, a task with the next message.
+/// publisher or another subscriber. The most that one of them can do is to keep a wake-up from the others: a
+/// thread then looks by itself after 50 ms, a task with the next message.
 ///
 /// The publisher publishes as in one process, but it looks at one more word with each message (or each 64
 /// messages of a batch). A wake-up of a sleeping process is one system call for all of them.
@@ -51,8 +51,8 @@ pub use crate::broadcast::{Awaited, Foreign};
 ///
 /// Nobody counts the subscribers of other processes, since they say nothing:
 /// [`subscriber_count`](Publisher::subscriber_count) and
-/// [`wait_for_subscribers`](Publisher::wait_for_subscribers) are about those of this process. A publisher
-/// that is to wait for others has a [`lossless`] ring, or another way to hear from them.
+/// [`wait_for_subscribers`](Publisher::wait_for_subscribers) count only the subscribers of this process. A
+/// publisher that is to wait for others has a [`lossless`] ring, or another way to hear from them.
 ///
 /// The ring ends when the publisher is dropped or [closed](Publisher::close), and when its process ends.
 ///
@@ -265,16 +265,16 @@ pub struct Accepted<T> {
     memory: Arc<PlacedMemory>,
     /// The first message.
     start: u64,
-    /// Of several publishers: who is there.
+    /// If the ring has several publishers: the table of them.
     fellows: Option<Arc<Table>>,
 }
 
 impl<T: Message> Accepted<T> {
     /// What makes subscribers, as many as you like, on any thread of this process.
     ///
-    /// Their verbs are those of subscribers in one process. A receive returns `Closed` when the publisher has
-    /// closed the ring, and also when its process has ended without that: in both cases after all messages
-    /// that are whole. [`publisher`](Self::publisher) tells which.
+    /// They have the same verbs as subscribers of a ring in one process. A receive returns `Closed` when the
+    /// publisher has closed the ring, and also when its process has ended without that: in both cases after
+    /// all messages that are whole. [`publisher`](Self::publisher) tells which.
     ///
     /// A task that waits, a notifier, and a thread that waits for several handles are woken, too: by a thread
     /// of this process, which begins with the first of them (see [`shm`](crate::shm#tasks)).
@@ -283,8 +283,8 @@ impl<T: Message> Accepted<T> {
         &self.subscribable
     }
 
-    /// With this, one subscriber of this process shows where it stands to whoever looks at the ring. It takes
-    /// a descriptor.
+    /// With this, one subscriber of this process shows its position to processes that observe the ring. It
+    /// takes a descriptor.
     ///
     /// # Errors
     ///
@@ -346,9 +346,9 @@ const MOST_SEATS: usize = 1024;
 
 /// Makes a lossless ring for subscribers of other processes.
 ///
-/// The publisher is that of [`Builder::lossless`], with the same verbs. It waits for the slowest subscriber
-/// that has one of the ring's `seats`, and never while nobody has one. The [`Invitation`] is for the
-/// processes that subscribe: see [`accept_lossless`](Invitation::accept_lossless). (A subscriber of the
+/// The publisher has the type and the verbs that [`Builder::lossless`] returns. It waits for the slowest
+/// subscriber that has one of the ring's `seats`, and never while nobody has one. The [`Invitation`] is for
+/// the processes that subscribe: see [`accept_lossless`](Invitation::accept_lossless). (A subscriber of the
 /// publisher's own process accepts it, too.)
 ///
 /// When the process of a subscriber ends without a drop, its seat is free: the kernel tells that it is gone.
@@ -456,8 +456,8 @@ impl<T: Message> AcceptedLossless<T> {
     ///
     /// # Errors
     ///
-    /// [`NoSeat`]: all are taken. So is that of a process that has died, for the moment in which the
-    /// publisher frees it: another try finds it.
+    /// [`NoSeat`]: all seats are taken. The seat of a process that has died counts as taken until the
+    /// publisher has freed it; try again after a moment.
     pub fn subscribe(&self) -> Result<Subscriber<T, Awaited>, NoSeat> {
         self.join(false)
     }
@@ -525,8 +525,8 @@ impl fmt::Display for NoSeat {
 
 impl Error for NoSeat {}
 
-/// The lock of seat n is that of byte n of the page. The kernel knows which opening has it; which thread of
-/// this process, this knows.
+/// The lock of seat n is the lock of byte n of the page. The kernel knows which opening of the file holds it.
+/// This type knows which thread of this process holds it.
 pub(super) struct PageLocks {
     page: Arc<SharedMemory>,
     /// Of this opening. (A lock that an opening has, it can take again.)
@@ -568,18 +568,19 @@ impl SeatLocks for PageLocks {
     }
 }
 
-// Where a lossy subscriber stands, for whoever looks from outside.
+// The position of a lossy subscriber, for other processes.
 //
 // The kernel shows the position of each opening of a file, as `lseek` has set it, in `/proc/PID/fdinfo`.
 // Nothing reads or writes a ring at a position. So the position of an opening that nobody else has is a
 // number that its process can show: it needs no memory, it ends with the process, and nobody else's work
 // depends on it.
 
-/// Shows where a lossy subscriber stands to whoever looks at the ring, `annulus top` for example.
+/// Shows the position of a lossy subscriber to other processes that observe the ring, `annulus top` for
+/// example.
 ///
-/// A lossy subscriber writes nothing that another process can read, so how far it is behind is not known
-/// elsewhere. Who wants it to be known calls [`set`](Self::set) now and then: once in so many messages, and
-/// before it waits. What others see is as old as the last call.
+/// A lossy subscriber writes nothing that another process can read, so no other process knows how far it is
+/// behind. To show it, call [`set`](Self::set) now and then: once in so many messages, and before the
+/// subscriber waits. What others see is as old as the last call.
 ///
 /// Each subscriber has a mark of its own, from [`Accepted::mark`](super::broadcast::Accepted::mark). A mark
 /// is a descriptor. It ends with its drop, or with the process. The publisher and other subscribers know
@@ -624,7 +625,7 @@ impl Mark {
 
     /// Shows that the subscriber's cursor is there. One system call, which waits for nobody.
     pub fn set(&self, cursor: u64) {
-        // Position 0 is that of an opening which shows nothing.
+        // Position 0 means that this opening shows nothing.
         let position = cursor.saturating_sub(self.start).saturating_add(1).min(i64::MAX as u64);
         // No position of a file in memory is refused.
         let _ = (&self.opening).seek(SeekFrom::Start(position));

@@ -72,8 +72,8 @@ pub fn producer(
 
 /// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].
 ///
-/// A queue has one consumer. When that is gone, another process may become the consumer, and goes on where
-/// the first one stood.
+/// A queue has one consumer. When that is gone, another process may become the consumer, and continues at the
+/// first one's position.
 ///
 /// See [`producer`] for an example.
 ///

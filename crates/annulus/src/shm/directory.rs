@@ -131,22 +131,22 @@ impl Directory {
     /// with this mode, whatever the process's `umask`.
     ///
     /// The files in it belong to the group of the directory. So make one for a group with that group, and let
-    /// each process of the group open it with its mode: `install -d -g traders -m 2770 /dev/shm/traders`.
-    /// Whoever may write to a directory may also remove names from it, unless it has the sticky bit, which
+    /// each process of the group open it with its mode: `install -d -g traders -m 2770 /dev/shm/traders`. A
+    /// user that may write to a directory may also remove names from it, unless it has the sticky bit, which
     /// one adds by `chmod`.
     ///
     /// The kernel shows a process's descriptors only to its own user, and by its own process numbers. So
-    /// where the mode gives others something, each name has a socket beside its file, and its process has a
-    /// thread for each name, `annulus names`, which sends the ring's descriptors to whoever connects. Who may
-    /// read in the directory may do so, from another container, too. A process that is stopped (`SIGSTOP`)
-    /// does not answer: see [`NameError::NoAnswer`].
+    /// where the mode gives others something, each name has a socket next to its file, and its process has a
+    /// thread for each name, `annulus names`, which sends the ring's descriptors to each process that
+    /// connects. Each process that may read the directory may connect, from another container, too. A process
+    /// that is stopped (`SIGSTOP`) does not answer: see [`NameError::NoAnswer`].
     ///
     /// In a directory of one user's alone, only a process that is protected when it gives a name has such a
     /// socket: one with capabilities (`setcap`), or one that may not be dumped (`prctl`). The kernel hides
     /// its descriptors from its own user, too.
     ///
-    /// What a process can do by these descriptors is said [here](super#what-a-process-can-do-to-another-one):
-    /// it is the same for all users who may connect.
+    /// What a process can do by these descriptors is said [here](super#what-a-process-can-do-to-another-one).
+    /// It is the same for all users that may connect.
     ///
     /// ```
     /// use annulus::shm::Directory;
@@ -186,7 +186,7 @@ impl Directory {
         }
     }
 
-    // Decision 0107: who waits for a name goes by the path.
+    // Decision 0107: a wait for a name goes by the path.
     /// The directory that has its path now, if that is another one: this one was removed or moved, and
     /// somebody has made another. `None` also while there is none.
     pub(super) fn successor(&self) -> Result<Option<Self>, DirectoryError> {
@@ -257,7 +257,7 @@ impl Directory {
             }
             _ => {}
         }
-        // First: whoever finds the name finds the socket.
+        // The socket comes before the name, so a process that finds the name finds the socket.
         let socket = self.names.answer(&lock, name, [&fd, page.as_ref().unwrap_or(&fd)]).map_err(system)?;
         let given = self.names.give(&lock, name, &record);
         if given.is_err() {
@@ -297,8 +297,8 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// `TimedOut`, and those of [`find`](Self::find) but `NotFound` and `Dead`. `System` if what is at the
-    /// path now can't be used: see [`with_mode`](Self::with_mode).
+    /// `TimedOut`, and the errors of [`find`](Self::find) except `NotFound` and `Dead`. `System` if what is
+    /// at the path now can't be used: see [`with_mode`](Self::with_mode).
     pub fn wait_for(&self, name: &str, timeout: Option<Duration>) -> Result<NamedRing, NameError> {
         // (A sum that no clock reaches is for ever.)
         self.wait_until(name, timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
@@ -355,8 +355,8 @@ impl Directory {
         Ok(entries)
     }
 
-    /// Removes a name that a dead process left; with `force`, that of a ring that is alive, too. Those who
-    /// have the ring go on.
+    /// Removes a name that a dead process left; with `force`, also the name of a ring that is alive.
+    /// Processes that have joined the ring keep using it.
     ///
     /// # Errors
     ///
@@ -571,7 +571,7 @@ impl NamedRing {
     }
 
     /// A descriptor of this part. Where the process is asked for it, `TimedOut` at `until` (`None` is as long
-    /// as an answer may take): then it can be tried again, and goes on to wait for the same answer.
+    /// as an answer may take): then it can be called again, to wait for the same answer.
     pub(super) fn open(
         &self,
         part: Part,

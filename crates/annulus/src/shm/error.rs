@@ -101,7 +101,7 @@ pub enum AttachError {
         /// What it says.
         value: u64,
     },
-    /// The page where its processes sleep is that of another ring. The two descriptors did not come from one
+    /// The page where its processes sleep belongs to another ring. The two descriptors did not come from one
     /// [`Invitation`](super::Invitation).
     Page {
         /// The number by which the page names its ring.
@@ -162,7 +162,7 @@ impl fmt::Display for AttachError {
             }
             Self::Page { found, wanted } => write!(
                 f,
-                "the sleepers' page is that of the ring {found:016x}, and the ring is {wanted:016x}: take both from one invitation",
+                "the sleepers' page belongs to the ring {found:016x}, and the ring is {wanted:016x}: take both from one invitation",
             ),
             Self::NoPage => f.write_str(
                 "the name leads to a ring without its sleepers' page: give the ring its name by its invitation",
@@ -334,7 +334,7 @@ pub enum DirectoryError {
         /// Where.
         path: PathBuf,
     },
-    /// It belongs to another user, who could change what is in it.
+    /// The directory belongs to another user, which could change its contents.
     Owner {
         /// Where.
         path: PathBuf,
@@ -429,8 +429,8 @@ pub enum NameError {
         /// The number of the user to whom it belongs.
         owner: u32,
     },
-    /// The process numbers of the ring's process are not those of this one: they are in two containers, and
-    /// the directory is one user's alone. Let the containers share the numbers (`--pid` of docker and
+    /// The ring's process and this process do not see the same process numbers: they are in two containers,
+    /// and the directory is one user's alone. Let the containers share the numbers (`--pid` of docker and
     /// podman), or let both use a directory [with a mode](super::Directory::with_mode) for others, or pass
     /// the descriptor by [`send_fd`](super::send_fd).
     OtherNamespace {
@@ -498,18 +498,18 @@ impl fmt::Display for NameError {
             }
             Self::OtherNamespace { name, process } => write!(
                 f,
-                "the ring {name:?} is that of {process} in another container: share process numbers (--pid), \
+                "the ring {name:?} belongs to {process} in another container: share process numbers (--pid), \
                  or use a directory that others may use (mode 770, say), or pass the descriptor through a socket"
             ),
             Self::NotPermitted { name, process } => write!(
                 f,
-                "the ring {name:?} is that of {process}, whose descriptors this process may not open: that one is of \
+                "the ring {name:?} belongs to {process}, whose descriptors this process may not open: that one is of \
                  another user or group, is protected, or is hidden in /proc. Run both as one user and group, or let \
                  both use a directory that others may use (mode 770, say), or pass the descriptor through a socket"
             ),
             Self::NoAnswer { name, process } => write!(
                 f,
-                "the ring {name:?} is that of {process}, which was asked for it, and has not answered for two \
+                "the ring {name:?} belongs to {process}, which was asked for it, and has not answered for two \
                  seconds: is it stopped?"
             ),
             Self::Busy => f.write_str("another process has been changing the names for two seconds"),

@@ -113,9 +113,9 @@ pub(crate) mod page {
     pub(crate) const MAGIC: usize = 0;
     /// Whether the creator's process carries out barriers: not 0 if so.
     pub(crate) const FENCES: usize = 4;
-    /// That of the ring.
+    /// The identity of the ring.
     pub(crate) const IDENTITY: usize = 8;
-    /// The word of those who wait for messages, and that of a producer which waits for room.
+    /// The word where waiters for messages sleep, and the word where a producer that waits for room sleeps.
     pub(crate) const WORDS: [usize; 2] = [128, 192];
     /// No page is shorter.
     pub(crate) const LEAST_BYTES: usize = 256;
@@ -155,7 +155,7 @@ pub(crate) const fn are_at(offsets: &[usize], wanted: &[usize]) {
     }
 }
 
-/// The bytes of a header. They are copied once, and then checked: who writes to the memory in between changes
+/// The bytes of a header. They are copied once, and then checked, so a write to the memory in between changes
 /// nothing.
 pub(crate) type HeaderBytes = [u8; HEADER_BYTES];
 
@@ -449,7 +449,7 @@ fn word_at(memory: &SharedMemory, offset: usize) -> &AtomicU32 {
     unsafe { AtomicU32::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
 }
 
-/// What the header of a ring says, to whoever has its descriptor.
+/// What the header of a ring says, read from the ring's descriptor.
 ///
 /// ```
 /// use annulus::shm::{AttachError, RingInfo};
@@ -534,7 +534,7 @@ impl RingInfo {
     /// # Errors
     ///
     /// [`Schema`](AttachError::Schema), [`Damaged`](AttachError::Damaged): what lies there is no schema, or
-    /// not that of the header. No bytes in it can do any harm.
+    /// not the schema whose fingerprint the header has. No bytes in it can do any harm.
     pub fn schema(&self) -> Result<Option<Schema>, AttachError> {
         self.schema.as_deref().map(|text| self.layout.parsed(text)).transpose()
     }

@@ -15,8 +15,9 @@ use super::message_type::MessageType;
 use super::sleepers;
 use crate::memory::Memory;
 
-/// What another process needs to use a ring: two descriptors. The first is that of the ring. By that of a
-/// broadcast ring nobody can write to the ring. The second is that of a page where sleepers are counted.
+/// What another process needs to use a ring: two descriptors. The first is for the ring's memory; if the ring
+/// is a broadcast ring, this descriptor does not allow writing. The second is for a page where sleepers are
+/// counted.
 ///
 /// See [`broadcast::lossy`](super::broadcast::lossy) and [`spsc::producer`](super::spsc::producer) for
 /// examples.
@@ -86,9 +87,9 @@ impl Invitation {
     /// Gives the ring a name in a directory, by which other processes [find](Self::find) it. The drop of what
     /// this returns takes the name back.
     ///
-    /// The name leads to this process, also if another one has made the ring and sent the invitation: who
-    /// finds it joins the same ring. The name keeps both descriptors open. So it leads to the ring when all
-    /// handles and invitations of this process are gone, too.
+    /// The name leads to this process, also if another process has made the ring and sent the invitation: a
+    /// process that finds the name joins the same ring. The name keeps both descriptors open. So it leads to
+    /// the ring when all handles and invitations of this process are gone, too.
     ///
     /// # Errors
     ///
@@ -171,7 +172,7 @@ impl Invitation {
     }
 
     /// As [`find`](Self::find), but [`TimedOut`](NameError::TimedOut) if the ring's process has not answered
-    /// at `until`. The next call goes on to wait for the same answer.
+    /// at `until`. The next call waits for the same answer.
     pub(super) fn find_until(ring: &NamedRing, until: Option<Instant>) -> Result<Self, FindError> {
         let fd = ring.open(Part::Ring, false, until)?;
         let info = RingInfo::of(&fd)?;
@@ -181,7 +182,7 @@ impl Invitation {
         let writable = || ring.open(Part::Ring, true, until);
         let fd = match info.kind() {
             ShmKind::Lossy | ShmKind::Lossless => fd,
-            // Who may only read it can still subscribe.
+            // A process that may only read the ring can still subscribe.
             ShmKind::MpLossy => writable().unwrap_or(fd),
             _ => writable()?,
         };

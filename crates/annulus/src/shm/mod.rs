@@ -1,8 +1,9 @@
-//! Rings between processes: the memory that they share, how processes meet, and who is still there (Linux).
+//! Rings between processes: the memory that they share, how processes meet, and which of them are still there
+//! (Linux).
 //!
 //! One process makes a ring ([`broadcast::lossy`]), and gives it a name in a [`Directory`], or sends its
-//! [`Invitation`] through a Unix socket. Any number of others accept it, and subscribe. Their handles are
-//! those of [`broadcast`](crate::broadcast), with the same verbs. [`publish`], [`subscribe`] and [`follow`]
+//! [`Invitation`] through a Unix socket. Any number of others accept it, and subscribe. Their handles are the
+//! types of [`broadcast`](crate::broadcast), with the same verbs. [`publish`], [`subscribe`] and [`follow`]
 //! do so in one call, by a name.
 //!
 //! ```
@@ -41,9 +42,9 @@
 //! - *Death inside a write*: nobody receives a part of a message, and nobody waits for the rest. The ring
 //!   ends before that message. Of a lossy ring, the message that lay in its slot before is gone, as after any
 //!   publish: a subscriber that still needed it is told that it has lost one.
-//! - *A process that is stopped* (`SIGSTOP`) is alive. Whoever waits for it waits until it goes on, or for as
-//!   long as its own timeout says. A lossy ring waits for nobody: a subscriber that was stopped learns how
-//!   many messages it has lost.
+//! - *A process that is stopped* (`SIGSTOP`) is alive. A process that waits for it waits until it is
+//!   continued, or until its own timeout. A lossy ring waits for nobody: a subscriber that was stopped learns
+//!   how many messages it has lost.
 //! - *The sides of a queue* all write to it, and so trust each other more: see
 //!   [there](spsc#trust), and [below](#when-the-other-process-is-gone). Safe code has no slice of messages
 //!   that another process can write to: it has copies of them, or a [`SharedSlice`](spsc::SharedSlice).
@@ -51,14 +52,14 @@
 //!   [`Fingerprint`]; if not, the error has both sides' values.
 //! - *Values*: where not all bytes are a value (a `bool`, an enum, a text), the receiver checks each message
 //!   that it has copied out. What is no message is no harm: the verb says which field has which number there,
-//!   or counts it ([`total_corrupt`](crate::broadcast::Subscriber::total_corrupt)), and goes on behind it. So
-//!   a subscriber of another process's ring has a mode of its own ([`Foreign`](broadcast::Foreign), or
-//!   [`Awaited`](broadcast::Awaited)), and a queue a kind of its own ([`Across`](spsc::Across), or
-//!   [`ManyAcross`](mpsc::ManyAcross)).
+//!   or counts it ([`total_corrupt`](crate::broadcast::Subscriber::total_corrupt)), and the next receive
+//!   starts behind it. So a subscriber of another process's ring has a mode of its own
+//!   ([`Foreign`](broadcast::Foreign), or [`Awaited`](broadcast::Awaited)), and a queue a kind of its own
+//!   ([`Across`](spsc::Across), or [`ManyAcross`](mpsc::ManyAcross)).
 //!
 //! # Memory
 //!
-//! The options of the builder's [`memory`](crate::memory) are those of the memory that the processes share:
+//! The options of the builder's [`memory`](crate::memory) apply to the memory that the processes share:
 //! transparent huge pages, a NUMA node, pages that are there, and locked ones. The creator of a ring decides.
 //! A process that joins can lock its own mapping: [`Invitation::with_memory`]. The verb `placement` of each
 //! handle says what the kernel has done.
@@ -72,7 +73,7 @@
 //! | handle | how it ended |
 //! | --- | --- |
 //! | `Subscriber` of a lossy ring | [`Accepted::publisher`] |
-//! | `Subscriber` of a lossless ring | the same of [`AcceptedLossless`](broadcast::AcceptedLossless) |
+//! | `Subscriber` of a lossless ring | [`AcceptedLossless::publisher`](broadcast::AcceptedLossless::publisher) |
 //! | [`NamedSubscriber`] | [`Received::Ended`], for each publisher |
 //! | `Consumer` of a queue, of messages or of records | [`Peer::state`] of its producer |
 //! | `Consumer` of an [`mpsc`] queue | [`mpsc::Places::died`]; see [`mpsc::WhenNoProducer`] |
@@ -91,7 +92,8 @@
 //! - There is one such thread for each ring and process (for each producer of an [`mpsc`] queue), for
 //!   however many tasks.
 //! - It ends one second after the last task has waited, or when the last handle of the ring is dropped.
-//! - It blocks all signals but those of errors, so it takes none that your program waits for.
+//! - It blocks all signals but the signals of errors (`SIGSEGV` …), so it takes none that your program waits
+//!   for.
 //! - While idle it looks 20 times a second whether the other process is still there. No task is polled for
 //!   that.
 //! - It runs on the CPUs, and with the priority, of the thread that was the first to wait. If the system
@@ -128,7 +130,7 @@
 // fd.rs            descriptors through sockets
 // directory.rs     rings by name: gives a name to one, and finds one. by_name.rs: in one call;
 //                  named_subscriber.rs: one publisher after the other; names.rs: the files of the names,
-//                  what they say, and who has a name
+//                  what they say, and which process has a name
 // process.rs       which process it is, and whether it is still there
 // error.rs         all errors
 

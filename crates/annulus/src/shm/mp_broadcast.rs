@@ -144,12 +144,12 @@ impl Builder {
     }
 
     /// Makes the ring, and its first publisher. The [`Invitation`] is for all other publishers and
-    /// subscribers, also those of this process.
+    /// subscribers, also in this process.
     ///
     /// The process registers with the kernel for the barriers of sleepers (`membarrier(2)`, global
-    /// expedited), and so does that of each publisher. This takes some milliseconds with the first such ring,
-    /// if there is a second thread. Where the system refuses it, the publisher executes a full fence with
-    /// each message.
+    /// expedited), and so does the process of each publisher. This takes some milliseconds with the first
+    /// such ring, if there is a second thread. Where the system refuses it, the publisher executes a full
+    /// fence with each message.
     ///
     /// # Errors
     ///
@@ -189,9 +189,9 @@ impl Builder {
     ///
     /// The settings of this builder are for a ring that it makes. One that is there keeps its own.
     ///
-    /// The name is that of the process that made the ring. When that process ends, the others go on in their
-    /// ring, which has no name then; whoever comes next makes another ring. So the process that lives longest
-    /// should come first.
+    /// The name belongs to the process that made the ring. When that process ends, the others keep using
+    /// their ring, which has no name then; the next process that asks for the name makes another ring. So the
+    /// process that lives longest should come first.
     ///
     /// In a directory that others may use it may have to ask the process that has the name for its
     /// descriptors, and waits for the answer, for two seconds at most: then
@@ -381,7 +381,8 @@ pub(super) fn join<T: Message>(
         .ok_or(AttachError::NoPlace { places: table.count })?;
     let sleepers = sleepers::remote_of_fellow(&table.page);
     let fellow = fellow(&table, &layout, offset, place, seat);
-    // Where all are gone, and some process may have seen that, nobody goes on.
+    // If all publishers are gone, and some process may have seen that, the ring is over: no publisher may
+    // join.
     if fellow.claims.is_closed() || table.is_over() {
         fellow.claims.close();
         return Err(AttachError::Closed);
@@ -418,7 +419,7 @@ pub(super) fn seen(
     }
 }
 
-/// One who has this place, by the lock of `seat`.
+/// The publisher that has this place, by the lock of `seat`.
 fn fellow(table: &Arc<Table>, layout: &Layout, offset: usize, place: usize, seat: PlaceLock) -> Fellow {
     let left = Arc::clone(table);
     Fellow {
@@ -469,7 +470,7 @@ impl Table {
     }
 }
 
-/// The places, as those who claim see them.
+/// The places, as publishers that claim positions see them.
 struct FellowTable {
     table: Arc<Table>,
     known: Box<[Known]>,

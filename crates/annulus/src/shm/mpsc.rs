@@ -45,8 +45,8 @@
 //! - *A producer's:* all that it had sent is received, and its place is free at once. What it had not sent
 //!   completely is not there. No other producer notices. The consumer's [`Places::died`] counts it.
 //! - *All producers':* [`WhenNoProducer`] decides whether the queue ends, or waits for the next ones.
-//! - *The consumer's:* [`WhenConsumerDies`] decides. A next [`consumer`] goes on where the first one stood:
-//!   see [`shm::spsc`](super::spsc#when-a-process-ends).
+//! - *The consumer's:* [`WhenConsumerDies`] decides. A next [`consumer`] continues at the first one's
+//!   position: see [`shm::spsc`](super::spsc#when-a-process-ends).
 //!
 //! A process that is stopped (`SIGSTOP`) is alive: the others wait for it, where they have to.
 //!
@@ -59,8 +59,9 @@
 //!
 //! # Numbers
 //!
-//! In the [`Stats`](crate::Stats) of any handle, `writers` are the producers of all processes. In those of
-//! the consumer, `producers` has an entry for each place: what all have sent that had it.
+//! In the [`Stats`](crate::Stats) of any handle, `writers` are the producers of all processes. In the
+//! consumer's, `producers` has an entry for each place: how many messages its producers have sent, one
+//! producer after the other.
 //!
 //! # Trust
 //!
@@ -148,7 +149,7 @@ impl Builder {
     }
 
     /// Makes the queue, and its consumer. The [`Invitation`] is for the processes of the producers, and for
-    /// that of a next consumer.
+    /// the process of a next consumer.
     ///
     /// The process registers with the kernel for the barriers of the others (`membarrier(2)`, global
     /// expedited), and so does each producer's. This takes some milliseconds with the first such ring, if
@@ -189,7 +190,7 @@ impl Builder {
 /// A producer of a queue of another process, which waits by the default [`WaitStrategy`]. It takes the first
 /// place that is free. It gives it back when it is dropped.
 ///
-/// Sends are those of a queue in one process, with a few instructions more.
+/// A send is the same as in a queue of one process, with a few instructions more.
 ///
 /// O(places), a system call for each that is taken.
 ///
@@ -237,8 +238,8 @@ pub fn producer_by<T: Message>(
     join_as_producer(invitation, &MessageType::of::<T>(), strategy)
 }
 
-/// The next consumer of a queue, when the one before is gone: it goes on where that one stood. It waits by
-/// the default [`WaitStrategy`].
+/// The next consumer of a queue, when the one before is gone: it continues at that one's position. It waits
+/// by the default [`WaitStrategy`].
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
 //! [`NamedSubscriber`]: a subscriber to whichever ring has a name, one publisher after the other.
-//! [`Received`]: what a subscriber of a name has received: a message, or a word about who publishes.
+//! [`Received`]: what a subscriber of a name has received: a message, or news of its publisher.
 
 use core::fmt;
 use core::time::Duration;
@@ -74,7 +74,7 @@ use crate::wait::WaitStrategy;
 /// use annulus::shm::{Directory, NamedSubscriber, PeerState, Received, broadcast};
 /// # let path = std::env::temp_dir().join(format!("annulus-named-subscriber-{}", std::process::id()));
 ///
-/// let directory = Directory::open(&path)?; // or `shm::follow("prices")`, in that of the user
+/// let directory = Directory::open(&path)?; // or `shm::follow("prices")`, in the user's directory
 /// let mut subscriber = NamedSubscriber::<u64>::new(&directory, "prices")?.begin_with_oldest();
 /// assert_eq!(subscriber.try_recv()?, None); // nobody publishes
 ///
@@ -93,7 +93,7 @@ use crate::wait::WaitStrategy;
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-// Decision 0110: why the ends and the beginnings are told beside the messages.
+// Decision 0110: why the ends and the beginnings are received among the messages.
 pub struct NamedSubscriber<T> {
     directory: Directory,
     name: String,
@@ -185,9 +185,9 @@ impl<T: Message> NamedSubscriber<T> {
         self.joined.as_ref().map(|joined| joined.ring.publisher())
     }
 
-    /// Shows where it stands to whoever looks at the ring that it has joined, `annulus top` for example: see
-    /// [`Mark`]. Nothing, if it has joined none. One system call, and some more with
-    /// the first call in a ring.
+    /// Shows this subscriber's position to processes that observe the ring that it has joined, `annulus top`
+    /// for example: see [`Mark`]. Nothing, if it has joined none. One system call, and some more with the
+    /// first call in a ring.
     ///
     /// # Errors
     ///
@@ -311,7 +311,7 @@ impl<T: Message> NamedSubscriber<T> {
     }
 
     /// Joins the ring that has the name. `None` if there is none, or none but what was there before, or its
-    /// process has not answered at `until`. Then the next look goes on to wait for that answer.
+    /// process has not answered at `until`. Then the next look waits for that answer.
     fn look(&mut self, until: Option<Instant>) -> Result<Option<Received<T>>, FindError> {
         let asked = self.asked.take();
         let named = match self.directory.find(&self.name) {
@@ -453,7 +453,7 @@ pub enum Received<T> {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
-    /// The publisher has written something that is no message. The subscriber goes on behind it.
+    /// The publisher has written something that is no message. The next receive starts behind it.
     Corrupt(BadValue),
     /// The ring of this publisher was joined.
     Began {

@@ -1,14 +1,15 @@
 //! [`Names`]: the files of a directory for names, and how they change: one at a time, and each in one step.
 //!
 //! What a ring's name may be, and which files stand for it: [`check`], [`file_of`]. What such a file says:
-//! [`Record`]. Who has a name, and whether it is still there: [`Holder`].
+//! [`Record`]. Which process has a name, and whether it is still there: [`Holder`].
 //!
 //! [`NameSocket`]: how a process of another user, or of another container, gets the descriptors of a ring
-//! that has a name: from a socket beside the file of the name.
+//! that has a name: from a socket next to the file of the name.
 //!
 //! The kernel shows the descriptors of a process to its own user, and by its own process numbers. In a
-//! directory that others may use, too, the process of the ring has a thread that sends them to whoever
-//! connects. Who may connect is a matter of the socket's mode, which goes by that of the directory.
+//! directory that others may use, too, the process of the ring has a thread that sends them to each process
+//! that connects. The socket's mode, which is derived from the directory's mode, says which users may
+//! connect.
 
 use core::fmt;
 use core::panic::AssertUnwindSafe;
@@ -52,7 +53,7 @@ impl Names {
         taken.ok_or(NameError::Busy)
     }
 
-    /// Who has the name.
+    /// The process that has the name.
     pub(super) fn holder(&self, name: &str) -> Result<Option<Holder>, NameError> {
         let system = |error| NameError::System {
             name: name.to_string(),
@@ -89,8 +90,9 @@ impl Names {
         })
     }
 
-    /// The socket of a name, by which those get descriptors to whom the kernel does not show them. `None` in
-    /// a directory of this user's alone, whose processes see them; but not those of a protected process.
+    /// The socket of a name, from which a process gets descriptors that the kernel does not show it. `None`
+    /// in a directory of this user alone, whose processes see each other's descriptors, except a protected
+    /// process's.
     pub(super) fn answer(
         &self,
         lock: &FolderLock<'_>,
@@ -110,7 +112,7 @@ impl Names {
         opened.map(Some).map_err(|error| at(self.path.join(socket).display(), error))
     }
 
-    /// Removes a name, if it is still that of this file.
+    /// Removes a name, if it still leads to this file.
     pub(super) fn take_back(&self, name: &str, file: &File) {
         // Where this fails, the file stays, and says that it is closed.
         let Ok(lock) = self.lock() else { return };
@@ -338,12 +340,12 @@ pub(super) struct NameSocket {
 /// How long the process of a ring may take to answer.
 const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 
-/// Between two attempts, where the system gives no descriptor for whoever connects.
+/// The pause between two attempts, where the system has no descriptor for a connection.
 const REST: Duration = Duration::from_millis(10);
 
 impl NameSocket {
     /// Puts the socket of a name there, in place of one that may be there, and answers: by the ring, and by
-    /// the page where its sleepers are. `mode` is that of the directory.
+    /// the page where its sleepers are. `mode` is the directory's.
     pub(super) fn open(
         folder: &Folder,
         lock: &FolderLock<'_>,
@@ -356,10 +358,10 @@ impl NameSocket {
         let answer = move || {
             loop {
                 match answering.accept() {
-                    // Whoever has gone again needs no answer.
+                    // A process that is gone again needs no answer.
                     Ok((client, _)) => _ = fds.iter().try_for_each(|fd| send_fd(&client, fd.as_fd())),
                     Err(_) if is_shut_down(&answering) => break,
-                    // The process, or the system, has no descriptor left for whoever connects.
+                    // The process, or the system, has no descriptor left for the connection.
                     Err(_) => thread::sleep(REST),
                 }
             }

@@ -1,7 +1,7 @@
-//! [`Places`]: the places for producers of a queue that has several, and who has them.
+//! [`Places`]: the places for producers of a queue that has several, and which processes have them.
 //!
-//! The lock of a place is that of a byte of the sleepers' page. The kernel takes it down when the process
-//! ends. What producers do with the places is in [`PlaceTable`].
+//! The lock of a place is the lock of one byte of the sleepers' page. The kernel takes it down when the
+//! process ends. What producers do with the places is in [`PlaceTable`].
 //!
 //! Below them: queues of several lanes in memory of processes: how the consumer's process makes one, how a
 //! producer joins, and how a next consumer does. (`queue.rs` has queues of one lane.)
@@ -116,8 +116,8 @@ pub enum WhenNoProducer {
     Close,
 }
 
-/// The places of a queue, or of a ring that several processes publish to, as any of its processes has them.
-/// Who can only read the memory only looks.
+/// The places of a queue, or of a ring that several processes publish to, as any of its processes has them. A
+/// process that can only read the memory only looks.
 pub(super) struct Table {
     pub(super) memory: Arc<PlacedMemory>,
     /// The file with the locks.
@@ -128,7 +128,7 @@ pub(super) struct Table {
     pub(super) ends: bool,
 }
 
-/// The byte whose lock is that of a place. The consumer's comes before all of them.
+/// The byte whose lock is the lock of this place. The consumer's comes before all of them.
 pub(super) const fn byte_of(place: usize) -> usize {
     SEAT + 1 + place
 }

@@ -1,5 +1,5 @@
 //! Queues of one lane in memory of two processes, whatever they carry: how the producer's process makes one,
-//! and how that of the consumer joins. And what queues of several lanes (`places.rs`) have in common with
+//! and how the consumer's process joins. Also the parts that queues of several lanes (`places.rs`) share with
 //! them.
 
 use core::fmt;
@@ -38,7 +38,7 @@ pub enum WhenConsumerDies {
 }
 
 /// A queue of such messages. `detail` is for the process that joins.
-#[allow(clippy::type_complexity, reason = "a producer, who is on the other side, and an invitation")]
+#[allow(clippy::type_complexity, reason = "a producer, its peer, and an invitation")]
 pub(super) fn share<K: KindAcross>(
     builder: Builder,
     kind: ShmKind,
@@ -95,9 +95,9 @@ pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
     Ok(())
 }
 
-/// The consumer of such a queue, who is on the other side, and the detail. `fault`: what can't be in the
-/// detail of a queue of so many slots.
-#[allow(clippy::type_complexity, reason = "a consumer, who is on the other side, and a number")]
+/// The consumer of such a queue, its peer, and the detail. `fault`: what can't be in the detail of a queue of
+/// so many slots.
+#[allow(clippy::type_complexity, reason = "a consumer, its peer, and a number")]
 pub(super) fn join<K: KindAcross>(
     invitation: &Invitation,
     kind: ShmKind,
@@ -172,7 +172,7 @@ impl Drop for PlaceLock {
 
 /// Where the slots of a queue's lanes lie. Each lane begins with a line of its own.
 pub(super) struct LaneExtent {
-    /// Where those of the first lane begin, in bytes.
+    /// Where the slots of the first lane begin, in bytes.
     offset: usize,
     /// From one lane to the next, in bytes.
     lane_bytes: usize,
@@ -212,7 +212,7 @@ impl LaneExtent {
         Ok(extent)
     }
 
-    /// The plan of a queue, whose capacity is that of each lane in messages, for lanes of slots.
+    /// The plan of a queue for lanes of slots. Its capacity is each lane's, in messages.
     pub(super) fn plan(&self, plan: Plan) -> Plan {
         Plan { capacity: self.capacity, ..plan }
     }
@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    /// Both sides sleep and are woken, and both say who is there.
+    /// Both sides sleep and are woken, and both know whether the other is there.
     #[test]
     fn either_side_sleeps() {
         let of = MessageType::of::<u64>();

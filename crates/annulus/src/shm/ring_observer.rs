@@ -25,7 +25,7 @@ use crate::sync::{AtomicU64, Ordering, fence, seeded};
 /// What the closed word of a queue says after a close. (It says something else after a death.)
 const CLOSED: u64 = 1;
 
-/// The lock of this byte of the page is that of a queue's consumer.
+/// The lock of this byte of the page is held by a queue's consumer.
 const CONSUMER: usize = 0;
 
 /// A publisher shows how far it is at least once in so many messages.
@@ -126,8 +126,8 @@ impl RingObserver {
         self.ring.as_fd()
     }
 
-    /// The memory where processes sleep and have their seats, opened to be read only. Who has seat n has the
-    /// lock of byte n of this file.
+    /// The memory where processes sleep and have their seats, opened to be read only. The process that has
+    /// seat n holds the lock of byte n of this file.
     #[must_use]
     pub fn sleepers(&self) -> BorrowedFd<'_> {
         self.sleepers.as_fd()
@@ -237,7 +237,8 @@ impl RingObserver {
         RingNumbers { published, pending: Some(lag), readers }
     }
 
-    /// How far behind those of a queue of one lane the numbers of each lane are, in bytes.
+    /// For each lane, the distance in bytes from the numbers of a queue of one lane to the numbers of this
+    /// lane.
     fn lanes(&self) -> impl ExactSizeIterator<Item = usize> {
         // A lane of several has cells of its own.
         let (first, count) = match self.layout.kind {
@@ -258,7 +259,8 @@ impl RingObserver {
         let readers: Vec<_> = in_use
             .filter_map(|seat| {
                 let state = PeerState::told(self.has_seat(seat), false);
-                // Once more: who leaves frees the seat, and then gives the lock up.
+                // Read the cursor after the lock: a subscriber that leaves frees the seat first, and the lock
+                // after it.
                 let cursor = self.cursor(seat)?;
                 // One that has overtaken the head, which was read before, lags by nothing. One that can't be
                 // lags by all that there is.

@@ -1,7 +1,7 @@
 //! The page where threads of several processes sleep for one ring (`wait/other_processes.rs`), and where the
 //! seats of a lossless ring are (`ring/seats.rs`), or the places of a queue's producers (`places.rs`).
 //!
-//! It is memory of its own, because those who sleep write to it, and may not write to the ring.
+//! It is memory of its own, because sleepers write to it, and may not write to the ring.
 
 use core::ptr::NonNull;
 use std::io;
@@ -78,7 +78,7 @@ pub(super) fn cells(memory: &SharedMemory, seats: usize) -> Option<(NonNull<Scan
     Some((at(page::SCANNED).cast(), NonNull::slice_from_raw_parts(at(page::SEATS).cast(), seats)))
 }
 
-/// Whether somebody who has a seat of a lossless ring is dead. A system call for each seat in use.
+/// Whether a process that has a seat of a lossless ring is dead. A system call for each seat in use.
 pub(super) fn has_dead(memory: &SharedMemory, seats: usize) -> bool {
     let Some((_, cells)) = cells(memory, seats) else { return false };
     // SAFETY: they are in the memory, which lives.
@@ -181,13 +181,13 @@ fn word_of_place(place: usize) -> usize {
     page::SEATS + place * page::SEAT_BYTES
 }
 
-/// In the process of one of several publishers: where those sleep who wait for messages.
+/// In the process of one of several publishers: where subscribers that wait for messages sleep.
 pub(super) fn remote_of_fellow(memory: &Arc<SharedMemory>) -> Remote {
     remote_at(memory, page::WORDS[0], is_asymmetric(memory) && carries_out_barriers())
 }
 
 fn is_asymmetric(memory: &SharedMemory) -> bool {
-    // Relaxed: pairs with the store in `create_of`. Whoever has the page got it after that.
+    // Relaxed: pairs with the store in `create_of`. A process gets the page after that store.
     word_at(memory, page::FENCES).load(Ordering::Relaxed) != 0
 }
 

@@ -1,8 +1,8 @@
 //! Queues between two processes: one sends, and one receives.
 //!
 //! A queue has the verbs and the waits of [`annulus::spsc`](crate::spsc), and carries any [`Message`]. The
-//! process of the producer makes it, and [invites](super::Invitation) that of the consumer, by a socket or by
-//! a name.
+//! process of the producer makes it, and [invites](super::Invitation) the consumer's process, by a socket or
+//! by a name.
 //!
 //! # When a process ends
 //!
@@ -10,10 +10,10 @@
 //!
 //! - *The producer's:* the consumer receives all that was sent, and then [`Closed`](crate::RecvError).
 //!   [`Peer::state`] tells a close from a death. What the producer had not sent completely is not there.
-//! - *The consumer's:* [`WhenConsumerDies`] decides. A next consumer goes on with the message behind the last
-//!   one that was received. A message counts as received when its receive returns; those of one batch, when
-//!   the batch does. So a consumer that is killed within a receive leaves that message, or that batch, to
-//!   the next one.
+//! - *The consumer's:* [`WhenConsumerDies`] decides. A next consumer starts with the message behind the last
+//!   one that was received. A message counts as received when its receive returns; the messages of a batch,
+//!   when the batch returns. So a consumer that is killed within a receive leaves that message, or that
+//!   batch, to the next one.
 //!
 //! A process that is stopped (`SIGSTOP`) is alive: the other one waits for it.
 //!
@@ -62,7 +62,7 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across<T>>;
 /// Makes a queue, and its producer. The [`Invitation`] is for the process of the consumer, which makes it by
 /// [`consumer`].
 ///
-/// Sends are those of a queue in one process, with a few instructions more.
+/// A send is the same as in a queue of one process, with a few instructions more.
 ///
 /// The process registers with the kernel for the barriers of the other one (`membarrier(2)`, global
 /// expedited), and so does the consumer's. This takes some milliseconds with the first such ring, if there is
@@ -108,8 +108,8 @@ pub fn producer<T: Message>(
 
 /// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].
 ///
-/// A queue has one consumer. When that is gone, another process may become the consumer, and goes on where
-/// the first one stood.
+/// A queue has one consumer. When that is gone, another process may become the consumer, and continues at the
+/// first one's position.
 ///
 /// See [`producer`] for an example.
 ///

@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use super::snapshot::Counted;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The counters of a ring, if it has any. Whoever may count has a share.
+/// The counters of a ring, if it has any. Each handle that may count has a share.
 pub(crate) type Counting = Option<Arc<Counters>>;
 
 /// Counters that any thread of the ring adds to. Nobody else is on their cache lines.
@@ -50,7 +50,7 @@ impl Counters {
         }
     }
 
-    /// Somebody wakes those who sleep.
+    /// A sender or receiver wakes the sleepers.
     #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn woke(&self) {
         self.wake_ups.fetch_add(1, Ordering::Relaxed);

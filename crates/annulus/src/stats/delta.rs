@@ -40,7 +40,7 @@ pub struct Delta {
     pub writers_joined: u64,
     /// How many readers have joined.
     pub readers_joined: u64,
-    /// What was counted meanwhile. The high-water mark is that of the later snapshot.
+    /// What was counted meanwhile. The high-water mark is the later snapshot's.
     pub counted: Option<Counted>,
 }
 

@@ -205,7 +205,7 @@ pub struct Counted {
     /// How often a thread went to sleep in a verb of the ring. (A task does not sleep, and a thread that
     /// waits for several rings at once sleeps in none of them.)
     pub sleeps: u64,
-    /// How often somebody woke those who slept or waited in a task: several with one wake-up, perhaps.
+    /// How often sleepers and waiting tasks were woken. One wake-up may wake several.
     pub wake_ups: u64,
     /// How often a consumer paused to let messages gather. Only consumers of [`spsc`](crate::spsc) and
     /// [`mpsc`](crate::mpsc) queues do so.

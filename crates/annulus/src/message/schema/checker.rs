@@ -7,9 +7,8 @@ use super::{Field, Kind, Scalar, Schema};
 
 /// Finds out whether bytes that another process has written are a message of a schema: no `bool`, `char`,
 /// enum, text, option or integer that is not 0 has a value that is none. It is for types that are known at
-/// run time only, such as those of C, and for many messages.
-/// [`BadValue::find`](super::BadValue::find) says what is wrong. (Of a field with `#[message(bytes)]` a
-/// schema knows only how long it is.)
+/// run time only, such as types of C, and for many messages. [`BadValue::find`](super::BadValue::find) says
+/// what is wrong. (Of a field with `#[message(bytes)]` a schema knows only how long it is.)
 ///
 /// ```
 /// use annulus::schema::{Checker, Schema};

@@ -9,7 +9,8 @@ use super::text::Written;
 ///
 /// It is FNV-1a, as its authors (Fowler, Noll, Vo) give it for 64 bits, of the text without units and
 /// comments, in which each field that begins with `_` is called `_` (`docs/SCHEMA.md`). So it does not depend
-/// on the crate, the compiler or the language. A ring between processes has that of its messages.
+/// on the crate, the compiler or the language. A ring between processes has the fingerprint of its messages
+/// in its header.
 ///
 /// It protects from mistakes, not from malice: a process that lies about its type can garble messages. It can
 /// do no more than that, because bytes are checked before they become a value, or any bytes are one.

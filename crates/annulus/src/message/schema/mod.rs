@@ -45,9 +45,9 @@ pub enum Kind {
     NonZero(Scalar),
     /// UTF-8 of up to so many bytes: a `u16` that counts them, and then their space, without alignment.
     Text(usize),
-    /// So many of one kind beside each other.
+    /// So many values of one kind, one after the other.
     Array(KindRef, usize),
-    /// Fields beside each other.
+    /// Fields, one after the other.
     Struct(Cow<'static, [Field]>),
     /// A number that says which variant is there, and then the fields of that one. What a shorter one leaves
     /// of the space of the longest is zero.
