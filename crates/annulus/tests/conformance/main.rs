@@ -252,26 +252,26 @@ macro_rules! conformance {
 conformance! {
     lossy: Lossy,
     lossless: Lossless,
-    mpmc: Mpmc,
-    mpmc_lossless: MpmcLossless,
+    mp_lossy: MpLossy,
+    mp_lossless: MpLossless,
     events: Events,
-    mpmc_events: MpmcEvents,
+    mp_events: MpEvents,
     events_reset: ResetEvents,
-    mpmc_events_reset: MpmcResetEvents,
+    mp_events_reset: MpResetEvents,
     tap: Tap,
-    mpmc_tap: MpmcTap,
+    mp_tap: MpTap,
     group: Grouped,
     group_lossless: GroupedLossless,
-    group_mpmc: GroupedMpmc,
-    group_mpmc_lossless: GroupedMpmcLossless,
+    group_mp_lossy: GroupedMpLossy,
+    group_mp_lossless: GroupedMpLossless,
     tracked: Tracked,
     tracked_lossless: TrackedLossless,
     behind: Behind,
     behind_lossless: BehindLossless,
-    behind_mpmc: BehindMpmc,
-    behind_mpmc_lossless: BehindMpmcLossless,
+    behind_mp_lossy: BehindMpLossy,
+    behind_mp_lossless: BehindMpLossless,
     behind_events: BehindEvents,
-    behind_mpmc_events: BehindMpmcEvents,
+    behind_mp_events: BehindMpEvents,
 }
 
 conformance! { queues:
@@ -289,7 +289,7 @@ conformance! { queues of records:
 #[cfg(feature = "std")]
 conformance! {
     lossy_mapped: MappedLossy,
-    mpmc_lossless_mapped: MappedMpmcLossless,
+    mp_lossless_mapped: MappedMpLossless,
     events_mapped: MappedEvents,
 }
 #[cfg(feature = "std")]
@@ -322,10 +322,10 @@ conformance! { task patterns:
 conformance! { tasks:
     lossy_in_tasks: LossyInTasks,
     lossless_in_tasks: LosslessInTasks,
-    mpmc_in_tasks: MpmcInTasks,
-    mpmc_lossless_in_tasks: MpmcLosslessInTasks,
+    mp_lossy_in_tasks: MpLossyInTasks,
+    mp_lossless_in_tasks: MpLosslessInTasks,
     events_in_tasks: EventsInTasks,
-    mpmc_events_in_tasks: MpmcEventsInTasks,
+    mp_events_in_tasks: MpEventsInTasks,
     group_in_tasks: GroupedInTasks,
     tracked_in_tasks: TrackedInTasks,
     behind_lossless_in_tasks: BehindLosslessInTasks,
@@ -342,16 +342,16 @@ conformance! { task queues:
 conformance! { runtime:
     lossy_and_tasks: Lossy,
     lossless_and_tasks: Lossless,
-    mpmc_and_tasks: Mpmc,
-    mpmc_lossless_and_tasks: MpmcLossless,
+    mp_lossy_and_tasks: MpLossy,
+    mp_lossless_and_tasks: MpLossless,
     tap_and_tasks: Tap,
     events_and_tasks: Events,
-    mpmc_events_and_tasks: MpmcEvents,
+    mp_events_and_tasks: MpEvents,
     group_and_tasks: Grouped,
     group_lossless_and_tasks: GroupedLossless,
     tracked_and_tasks: Tracked,
     behind_lossless_and_tasks: BehindLossless,
-    behind_mpmc_events_and_tasks: BehindMpmcEvents,
+    behind_mp_events_and_tasks: BehindMpEvents,
 }
 
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]

@@ -60,7 +60,7 @@ fn a_lossless_group_agrees_with_its_model() {
 #[test]
 fn a_graph_of_stages_agrees_with_its_model() {
     random_cases(&stages::run::<rings::Lossless>);
-    random_cases(&stages::run::<rings::MpmcLossless>);
+    random_cases(&stages::run::<rings::MpLossless>);
 }
 
 #[test]
@@ -68,5 +68,5 @@ fn a_lossy_graph_says_what_is_so() {
     // More than of the others: one of its seeded bugs shows in a case of some hundred.
     const MANY: u32 = 12 * CASES;
     so_many_cases(MANY, &|capacity, _, steps| lossy_stages::run::<rings::Lossy>(capacity, steps));
-    so_many_cases(MANY, &|capacity, _, steps| lossy_stages::run::<rings::Mpmc>(capacity, steps));
+    so_many_cases(MANY, &|capacity, _, steps| lossy_stages::run::<rings::MpLossy>(capacity, steps));
 }

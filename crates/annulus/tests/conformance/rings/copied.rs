@@ -52,23 +52,23 @@ ring!(SharedLossless, lossless: true, many: false,
     |source| source.subscribe().unwrap(), oldest: |source| Some(source.subscribe_from_oldest().unwrap()),
     between_processes: true);
 #[cfg(feature = "std")]
-ring!(MappedMpmcLossless, lossless: true, many: true,
+ring!(MappedMpLossless, lossless: true, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
     |builder| builder.memory(super::mapped()).mp_lossless(), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Lossless, lossless: true, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
     |builder| builder.lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
-ring!(Mpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Subscriber<u64>,
+ring!(MpLossy, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Subscriber<u64>,
     |builder| builder.mp_lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()),
     passes_over: true);
-ring!(MpmcLossless, lossless: true, many: true,
+ring!(MpLossless, lossless: true, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
     |builder| builder.mp_lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Tap, lossless: false, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
     |builder| builder.lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
-ring!(MpmcTap, lossless: false, many: true,
+ring!(MpTap, lossless: false, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
     |builder| builder.mp_lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
 

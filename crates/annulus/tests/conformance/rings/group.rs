@@ -25,9 +25,9 @@ ring!(Grouped, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, 
 ring!(GroupedLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
     |builder| builder.lossless(), |source| source.subscribe_group(), oldest: |_none| None);
-ring!(GroupedMpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Group,
+ring!(GroupedMpLossy, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Group,
     |builder| builder.mp_lossy(), |source| source.subscribe_group(), oldest: |_none| None, passes_over: true);
-ring!(GroupedMpmcLossless, lossless: true, many: true,
+ring!(GroupedMpLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
     |builder| builder.mp_lossless(), |source| source.subscribe_group(), oldest: |_none| None);
 

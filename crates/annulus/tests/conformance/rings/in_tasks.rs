@@ -12,10 +12,10 @@ pub(crate) struct InTasks<R>(std::marker::PhantomData<R>);
 
 pub(crate) type LossyInTasks = InTasks<super::Lossy>;
 pub(crate) type LosslessInTasks = InTasks<super::Lossless>;
-pub(crate) type MpmcInTasks = InTasks<super::Mpmc>;
-pub(crate) type MpmcLosslessInTasks = InTasks<super::MpmcLossless>;
+pub(crate) type MpLossyInTasks = InTasks<super::MpLossy>;
+pub(crate) type MpLosslessInTasks = InTasks<super::MpLossless>;
 pub(crate) type EventsInTasks = InTasks<super::Events>;
-pub(crate) type MpmcEventsInTasks = InTasks<super::MpmcEvents>;
+pub(crate) type MpEventsInTasks = InTasks<super::MpEvents>;
 pub(crate) type GroupedInTasks = InTasks<super::Grouped>;
 pub(crate) type TrackedInTasks = InTasks<super::Tracked>;
 pub(crate) type BehindLosslessInTasks = InTasks<super::BehindLossless>;

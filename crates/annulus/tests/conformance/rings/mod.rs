@@ -38,21 +38,21 @@ use annulus::{
 #[cfg(feature = "async")]
 use crate::support::tasks::{Messages, Task};
 
-pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
+pub(crate) use copied::{Lossless, Lossy, MpLossless, MpLossy, MpTap, Tap};
 #[cfg(feature = "std")]
-pub(crate) use copied::{MappedLossy, MappedMpmcLossless};
+pub(crate) use copied::{MappedLossy, MappedMpLossless};
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use copied::{SharedLossless, SharedLossy};
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use fellows::SharedMpLossy;
-pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
+pub(crate) use group::{Grouped, GroupedLossless, GroupedMpLossless, GroupedMpLossy};
 #[cfg(feature = "async")]
 pub(crate) use in_tasks::*;
 pub(crate) use matching::{Matching, MatchingLossless};
 pub(crate) use ordered::OneOrder as OneOrderQueue;
 #[cfg(feature = "std")]
 pub(crate) use owned::MappedEvents;
-pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};
+pub(crate) use owned::{Events, MpEvents, MpResetEvents, ResetEvents};
 #[cfg(feature = "std")]
 pub(crate) use queue::{MappedMpmc as MappedMpmcQueue, MappedSpsc as MappedSpscQueue};
 pub(crate) use queue::{Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue};
@@ -62,7 +62,7 @@ pub(crate) use records::Records as RecordQueue;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 pub(crate) use records::SharedRecords as SharedRecordQueue;
 pub(crate) use stage::{
-    Behind, BehindEvents, BehindLossless, BehindMpmc, BehindMpmcEvents, BehindMpmcLossless, Tracked,
+    Behind, BehindEvents, BehindLossless, BehindMpEvents, BehindMpLossless, BehindMpLossy, Tracked,
     TrackedLossless,
 };
 

@@ -26,7 +26,7 @@ ring!(MappedEvents, lossless: true, many: false,
     EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
     |builder| builder.memory(super::mapped()).events(Vec::new), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
-ring!(MpmcEvents, lossless: true, many: true,
+ring!(MpEvents, lossless: true, many: true,
     MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
     |builder| builder.mp_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 
@@ -37,7 +37,7 @@ ring!(ResetEvents, lossless: true, many: false,
     EventPublisher<Vec<u64>, Cleared>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
     |builder| builder.events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
-ring!(MpmcResetEvents, lossless: true, many: true,
+ring!(MpResetEvents, lossless: true, many: true,
     MpEventPublisher<Vec<u64>, Cleared>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
     |builder| builder.mp_events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));

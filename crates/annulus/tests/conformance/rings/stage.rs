@@ -38,15 +38,15 @@ ring!(Behind, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, I
 ring!(BehindLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
     |builder| builder.lossless(), |source| pair!(source), oldest: |_none| None);
-ring!(BehindMpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
+ring!(BehindMpLossy, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
     |builder| builder.mp_lossy(), |source| pair!(source), oldest: |_none| None, passes_over: true);
-ring!(BehindMpmcLossless, lossless: true, many: true,
+ring!(BehindMpLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
     |builder| builder.mp_lossless(), |source| pair!(source), oldest: |_none| None);
 ring!(BehindEvents, lossless: true, many: false,
     EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
     |builder| builder.events(Vec::new), |source| pair!(source), oldest: |_none| None);
-ring!(BehindMpmcEvents, lossless: true, many: true,
+ring!(BehindMpEvents, lossless: true, many: true,
     MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
     |builder| builder.mp_events(Vec::new), |source| pair!(source), oldest: |_none| None);
 
