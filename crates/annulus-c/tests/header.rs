@@ -7,7 +7,7 @@ use std::{env, fs};
 const RENEW: &str = "ANNULUS_RENEW_HEADER=1 cargo test -p annulus-c --test header";
 
 #[test]
-fn the_header_is_that_of_the_functions() {
+fn header_matches_functions() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
     let bindings = cbindgen::generate_with_config(folder, config).unwrap();
@@ -29,7 +29,7 @@ fn the_header_is_that_of_the_functions() {
 
 /// Each list of what a function returns names `ANNULUS_VIEWED`, where a view is in the way of the function.
 #[test]
-fn lists_of_what_is_returned_name_views() {
+fn docs_of_verbs_with_views_name_annulus_viewed() {
     let header = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/annulus.h")).unwrap();
     let of = |handle: &str, verb: &str| {
         let declared = format!("annulus_status annulus_{handle}_{verb}(");

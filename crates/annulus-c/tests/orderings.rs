@@ -104,7 +104,7 @@ fn compared(text: &str, of: fn(&str) -> Option<Access>, comment: &str) -> Vec<St
 }
 
 #[test]
-fn the_steps_are_those_of_the_litmus_files() {
+fn steps_match_litmus_files() {
     let expected = [
         "event.wake3",
         "head.pass1",

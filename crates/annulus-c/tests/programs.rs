@@ -239,7 +239,7 @@ int main(void) {
 
 /// What the program itself does wrong is still told, and only that.
 #[test]
-fn programs_with_a_race_are_told() {
+fn race_in_a_program_is_reported() {
     if env::var("ANNULUS_SANITIZE").is_ok_and(|names| names != "thread") {
         return;
     }
@@ -290,7 +290,7 @@ fn programs_that_are_linked_statically() {
 
 /// What is no message does not compile, and the compiler says why.
 #[test]
-fn what_is_not_trivially_copyable_is_no_message() {
+fn type_that_is_not_trivially_copyable_is_refused() {
     if !is_there("c++") {
         println!("skipped: there is no c++");
         return;

@@ -331,7 +331,7 @@ fn a_program_in_rust_is_killed() {
 
 /// The program in C says what both sides have.
 #[test]
-fn what_does_not_fit_is_told() {
+fn mismatch_names_both_sides() {
     let says = |invitation: &Invitation| {
         let peer = Peer::new("mistake", 0, false);
         peer.is_invited(invitation);

@@ -47,7 +47,7 @@ fn a_ring_is_there_on_the_other_machine() {
 
 /// In a ring of its own, which stays on its machine, and has the schema that the README tells others.
 #[test]
-fn a_bridge_says_what_it_carries() {
+fn bridge_publishes_its_routes_in_a_ring() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (near, at) = a.listening();
     let far = b.connected(at);
@@ -213,7 +213,7 @@ fn a_bridge_also_carries_for_others() {
 }
 
 #[test]
-fn only_what_was_allowed_is_carried() {
+fn only_allowed_names_are_carried() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let config = a.config().send("out-*").listen("tcp/127.0.0.1:0");
     let near = Bridge::open(config).unwrap();
@@ -309,7 +309,7 @@ fn rings_of_other_kinds_come_as_lossy_ones() {
 }
 
 #[test]
-fn what_can_not_be_carried_is_said() {
+fn ring_that_cannot_be_carried_is_reported() {
     let a = Machine::new("a");
     let (near, _) = a.listening();
     let (_producer, _, invitation) =
@@ -415,7 +415,7 @@ fn others_on_the_network_read_and_do_no_harm() {
 }
 
 #[test]
-fn bad_configurations_are_told() {
+fn wrong_configurations_are_refused() {
     let a = Machine::new("a");
     let error = Bridge::open(a.config().listen("tcp:7447")).map(drop).unwrap_err();
     assert!(matches!(&error, Error::Network(why) if why.contains("tcp/192.168.1.7:7447")), "{error}");

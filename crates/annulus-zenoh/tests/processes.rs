@@ -51,7 +51,7 @@ const PUBLISH_IN: &str = "ANNULUS_ZENOH_PUBLISH_IN";
 
 /// Not a test of its own: publishes in the directory that the variable names, until it is killed.
 #[test]
-fn publishes_if_it_is_told_to() {
+fn publishes_if_the_variable_is_set() {
     let Ok(path) = std::env::var(PUBLISH_IN) else { return };
     let directory = annulus::shm::Directory::open(path).unwrap();
     let builder = annulus::broadcast::Builder::new(256);
@@ -65,7 +65,7 @@ fn publishes_if_it_is_told_to() {
 
 fn publisher(path: &Path) -> Process {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "publishes_if_it_is_told_to"]).env(PUBLISH_IN, path).stdout(Stdio::null());
+    command.args(["--exact", "publishes_if_the_variable_is_set"]).env(PUBLISH_IN, path).stdout(Stdio::null());
     Process(command.spawn().unwrap())
 }
 
@@ -226,7 +226,7 @@ fn a_signal_ends_the_rings_as_their_end() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_arguments_are_named() {
     let said = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_annulus-bridge")).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -114,7 +114,7 @@ fn a_lossy_ring_loses_nothing_on_the_way() {
 
 /// What was published before the far bridge was there.
 #[test]
-fn what_the_ring_still_has_comes_too() {
+fn messages_before_the_far_bridge_come_too() {
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let near = Bridge::open(a.config().carry("*").listen("tcp/127.0.0.1:0").reliable(true)).unwrap();
     let (mut publisher, name) = a.publish("quotes", 64);
@@ -325,7 +325,7 @@ fn the_last_messages_come_when_the_link_is_back() {
 
 /// More than the window holds, while the link is down.
 #[test]
-fn what_a_window_does_not_hold_is_lagged() {
+fn messages_beyond_the_window_are_lagged() {
     let pair = Pair::new(|config| config.window_bytes(16 * 1024).batch_bytes(240));
     let (mut publisher, name) = pair.a.publish("quotes", 4096);
     publisher.publish(tick(0));

@@ -152,7 +152,7 @@ fn is_refused(bridge: &Bridge, tap: &Tap) {
 }
 
 #[test]
-fn a_ring_goes_over_mutual_tls_and_nobody_else_gets_in() {
+fn mutual_tls_carries_a_ring_and_refuses_others() {
     let (ours, other) = (Authority::of(&["a", "b"]), Authority::of(&["c"]));
     let (a, b) = (Machine::new("a"), Machine::new("b"));
     let (near, at) = listening(a.config().carry("*").zenoh_file(ours.file("a")));
@@ -228,7 +228,7 @@ fn session(ours: &Authority, host: &str, at: SocketAddr) -> zenoh::Session {
 }
 
 #[test]
-fn access_control_shows_a_reader_only_what_is_public() {
+fn access_control_shows_a_reader_public_rings_only() {
     let ours = Authority::of(&["a", "b", "c"]);
     let (a, b, c) = (Machine::new("a"), Machine::new("b"), Machine::new("c"));
     let (near, at) = listening(a.config().carry("*").reliable(true).zenoh_file(ours.guarded_file("a")));

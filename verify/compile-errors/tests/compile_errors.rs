@@ -116,7 +116,7 @@ fn compile(cases: &[Case]) -> (BTreeMap<String, Vec<Value>>, BTreeSet<String>) {
 }
 
 #[test]
-fn errors_say_what_to_write() {
+fn compile_errors_give_advice() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let mut cases: Vec<Case> = fs::read_dir(folder)
         .unwrap()

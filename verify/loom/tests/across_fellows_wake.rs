@@ -110,7 +110,7 @@ fn a_batch_of_the_dead_is_lost() {
 /// A subscriber that looks for a message while its publisher goes on to the next one does not take it for
 /// lost.
 #[test]
-fn what_is_there_is_not_lost() {
+fn present_message_is_not_taken_for_lost() {
     check(|| {
         let ring = Builder::new(4).lossy_for_processes::<Pair>(true, 1);
         let mut publisher = ring.publisher();
@@ -124,7 +124,7 @@ fn what_is_there_is_not_lost() {
 /// The next owner of a place begins while others look at the message that the last one had claimed: nobody
 /// waits for it.
 #[test]
-fn the_next_owner_says_what_is_lost() {
+fn next_owner_gives_the_lost_message_up() {
     check_up_to(2, || {
         let ring = Builder::new(2).lossy_for_processes::<Pair>(true, 2);
         let (dies, mut lives) = (ring.publisher(), ring.publisher());
@@ -165,7 +165,7 @@ fn a_close_beside_a_publish() {
 
 /// A message of another process wakes a sleeper.
 #[test]
-fn a_message_wakes_who_sleeps() {
+fn message_of_another_process_wakes_a_sleeper() {
     for is_asymmetric in [false, true] {
         check(move || {
             let ring = Builder::new(2).wait_strategy(BLOCK).lossy_for_processes::<Pair>(is_asymmetric, 2);
@@ -183,7 +183,7 @@ fn a_message_wakes_who_sleeps() {
 
 /// A message and a close of another process wake a sleeper.
 #[test]
-fn who_sleeps_is_woken() {
+fn message_and_close_wake_a_sleeper() {
     for is_asymmetric in [false, true] {
         check(move || {
             let ring = Builder::new(2).wait_strategy(BLOCK).lossy_for_processes::<Pair>(is_asymmetric, 2);

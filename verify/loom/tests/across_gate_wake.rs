@@ -60,7 +60,7 @@ fn a_receive_wakes_the_publisher() {
 }
 
 #[test]
-fn who_leaves_wakes_the_publisher() {
+fn leaving_subscriber_wakes_the_publisher() {
     check_both(|is_asymmetric| {
         let (mut publisher, subscriber, _) = full(is_asymmetric);
         let leaver = thread::spawn(move || drop(subscriber));
@@ -71,7 +71,7 @@ fn who_leaves_wakes_the_publisher() {
 
 /// A subscriber dies while it receives, at any moment. The publisher comes to learn it when it has no room.
 #[test]
-fn nobody_waits_for_the_dead() {
+fn publisher_does_not_wait_for_a_dead_subscriber() {
     check(|| {
         let (mut publisher, mut subscriber, locks) = full(true);
         let reader = thread::spawn(move || {
@@ -95,7 +95,7 @@ fn nobody_waits_for_the_dead() {
 
 /// One joins in the seat of a dead one, beside the publisher that frees it: it misses nothing.
 #[test]
-fn who_joins_in_the_seat_of_a_dead_one_is_waited_for() {
+fn joiner_in_a_dead_seat_misses_nothing() {
     check_up_to(3, || {
         let (mut publisher, subscribable, locks) = ring(true, 1);
         let dead = subscribable.awaited(false).unwrap();

@@ -77,7 +77,7 @@ fn a_message_in_a_new_place_wakes_the_consumer() {
 /// Two producers leave at the same time. One of them closes the queue, and wakes the consumer; both messages
 /// are received before that.
 #[test]
-fn the_last_one_who_leaves_closes() {
+fn last_producer_that_leaves_closes() {
     check_up_to(2, || {
         let (joins, _locks) = queue(1, 2, true);
         let mut consumer = joins.consumer();

@@ -90,7 +90,7 @@ fn the_end_comes_after_the_last_message() {
 
 /// Who knows that the ring is closed finds the message that was published before.
 #[test]
-fn who_sees_the_end_sees_the_messages() {
+fn subscriber_that_sees_the_end_sees_the_messages() {
     check(|| {
         let (mut publisher, subscribable) = ring::<u64>(true);
         let mut subscriber = subscribable.subscribe();

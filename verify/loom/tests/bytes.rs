@@ -64,7 +64,7 @@ fn records_over_the_end() {
 
 /// A reservation that is dropped has sent nothing, and the next record lies in its place.
 #[test]
-fn what_is_given_up_is_not_seen() {
+fn dropped_reservation_is_not_seen() {
     check(|| {
         let (mut producer, mut consumer) = ring();
         let writer = thread::spawn(move || {

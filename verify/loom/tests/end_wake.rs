@@ -237,7 +237,7 @@ fn attaching_beside_a_trigger() {
 
 /// A thread and a task that wait for the trigger, and for nothing else.
 #[test]
-fn a_trigger_wakes_who_waits() {
+fn trigger_wakes_a_thread_and_a_task() {
     check(|| {
         let shutdown = Shutdown::new();
         let [first, second] = [(); 2].map(|()| shutdown.clone());

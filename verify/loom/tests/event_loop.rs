@@ -6,7 +6,7 @@ use annulus::{EventLoop, spsc};
 use annulus_loom::{SPIN, check_up_to};
 
 #[test]
-fn a_stop_comes_after_what_was_sent() {
+fn stop_comes_after_earlier_messages() {
     check_up_to(2, || {
         let (mut producer, consumer) = spsc::channel(1);
         let builder = EventLoop::builder(consumer, 0).wait_strategy(SPIN);

@@ -30,7 +30,7 @@ fn a_stop_wakes_a_sleeper() {
 
 /// It comes beside a message and its wake-up.
 #[test]
-fn a_stop_comes_after_what_was_sent() {
+fn stop_comes_after_earlier_messages() {
     check_up_to(2, || {
         let (mut producer, consumer) = spsc::channel(1);
         let event_loop = begin(consumer);

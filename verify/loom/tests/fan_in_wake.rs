@@ -114,7 +114,7 @@ fn two_rings() {
 
 /// Who joins beside polls is seen when it has sent something.
 #[test]
-fn who_joins_is_seen() {
+fn message_of_a_joiner_is_seen() {
     check(|| {
         let (first, mut consumer) = mpsc::channel(1);
         let sent = Sent::new();
@@ -135,7 +135,7 @@ fn who_joins_is_seen() {
 /// One producer leaves while another one joins, which may get its ring: whatever the one who leaves still
 /// does, the other one's message is seen, and wakes.
 #[test]
-fn who_comes_after_one_that_leaves() {
+fn message_of_a_joiner_after_a_leaver_is_seen() {
     for (sleeps, preemptions) in [(true, 2), (false, 3)] {
         check_up_to(preemptions, move || {
             let (stays, mut consumer) = mpsc::channel(1);
@@ -243,7 +243,7 @@ fn the_last_one_out_wakes_the_consumer() {
 
 /// A close wakes a producer that joined meanwhile, and waits for room.
 #[test]
-fn a_close_wakes_who_joined() {
+fn close_wakes_a_producer_that_joined() {
     check(|| {
         let (first, mut consumer) = mpsc::channel(1);
         let closer = first.clone();

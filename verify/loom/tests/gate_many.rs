@@ -47,7 +47,7 @@ fn two_publishers_at_their_limit() {
 /// A batch ends at a message that is being written, though a later one may be there: no run is read where
 /// many write.
 #[test]
-fn a_batch_ends_at_what_is_being_written() {
+fn batch_ends_at_a_message_being_written() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossless(4);
         let mut subscriber = subscribable.subscribe();

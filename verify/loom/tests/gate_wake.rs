@@ -107,7 +107,7 @@ fn a_little_room_is_enough_in_the_end() {
 
 /// Publisher and subscriber wait for each other in turn, through both ends of the ring.
 #[test]
-fn they_wake_each_other() {
+fn publisher_and_subscriber_wake_each_other() {
     check_up_to(2, || {
         let (mut publisher, subscribable) =
             annulus::broadcast::Builder::new(2).headroom(1).lossless::<u64>().unwrap();
@@ -138,7 +138,7 @@ fn a_batch_and_its_reader_wake_each_other() {
 
 /// Who leaves wakes the publisher it held up. Somebody who may join lives on.
 #[test]
-fn who_leaves_wakes_the_publisher() {
+fn leaving_subscriber_wakes_the_publisher() {
     check(|| {
         let (mut publisher, _subscribable, subscriber) = full();
         let leaving = thread::spawn(move || drop(subscriber));
@@ -167,7 +167,7 @@ fn the_last_one_out_wakes_the_publisher() {
 /// Who joins holds the publisher up at an early cursor for a moment. Once it stands where it begins, it wakes
 /// the publisher.
 #[test]
-fn who_joins_wakes_the_publisher() {
+fn joining_subscriber_wakes_the_publisher() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();

@@ -9,7 +9,7 @@ const CAPACITY: usize = 16;
 
 /// What happens before is counted exactly, wherever the stored bound stands.
 #[test]
-fn what_happens_before_is_counted() {
+fn earlier_messages_are_counted_exactly() {
     for published in [1, 3, 4, 5] {
         check(move || {
             let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(CAPACITY);
@@ -49,7 +49,7 @@ fn joining_under_a_running_publisher() {
 
 /// A drain delivers what happens before it, in order, and ends.
 #[test]
-fn a_drain_delivers_what_was_there() {
+fn drain_delivers_earlier_messages_in_order() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(CAPACITY);
         let mut subscriber = subscribable.subscribe();

@@ -149,7 +149,7 @@ fn latest_moves_forward() {
 /// Who joins while a batch is claimed and not yet written begins no later than where one stands who has
 /// received everything that is there.
 #[test]
-fn a_joiner_begins_before_what_is_yet_to_be_written() {
+fn joiner_begins_before_unwritten_messages() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let mut early = subscribable.subscribe();
@@ -166,7 +166,7 @@ fn a_joiner_begins_before_what_is_yet_to_be_written() {
 /// them writes three: who sees that the last one is being written sees the first one whole, and not
 /// necessarily the second.)
 #[test]
-fn latest_finds_what_stands() {
+fn latest_finds_a_standing_message() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(6);
         let mut subscriber = subscribable.subscribe();

@@ -128,7 +128,7 @@ fn a_wake_up_of_a_dropped_notifier_goes_to_another() {
 
 /// A notifier finds a message at its second look, while it is woken for another one.
 #[test]
-fn what_the_second_look_finds_is_used() {
+fn notifier_uses_the_message_of_its_second_look() {
     check_up_to(2, || {
         let (sender, receiver) = ordered::channel(2);
         let mut notifier = EventNotifier::new(receiver).unwrap();

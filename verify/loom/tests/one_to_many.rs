@@ -82,7 +82,7 @@ fn one_consumer_over_three_laps() {
 
 /// As many messages as consumers that each try once: nobody finds nothing, whoever was faster.
 #[test]
-fn nobody_finds_nothing_where_something_is() {
+fn each_consumer_finds_one_of_enough_messages() {
     check(|| {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = spmc::channel(2);
@@ -99,7 +99,7 @@ fn nobody_finds_nothing_where_something_is() {
 
 /// One takes all but one of the messages while the other looks: whichever head it looks from, it finds one.
 #[test]
-fn nobody_finds_nothing_while_others_take() {
+fn consumer_finds_a_message_while_another_takes_some() {
     check_up_to(6, || {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = spmc::channel(4);
@@ -119,7 +119,7 @@ fn nobody_finds_nothing_while_others_take() {
 
 /// As above, in two rings: who looks elsewhere finds it.
 #[test]
-fn nobody_finds_nothing_in_two_rings() {
+fn each_consumer_finds_one_in_two_rings() {
     check(|| {
         let tokens = Arc::new(());
         let (mut producer, mut consumer) = mpmc::channel(1);
@@ -233,7 +233,7 @@ fn a_consumer_comes_and_goes() {
 
 /// A producer leaves with messages in its ring, and another one goes on behind them: one order.
 #[test]
-fn a_ring_is_taken_over_with_what_lies_in_it() {
+fn ring_is_taken_over_with_its_messages() {
     check(|| {
         let tokens = Arc::new(());
         let (mut leaver, mut consumer) = mpmc::Builder::new(2).first(u64::MAX).build().unwrap();
@@ -305,7 +305,7 @@ fn left<K: QueueKind>(
 }
 
 #[test]
-fn what_is_left_is_dropped() {
+fn messages_left_are_dropped() {
     check(|| {
         let (producer, consumer) = spmc::channel(2);
         left(producer, consumer, &Arc::new(()));
@@ -313,7 +313,7 @@ fn what_is_left_is_dropped() {
 }
 
 #[test]
-fn what_is_left_in_two_rings_is_dropped() {
+fn messages_left_in_two_rings_are_dropped() {
     fn join<K: Joinable>(producer: &queue::Producer<Token, K>) -> queue::Producer<Token, K> {
         producer.register().unwrap()
     }

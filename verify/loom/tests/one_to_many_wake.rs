@@ -52,7 +52,7 @@ fn a_message_wakes_a_consumer() {
 
 /// Another consumer may take the message that woke one that sleeps: the next one wakes it again.
 #[test]
-fn a_message_wakes_who_went_to_sleep_again() {
+fn message_wakes_a_consumer_that_sleeps_again() {
     check_up_to(2, || {
         let (mut producer, mut consumer) = spmc::channel(2);
         let mut other = consumer.clone();
@@ -89,7 +89,7 @@ fn a_message_for_each_consumer() {
 /// One consumer deactivates a quiet lane while a message comes there, and another one polls: it finds the
 /// message, or somebody has it.
 #[test]
-fn who_polls_beside_one_that_takes_rings_off() {
+fn consumer_that_polls_during_a_deactivation_finds_the_message() {
     check(|| {
         let (producer, mut consumer) = mpmc::channel(1);
         let mut second = producer.register().unwrap();

@@ -52,7 +52,7 @@ fn a_value_beside_a_close_is_on_one_side() {
 
 /// Both sides go without a value, one after the other or at once.
 #[test]
-fn who_goes_last_frees_the_block() {
+fn last_side_frees_the_block() {
     check(|| {
         let (sender, receiver) = oneshot::channel::<u64>();
         let writer = thread::spawn(move || {

@@ -127,7 +127,7 @@ fn one_to_one_over_three_laps() {
 
 /// As many free slots as senders that each try once: nobody finds it full, whoever was faster.
 #[test]
-fn nobody_finds_it_full_where_room_is() {
+fn each_sender_finds_one_of_enough_slots() {
     check(|| {
         let tokens = Arc::new(());
         let (sender, receiver) = ordered::channel(2);
@@ -164,7 +164,7 @@ fn no_more_messages_than_slots() {
 
 /// As many messages as receivers that each try once: nobody finds nothing, whoever was faster.
 #[test]
-fn nobody_finds_nothing_where_something_is() {
+fn each_receiver_finds_one_of_enough_messages() {
     check(|| {
         let tokens = Arc::new(());
         let (sender, receiver) = ordered::channel(2);

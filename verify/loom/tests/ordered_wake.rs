@@ -240,7 +240,7 @@ fn the_last_receiver_wakes_a_sender() {
 /// The last receiver goes beside two sends: what was sent is dropped, also where it is written after the
 /// receiver looked, and while senders live.
 #[test]
-fn what_nobody_receives_is_dropped() {
+fn messages_without_receivers_are_dropped() {
     check_up_to(2, || {
         let tokens = Arc::new(());
         let (sender, receiver) = ordered::channel(2);

@@ -286,7 +286,7 @@ fn two_publishers_over_a_lap() {
 
 /// Where nobody reads, only the writer of the lap before is in the way.
 #[test]
-fn two_publishers_and_nobody_else() {
+fn two_publishers_without_readers_wait_for_each_other() {
     check(|| {
         let (publisher, subscribable) = annulus::event::mp_channel(2, Event::blank);
         let other = publisher.clone();

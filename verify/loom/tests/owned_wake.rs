@@ -44,7 +44,7 @@ fn a_close_wakes_a_subscriber() {
 
 /// The subscriber lives on: only its cursor can wake the publisher.
 #[test]
-fn who_is_done_with_an_event_wakes_a_publisher() {
+fn processed_event_wakes_a_publisher() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
@@ -59,7 +59,7 @@ fn who_is_done_with_an_event_wakes_a_publisher() {
 }
 
 #[test]
-fn who_is_done_with_an_event_wakes_one_of_many_publishers() {
+fn processed_event_wakes_one_of_many_publishers() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::mp_channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
@@ -75,7 +75,7 @@ fn who_is_done_with_an_event_wakes_one_of_many_publishers() {
 
 /// Who leaves wakes the publisher too; the ring is not abandoned, because more may subscribe.
 #[test]
-fn who_leaves_wakes_a_publisher() {
+fn leaving_subscriber_wakes_a_publisher() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let subscriber = subscribable.subscribe();

@@ -74,7 +74,7 @@ fn a_slab_comes_back_by_another() {
 
 /// One slab, from owner to owner by the free list alone.
 #[test]
-fn what_the_last_owner_left() {
+fn next_owner_sees_the_last_owners_bytes() {
     check(|| {
         let pool = BufferPool::new(1, 1);
         let threads = [10, 20].map(|number| {
@@ -196,7 +196,7 @@ fn slabs_of_handles_go_to_the_end_of_the_line() {
 
 /// One slab, which waits in the line, for two who take it, write to it and append it.
 #[test]
-fn what_the_last_owner_left_in_the_line() {
+fn next_owner_sees_the_last_owners_bytes_in_the_line() {
     check(|| {
         let pool = BufferPool::new(16, 1);
         drop(take_by_handle(&pool, 1));

@@ -104,7 +104,7 @@ fn records_come_in_order() {
 
 /// Who joins begins with what stands, or with the next, and then loses nothing uncounted.
 #[test]
-fn who_joins_at_the_oldest_finds_it_whole() {
+fn joiner_at_the_oldest_finds_it_whole() {
     check_up_to(2, || {
         let words = &[2, 2, 2];
         let (mut publisher, subscribable) = bytes::lossy(32);

@@ -132,7 +132,7 @@ fn a_wake_up_for_another_arm_is_passed_on() {
 
 /// `Select` takes nothing: the message that it was woken for reaches a task that waits, too.
 #[test]
-fn who_takes_nothing_passes_its_wake_up_on() {
+fn select_that_takes_nothing_passes_its_wake_up_on() {
     check_up_to(2, || {
         let (sender, receiver) = ordered::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
         let mut mine = receiver.clone();

@@ -39,7 +39,7 @@ impl Drop for Watched {
 
 /// Whoever comes last, with a subtraction or alone, sees what the other one did.
 #[test]
-fn the_last_share_sees_what_the_others_did() {
+fn last_share_sees_the_others_writes() {
     check(|| {
         let (value, drops) = Watched::new();
         let (sender, receiver) = watch::channel(value);
@@ -52,7 +52,7 @@ fn the_last_share_sees_what_the_others_did() {
 
 /// A closer has a share while it closes, and it may be the last one. It gets none of what is gone.
 #[test]
-fn what_is_dropped_does_not_come_back() {
+fn dropped_value_does_not_come_back() {
     check(|| {
         let (value, drops) = Watched::new();
         let (sender, receiver) = watch::channel(value);

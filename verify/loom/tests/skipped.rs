@@ -56,7 +56,7 @@ fn the_newest_beside_a_gap() {
 /// A subscriber that joins behind a message finds it, also where the message behind the gap showed the way:
 /// its first stamp comes after all that was left out.
 #[test]
-fn who_joins_behind_a_gap_sees_what_came_before() {
+fn joiner_behind_a_gap_sees_earlier_messages() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         let mut early = subscribable.subscribe();
@@ -77,7 +77,7 @@ fn who_joins_behind_a_gap_sees_what_came_before() {
 
 /// What happens before is counted exactly, wherever the stored bound stands.
 #[test]
-fn what_was_left_out_before_is_counted() {
+fn earlier_left_out_numbers_are_counted() {
     for gap in [1, 5, 16, 40] {
         check(move || {
             let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);

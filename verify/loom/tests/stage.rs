@@ -72,7 +72,7 @@ const ALL: usize = 9;
 
 /// Two messages: the first counts as processed when the upstream comes back for the second.
 #[test]
-fn what_an_upstream_did_comes_before() {
+fn stage_sees_the_writes_of_its_upstream() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
@@ -259,7 +259,7 @@ fn a_dropped_upstream_opens_the_way() {
 /// An upstream that is lapped twice within half a ring passes over a message that still stands: who follows
 /// it passes over that too.
 #[test]
-fn what_an_upstream_passed_over_is_lost_to_all_after_it() {
+fn stage_loses_the_messages_its_upstream_passed_over() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();

@@ -131,7 +131,7 @@ fn a_close_wakes() {
 
 /// The publisher goes; the upstream went before, or goes meanwhile.
 #[test]
-fn a_close_wakes_who_waits_for_nobody() {
+fn close_wakes_a_stage_without_an_upstream() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
@@ -147,7 +147,7 @@ fn a_close_wakes_who_waits_for_nobody() {
 /// The publisher goes, and the upstream still has a message to process: that one is received before the close
 /// is seen.
 #[test]
-fn what_the_upstream_has_left_comes_before_the_close() {
+fn stage_receives_its_upstreams_rest_before_the_close() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
@@ -190,7 +190,7 @@ fn a_lapped_upstream_wakes() {
 /// With many publishers an upstream may join behind a message that is claimed and not yet written. Who
 /// follows it then waits for the publisher, not for the upstream, which has no part in that message.
 #[test]
-fn who_follows_one_that_joined_later_waits_for_the_publisher() {
+fn stage_behind_a_later_joiner_waits_for_the_publisher() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let downstream = subscribable.subscribe();

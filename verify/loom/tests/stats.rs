@@ -8,7 +8,7 @@ use loom::thread;
 /// A cursor that a snapshot has is not behind the end that it has. Where many publish, the end is only a
 /// count of claims.
 #[test]
-fn no_subscriber_is_before_the_end_of_what_is_published() {
+fn no_cursor_is_beyond_the_published_end() {
     check(|| {
         let (publisher, subscribable) = broadcast::mp_lossless::<u64>(2);
         let (observer, mut subscriber) = (subscribable.observer(), subscribable.subscribe());

@@ -66,7 +66,7 @@ fn each_of_two_messages_wakes_a_task() {
 /// A task that waits again needs no fence, because one that waited before had it: neither while nobody was
 /// woken in between, nor where the waker finds nobody, and takes down that somebody waits.
 #[test]
-fn who_waits_while_the_bit_is_taken_down() {
+fn task_that_waits_while_the_bit_is_cleared_is_woken() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
@@ -164,7 +164,7 @@ fn a_wake_up_of_a_dropped_task_goes_to_another() {
 /// A task takes a message that it finds at its second look, while it is woken for another one: who waits gets
 /// that.
 #[test]
-fn who_waits_gets_what_another_was_woken_for() {
+fn waiting_task_gets_the_message_another_was_woken_for() {
     check_up_to(2, || {
         let (mut producer, mut consumer) = spmc::channel(2);
         let mut other = consumer.clone();

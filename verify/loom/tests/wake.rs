@@ -81,7 +81,7 @@ fn a_close_wakes_a_sleeper() {
 
 /// A sleeper receives what came before the close that woke it, and then the close.
 #[test]
-fn a_sleeper_receives_what_came_before_the_close() {
+fn sleeper_receives_earlier_messages_then_the_close() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();

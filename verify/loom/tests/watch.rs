@@ -31,12 +31,12 @@ fn what_came_before(
 
 /// The end is seen, too, where it comes at once.
 #[test]
-fn who_sees_a_change_sees_what_came_before() {
+fn receiver_that_sees_a_change_sees_earlier_writes() {
     what_came_before(|sender| sender.send(1).unwrap(), |receiver| receiver.has_changed() == Ok(true));
 }
 
 #[test]
-fn who_sees_the_end_sees_what_came_before() {
+fn receiver_that_sees_the_end_sees_earlier_writes() {
     what_came_before(drop, |receiver| receiver.has_changed().is_err());
 }
 

@@ -169,7 +169,7 @@ fn each_side_can_be_run_by_hand() {
 }
 
 #[test]
-fn a_signal_stops_it_and_what_came_is_reported() {
+fn signal_stops_bench_with_a_report() {
     let names = Names::new("stopped");
     for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let bench = names.start_load(&["--rate", "1000", "--seconds", "600", "--json"]);
@@ -281,7 +281,7 @@ fn a_name_that_is_taken_names_the_process() {
 }
 
 #[test]
-fn wrong_arguments_are_refused_with_what_is_right() {
+fn wrong_arguments_are_refused_with_a_correction() {
     let names = Names::new("wrong");
     for (arguments, words) in [
         (&["--rate", "0"][..], "such as `100000`"),

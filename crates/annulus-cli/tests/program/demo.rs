@@ -221,7 +221,7 @@ fn a_file_without_quotes_and_a_missing_file_are_named() {
 }
 
 #[test]
-fn bad_arguments_say_what_would_be_right() {
+fn wrong_arguments_are_refused_with_a_correction() {
     for (arguments, message) in [
         (
             &["--capacity", "1"][..],
@@ -313,7 +313,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_ends_the_publisher_and_what_was_published_is_reported() {
+fn ctrl_c_ends_publisher_with_a_report() {
     let mut command = demo();
     command.args(["--rate", "1000", "--messages", "1000000000", "--subscribers", "2", "--json"]);
     let run = crate::running::Running::demo(&mut command);
@@ -366,7 +366,7 @@ fn the_graph_is_printed_and_nothing_is_written() {
 
 /// The graph says of the rings and threads what a run with the same arguments says of them.
 #[test]
-fn the_graph_is_that_of_the_run() {
+fn graph_matches_the_run() {
     for arguments in [
         &["--messages", "3000", "--subscribers", "3", "--lossless"][..],
         &["--messages", "3000", "--subscribers", "5", "--capacity", "300"],
@@ -398,7 +398,7 @@ fn the_graph_is_that_of_the_run() {
 /// The threads of a run have the names that are in the graph.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_threads_of_a_run_are_those_of_the_graph() {
+fn threads_of_a_run_match_the_graph() {
     let arguments = ["--messages", "1000000000", "--rate", "1000", "--subscribers", "3"];
     let graph = json(demo().args(arguments).arg("--describe"));
     let threads = graph["threads"].as_array().unwrap();

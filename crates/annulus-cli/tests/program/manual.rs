@@ -25,7 +25,7 @@ fn printed(command: &mut Command) -> String {
 }
 
 #[test]
-fn each_shell_is_told_all_subcommands() {
+fn completions_have_all_subcommands() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = printed(annulus("completions").arg(shell));
         for name in subcommands() {
@@ -151,7 +151,7 @@ fn each_subcommand_says_its_exit_codes() {
 /// A help that a full disk swallows is no success, for whatever makes a page or a script of it.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_can_not_be_written_is_an_error() {
+fn page_on_a_full_disk_is_an_error() {
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut asked =
         vec![vec!["--help".into()], vec!["-h".into()], vec!["--version".into()], vec!["help".into()]];

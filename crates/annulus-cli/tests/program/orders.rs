@@ -117,7 +117,7 @@ fn expected(strategies: &[(usize, usize)], files: &[(&str, &str, &[String])]) ->
 }
 
 #[test]
-fn without_loss_the_orders_are_those_of_plain_loops() {
+fn without_loss_orders_equal_a_plain_loop() {
     let folder = Folder::new("plain");
     let ((euro, euro_times), (yen, yen_times)) = (quotes(3_000, 1), quotes(2_000, 2));
     let (euro_path, yen_path) = (folder.file("eurusd.csv", &euro), folder.file("my \"yen\", say.csv", &yen));
@@ -178,7 +178,7 @@ fn orders_of_a_strategy_are_in_order() {
 }
 
 #[test]
-fn what_a_strategy_lost_is_told() {
+fn losses_of_a_strategy_are_reported() {
     let arguments =
         ["--messages", "50000", "--capacity", "2", "--threads", "2", "--strategies", "1/2,2/3,1/3"];
     let report = json(demo().args(arguments));

@@ -46,7 +46,7 @@ fn assert_whole(path: &Path) {
 
 /// By whatever name.
 #[test]
-fn a_file_that_a_stream_goes_to_is_refused_and_keeps_what_it_holds() {
+fn file_of_a_standard_stream_is_refused_and_unchanged() {
     let folder = Folder::new("streams");
     let (log, link, name) = (folder.file("log", "old\n"), folder.0.join("link"), folder.0.join("name"));
     symlink("log", &link).unwrap();
@@ -76,7 +76,7 @@ fn a_file_that_a_stream_goes_to_is_refused_and_keeps_what_it_holds() {
 }
 
 #[test]
-fn what_is_no_file_is_written_to_as_it_is() {
+fn device_or_pipe_is_written_to_directly() {
     let folder = Folder::new("streams-written");
     succeed(demo().args(SHORT).arg("/dev/null"));
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
@@ -116,7 +116,7 @@ fn an_input_is_refused_by_whatever_name() {
 
 /// The number of a process comes again: in a container it is often 1.
 #[test]
-fn what_a_killed_run_of_the_same_number_has_left_does_not_matter() {
+fn drafts_of_a_killed_run_do_not_matter() {
     let folder = Folder::new("same-number");
     let output = folder.0.join("orders.csv");
     let leave = "for n in 0 1; do : > .annulus-$$-$n.tmp; done; : > orders.csv.$$.tmp; exec \"$@\"";
@@ -221,7 +221,7 @@ fn a_hangup_that_is_ignored_stays_ignored() {
 
 /// (Where the file system knows files without a name.)
 #[test]
-fn a_run_that_is_killed_leaves_what_was_there_and_nothing_else() {
+fn killed_run_leaves_the_old_file_only() {
     use rustix::fs::{Mode, OFlags, open};
 
     let folder = Folder::new("killed-run");
@@ -246,7 +246,7 @@ fn a_file_may_be_no_larger_than_the_limit() {
 }
 
 #[test]
-fn the_new_file_belongs_to_whom_the_old_one_did_and_lets_in_the_same() {
+fn new_file_keeps_owner_and_permissions() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
 
     const ACCESS: &str = "system.posix_acl_access";

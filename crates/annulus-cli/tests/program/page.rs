@@ -64,7 +64,7 @@ fn a_narrow_terminal_has_fewer_columns() {
 }
 
 #[test]
-fn colours_are_where_they_are_wanted() {
+fn colours_are_for_terminals_or_on_request() {
     let mut command = demo();
     command.args(["--messages", "100"]);
     assert!(!printed(&mut command).contains('\u{1b}'), "it goes to a pipe");
@@ -81,7 +81,7 @@ fn percentiles_of_a_few_messages_are_left_out() {
 
 /// A quote whose bid is above its ask is data, and is told.
 #[test]
-fn a_crossed_quote_is_told() {
+fn crossed_quote_is_reported() {
     let folder = Folder::new("crossed");
     let input = folder.file("eurusd.csv", "20200101 170000065,1.3,1.2,0\n20200101 170000066,1.1,1.2,0\n");
     let output = demo().arg("--input").arg(&input).arg("--json").output().unwrap();

@@ -145,7 +145,7 @@ fn all_that_dead_processes_left_is_removed_at_once() {
 }
 
 #[test]
-fn one_ring_is_told_in_words() {
+fn info_describes_a_ring() {
     let folder = Folder::new("info");
     let path = folder.0.join("names");
     let info = |name: &str| {

@@ -62,7 +62,7 @@ fn messages_have_their_fields() {
 }
 
 #[test]
-fn lines_are_told_and_a_death_too() {
+fn lines_and_a_death_are_shown() {
     let names = Names::new("watch-lines");
     let input = names.folder.file("input", "one\ntwo\n");
     let mut command = names.command("pub", &["quotes", "--stay", "--file"]);

@@ -146,7 +146,7 @@ impl Topics {
         match topic.remove() {
             Ok(()) => {}
             // Unreached: two remove one topic at once: two threads have to meet there; test bus
-            // threads::a_removal_never_takes
+            // threads::removal_never_takes
             Err(Kept::Removed) => return Err(unknown()),
             Err(Kept::Held(holders)) => {
                 let (publishers, receivers) = (holders.publishers, holders.receivers);
@@ -160,7 +160,7 @@ impl Topics {
                 |map: &Map| map.topics.find(name, hash).is_some_and(|there| Arc::ptr_eq(there, &topic));
             if !current.look(is_there) {
                 // Unreached: somebody makes the topic anew while it is removed: two threads have to meet
-                // there; test bus threads::a_removal_never_takes
+                // there; test bus threads::removal_never_takes
                 return Ok(());
             }
             let without = current.look(|map| map.with_topics(map.topics.without(name, hash)));

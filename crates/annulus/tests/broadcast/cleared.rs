@@ -36,7 +36,7 @@ fn alive(values: &[Weak<u64>]) -> Vec<u64> {
 
 /// Over several laps: the slowest decides, each event is cleared once, and the first laps are no exception.
 #[test]
-fn what_all_have_processed_is_let_go() {
+fn events_that_all_have_processed_are_cleared() {
     const CAPACITY: u64 = 5;
     let (mut publisher, subscribable) = ring(CAPACITY as usize);
     let (mut fast, mut slow) = (subscribable.subscribe(), subscribable.subscribe());
@@ -95,7 +95,7 @@ fn stages_and_clones_are_waited_for() {
 
 /// Nobody finds an event that was cleared.
 #[test]
-fn whoever_joins_begins_after_it() {
+fn joiner_begins_behind_cleared_events() {
     let (mut publisher, subscribable) = ring(8);
     send(&mut publisher, 0..3);
     assert_eq!(clear(&mut publisher), [0, 1, 2], "nobody is there");
@@ -112,7 +112,7 @@ fn whoever_joins_begins_after_it() {
 
 /// Of a ring that was not cleared for long, the events that are still there.
 #[test]
-fn what_was_written_over_is_not_cleared() {
+fn overwritten_events_are_not_cleared() {
     let (mut publisher, subscribable) = ring(3);
     let mut subscriber = subscribable.subscribe();
     for number in 0..10 {

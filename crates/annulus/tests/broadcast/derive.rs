@@ -257,7 +257,7 @@ fn plain_types_come_through_every_ring() {
 }
 
 #[test]
-fn what_has_padding_comes_through_every_ring() {
+fn padded_types_come_through_every_ring() {
     through_every_ring(everything);
     through_every_ring(inner::Padded::new);
 }

@@ -267,7 +267,7 @@ fn owned_texts() {
 
 /// Publishers that wait at a full ring, however many, sleep, and go on when there is room.
 #[test]
-fn who_waits_for_room_uses_no_core() {
+fn waiting_publishers_use_no_core() {
     let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
     let mut subscriber = subscribable.subscribe();
     (0..2).for_each(|_| publisher.publish(0).unwrap());

@@ -122,7 +122,7 @@ fn a_ring_with_a_name_is_exported_once() {
 }
 
 #[test]
-fn who_has_no_name_is_not_exported() {
+fn ring_without_a_name_is_not_exported() {
     let (producer, consumer) = spsc::channel::<u64>(8);
     let observer = consumer.observer();
     assert!(!exported::export(&observer));

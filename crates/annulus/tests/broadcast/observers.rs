@@ -57,7 +57,7 @@ fn every_builder_lists_its_ring() {
 }
 
 #[test]
-fn whichever_side_goes_first() {
+fn listing_ends_with_the_last_side() {
     let (producer, consumer) = mpsc::Builder::new(4).named("backwards").build::<u64>().unwrap();
     let (other, observer) = (producer.clone(), only("backwards"));
     drop(consumer);
@@ -122,7 +122,7 @@ fn rings_of_one_name_are_in_their_order() {
 }
 
 #[test]
-fn who_has_no_name_is_not_listed() {
+fn ring_without_a_name_is_not_listed() {
     let (_producer, consumer) = spsc::channel::<u64>(77_777);
     assert_eq!(consumer.stats().capacity, 77_777);
     assert!(Observers::list().iter().filter_map(Observer::stats).all(|stats| stats.capacity != 77_777));
@@ -177,7 +177,7 @@ impl Drop for Message<'_> {
 /// Rings come and go while a thread looks at all of them. It never sees what is gone, and no message is lost
 /// or dropped twice.
 #[test]
-fn rings_go_while_somebody_looks() {
+fn rings_may_go_while_a_thread_observes() {
     const ROUNDS: usize = if cfg!(miri) { 15 } else { 2_000 };
     let (dropped, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let looks = thread::scope(|scope| {

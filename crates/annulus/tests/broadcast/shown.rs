@@ -18,7 +18,7 @@ macro_rules! queues {
             use super::*;
 
             #[test]
-            fn handles_say_what_they_are() {
+            fn debug_output_names_handle_and_state() {
                 let (mut producer, mut consumer) = $kind::Builder::new(4).build::<u8>().unwrap();
                 assert!(producer.is_empty() && consumer.is_empty());
                 producer.send_by(1, WaitStrategy::BusySpin).unwrap();
@@ -36,7 +36,7 @@ macro_rules! queues {
             }
 
             #[test]
-            fn who_waits_for_room_in_a_closed_queue_gets_the_value_back() {
+            fn send_to_a_closed_queue_gives_the_value_back() {
                 let (mut producer, consumer) = $kind::channel(1);
                 producer.send(1).unwrap();
                 consumer.close();
@@ -54,7 +54,7 @@ macro_rules! queues {
             }
 
             #[test]
-            fn a_spinning_consumer_gets_what_comes_while_it_spins() {
+            fn spinning_consumer_receives_a_later_message() {
                 let (mut producer, mut consumer) = $kind::channel(4);
                 let sender = thread::spawn(move || {
                     thread::sleep(Duration::from_millis(5));
@@ -73,7 +73,7 @@ mod queues {
 }
 
 #[test]
-fn the_long_names_do_what_the_short_ones_do() {
+fn long_and_short_names_do_the_same() {
     let (mut first, mut consumer) = mpsc::channel(4);
     let mut second = first.clone();
     first.send(1).unwrap();
@@ -129,7 +129,7 @@ fn a_reservation_says_how_many_slots_it_has() {
 }
 
 #[test]
-fn what_was_written_by_hand_is_sent_by_commit() {
+fn commit_sends_slots_that_were_written_by_hand() {
     let (mut producer, mut consumer) = spsc::channel(4);
     let mut reservation = producer.try_reserve(3).unwrap();
     reservation.as_uninit()[0].write(5);
@@ -140,7 +140,7 @@ fn what_was_written_by_hand_is_sent_by_commit() {
 }
 
 #[test]
-fn a_lossy_ring_says_how_far_it_is() {
+fn lossy_ring_counts_published_messages() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[1, 2]);

@@ -157,7 +157,7 @@ fn no_margin_is_kept_from_gap() {
 }
 
 #[test]
-fn what_was_given_is_not_given_again() {
+fn skip_to_an_earlier_number_is_refused() {
     let (mut publisher, _subscribable, mut subscriber) = ring(8, 3);
     assert_eq!([0, 2, 3].map(|to| publisher.skip_to(to)), [Ok(0); 3]);
     assert_eq!((publisher.sequence(), subscriber.try_recv()), (3, Err(Empty)));
@@ -222,7 +222,7 @@ fn dropped_message_behind_gap_leaves_nothing_newest() {
 
 /// A subscriber that sleeps is woken and told, also where no message follows.
 #[test]
-fn sleeper_is_told_of_gap() {
+fn gap_wakes_sleeper() {
     for gap in [1, 3, 4, 5, 40] {
         let (mut publisher, _subscribable, mut subscriber) = ring(4, 2);
         let (reader, sleeper) = sleeping::spawn(move || (subscriber.recv_or_lag(), subscriber.cursor()));
@@ -278,7 +278,7 @@ fn members_of_group_count_gap_alike() {
 
 /// The numbers of the ring count what was left out.
 #[test]
-fn statistics_count_what_was_left_out() {
+fn statistics_count_left_out_numbers() {
     let (mut publisher, _subscribable) = Builder::new(4).statistics(true).lossy::<u64>().unwrap();
     let mut subscriber = publisher.subscribe();
     publisher.skip_to(3).unwrap();

@@ -53,7 +53,7 @@ fn a_subscriber_that_becomes_a_stage_keeps_its_place_and_its_counters() {
 
 /// What an upstream lost, those after it lose too, though it still stands in the ring for a moment.
 #[test]
-fn what_an_upstream_lost_those_after_it_do_not_see() {
+fn stage_loses_the_messages_its_upstream_lost() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut upstream = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&upstream]);
@@ -70,7 +70,7 @@ fn what_an_upstream_lost_those_after_it_do_not_see() {
 
 /// The publisher is gone, but messages are left that the upstream has to process first.
 #[test]
-fn a_stage_is_not_closed_before_those_before_it_are_done() {
+fn stage_closes_after_its_upstream_is_done() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut upstream = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&upstream]);
@@ -109,7 +109,7 @@ fn a_graph_passes_everything_on() {
 
 /// A stage that sleeps behind another wakes when that one says that it is done, and when it is dropped.
 #[test]
-fn a_sleeping_stage_wakes_with_those_before_it() {
+fn sleeping_stage_wakes_when_its_upstream_is_done_or_dropped() {
     for drop_it in [false, true] {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
         let mut upstream = subscribable.subscribe_tracked();

@@ -113,7 +113,7 @@ fn a_producer_looks_now_and_then() {
 }
 
 #[test]
-fn what_lossy_subscribers_lose_adds_up() {
+fn losses_of_lossy_subscribers_add_up() {
     for many in [false, true] {
         let builder = Builder::new(4).statistics(true);
         let (mut one, mut several, subscribable) = if many {
@@ -229,7 +229,7 @@ fn a_ring_has_the_name_it_was_given() {
 }
 
 #[test]
-fn a_lossy_ring_is_as_deep_as_what_it_holds() {
+fn lossy_ring_is_as_deep_as_its_messages() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     for (number, depth) in [1, 2, 3, 4, 4, 4].into_iter().enumerate() {
         publisher.publish(number);
@@ -246,7 +246,7 @@ fn a_lossy_ring_is_as_deep_as_what_it_holds() {
 }
 
 #[test]
-fn a_group_says_how_far_it_is() {
+fn group_shows_its_positions() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     let mut group = subscribable.subscribe_group::<2>();
     publisher.publish_batch(&[1, 2, 3]);
@@ -297,7 +297,7 @@ fn an_observer_may_be_anywhere() {
 }
 
 #[test]
-fn a_subscriber_of_events_says_how_far_it_is() {
+fn event_subscriber_shows_its_position() {
     let begun = std::time::Instant::now();
     let (mut publisher, subscribable) = Builder::new(8).events(|| 0).unwrap();
     let mut subscriber = subscribable.subscribe();

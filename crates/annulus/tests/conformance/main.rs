@@ -23,8 +23,8 @@ mod verbs;
 macro_rules! conformance {
     ($($module:ident: $ring:ident),* $(,)?) => {
         conformance! { @threads [
-            numbers::are_exact_while_nobody_is_there,
-            numbers::hold_together_beside_threads,
+            numbers::numbers_of_a_resting_ring_are_exact,
+            numbers::numbers_of_a_busy_ring_are_consistent,
         ] $($module: $ring),* }
     };
     // The numbers of a process do not have the handles of others.
@@ -47,36 +47,36 @@ macro_rules! conformance {
         conformance! { @tests
             laps::come_in_order_at_every_capacity_and_start,
             laps::every_verb_receives_everything_in_order,
-            accounts::received_and_lagged_is_how_far_it_came,
-            accounts::a_full_ring_is_full_and_no_fuller,
-            accounts::nobody_is_waited_for_where_nobody_listens,
+            accounts::received_plus_lagged_is_the_position,
+            accounts::waiting_publisher_fills_capacity_less_headroom,
+            accounts::publisher_without_subscribers_never_waits,
             order::threads_agree_on_one_order,
-            close::what_came_before_the_close_arrives_by_every_verb,
+            close::every_verb_receives_messages_before_the_close,
             close::joining_a_closed_ring_finds_its_end,
             close::ends_may_go_in_any_order,
-            close::who_is_left_alone_is_told,
-            close::a_close_wakes_who_waits,
-            close::a_closed_ring_takes_nothing_more,
-            close::a_closer_is_nobody,
-            close::a_close_is_exact,
+            close::waiting_publisher_is_told_when_no_reader_can_come,
+            close::close_wakes_waiters,
+            close::closed_ring_refuses_messages,
+            close::closer_does_not_keep_ring_open,
+            close::close_separates_accepted_from_refused_messages,
             joining::a_joiner_begins_with_the_next_message,
-            joining::the_oldest_that_is_promised_is_there,
-            joining::a_clone_is_where_its_original_is,
+            joining::joiner_at_the_oldest_finds_the_promised_messages,
+            joining::clone_begins_at_its_originals_position,
             joining::joiners_beside_a_publisher_miss_nothing,
             panics::a_closure_that_panics_publishes_nothing,
-            panics::a_handler_that_panics_is_done_with_its_message,
-            panics::a_subscriber_that_panics_holds_nobody_up,
+            panics::message_of_a_panicked_handler_is_processed,
+            panics::panicked_subscriber_holds_no_publisher_up,
             panics::a_publisher_that_panics_closes_if_it_was_the_last,
             timeouts::a_timeout_ends_in_time_and_not_before,
             timeouts::a_message_in_time_is_received,
-            written::what_is_yet_to_be_written_is_not_passed,
-            written::the_oldest_is_there_beside_publishers,
-            written::what_stands_is_received_in_no_time,
+            written::subscriber_does_not_pass_an_unwritten_message,
+            written::oldest_message_exists_while_publishers_publish,
+            written::zero_timeout_receives_a_standing_message,
             joining::none_is_further_behind_than_the_room,
-            liveness::every_call_ends_beside_those_who_come_and_go,
-            liveness::a_message_is_received_whatever_others_publish,
-            idle::many_who_wait_use_no_core_and_all_wake,
-            idle::one_who_waits_uses_no_core_and_wakes,
+            liveness::every_call_ends_while_handles_come_and_go,
+            liveness::message_is_received_whatever_others_publish,
+            idle::many_sleepers_use_no_core_and_all_wake,
+            idle::one_sleeper_uses_no_core_and_wakes,
             model::agrees_with_its_model,
             $($more)*
         }
@@ -84,8 +84,8 @@ macro_rules! conformance {
     // Each message of these reaches one subscriber, so what is said of several is not theirs.
     (queues: $($module:ident: $ring:ident),* $(,)?) => {
         conformance! { @queues [
-            numbers::are_exact_while_nobody_is_there,
-            numbers::hold_together_beside_threads,
+            numbers::numbers_of_a_resting_ring_are_exact,
+            numbers::numbers_of_a_busy_ring_are_consistent,
         ] $($module: $ring),* }
     };
     // Nor do numbers that count words.
@@ -108,20 +108,20 @@ macro_rules! conformance {
         conformance! { @tests
             laps::come_in_order_at_every_capacity_and_start,
             laps::every_verb_receives_everything_in_order,
-            accounts::received_and_lagged_is_how_far_it_came,
-            close::what_came_before_the_close_arrives_by_every_verb,
+            accounts::received_plus_lagged_is_the_position,
+            close::every_verb_receives_messages_before_the_close,
             close::ends_may_go_in_any_order,
-            close::who_is_left_alone_is_told,
-            close::a_closed_ring_takes_nothing_more,
-            close::a_closer_is_nobody,
-            close::a_close_of_a_queue_is_exact,
-            panics::a_handler_that_panics_is_done_with_its_message,
+            close::waiting_publisher_is_told_when_no_reader_can_come,
+            close::closed_ring_refuses_messages,
+            close::closer_does_not_keep_ring_open,
+            close::close_of_a_queue_separates_accepted_from_refused_messages,
+            panics::message_of_a_panicked_handler_is_processed,
             panics::a_publisher_that_panics_closes_if_it_was_the_last,
             timeouts::a_timeout_ends_in_time_and_not_before,
             timeouts::a_message_in_time_is_received,
-            liveness::every_call_ends_beside_those_who_come_and_go,
-            liveness::a_message_is_received_whatever_others_publish,
-            idle::one_who_waits_uses_no_core_and_wakes,
+            liveness::every_call_ends_while_handles_come_and_go,
+            liveness::message_is_received_whatever_others_publish,
+            idle::one_sleeper_uses_no_core_and_wakes,
             $($more)*
         }
     };
@@ -135,54 +135,54 @@ macro_rules! conformance {
             conformance! { @tests
                 laps::come_in_order_at_every_capacity_and_start,
                 laps::every_verb_receives_everything_in_order,
-                accounts::received_and_lagged_is_how_far_it_came,
-                accounts::a_full_ring_is_full_and_no_fuller,
-                close::what_came_before_the_close_arrives_by_every_verb,
-                close::a_close_wakes_who_waits,
+                accounts::received_plus_lagged_is_the_position,
+                accounts::waiting_publisher_fills_capacity_less_headroom,
+                close::every_verb_receives_messages_before_the_close,
+                close::close_wakes_waiters,
                 joining::a_joiner_begins_with_the_next_message,
                 joining::joiners_beside_a_publisher_miss_nothing,
                 panics::a_publisher_that_panics_closes_if_it_was_the_last,
                 timeouts::a_timeout_ends_in_time_and_not_before,
                 timeouts::a_message_in_time_is_received,
-                written::what_is_yet_to_be_written_is_not_passed,
-                written::what_stands_is_received_in_no_time,
-                liveness::a_message_is_received_whatever_others_publish,
-                idle::many_who_wait_use_no_core_and_all_wake,
-                idle::one_who_waits_uses_no_core_and_wakes,
+                written::subscriber_does_not_pass_an_unwritten_message,
+                written::zero_timeout_receives_a_standing_message,
+                liveness::message_is_received_whatever_others_publish,
+                idle::many_sleepers_use_no_core_and_all_wake,
+                idle::one_sleeper_uses_no_core_and_wakes,
             }
         }
     )*};
     (task patterns: $($module:ident: $ring:ident),* $(,)?) => {
         conformance! { @in_tasks [
-            close::a_close_wakes_who_waits,
-            idle::many_who_wait_use_no_core_and_all_wake,
+            close::close_wakes_waiters,
+            idle::many_sleepers_use_no_core_and_all_wake,
             tasks::one_message_wakes_a_thousand,
-            tasks::a_waker_that_panics_harms_nobody_else,
+            tasks::waker_that_panics_disturbs_no_other_task,
         ] $($module: $ring),* }
     };
     // Any of them where tasks wait.
     (tasks: $($module:ident: $ring:ident),* $(,)?) => {
         conformance! { @in_tasks [
-            accounts::a_full_ring_is_full_and_no_fuller,
-            accounts::nobody_is_waited_for_where_nobody_listens,
+            accounts::waiting_publisher_fills_capacity_less_headroom,
+            accounts::publisher_without_subscribers_never_waits,
             order::threads_agree_on_one_order,
-            close::who_is_left_alone_is_told,
-            close::a_close_wakes_who_waits,
-            close::a_closed_ring_takes_nothing_more,
-            close::a_close_is_exact,
+            close::waiting_publisher_is_told_when_no_reader_can_come,
+            close::close_wakes_waiters,
+            close::closed_ring_refuses_messages,
+            close::close_separates_accepted_from_refused_messages,
             joining::joiners_beside_a_publisher_miss_nothing,
-            panics::a_subscriber_that_panics_holds_nobody_up,
-            idle::many_who_wait_use_no_core_and_all_wake,
+            panics::panicked_subscriber_holds_no_publisher_up,
+            idle::many_sleepers_use_no_core_and_all_wake,
             tasks::one_message_wakes_a_thousand,
-            tasks::a_waker_that_panics_harms_nobody_else,
+            tasks::waker_that_panics_disturbs_no_other_task,
         ] $($module: $ring),* }
     };
     (task queues: $($module:ident: $ring:ident),* $(,)?) => {
         conformance! { @in_tasks [
-            close::who_is_left_alone_is_told,
-            close::a_closed_ring_takes_nothing_more,
-            close::a_close_of_a_queue_is_exact,
-            idle::one_who_waits_uses_no_core_and_wakes,
+            close::waiting_publisher_is_told_when_no_reader_can_come,
+            close::closed_ring_refuses_messages,
+            close::close_of_a_queue_separates_accepted_from_refused_messages,
+            idle::one_sleeper_uses_no_core_and_wakes,
         ] $($module: $ring),* }
     };
     (@in_tasks $more:tt $($module:ident: $ring:ident),*) => {$(
@@ -198,11 +198,11 @@ macro_rules! conformance {
     (@task_tests [$($more:tt)*]) => {
         conformance! { @tests
             laps::come_in_order_at_every_capacity_and_start,
-            accounts::received_and_lagged_is_how_far_it_came,
-            close::what_came_before_the_close_arrives_by_every_verb,
+            accounts::received_plus_lagged_is_the_position,
+            close::every_verb_receives_messages_before_the_close,
             timeouts::a_timeout_ends_in_time_and_not_before,
             timeouts::a_message_in_time_is_received,
-            liveness::a_message_is_received_whatever_others_publish,
+            liveness::message_is_received_whatever_others_publish,
             tasks::an_idle_task_is_polled_once,
             tasks::a_dropped_future_loses_nothing,
             tasks::the_last_waker_is_woken,

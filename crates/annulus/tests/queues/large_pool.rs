@@ -24,7 +24,7 @@ fn alloc_all(pool: &BufferPool) -> Vec<Buffer> {
 /// Slabs that were in handles wait in the order in which they came back, lap after lap, and the
 /// one that was in none is next before them.
 #[test]
-fn what_was_in_handles_comes_in_the_order_of_its_return() {
+fn slabs_from_handles_are_reused_in_order_of_return() {
     const COUNT: usize = 4;
     let pool = BufferPool::new(LARGE_BYTES / COUNT, COUNT);
     let start = |buffer: &Buffer| buffer.as_ptr();
@@ -51,7 +51,7 @@ fn what_was_in_handles_comes_in_the_order_of_its_return() {
 
 /// Each owner finds what it wrote, where slabs go through handles, and some do not.
 #[test]
-fn owners_write_and_find_what_they_wrote() {
+fn owners_find_their_own_bytes() {
     for count in [2, THREADS + 1] {
         let pool = BufferPool::new(LARGE_BYTES.div_ceil(count), count);
         let threads = (0..THREADS).map(|thread| {

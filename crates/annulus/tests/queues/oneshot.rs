@@ -224,7 +224,7 @@ fn a_receiver_is_a_receiving_handle() {
 
 #[cfg(feature = "std")]
 #[test]
-fn who_waits_until_a_moment_gives_up() {
+fn receive_ends_at_its_deadline() {
     let (sender, mut receiver) = oneshot::channel();
     let past = std::time::Instant::now();
     assert_eq!(receiver.recv_deadline(past), Err(RecvTimeoutError::Timeout));
@@ -234,7 +234,7 @@ fn who_waits_until_a_moment_gives_up() {
 }
 
 #[test]
-fn both_sides_say_whether_they_have_ended() {
+fn debug_output_says_whether_a_side_has_ended() {
     let (sender, receiver) = oneshot::channel::<u64>();
     assert!(format!("{sender:?}").contains("oneshot") && format!("{sender:?}").contains("closed: false"));
     assert!(format!("{receiver:?}").contains("oneshot") && format!("{receiver:?}").contains("closed: false"));

@@ -273,7 +273,7 @@ proptest! {
 /// Each owner fills its slab with a number of its own, and finds it so before it frees or sends it: a second
 /// owner would be seen.
 #[test]
-fn owners_write_and_find_what_they_wrote() {
+fn owners_find_their_own_bytes() {
     for (slab_bytes, count) in [(64, 2), (1, 3), (256, THREADS + 1)] {
         let pool = BufferPool::new(slab_bytes, count);
         let threads = (0..THREADS).map(|thread| {
@@ -436,7 +436,7 @@ fn the_pool_goes_first() {
 }
 
 #[test]
-fn says_what_it_is() {
+fn debug_output_names_pool_and_buffer() {
     let pool = BufferPool::new(100, 4);
     assert_eq!(format!("{pool:?}"), "BufferPool { slab_bytes: 100, count: 4, .. }");
     assert_eq!(format!("{:?}", pool.alloc().unwrap()), "Buffer { slab: 0, .. }");

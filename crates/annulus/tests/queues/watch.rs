@@ -38,7 +38,7 @@ fn any_value_is_dropped_once() {
 }
 
 #[test]
-fn a_receiver_is_told_once_of_each_new_value() {
+fn receiver_gets_each_new_value_once() {
     let (sender, mut receiver) = watch::channel(0);
     assert_eq!(receiver.has_changed(), Ok(false), "the first one is seen");
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
@@ -59,7 +59,7 @@ fn a_receiver_is_told_once_of_each_new_value() {
 }
 
 #[test]
-fn who_is_told_of_what() {
+fn send_if_modified_notifies_only_of_changes() {
     let (sender, mut receiver) = watch::channel(1);
     assert!(!sender.send_if_modified(|value| {
         *value = 2;
@@ -142,7 +142,7 @@ fn panics_of_others() {
 }
 
 #[test]
-fn who_waits_gives_up_in_time() {
+fn wait_ends_at_its_timeout() {
     let (_sender, mut receiver) = watch::channel(1);
     let soon = Duration::from_millis(1);
     assert_eq!(receiver.changed_timeout(soon), Err(RecvTimeoutError::Timeout));

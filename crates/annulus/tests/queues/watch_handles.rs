@@ -15,7 +15,7 @@ fn which_channel_it_is() {
 
 /// A sender alone has the default value.
 #[test]
-fn what_handles_say_of_themselves() {
+fn debug_output_names_value_and_state() {
     let sender = watch::Sender::<u64>::default();
     let mut receiver = sender.subscribe();
     assert_eq!((*receiver.borrow(), format!("{:?}", receiver.borrow())), (0, "0".to_owned()));

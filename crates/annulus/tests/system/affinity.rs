@@ -90,7 +90,7 @@ fn a_thread_that_is_pinned_can_be_pinned_elsewhere() {
 }
 
 #[test]
-fn a_guard_gives_back_what_was_there() {
+fn guard_restores_the_old_cpus() {
     alone(|| {
         let before = mask();
         let (first, last) = (before[0], before[before.len() - 1]);
@@ -246,7 +246,7 @@ fn a_cpu_outside_the_set_of_a_container() {
 
 /// What the kernel and the topology say of the same CPUs.
 #[test]
-fn the_topology_is_that_of_this_machine() {
+fn topology_matches_the_kernel() {
     let topology = Topology::read();
     let with = |is_there: fn(&affinity::Cpu) -> bool| {
         let cpus = topology.cpus().iter().filter(|cpu| is_there(cpu));

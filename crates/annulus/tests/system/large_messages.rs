@@ -154,7 +154,7 @@ fn messages_that_are_written_in_place_need_no_stack() {
 
 /// It is dropped where it lies, by whoever drops the last handle.
 #[test]
-fn what_is_left_in_a_queue_needs_no_stack_when_it_is_dropped() {
+fn messages_left_in_a_queue_are_dropped_without_stack() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
     struct Counted(Large);

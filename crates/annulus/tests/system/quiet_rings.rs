@@ -6,7 +6,7 @@
 use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
 #[test]
-fn many_looks_in_vain_register_in_the_end() {
+fn many_empty_polls_register_in_the_end() {
     const POLLS: usize = if cfg!(debug_assertions) { 100 } else { 2_000_000 };
     crate::support::alone!();
     if !membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED) {

@@ -41,7 +41,7 @@ fn calls_are_seen() {
 
 /// Each verb of the table, where nobody sleeps at the ring.
 #[test]
-fn verbs_of_the_guide_ask_nobody() {
+fn verbs_of_the_guide_make_no_system_call() {
     crate::support::alone!();
     annulus::prepare();
 

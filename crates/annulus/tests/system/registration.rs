@@ -89,7 +89,7 @@ fn one_thread_registers_with_its_first_ring() {
 /// by its deadline, or by a wake-up, leaves the process as it was. Once longer naps have run out, it
 /// registers.
 #[test]
-fn a_first_sleep_registers_nobody() {
+fn first_sleep_does_not_register() {
     crate::support::alone!();
     if !has_barriers() {
         return;
@@ -129,7 +129,7 @@ fn grown() -> (annulus::spsc::Producer<u64>, annulus::spsc::Consumer<u64>) {
 
 /// A young ring needs no barrier, so sleeps at it are none that would register the process in the end.
 #[test]
-fn a_sleep_at_a_young_ring_registers_nobody() {
+fn sleep_at_a_young_ring_does_not_register() {
     crate::support::alone!();
     if !has_barriers() {
         return;
@@ -150,7 +150,7 @@ fn a_sleep_at_a_young_ring_registers_nobody() {
 /// (A thread naps for the last three: it would register after five naps, in each of which somebody asks for
 /// one. They ask four times.)
 #[test]
-fn nobody_waits_for_the_registration() {
+fn no_verb_waits_for_the_registration() {
     crate::support::alone!();
     if !has_barriers() {
         return;
@@ -221,7 +221,7 @@ fn a_sleep_of_many_naps_is_one_sleep() {
 }
 
 #[test]
-fn rings_and_short_sleeps_register_nobody() {
+fn rings_and_short_sleeps_do_not_register() {
     crate::support::alone!();
     if !has_barriers() {
         return;

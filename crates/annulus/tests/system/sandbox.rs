@@ -101,7 +101,7 @@ fn without_the_fence_a_loop_loses_nothing() {
 /// Without the fence a notifier that is armed is not readable, and no task is woken, before there is
 /// something: neither uses a core.
 #[test]
-fn without_the_fence_who_waits_rests() {
+fn without_the_fence_waiters_use_no_core() {
     crate::support::alone!();
     #[cfg(feature = "async")]
     let (mut producer, mut consumer) = grown();

@@ -269,7 +269,7 @@ fn an_input_outlives_its_pipeline() {
 
 /// A closure panics in the middle of a verb: what borrows the handle gives it back as it was.
 #[test]
-fn what_borrows_gives_back() {
+fn borrowed_handle_survives_a_panic() {
     let (mut producer, mut consumer) = spsc::channel::<u64>(4);
     let reservation = producer.try_reserve(3).unwrap();
     caught(|| {

@@ -12,7 +12,7 @@ use crate::support::sleeping::{Sleeper, spawn};
 const SOON: Duration = Duration::from_millis(1);
 
 #[test]
-fn a_trigger_wakes_all_who_sleep() {
+fn trigger_wakes_all_sleepers() {
     for strategy in [WaitStrategy::default(), WaitStrategy::YieldSpin, WaitStrategy::Monitor] {
         let shutdown = Shutdown::new();
         let of = || shutdown.clone();
@@ -39,7 +39,7 @@ fn a_trigger_wakes_all_who_sleep() {
 }
 
 #[test]
-fn who_waits_for_a_trigger_gives_up_in_time() {
+fn wait_for_a_trigger_ends_at_its_timeout() {
     let shutdown = Shutdown::new();
     assert!(!shutdown.wait_timeout(Duration::ZERO) && !shutdown.wait_timeout(SOON));
     assert!(!shutdown.wait_deadline(Instant::now() + SOON));

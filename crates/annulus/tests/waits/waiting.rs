@@ -55,7 +55,7 @@ fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
 /// not sleep.
 #[test]
 #[cfg(target_os = "linux")]
-fn who_is_not_told_waits_by_the_strategy_of_the_ring() {
+fn handle_waits_by_the_strategy_of_its_ring() {
     use annulus::{broadcast, spmc, spsc};
     const WHILE: Duration = Duration::from_millis(20);
     let spins = |verb: &mut dyn FnMut()| assert!(spins(verb), "it slept");
@@ -196,7 +196,7 @@ fn a_handle_waits_by_its_own_strategy() {
 }
 
 #[test]
-fn a_timeout_receives_what_comes_in_time_and_sees_the_close() {
+fn recv_timeout_receives_messages_in_time_and_sees_the_close() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let writer = thread::spawn(move || {
@@ -212,7 +212,7 @@ fn a_timeout_receives_what_comes_in_time_and_sees_the_close() {
 }
 
 #[test]
-fn a_timeout_of_nothing_still_receives_what_is_there() {
+fn zero_timeout_receives_a_present_message() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     assert_eq!(subscriber.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));

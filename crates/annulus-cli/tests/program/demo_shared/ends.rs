@@ -100,7 +100,7 @@ fn a_process_that_is_killed_early_is_named() {
 }
 
 #[test]
-fn a_signal_stops_the_feed_and_what_was_published_is_reported() {
+fn signal_stops_feed_with_a_report() {
     let names = Names::new("stopped");
     let file = names.folder.0.join("orders.csv");
     for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143)] {

@@ -83,7 +83,7 @@ fn the_others_lose_nothing() {
 
 /// Without a name it is the first subscriber; there is nobody else here.
 #[test]
-fn a_report_in_words_says_who_and_what() {
+fn report_in_words_names_the_killed_process_and_the_rest() {
     let names = Names::new("kill-words");
     let output = names.folder.0.join("orders.csv");
     let arguments =
@@ -116,7 +116,7 @@ fn a_report_in_words_says_who_and_what() {
 }
 
 #[test]
-fn a_signal_before_the_middle_kills_nobody() {
+fn signal_before_the_middle_kills_no_process() {
     let names = Names::new("kill-signal");
     for victim in ["subscriber-1", "gateway", "feed"] {
         let arguments = ["--rate", "500", "--messages", "10000000", "--kill", victim];
@@ -133,7 +133,7 @@ fn a_signal_before_the_middle_kills_nobody() {
 }
 
 #[test]
-fn who_is_not_there_can_not_be_killed() {
+fn unknown_process_name_is_refused() {
     let names = Names::new("kill-wrong");
     for name in ["subscriber-3", "orders.csv", ""] {
         let kill = format!("--kill={name}");

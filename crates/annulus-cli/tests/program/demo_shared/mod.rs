@@ -110,7 +110,7 @@ fn shape_of(key: &str, value: &Value) -> Value {
 }
 
 #[test]
-fn processes_report_what_threads_report() {
+fn processes_and_threads_report_the_same() {
     let names = Names::new("same");
     let arguments = ["--messages", "20000", "--subscribers", "2", "--lossless"];
     let shared = json(&mut names.shared(&arguments));
@@ -126,7 +126,7 @@ fn processes_report_what_threads_report() {
 }
 
 #[test]
-fn the_table_is_that_of_threads() {
+fn processes_and_threads_print_the_same_table() {
     let names = Names::new("table");
     let file = names.folder.file("q-eurusd.csv", "20200101 170000065,1.121200,1.121720,0\n".repeat(40));
     let arguments = ["--input", file.to_str().unwrap(), "--subscribers", "2", "--strategies", "1/2"];
@@ -163,7 +163,7 @@ fn a_short_ring_loses_quotes_and_accounts_for_all() {
 
 /// The gateway's process writes them.
 #[test]
-fn the_orders_are_those_of_threads() {
+fn processes_and_threads_write_the_same_orders() {
     let names = Names::new("orders");
     let orders = |file: &str, command: &mut Command| {
         let path = names.folder.0.join(file);
@@ -249,7 +249,7 @@ fn a_name_that_is_taken_names_the_process() {
 
 /// The processes have the names that are in the graph, and the rings too.
 #[test]
-fn the_processes_of_a_run_are_those_of_the_graph() {
+fn processes_of_a_run_match_the_graph() {
     let names = Names::new("graph");
     let graph = json(names.shared(&LONG).args(["--subscribers", "2", "--describe"]));
     let (_demo, parts) = names.start(&LONG);
@@ -271,7 +271,7 @@ fn the_processes_of_a_run_are_those_of_the_graph() {
 }
 
 #[test]
-fn wrong_arguments_are_refused_with_what_is_right() {
+fn wrong_arguments_are_refused_with_a_correction() {
     let names = Names::new("wrong");
     for (arguments, words) in [
         (

@@ -117,7 +117,7 @@ fn messages_go_from_a_ring_to_any_program() {
 }
 
 #[test]
-fn what_is_no_message_is_said() {
+fn line_that_is_no_message_is_reported() {
     let names = Names::new("json-bad");
     let directory = Directory::open(&names.path).unwrap();
     let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(4)).producers(4);

@@ -130,7 +130,7 @@ fn a_line_that_is_too_long_is_named() {
 
 /// What had come before the failure is printed.
 #[test]
-fn a_publisher_that_fails_is_told_from_one_that_ends() {
+fn failed_publisher_is_told_from_one_that_ends() {
     let names = Names::new("fails");
     for mode in [&[][..], &["--lossless"]] {
         let mut command = names.command("pub", &["quotes", "--size", "9"]);

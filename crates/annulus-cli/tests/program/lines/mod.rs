@@ -62,7 +62,7 @@ fn two_subscribers_print_it_byte_for_byte() {
 
 /// For who comes before the publisher, the next line is the first one, also without an option that says so.
 #[test]
-fn who_waits_for_a_publisher_misses_nothing() {
+fn subscriber_that_waits_for_a_publisher_misses_nothing() {
     let names = Names::new("waits");
     let text = odd_lines();
     for follows in [false, true] {
@@ -93,7 +93,7 @@ fn who_waits_for_a_publisher_misses_nothing() {
 
 /// Those who wait for a ring come a moment after its name: a short input does not take it away before.
 #[test]
-fn a_ring_that_nobody_has_joined_is_there_for_a_second_at_least() {
+fn ring_without_subscribers_stays_for_a_second() {
     let names = Names::new("short");
     let begun = std::time::Instant::now();
     let output = names.command("pub", &["quotes"]).stdin(Stdio::null()).output().unwrap();
@@ -103,7 +103,7 @@ fn a_ring_that_nobody_has_joined_is_there_for_a_second_at_least() {
 
 /// A subscriber that waits may find the ring when the first lines are in it: these come, too.
 #[test]
-fn who_waits_beside_a_publisher_misses_nothing() {
+fn subscriber_that_waits_while_lines_come_misses_nothing() {
     let names = Names::new("beside");
     let mut publisher = names.publisher(b"one\ntwo\n", &[]);
     for follow in [&[][..], &["--follow"]] {
@@ -284,7 +284,7 @@ fn signals_end_a_subscriber_that_sleeps_or_waits() {
 
 /// A subscriber that hangs in its output ends, too.
 #[test]
-fn a_signal_ends_a_subscriber_whose_output_nobody_reads() {
+fn signal_ends_a_subscriber_whose_output_is_full() {
     let names = Names::new("hangs");
     let _publisher = names.publisher(&quotes(5_000), &[]);
     let mut command = names.command("sub", &["quotes", "--from", "oldest"]);
@@ -393,7 +393,7 @@ fn pipes() {
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn wrong_uses_are_errors_with_a_reason() {
     let names = Names::new("errors");
     let complaint = |command: &mut Command| {
         let output = command.output().unwrap();

@@ -29,7 +29,7 @@ fn openings(process: u32) -> Vec<String> {
 }
 
 #[test]
-fn who_looks_can_not_write() {
+fn top_cannot_write_to_rings() {
     let names = Names::new("reads");
     let directory = Directory::open(&names.path).unwrap();
     let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(64), 2).unwrap();

@@ -115,7 +115,7 @@ fn all_rings_are_in_one_table() {
 
 /// As the bridge says it, in the schema that its README has.
 #[test]
-fn what_bridges_carry_is_shown() {
+fn routes_of_bridges_are_shown() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../annulus-zenoh/README.md");
     let readme = fs::read_to_string(readme).unwrap();
     let schema = readme.lines().find(|line| line.starts_with("BridgeRoute{")).unwrap();

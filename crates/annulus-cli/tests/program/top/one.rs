@@ -53,7 +53,7 @@ fn a_ring_without_times_has_a_page_too() {
 }
 
 #[test]
-fn what_a_dead_process_left_has_a_page_and_a_name_of_nobody_has_none() {
+fn ring_of_a_dead_process_has_a_page_and_a_free_name_none() {
     let names = Names::new("gone");
     let mut dead = publisher(&names, "dead");
     dead.kill();

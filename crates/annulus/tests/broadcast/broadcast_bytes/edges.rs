@@ -22,7 +22,7 @@ fn capacities_are_rounded_up() {
 }
 
 #[test]
-fn what_memory_does_not_hold_is_refused() {
+fn capacity_beyond_memory_is_refused() {
     for capacity in [usize::MAX, 1 << (usize::BITS - 1)] {
         let error = bytes::Builder::new(capacity).lossy().unwrap_err();
         assert_eq!(error, CapacityError::TooLarge { capacity, slot_bytes: 1 });
@@ -104,7 +104,7 @@ fn a_buffer_with_room_does_not_grow() {
 
 /// What is published after the close is dropped, and overwrites nothing of what is left.
 #[test]
-fn a_closed_ring_keeps_what_is_left() {
+fn publish_after_close_overwrites_nothing() {
     let (mut publisher, subscribable) = bytes::lossy(64);
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
     publisher.publish(&[1; 32]).unwrap();
@@ -163,7 +163,7 @@ fn handles_are_counted_and_shown() {
 
 #[test]
 #[cfg(feature = "std")]
-fn what_is_lost_is_counted_for_the_ring() {
+fn lost_records_are_counted_for_the_ring() {
     let (mut publisher, subscribable) = bytes::Builder::new(64).statistics(true).lossy().unwrap();
     let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
     for _ in 0..5 {

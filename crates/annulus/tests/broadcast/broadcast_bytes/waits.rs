@@ -19,7 +19,7 @@ const STRATEGIES: [WaitStrategy; 4] = [
 
 /// Two threads answer each other: each record is waited for.
 #[test]
-fn each_record_wakes_who_waits_for_it() {
+fn each_record_wakes_its_waiter() {
     for strategy in STRATEGIES {
         let builder = bytes::Builder::new(256).wait_strategy(strategy);
         let ((mut ask, asked), (mut answer, answered)) = (builder.lossy().unwrap(), builder.lossy().unwrap());
@@ -45,7 +45,7 @@ fn each_record_wakes_who_waits_for_it() {
 }
 
 #[test]
-fn a_close_wakes_who_waits() {
+fn close_wakes_waiters() {
     let (_publisher, subscribable) = bytes::lossy(64);
     let (mut subscriber, closer) = (subscribable.subscribe(), subscribable.closer());
     let waiting = thread::spawn(move || subscriber.recv(&mut Vec::new()));

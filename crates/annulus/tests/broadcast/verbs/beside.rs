@@ -39,7 +39,7 @@ fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::broadcast::Subscri
 
 /// What could be received, also after a lag, and of events.
 #[test]
-fn a_length_is_what_can_be_received() {
+fn len_counts_messages_that_can_be_received() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     let mut subscriber = subscribable.subscribe();
     assert!(subscriber.is_empty());

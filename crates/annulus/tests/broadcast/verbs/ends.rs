@@ -4,7 +4,7 @@ use annulus::{CapacityError, LossyTryRecvError, RecvError, Shutdown};
 use std::time::Duration;
 
 #[test]
-fn ends_are_what_they_say() {
+fn handles_implement_the_promised_traits() {
     use static_assertions::{assert_impl_all, assert_not_impl_any};
     assert_impl_all!(annulus::broadcast::Publisher<u64>: Send);
     assert_not_impl_any!(annulus::broadcast::Publisher<u64>: Clone);

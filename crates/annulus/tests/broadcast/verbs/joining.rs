@@ -28,7 +28,7 @@ fn a_publisher_makes_subscribers() {
 
 /// A lossless ring refuses messages while nobody can receive them, and takes them again after a join.
 #[test]
-fn a_ring_that_nobody_reads_is_read_again() {
+fn lossless_ring_accepts_again_after_a_join() {
     let (mut publisher, subscribable) = broadcast::lossless(2);
     drop(subscribable);
     assert_eq!(publisher.publish(1).unwrap_err().into_inner(), 1);
@@ -63,7 +63,7 @@ fn a_publisher_of_events_makes_subscribers() {
 
 /// A ring that was closed stays so.
 #[test]
-fn a_closed_ring_has_nothing_for_who_joins() {
+fn closed_ring_stays_closed_for_joiners() {
     let (mut publisher, _) = broadcast::lossless(2);
     publisher.close();
     let mut subscriber = publisher.subscribe();

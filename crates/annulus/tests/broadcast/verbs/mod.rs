@@ -102,7 +102,7 @@ fn a_clone_starts_at_the_same_cursor_with_counters_at_zero() {
 }
 
 #[test]
-fn subscribing_to_a_closed_ring_finds_what_stands_and_then_the_close() {
+fn joiner_of_a_closed_ring_receives_the_rest_then_closed() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
     publisher.publish_batch(&[0, 1, 2]);
     drop(publisher);

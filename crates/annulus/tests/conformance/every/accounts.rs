@@ -8,7 +8,7 @@ use crate::rings::{Publish, Receive, Ring};
 
 /// `received + lagged` is how far the cursor came, at every moment and at the end, whatever was lost on the
 /// way: nothing is counted twice, nothing left out. A lossless ring has nothing to count.
-pub(crate) fn received_and_lagged_is_how_far_it_came<R: Ring>() {
+pub(crate) fn received_plus_lagged_is_the_position<R: Ring>() {
     for &capacity in CAPACITIES {
         for &start in STARTS {
             let (mut publisher, source) = R::begin(capacity, start);
@@ -58,7 +58,7 @@ pub(crate) fn received_and_lagged_is_how_far_it_came<R: Ring>() {
 
 /// A publisher that waits fills `capacity − headroom` slots and not one more, and one that does not wait is
 /// never full.
-pub(crate) fn a_full_ring_is_full_and_no_fuller<R: Ring>() {
+pub(crate) fn waiting_publisher_fills_capacity_less_headroom<R: Ring>() {
     for &capacity in CAPACITIES {
         for headroom in [0, 1, capacity / 2, capacity - 1] {
             let start = STARTS[(capacity + headroom) % STARTS.len()];
@@ -95,7 +95,7 @@ pub(crate) fn a_full_ring_is_full_and_no_fuller<R: Ring>() {
 }
 
 /// With nobody subscribed a publisher never waits, before the first joins as after the last has left.
-pub(crate) fn nobody_is_waited_for_where_nobody_listens<R: Ring>() {
+pub(crate) fn publisher_without_subscribers_never_waits<R: Ring>() {
     for &capacity in CAPACITIES {
         let (mut publisher, source) = R::new(capacity);
         for _ in 0..3 {

@@ -11,7 +11,7 @@ use crate::rings::{Got, Publish, Receive, Ring};
 
 /// After the close each verb drains the ring, and from then on says so, again and again: `Closed`, or nothing
 /// from those that end.
-pub(crate) fn what_came_before_the_close_arrives_by_every_verb<R: Ring>() {
+pub(crate) fn every_verb_receives_messages_before_the_close<R: Ring>() {
     for verb in R::Subscriber::verbs() {
         for left in [0, 1, 5, 8] {
             let (mut publisher, source) = R::new(8);
@@ -103,7 +103,7 @@ pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
 }
 
 /// Once nobody can ever receive, publishers who would wait are told instead, and get their message back.
-pub(crate) fn who_is_left_alone_is_told<R: Ring>() {
+pub(crate) fn waiting_publisher_is_told_when_no_reader_can_come<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let subscriber = R::subscribe(&source);
     (0..2).for_each(|number| publisher.publish(number).unwrap());
@@ -125,7 +125,7 @@ pub(crate) fn who_is_left_alone_is_told<R: Ring>() {
 }
 
 /// Who waits without a deadline is woken by the last publisher's end.
-pub(crate) fn a_close_wakes_who_waits<R: Ring>() {
+pub(crate) fn close_wakes_waiters<R: Ring>() {
     for pause_ms in [0, 5] {
         without_standing_still(move || {
             let (publisher, source) = R::new(8);
@@ -144,7 +144,7 @@ pub(crate) fn a_close_wakes_who_waits<R: Ring>() {
 /// Where somebody has closed a ring, by the publisher or from elsewhere, what was published before arrives,
 /// and nothing comes after it. Closers as such change nothing. (Of a full lossy ring, what is refused takes
 /// the place of the oldest message: `verbs/closes.rs`.)
-pub(crate) fn a_closed_ring_takes_nothing_more<R: Ring>() {
+pub(crate) fn closed_ring_refuses_messages<R: Ring>() {
     for &first in STARTS {
         for (published, by_closer) in [(0, true), (1, false), (5, true), (7, false), (7, true)] {
             let (mut publisher, source) = R::begin(8, first);
@@ -185,7 +185,7 @@ pub(crate) fn a_closed_ring_takes_nothing_more<R: Ring>() {
 
 /// A closer keeps nobody's side: each is told when the other is gone, and what is left in the ring goes with
 /// its handles.
-pub(crate) fn a_closer_is_nobody<R: Ring>() {
+pub(crate) fn closer_does_not_keep_ring_open<R: Ring>() {
     let (mut publisher, source) = R::new(8);
     let closer = publisher.closer();
     let mut subscriber = R::subscribe(&source);
@@ -197,12 +197,12 @@ pub(crate) fn a_closer_is_nobody<R: Ring>() {
 
 /// A close beside publishers at full speed: what was accepted is received, by all and to the same end; what
 /// was refused, by nobody.
-pub(crate) fn a_close_is_exact<R: Ring>() {
+pub(crate) fn close_separates_accepted_from_refused_messages<R: Ring>() {
     close_beside_publishers::<R>(2);
 }
 
 /// The same where each message is one receiver's.
-pub(crate) fn a_close_of_a_queue_is_exact<R: Ring>() {
+pub(crate) fn close_of_a_queue_separates_accepted_from_refused_messages<R: Ring>() {
     close_beside_publishers::<R>(1);
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn a_joiner_begins_with_the_next_message<R: Ring>() {
 /// Who begins with the oldest message finds, of those that stand, at least half where publishers wait for
 /// their subscribers and all where they don't; and publishers overwrite none of them before it has received
 /// it.
-pub(crate) fn the_oldest_that_is_promised_is_there<R: Ring>() {
+pub(crate) fn joiner_at_the_oldest_finds_the_promised_messages<R: Ring>() {
     for &capacity in CAPACITIES {
         for &first in STARTS {
             for published in some_of(capacity, 4, first) {
@@ -98,7 +98,7 @@ pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
 }
 
 /// A clone stands where its original does, counts from nothing, and holds publishers up by itself.
-pub(crate) fn a_clone_is_where_its_original_is<R: Ring>() {
+pub(crate) fn clone_begins_at_its_originals_position<R: Ring>() {
     for &capacity in CAPACITIES {
         let (mut publisher, source) = R::begin(capacity, STARTS[capacity % STARTS.len()]);
         let mut original = R::subscribe(&source);

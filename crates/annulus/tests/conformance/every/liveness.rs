@@ -23,7 +23,7 @@ const MANY: usize = 4 * 128;
 /// Every verb comes back, with nothing or with a message, while publishers and subscribers join and leave
 /// without a break. One that goes on with them never does, which `support/hang.rs` sees. The longest time
 /// that a call had a core is printed.
-pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
+pub(crate) fn every_call_ends_while_handles_come_and_go<R: Ring>() {
     let (mut publisher, source) = R::new(8);
     let mut subscriber = R::subscribe(&source);
     let joins = R::from_oldest(&source).is_some();
@@ -70,7 +70,7 @@ pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
 
 /// A message is received soon by every verb, though another publisher fills its room at each occasion, and
 /// others come, publish and go.
-pub(crate) fn a_message_is_received_whatever_others_publish<R: Ring>() {
+pub(crate) fn message_is_received_whatever_others_publish<R: Ring>() {
     const WAITED_FOR: u64 = 1 << 40;
     if !R::LOSSLESS {
         // What is too old is lost and counted: `accounts`.

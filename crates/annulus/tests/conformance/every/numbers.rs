@@ -40,7 +40,7 @@ fn look(observer: &Observer) -> Option<Stats> {
 
 /// While no thread is in the ring, each number is what it should be, from the first message to the end of the
 /// ring, and the observer is nobody.
-pub(crate) fn are_exact_while_nobody_is_there<R: Ring>() {
+pub(crate) fn numbers_of_a_resting_ring_are_exact<R: Ring>() {
     for &capacity in CAPACITIES {
         let start = STARTS[capacity % STARTS.len()];
         let (mut publisher, source) = R::begin(capacity, start);
@@ -88,7 +88,7 @@ pub(crate) fn are_exact_while_nobody_is_there<R: Ring>() {
 
 /// While others publish, receive and leave, no snapshot says what can't be, and none says less than an
 /// earlier one.
-pub(crate) fn hold_together_beside_threads<R: Ring>() {
+pub(crate) fn numbers_of_a_busy_ring_are_consistent<R: Ring>() {
     for (capacity, start) in [(2, 0), (7, (1 << 62) - 3), (64, 1)] {
         let (publisher, source) = R::begin(capacity, start);
         let observer = publisher.observer();

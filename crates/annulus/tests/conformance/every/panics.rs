@@ -48,7 +48,7 @@ pub(crate) fn a_closure_that_panics_publishes_nothing<R: Ring>() {
 
 /// What is read by reference counts as processed when its handler panics: it is not handed out again, and
 /// publishers don't wait for it.
-pub(crate) fn a_handler_that_panics_is_done_with_its_message<R: Ring>() {
+pub(crate) fn message_of_a_panicked_handler_is_processed<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);
     for lap in 0..4 {
@@ -65,7 +65,7 @@ pub(crate) fn a_handler_that_panics_is_done_with_its_message<R: Ring>() {
 }
 
 /// A subscriber whose thread dies leaves the gate: publishers and the other subscribers go on.
-pub(crate) fn a_subscriber_that_panics_holds_nobody_up<R: Ring>() {
+pub(crate) fn panicked_subscriber_holds_no_publisher_up<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let mut other = R::subscribe(&source);
     let mut victim = R::subscribe(&source);

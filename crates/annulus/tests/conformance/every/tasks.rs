@@ -208,7 +208,7 @@ pub(crate) fn a_task_may_receive_inside_its_wake<R: Ring>() {
 }
 
 /// A waker that panics disturbs neither who publishes nor the others, who are woken.
-pub(crate) fn a_waker_that_panics_harms_nobody_else<R: Ring>() {
+pub(crate) fn waker_that_panics_disturbs_no_other_task<R: Ring>() {
     struct Panics;
     impl Wake for Panics {
         fn wake(self: Arc<Self>) {

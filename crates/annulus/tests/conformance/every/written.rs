@@ -49,7 +49,7 @@ fn publishing<R: Ring>(publisher: R::Publisher, stop: &Shutdown) -> Vec<JoinHand
 /// it ends no later than there.
 ///
 /// `early` tells where that is: once it has received everything there is, it stands there.
-pub(crate) fn what_is_yet_to_be_written_is_not_passed<R: Ring>() {
+pub(crate) fn subscriber_does_not_pass_an_unwritten_message<R: Ring>() {
     // A joiner of such a ring may be promised less while a publisher is stopped in the middle of a write.
     if R::LOSSLESS && R::MANY {
         return;
@@ -89,7 +89,7 @@ pub(crate) fn what_is_yet_to_be_written_is_not_passed<R: Ring>() {
 
 /// Who begins with the oldest message finds one beside publishers, however much they have claimed. (But where
 /// one of them was stopped in the middle of a write and the other has filled the ring, which is rare.)
-pub(crate) fn the_oldest_is_there_beside_publishers<R: Ring>() {
+pub(crate) fn oldest_message_exists_while_publishers_publish<R: Ring>() {
     for capacity in CAPACITIES {
         let (mut publisher, source) = R::new(capacity);
         if R::from_oldest(&source).is_none() {
@@ -120,7 +120,7 @@ pub(crate) fn the_oldest_is_there_beside_publishers<R: Ring>() {
 
 /// Whatever publishers do, a receive with a timeout of nothing returns a message where one is there: one that
 /// was published, and not received. Also where the subscriber is lapped again and again.
-pub(crate) fn what_stands_is_received_in_no_time<R: Ring>() {
+pub(crate) fn zero_timeout_receives_a_standing_message<R: Ring>() {
     for capacity in CAPACITIES {
         let (mut publisher, source) = R::new(capacity);
         let mut subscriber = R::subscribe(&source);

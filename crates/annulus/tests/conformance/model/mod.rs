@@ -64,7 +64,7 @@ fn a_graph_of_stages_agrees_with_its_model() {
 }
 
 #[test]
-fn a_lossy_graph_says_what_is_so() {
+fn lossy_graph_of_stages_agrees_with_its_model() {
     // More than of the others: one of its seeded bugs shows in a case of some hundred.
     const MANY: u32 = 12 * CASES;
     so_many_cases(MANY, &|capacity, _, steps| lossy_stages::run::<rings::Lossy>(capacity, steps));

@@ -210,7 +210,7 @@ fn alone<S, R>((sender, receiver): (S, R)) -> (S, R, Kept) {
 }
 
 #[test]
-fn of_queues() {
+fn queue_handles_work_through_the_traits() {
     ring(true, || alone(spsc::channel(CAPACITY)));
     ring(true, || alone(mpsc::channel(CAPACITY)));
     ring(true, || alone(spmc::channel(CAPACITY)));
@@ -219,7 +219,7 @@ fn of_queues() {
 }
 
 #[test]
-fn of_shared_handles() {
+fn shared_handles_work_through_the_traits() {
     without_standing_still(|| {
         let (sender, receiver) = queue::ordered::channel(CAPACITY);
         meets(&sender, &receiver);
@@ -229,7 +229,7 @@ fn of_shared_handles() {
 }
 
 #[test]
-fn of_broadcast_rings() {
+fn broadcast_handles_work_through_the_traits() {
     ring(true, || {
         let (publisher, subscribable) = broadcast::lossless(CAPACITY);
         (publisher, subscribable.subscribe(), Box::new(subscribable))
@@ -257,7 +257,7 @@ fn of_broadcast_rings() {
 }
 
 #[test]
-fn of_events() {
+fn event_handles_work_through_the_traits() {
     ring(true, || {
         let (publisher, subscribable) = event::channel(CAPACITY, || 0);
         (publisher, subscribable.subscribe(), Box::new(subscribable))
@@ -270,7 +270,7 @@ fn of_events() {
 
 /// These receive what is no number.
 #[test]
-fn of_receivers_of_other_things() {
+fn receivers_of_boxes_work_through_the_traits() {
     without_standing_still(|| {
         #[allow(clippy::boxed_local, clippy::needless_pass_by_value, reason = "what comes is boxed")]
         fn number(bytes: Box<[u8]>) -> u64 {
@@ -305,7 +305,7 @@ fn of_receivers_of_other_things() {
 }
 
 #[test]
-fn of_one_value() {
+fn oneshot_works_through_the_traits() {
     for (verb, waits, receive) in receiving::<oneshot::Receiver<u64>>() {
         let (sender, mut receiver) = oneshot::channel();
         if !waits {
@@ -320,7 +320,7 @@ fn of_one_value() {
 
 /// A lag is counted, and no error.
 #[test]
-fn who_lags_goes_on() {
+fn lag_is_counted_and_no_error() {
     for (verb, _, receive) in receiving::<broadcast::Subscriber<u64>>() {
         let (mut publisher, subscribable) = broadcast::lossy(2);
         let mut subscriber = subscribable.subscribe();
@@ -365,7 +365,7 @@ fn a_paused_group_has_nothing() {
 
 /// The input of a pipeline, before the build and after.
 #[test]
-fn of_an_input() {
+fn pipeline_input_works_through_the_traits() {
     without_standing_still(|| {
         for (verb, waits, send) in sending() {
             let (mut input, stages) = Pipeline::builder().capacity(CAPACITY).input::<u64>();

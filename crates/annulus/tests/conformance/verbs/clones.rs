@@ -21,7 +21,7 @@ const CLONES: u64 = if cfg!(miri) {
 /// to the first place before the clone and to the last one after the original had gone on would see neither
 /// where the clone stands, and let the publisher overwrite what that one needs.
 #[test]
-fn a_look_does_not_miss_who_changes_places() {
+fn gate_sees_a_clone_that_takes_an_earlier_place() {
     without_standing_still(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let mut crowd: Vec<_> = (0..PLACES).map(|_| subscribable.subscribe()).collect();
@@ -56,7 +56,7 @@ fn a_look_does_not_miss_who_changes_places() {
 
 /// The same for what is read by reference: it is not changed meanwhile.
 #[test]
-fn a_look_does_not_miss_who_holds_a_reference() {
+fn gate_sees_a_clone_that_holds_a_reference() {
     without_standing_still(|| {
         let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
         let mut crowd: Vec<_> = (0..PLACES).map(|_| subscribable.subscribe()).collect();

@@ -94,7 +94,7 @@ fn an_event_that_is_being_changed_is_the_last() {
 /// What is refused takes its slot all the same: a lossy subscriber exactly a lap behind loses the oldest
 /// message, and counts it.
 #[test]
-fn who_is_a_lap_behind_a_close_loses_one_at_most() {
+fn subscriber_a_lap_behind_a_close_loses_one_at_most() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[0, 1, 2, 3]);
@@ -112,7 +112,7 @@ fn who_is_a_lap_behind_a_close_loses_one_at_most() {
 
 /// Each verb of a lossless publisher gives back what a closed ring does not take.
 #[test]
-fn every_verb_gives_back_what_comes_too_late() {
+fn every_verb_gives_messages_after_a_close_back() {
     let (mut one, _subscribable) = annulus::broadcast::lossless(4);
     let (many, _subscribable) = annulus::broadcast::mp_lossless(4);
     one.publish_batch(&[1, 2]).unwrap();
@@ -147,7 +147,7 @@ fn every_verb_gives_back_what_comes_too_late() {
 
 /// Everybody who sleeps in any ring that is attached is woken; what is attached later is closed at once.
 #[test]
-fn a_shutdown_wakes_whoever_sleeps_in_its_rings() {
+fn shutdown_wakes_all_sleepers_of_its_rings() {
     without_standing_still(|| {
         let shutdown = Shutdown::new();
         let mut asleep = Vec::new();
@@ -198,7 +198,7 @@ fn a_shutdown_wakes_whoever_sleeps_in_its_rings() {
 
 /// Neither a closer nor a shutdown keeps a ring, nor what is in it.
 #[test]
-fn what_is_attached_is_not_kept() {
+fn shutdown_does_not_keep_attached_rings() {
     let shutdown = Shutdown::new();
     let message = Arc::new(());
     for _ in 0..100 {

@@ -150,7 +150,7 @@ fn a_factory_is_asked_as_often_as_needed() {
 
 /// The longest ring of the smallest messages, and of events without a size.
 #[test]
-fn what_has_no_size_can_be_sent() {
+fn messages_without_a_size_can_be_sent() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<()>(3);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[(); 3]).unwrap();
@@ -167,7 +167,7 @@ fn what_has_no_size_can_be_sent() {
 /// The longest slice there is takes no memory. What fits is sent, the rest comes back, and everything is
 /// counted.
 #[test]
-fn the_longest_slice_of_what_has_no_size() {
+fn longest_slice_without_a_size_is_sent_and_counted() {
     let all = [(); usize::MAX];
     let (publisher, subscribable) = annulus::broadcast::mp_lossless::<()>(4);
     let mut subscriber = subscribable.subscribe();

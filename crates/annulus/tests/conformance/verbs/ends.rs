@@ -57,7 +57,7 @@ assert_impl_all!(PublishTimeoutError<u64>: std::error::Error, Copy, Eq, Send, Sy
 
 /// An error says what happened, never the value: that may be a closure, or large, or secret.
 #[test]
-fn errors_say_what_to_do_and_nothing_of_the_value() {
+fn errors_give_advice_and_hide_the_value() {
     let secret = "a secret";
     for (debug, display, part) in [
         (format!("{:?}", PublishError(secret)), PublishError(secret).to_string(), "nobody is left"),

@@ -29,7 +29,7 @@ fn a_lag_says_how_many_were_lost() {
 
 #[cfg(feature = "std")]
 #[test]
-fn who_waited_in_vain_is_told_so() {
+fn timeout_and_close_have_different_texts() {
     use annulus::RecvTimeoutError;
     assert_eq!(RecvTimeoutError::Timeout.to_string(), "no message came in time");
     assert_eq!(RecvTimeoutError::Closed.to_string(), RecvError.to_string());

@@ -26,7 +26,7 @@ fn says_what_there_is(subscribable: EventSubscribable<u64>, publish: impl FnOnce
 }
 
 #[test]
-fn of_one_publisher() {
+fn event_publisher_counts_and_closes() {
     let (mut publisher, subscribable) = channel(3, || 0);
     assert_eq!((publisher.capacity(), publisher.published(), publisher.is_closed()), (3, 0, false));
     says_what_there_is(subscribable, move || {
@@ -38,7 +38,7 @@ fn of_one_publisher() {
 }
 
 #[test]
-fn of_one_of_many_publishers() {
+fn one_of_many_event_publishers_counts_and_closes() {
     let (mut publisher, subscribable) = mp_channel(3, || 0);
     let other = publisher.clone();
     assert_eq!((publisher.capacity(), publisher.published(), publisher.is_closed()), (3, 0, false));
@@ -53,7 +53,7 @@ fn of_one_of_many_publishers() {
 
 /// Where nobody can come any more, an event is for nobody, and every publisher says so.
 #[test]
-fn of_a_ring_that_nobody_reads() {
+fn event_ring_without_readers_is_closed() {
     let (mut publisher, subscribable) = channel(2, || 0);
     let subscriber = subscribable.subscribe();
     drop(subscribable);

@@ -198,7 +198,7 @@ fn a_closure_that_did_not_run_comes_back() {
 /// One of many runs its closure before it waits for room; the event waits as the closure left it for the next
 /// one. What only tries looks for room first.
 #[test]
-fn one_of_many_keeps_what_it_could_not_publish() {
+fn one_of_many_keeps_an_unpublished_event() {
     let (mut publisher, subscribable) = annulus::event::mp_channel(2, Vec::new);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_by(|event| event.push(1), WaitStrategy::BusySpin).unwrap();

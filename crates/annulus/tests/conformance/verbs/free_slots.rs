@@ -153,7 +153,7 @@ macro_rules! room {
             /// A publisher that waits in vain is told when the last who could receive goes; those who are
             /// left decide whether it is.
             #[test]
-            fn nobody_waits_for_nobody() {
+            fn waiting_publisher_is_told_when_the_last_reader_goes() {
                 let (mut publisher, subscribable) = channel::<u64>(2, 0);
                 let subscriber = subscribable.subscribe();
                 let mut tap = subscribable.subscribe_lossy();

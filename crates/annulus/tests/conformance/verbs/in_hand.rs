@@ -82,7 +82,7 @@ fn in_hand<M: Unstaged<TryRecvError: std::fmt::Debug>>(
 }
 
 #[test]
-fn what_a_stage_has_in_hand_is_not_processed() {
+fn message_in_hand_of_a_stage_is_not_processed() {
     in_hand::<Lossless>(|| {
         let (mut publisher, subscribable) = broadcast::lossless(16);
         (Box::new(move |number| publisher.publish(number).unwrap()), subscribable.subscribe_tracked())
@@ -99,7 +99,7 @@ fn what_a_stage_has_in_hand_is_not_processed() {
 
 /// What was lost within a verb is not processed, and what it received behind that neither.
 #[test]
-fn what_came_after_a_lag_is_in_hand() {
+fn message_after_a_lag_is_in_hand() {
     for (verb, receive) in verbs::<Lossy>() {
         if verb == "try_recv" {
             continue; // It tells the lag, and receives nothing.
@@ -116,7 +116,7 @@ fn what_came_after_a_lag_is_in_hand() {
 /// A handler, or the function of a pipeline, has one message in hand while it runs, and those behind see none
 /// that is in hand, and all others. An event by value, too: whoever gets the clone has still to work on it.
 #[test]
-fn what_a_handler_has_in_hand_is_not_processed() {
+fn message_in_hand_of_a_handler_is_not_processed() {
     const COUNT: u64 = 20;
     type Looks = Box<dyn FnMut(u64) + Send>;
 

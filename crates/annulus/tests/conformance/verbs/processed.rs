@@ -11,7 +11,7 @@ use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryPublishError, T
 /// The one before has processed messages that are overwritten before the stage comes to them: they are not
 /// pending.
 #[test]
-fn what_was_overwritten_is_not_pending() {
+fn overwritten_messages_are_not_pending() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
@@ -25,7 +25,7 @@ fn what_was_overwritten_is_not_pending() {
 
 /// What the one before lost is not pending either.
 #[test]
-fn what_was_lost_before_is_not_pending() {
+fn losses_of_the_upstream_are_not_pending() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
@@ -39,7 +39,7 @@ fn what_was_lost_before_is_not_pending() {
 
 /// What a stage would pass over after a second lag in a row is not pending.
 #[test]
-fn what_recovery_skips_is_not_pending() {
+fn messages_that_recovery_skips_are_not_pending() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
     let mut subscriber = subscribable.subscribe();
     for lag in 0..8 {
@@ -76,7 +76,7 @@ fn pending_after_one_before_is_gone() {
 
 /// What a stage lost it has not processed: never received, lagged 96.
 #[test]
-fn what_was_lost_was_not_processed() {
+fn lost_messages_are_not_processed() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut stage = subscribable.subscribe_tracked();
     let barrier = DependencyBarrier::new(&[&stage]);
@@ -92,7 +92,7 @@ fn what_was_lost_was_not_processed() {
 
 /// Of several, the messages that each of them has processed, and none from before one of them was a stage.
 #[test]
-fn what_all_have_processed() {
+fn barrier_of_several_has_their_common_messages() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut early = subscribable.subscribe_tracked();
     publisher.publish_batch(&[0, 1]);
@@ -192,7 +192,7 @@ fn processed_when_the_closure_returns() {
 /// One that received by `try_recv` and then idles holds up who follows it; one that processes by closure does
 /// not.
 #[test]
-fn an_idle_stage_holds_nobody_up() {
+fn idle_stage_holds_no_follower_up() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);

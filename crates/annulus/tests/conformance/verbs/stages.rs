@@ -51,7 +51,7 @@ fn read_is_not_processed() {
 /// A batch and a drain end where those before have come to, and count as processed message by message or at
 /// the next call.
 #[test]
-fn batches_end_where_those_before_are() {
+fn batch_of_a_stage_ends_at_its_upstream() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
@@ -114,7 +114,7 @@ fn the_slowest_of_several_decides() {
 
 /// What a stage lost it has not processed: who follows it loses the same, and knows.
 #[test]
-fn what_was_lost_was_not_processed() {
+fn stage_loses_what_its_upstream_lost() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let barrier = DependencyBarrier::new(&[&before]);
@@ -137,7 +137,7 @@ fn what_was_lost_was_not_processed() {
 /// Beside messages that stand: the one before skips them, and who follows must not see them although they are
 /// there.
 #[test]
-fn what_was_lost_before_is_not_seen_where_it_still_stands() {
+fn stage_skips_standing_messages_its_upstream_lost() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
@@ -282,7 +282,7 @@ fn the_error_names_the_one_of_another_ring() {
 
 /// A barrier of nobody waits for nobody.
 #[test]
-fn nobody_is_waited_for_where_nobody_is_named() {
+fn empty_barrier_waits_for_no_stage() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let barrier = DependencyBarrier::new(&[]);
     assert_eq!((barrier.upstream_count(), barrier.processed()), (0, None));
@@ -326,7 +326,7 @@ fn a_lossless_stage_does_not_follow_a_tap() {
 /// follows it and waits for the message must be woken when it is whole, although none of those before will
 /// ever process it.
 #[test]
-fn a_stage_is_woken_by_what_came_before_its_upstream() {
+fn stage_is_woken_by_a_message_before_its_upstream_joined() {
     /// So large that writing one takes longer than falling asleep.
     type Large = [u64; if cfg!(miri) { 8 } else { 1 << 16 }];
     const ROUNDS: u64 = if cfg!(miri) { 3 } else { 300 };

@@ -26,7 +26,7 @@ fn a_tap_loses_and_knows_how_much() {
 /// A headroom keeps messages in the ring that every subscriber has received: a tap that is not too late finds
 /// them.
 #[test]
-fn a_headroom_is_what_a_tap_may_be_late() {
+fn headroom_keeps_messages_for_late_taps() {
     let (publisher, subscribable) =
         annulus::broadcast::Builder::new(8).headroom(6).mp_lossless::<u64>().unwrap();
     let mut tap = subscribable.subscribe_lossy();

@@ -15,7 +15,7 @@ const SHORT: Duration = Duration::from_millis(5);
 
 /// Every verb that sends: the value arrives, whole, instead of what was there.
 #[test]
-fn what_is_sent_is_what_arrives() {
+fn sent_value_arrives_whole() {
     let (mut publisher, subscribable) = event::channel(2, || "old".to_owned());
     let (many, many_subscribable) = event::mp_channel(2, || "old".to_owned());
     let (mut subscriber, mut other) = (subscribable.subscribe(), many_subscribable.subscribe());
@@ -54,7 +54,7 @@ fn what_is_sent_is_what_arrives() {
 
 /// Each error gives the value back, and nothing was published.
 #[test]
-fn what_is_refused_comes_back() {
+fn refused_value_comes_back() {
     let (mut publisher, subscribable) = event::channel(2, || 0);
     let (many, many_subscribable) = event::mp_channel(2, || 0);
     let subscribers = (subscribable.subscribe(), many_subscribable.subscribe());
@@ -84,7 +84,7 @@ fn what_is_refused_comes_back() {
 /// A send drops the value a lap before, and no other: there are as many as the ring has places (and one in
 /// the hand of each of many publishers).
 #[test]
-fn a_send_drops_what_it_replaces() {
+fn send_drops_the_value_of_a_lap_before() {
     let token = Arc::new(());
     let make = || Arc::clone(&token);
     // Without the one that counts.
@@ -252,7 +252,7 @@ fn a_batch_of_clones_says_how_many_came() {
 
 /// An iterator over what is there ends there, and gives the rest back where it is dropped.
 #[test]
-fn iterators_end_where_they_say() {
+fn iterator_over_present_messages_ends_with_them() {
     let (mut publisher, subscribable) = event::channel(8, || 0);
     let mut subscriber = subscribable.subscribe();
     (0..6).for_each(|number| publisher.send(number).unwrap());
@@ -277,7 +277,7 @@ fn iterators_end_where_they_say() {
 
 /// A cloned-out event counts as processed: the next stage may have it.
 #[test]
-fn a_stage_has_processed_what_it_cloned() {
+fn cloned_event_counts_as_processed() {
     let (mut publisher, subscribable) = event::channel(4, String::new);
     let mut first = subscribable.subscribe_tracked();
     let mut second = subscribable.subscribe().after(&[&first]);

@@ -41,7 +41,7 @@ fn topics_before_and_after_are_received() {
 }
 
 #[test]
-fn it_holds_its_topics_and_leaves_those_that_close() {
+fn pattern_holds_its_topics_until_they_close() {
     let bus = Bus::<u64>::new(8);
     let mut matching = bus.subscribe_matching("**").unwrap();
     let mut publisher = bus.publisher("a");
@@ -111,7 +111,7 @@ fn no_topic_waits_for_the_messages_of_others() {
 }
 
 #[test]
-fn types_are_told_apart() {
+fn pattern_of_a_typed_bus_receives_its_type_only() {
     let bus = TypedBus::new(8);
     bus.publisher::<u32>("a").publish(1);
     let mut matching = bus.subscribe_matching::<u64>("*").unwrap();

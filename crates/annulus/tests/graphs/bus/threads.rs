@@ -78,7 +78,7 @@ fn a_publisher_goes_around() {
 /// Threads subscribe, publish and remove one name. A handle is never of a topic that was removed while the
 /// handle was there.
 #[test]
-fn a_removal_never_takes_what_is_held() {
+fn removal_never_takes_a_topic_in_use() {
     let bus = Bus::<u64>::new(8);
     let removed: u64 = thread::scope(|scope| {
         let bus = &bus;

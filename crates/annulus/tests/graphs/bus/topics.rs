@@ -102,7 +102,7 @@ fn a_topic_in_use_is_not_removed() {
 }
 
 #[test]
-fn the_end_of_the_bus_closes_what_nobody_publishes() {
+fn end_of_the_bus_closes_topics_without_publishers() {
     let bus = Bus::<u64>::new(8);
     let (mut idle, mut busy) = (bus.subscribe("idle"), bus.subscribe("busy"));
     bus.publisher("idle").publish(1);
@@ -163,7 +163,7 @@ fn each_topic_has_the_kind_that_it_was_made_with() {
 }
 
 #[test]
-fn what_cannot_be_made_is_named() {
+fn error_names_a_topic_that_cannot_be_made() {
     let bus = Bus::<u64>::new(1);
     let error = CapacityError::TooSmall { capacity: 1, minimum: 2 };
     assert_eq!(bus.try_subscribe("x").unwrap_err(), TopicError::Ring { topic: "x".into(), error });
@@ -178,7 +178,7 @@ fn what_cannot_be_made_is_named() {
 }
 
 #[test]
-fn types_of_a_typed_bus_are_told_apart() {
+fn topics_of_a_typed_bus_have_one_type_each() {
     let bus = TypedBus::new(8);
     let mut numbers = bus.subscribe::<u64>("a");
     let mut pairs = bus.subscribe::<[u32; 2]>("b");

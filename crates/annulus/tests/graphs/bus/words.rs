@@ -6,7 +6,7 @@ use annulus::WaitStrategy;
 use annulus::bus::{Bus, Lossless, Lossy, MatchingError, RemoveError, TopicError};
 
 #[test]
-fn errors_name_the_topic_and_what_is_wrong() {
+fn errors_name_the_topic_and_the_reason() {
     let bus = Bus::<u64>::new(8);
     let publisher = bus.topic("prices").mp_lossless().publisher().unwrap();
     let error = bus.topic("prices").lossy().publisher().unwrap_err();

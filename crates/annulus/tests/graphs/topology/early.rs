@@ -28,7 +28,7 @@ fn each_way(mut check: impl FnMut(Input<u64>, Stages<u64>, fn(Stages<u64>) -> St
 }
 
 #[test]
-fn what_is_published_before_the_build_comes_first() {
+fn messages_before_the_build_come_first() {
     each_way(|mut input, stages, way| {
         assert_eq!((input.published(), input.capacity()), (0, CAPACITY));
         input.publish(0).unwrap();
@@ -81,7 +81,7 @@ fn other_rings_take_messages_before_the_build() {
 
 /// No verb waits for room that nobody makes.
 #[test]
-fn nobody_waits_before_the_build() {
+fn full_input_refuses_before_the_build() {
     each_way(|mut input, stages, way| {
         let full = |input: &mut Input<u64>| {
             assert!(matches!(input.try_publish(7), Err(TryPublishError::Full(7))));
@@ -128,7 +128,7 @@ fn an_input_may_be_dropped_before_the_build() {
 
 /// What was accepted goes with the builder.
 #[test]
-fn a_pipeline_that_is_never_built_drops_what_waits() {
+fn unbuilt_pipeline_drops_its_messages() {
     let token = Arc::new(());
     let closed = |input: &mut Input<Arc<()>>, published| {
         assert!(input.is_closed());
@@ -160,7 +160,7 @@ fn a_pipeline_that_is_never_built_drops_what_waits() {
 }
 
 #[test]
-fn a_ring_that_is_too_small_for_what_waits_is_a_mistake() {
+fn ring_too_small_for_waiting_messages_is_an_error() {
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     input.publish_batch(&[1, 2, 3, 4]).unwrap();
     let error = stages.capacity(3).branches(2, |_, s| s.then(|x| x)).try_build().unwrap_err();

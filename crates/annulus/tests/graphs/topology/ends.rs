@@ -121,7 +121,7 @@ fn a_destructor_that_panics_is_noted_before_the_output_closes() {
 }
 
 #[test]
-fn each_panic_is_told() {
+fn each_panic_is_reported() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -232,7 +232,7 @@ fn a_panic_of_a_parallel_thread_ends_the_stage_there() {
 }
 
 #[test]
-fn an_abort_wakes_everybody() {
+fn abort_wakes_all_waiters() {
     // All rings are full: everybody waits for room.
     let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
     let (output, pipeline) = stages.then(|x| x).fan_out(|x| x, |x| x).zip().then(|x| x).build();
@@ -262,7 +262,7 @@ fn an_abort_wakes_everybody() {
 
 /// What is queued for a stage is not worked on after an abort.
 #[test]
-fn an_abort_drops_what_is_queued() {
+fn abort_drops_queued_messages() {
     let (begun, wait) = channel();
     let (go_on, gate) = channel::<()>();
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
@@ -379,7 +379,7 @@ fn shutdown_and_join_as_the_input_lives() {
 
 /// What an input has accepted comes out, also if it did so beside a shutdown, whatever is behind it.
 #[test]
-fn what_is_accepted_beside_a_shutdown_comes_out() {
+fn messages_accepted_during_a_shutdown_come_out() {
     let rounds = if cfg!(miri) { 1 } else { 100 };
     for round in 0..rounds {
         comes_out(round, 1, |stages| stages.then(|x| x).build());

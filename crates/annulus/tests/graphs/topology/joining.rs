@@ -41,7 +41,7 @@ fn a_join_in_time_tells_of_a_panic() {
 }
 
 #[test]
-fn a_filter_keeps_what_it_wants() {
+fn filter_passes_matching_messages() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<String>();
     let (output, pipeline) = stages.filter(|text| text.len() > 1).build();
     let reader = std::thread::spawn(move || output.into_iter().collect::<Vec<_>>());

@@ -46,7 +46,7 @@ fn each_edge_and_stage_adds_up() {
 }
 
 #[test]
-fn what_waits_is_seen() {
+fn waiting_messages_are_counted() {
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (mut output, pipeline) = stages.then(|x| x).build();
     // 8 at the output and 8 at the input are full; up to 256 are on their way.
@@ -102,7 +102,7 @@ fn nothing_counts_as_received_that_was_not() {
 
 /// Behind threads that share a queue, and that send into one.
 #[test]
-fn what_waits_is_seen_behind_several_threads() {
+fn waiting_messages_behind_threads_are_counted() {
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (output, pipeline) = stages.then_unordered(2, |x| x).capacity(16).build();
     let mut sent = 0;
@@ -125,7 +125,7 @@ fn what_waits_is_seen_behind_several_threads() {
 }
 
 #[test]
-fn a_lossy_edge_says_what_it_lost() {
+fn lossy_edge_counts_its_losses() {
     let (go_on, gate) = channel::<()>();
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let (output, pipeline) = stages
@@ -147,7 +147,7 @@ fn a_lossy_edge_says_what_it_lost() {
 }
 
 #[test]
-fn busy_time_is_told_from_waiting() {
+fn busy_time_excludes_waiting() {
     if cfg!(miri) {
         return; // its clock counts steps
     }
@@ -268,7 +268,7 @@ fn wait_for_the_end(pipeline: &Pipeline) {
 
 /// What an output has not received when it is dropped is dropped with it.
 #[test]
-fn a_dropped_output_has_received_what_it_received() {
+fn dropped_output_keeps_its_count() {
     fn check<O>(build: impl FnOnce(Stages<u64>) -> (O, Pipeline), mut receive: impl FnMut(&mut O) -> bool) {
         let (mut input, stages) = Pipeline::builder().capacity(16).input::<u64>();
         let (mut output, pipeline) = build(stages);

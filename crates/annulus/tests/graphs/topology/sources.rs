@@ -118,7 +118,7 @@ fn a_stage_that_panics_leaves_its_source() {
 
 /// A source that loses messages says so, for nobody else can ask its handle.
 #[test]
-fn the_loss_of_a_source_is_told() {
+fn losses_of_a_source_are_counted() {
     let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
     let source = subscribable.subscribe();
     (0..100).for_each(|x| publisher.publish(x));
@@ -132,7 +132,7 @@ fn the_loss_of_a_source_is_told() {
 }
 
 #[test]
-fn what_waits_at_a_source_is_seen() {
+fn waiting_messages_of_a_source_are_counted() {
     fn look(source: impl Receive<Item = u64> + 'static) {
         let (begun, wait) = channel();
         let (go_on, gate) = channel::<()>();
@@ -195,7 +195,7 @@ fn what_waits_at_a_source_is_seen() {
 
 /// What follows a stage in its ring sees what the pipeline has done: decision 0031.
 #[test]
-fn a_stage_as_a_source_has_processed_what_its_function_has_worked_on() {
+fn message_of_a_stage_as_source_is_processed_after_its_function() {
     let count = if cfg!(miri) { 20 } else { 500 };
     let (mut publisher, subscribable) = broadcast::lossless::<u64>(1024);
     let source = subscribable.subscribe_tracked();

@@ -31,7 +31,7 @@ fn branches_may_branch_and_stay_open() {
 }
 
 #[test]
-fn lossy_branches_wait_for_nobody_and_count() {
+fn lossy_branches_never_wait_and_count_losses() {
     let sent = if cfg!(miri) { 50 } else { 2000 };
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (outputs, pipeline) = stages.then(|x| x).branches_lossy(3, |_, s| s.then(|x| x)).build();
@@ -108,7 +108,7 @@ fn each_way_of_an_input_is_tried_and_closed() {
 }
 
 #[test]
-fn mistakes_say_what_they_are() {
+fn build_errors_have_texts() {
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let lost = |s: Stages<u64>| {
         drop(s.then(|x| x).named("lost"));
@@ -205,7 +205,7 @@ fn a_batch_has_all_that_is_there() {
 
 /// A panic out of what a stage's function holds is a panic of the stage.
 #[test]
-fn a_destructor_that_panics_is_told() {
+fn panic_of_a_destructor_is_reported() {
     struct Held;
     impl Drop for Held {
         fn drop(&mut self) {

@@ -7,7 +7,7 @@ use annulus::{RecvError, TryRecvError};
 use crate::bytes::pattern;
 
 #[test]
-fn who_drops_the_producer_leaves_the_records() {
+fn dropped_producer_leaves_its_records() {
     let (mut producer, mut consumer) = channel(256);
     for len in 0..5 {
         producer.write(&pattern(len, 0)).unwrap();
@@ -23,7 +23,7 @@ fn who_drops_the_producer_leaves_the_records() {
 }
 
 #[test]
-fn who_drops_the_consumer_ends_all_writes() {
+fn dropped_consumer_ends_all_writes() {
     let (mut producer, mut consumer) = channel(64);
     producer.write(b"unread").unwrap();
     producer.write(b"read").unwrap();
@@ -38,7 +38,7 @@ fn who_drops_the_consumer_ends_all_writes() {
 
 /// A close by any handle, or by a closer; before it everything is read.
 #[test]
-fn anybody_may_close_it() {
+fn any_handle_may_close() {
     for closes in 0..4 {
         let (mut producer, mut consumer) = channel(64);
         producer.write(b"before").unwrap();

@@ -9,7 +9,7 @@ use crate::bytes::pattern;
 
 /// One that is dropped has sent nothing, wherever it lay, and the next one lies there again.
 #[test]
-fn what_is_not_committed_is_not_sent() {
+fn dropped_reservation_sends_nothing() {
     let (mut producer, mut consumer) = Builder::new(64).first(u64::MAX - 3).build().unwrap();
     for len in (0..=32).chain([32; 9]) {
         producer.try_reserve(32).unwrap().fill(0xEE);

@@ -87,7 +87,7 @@ fn every_record_arrives_whole_and_in_order() {
 
 /// A close beside writes: all that were accepted are read, and no other.
 #[test]
-fn what_is_written_before_a_close_is_read() {
+fn records_accepted_before_a_close_are_read() {
     for round in 0..if cfg!(miri) { 8 } else { 2_000 } {
         let (mut producer, mut consumer) = Builder::new(48).build().unwrap();
         let closer = consumer.closer();

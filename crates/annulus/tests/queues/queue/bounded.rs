@@ -33,7 +33,7 @@ enum Consuming {
 }
 
 /// A clone, a message, a drop, over and over: as many rings as there are producers at once.
-fn memory_is_that_of_those_who_are_there<K: Joinable>() {
+fn memory_depends_on_live_producers<K: Joinable>() {
     use Consuming::{Closed, Gone, Polls, Sleeps, Stopped, Woken};
     for consuming in [Polls, Sleeps, Woken, Stopped, Gone, Closed] {
         let (first, mut consumer) = annulus::queue::Builder::<K>::new(16).build::<u64>().unwrap();
@@ -117,13 +117,13 @@ fn a_poll_takes_bounded_steps<K: Joinable>() {
 }
 
 #[test]
-fn memory_is_that_of_those_who_are_there_one_consumer() {
-    memory_is_that_of_those_who_are_there::<mpsc::Mpsc>();
+fn memory_depends_on_live_producers_one_consumer() {
+    memory_depends_on_live_producers::<mpsc::Mpsc>();
 }
 
 #[test]
-fn memory_is_that_of_those_who_are_there_many_consumers() {
-    memory_is_that_of_those_who_are_there::<mpmc::Mpmc>();
+fn memory_depends_on_live_producers_many_consumers() {
+    memory_depends_on_live_producers::<mpmc::Mpmc>();
 }
 
 #[test]

@@ -239,7 +239,7 @@ fn waits_in_place<K: InPlace + QueueKind>(make: impl Fn(usize) -> (Producer<u8, 
 }
 
 #[test]
-fn waits_for_what_is_used_in_place() {
+fn verbs_in_place_wait() {
     waits_in_place(spsc::channel);
     waits_in_place(mpsc::channel);
     assert!(panics(|| drop(spsc::channel::<u8>(1).0.reserve(0))).is_some());

@@ -151,7 +151,7 @@ fn every_verb_of_two_to_two_in_one_slot() {
 /// smaller than the first of another, its send had returned before the other began: so it is received before
 /// it.
 #[test]
-fn what_was_sent_before_is_received_before() {
+fn earlier_send_is_received_earlier() {
     const SENDERS: u64 = 4;
     without_standing_still(|| {
         let tickets = Arc::new(AtomicU64::new(0));
@@ -271,7 +271,7 @@ fn a_close_beside_everything() {
 
 /// The receivers go while others send: everything is dropped, while the senders live.
 #[test]
-fn what_nobody_receives_is_dropped_at_once() {
+fn messages_without_receivers_are_dropped_at_once() {
     const ROUNDS: usize = if cfg!(miri) { 2 } else { 200 };
     without_standing_still(|| {
         let alive = Arc::<AtomicUsize>::default();
@@ -334,7 +334,7 @@ fn a_destructor_that_panics_is_the_only_one_that_is_missing() {
 /// Many senders wait for room, and many receivers for messages, in a queue of one slot: each wake-up reaches
 /// somebody.
 #[test]
-fn nobody_sleeps_for_ever() {
+fn every_wake_up_reaches_a_waiter() {
     const THREADS: u64 = if cfg!(miri) { 2 } else { 8 };
     const EACH: u64 = MESSAGES / 100;
     without_standing_still(|| {

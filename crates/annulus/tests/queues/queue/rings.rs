@@ -89,7 +89,7 @@ fn ten_thousand_producers() {
 }
 
 #[test]
-fn nobody_starves() {
+fn no_producer_starves() {
     let (mut greedy, mut consumer) = mpsc::channel(1024);
     let mut modest: Vec<_> = (0..3).map(|_| greedy.clone()).collect();
     greedy.send_batch(&[0; 1024]).unwrap();
@@ -104,7 +104,7 @@ fn nobody_starves() {
 }
 
 #[test]
-fn nobody_joins_a_closed_queue() {
+fn closed_queue_refuses_producers() {
     let (producer, consumer) = mpsc::channel::<u8>(4);
     drop(consumer);
     assert_eq!(producer.register().unwrap_err(), RegisterError::Closed);

@@ -34,7 +34,7 @@ fn a_snapshot_counts_for_each_producer() {
 /// A producer that left is in the snapshot as long as its messages are; who has its ring next has received
 /// none of them.
 #[test]
-fn a_snapshot_tells_what_was_left_behind() {
+fn snapshot_shows_messages_of_a_producer_that_left() {
     let (mut first, mut consumer) = mpsc::channel(8);
     let mut second = first.clone();
     let counts = |consumer: &mut mpsc::Consumer<u8>| -> Vec<_> {

@@ -237,7 +237,7 @@ pub(crate) fn an_event_loop_ends_its_batch<R: Receive<Item = Quote> + Send + 'st
 
 /// Each member of a group passes it by itself.
 #[test]
-fn of_a_group() {
+fn members_of_a_group_pass_corrupt_messages() {
     let (mut publisher, _, good) = broadcast::lossy::<Quote>(Builder::new(CAPACITY)).unwrap();
     let (empty, _page, invitation) = copy_of(&good);
     let mut group = invitation.accept::<Quote>().unwrap().subscribable().subscribe_group::<2>();
@@ -271,7 +271,7 @@ fn in_runs() {
 
 /// And where other processes publish, too.
 #[test]
-fn of_several_publishers() {
+fn subscribers_of_several_publishers_pass_corrupt_messages() {
     let builder = mp_broadcast::Builder::new(Builder::new(CAPACITY)).publishers(2);
     let (mut publisher, _, good) = builder.build::<Quote>().unwrap();
     (0..10).for_each(|number| publisher.publish(quote(number)));

@@ -130,7 +130,7 @@ fn a_ring_is_joined_once() {
 
 /// What is lost within one ring is counted, and told where the gap is; also the end comes after it.
 #[test]
-fn a_lag_is_told_where_it_is() {
+fn lag_is_returned_at_its_place() {
     type Verb = fn(&mut NamedSubscriber<u64>) -> Received<u64>;
 
     let scratch = Scratch::new("lag");
@@ -167,7 +167,7 @@ fn a_lag_is_told_where_it_is() {
 
 /// A ring of another type has taken the name: an error with both sides, once. Then it goes on.
 #[test]
-fn what_it_cannot_use_is_refused_once() {
+fn ring_of_another_type_is_refused_once() {
     let scratch = Scratch::new("refused");
     let directory = Directory::open(&scratch.0).unwrap();
     let (mut first, name) = publisher(&directory, 8);
@@ -201,7 +201,7 @@ fn what_it_cannot_use_is_refused_once() {
 
 /// A ring that it may not open now is an error for as long as that lasts, and is joined afterwards.
 #[test]
-fn what_it_may_not_open_is_refused_each_time() {
+fn ring_it_may_not_open_is_refused_each_time() {
     let scratch = Scratch::new("not-now");
     let directory = Directory::open(&scratch.0).unwrap();
     let (mut publisher, _name) = publisher(&directory, 8);

@@ -87,7 +87,7 @@ fn rest<M: Mode>(subscriber: &mut Subscriber<Large, M>) -> Vec<u64> {
 }
 
 #[test]
-fn of_a_lossy_ring() {
+fn half_written_message_of_a_lossy_ring_is_not_received() {
     let mut stand = Stand::new("publish-large lossy");
     let ring = stand.invitation.accept::<Large>().unwrap();
     let [mut early, mut by_lag, mut timed] = [(); 3].map(|()| ring.subscribable().subscribe_from_oldest());
@@ -122,7 +122,7 @@ fn of_a_lossy_ring() {
 }
 
 #[test]
-fn of_a_lossless_ring() {
+fn half_written_message_of_a_lossless_ring_is_not_received() {
     let mut stand = Stand::new("publish-large lossless");
     let ring = stand.invitation.accept_lossless::<Large>().unwrap();
     let mut subscriber = ring.subscribe().unwrap();

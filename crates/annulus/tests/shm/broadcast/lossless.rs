@@ -318,7 +318,7 @@ fn a_publisher_that_is_stopped() {
 }
 
 #[test]
-fn what_can_not_be() {
+fn impossible_rings_are_refused() {
     let make = |builder, seats| broadcast::lossless::<u64>(builder, seats).map(|_| ()).unwrap_err();
     for seats in [0, 1025] {
         let error = make(Builder::new(8), seats);

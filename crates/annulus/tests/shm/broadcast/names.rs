@@ -83,7 +83,7 @@ fn a_ring_is_found_by_its_name() {
 }
 
 #[test]
-fn what_has_a_name_and_is_no_ring() {
+fn name_of_other_memory_is_refused() {
     let scratch = Scratch::new("none");
     let directory = Directory::open(&scratch.0).unwrap();
     let _name = directory.publish("a", memory(b"something else", 4096), Fingerprint::of::<u64>()).unwrap();
@@ -193,7 +193,7 @@ fn ring_with_the_page_of_another_is_refused() {
 
 /// Pages in which a process wrote what it likes: the ring's identity, or none.
 #[test]
-fn forged_identity_is_refused_unless_it_is_that_of_the_ring() {
+fn forged_identity_is_refused_unless_it_matches_the_ring() {
     for make in RINGS {
         let (_kept, good) = make();
         let [ring, page] = parts(&good).map(File::from);
@@ -249,7 +249,7 @@ fn name_without_a_page_says_how_to_give_it() {
 }
 
 #[test]
-fn errors_say_what_to_change() {
+fn errors_give_advice() {
     let lossy = |builder| broadcast::lossy::<u64>(builder).map(drop::<(_, _, _)>).unwrap_err();
     let error = lossy(Builder::new(1));
     assert_eq!(error.to_string(), "capacity 1 is too small: this ring needs at least 2 slots");

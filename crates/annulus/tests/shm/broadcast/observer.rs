@@ -47,7 +47,7 @@ impl Drop for Names {
 /// Messages of many sizes, beside their stamps and on the next line: each that is in the ring is read, and no
 /// other one.
 #[test]
-fn messages_are_read_as_they_lie() {
+fn observer_reads_whole_messages() {
     fn check<const BYTES: usize>(names: &Names) {
         let builder = Builder::new(4).first(5);
         let (mut publisher, _, invitation) = broadcast::lossy::<[u8; BYTES]>(builder).unwrap();
@@ -184,7 +184,7 @@ fn subscribers_with_seats_are_seen() {
 
 /// Its memory is there as long as somebody has it.
 #[test]
-fn a_killed_publisher_is_dead_and_what_it_published_stays() {
+fn killed_publisher_is_dead_and_its_messages_stay() {
     let names = Names::new();
     let mut child = Child::new(&format!("publish-named 64 {}", names.0.display()));
     child.socket.read_exact(&mut [0]).unwrap();
@@ -202,7 +202,7 @@ fn a_killed_publisher_is_dead_and_what_it_published_stays() {
 
 /// It has no page where processes sleep, or one that is too short.
 #[test]
-fn what_is_no_ring_is_refused() {
+fn other_memory_is_refused() {
     let names = Names::new();
     let plain = File::open("/proc/self/exe").unwrap();
     let name = names.1.publish("plain", &plain, Fingerprint::of::<u64>()).unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn ring<T: Message + Pod>(capacity: usize) -> (Publisher<T>, Subscrib
 }
 
 #[test]
-fn its_memory_is_that_which_processes_share() {
+fn placement_says_memory_is_shared() {
     let (publisher, subscribable, accepted) = ring::<u64>(64);
     let placement = publisher.placement();
     assert_eq!(placement.to_string(), "1024 bytes in memory that processes share");
@@ -164,7 +164,7 @@ fn payloads_of_any_size() {
 
 /// Whoever comes late finds what is in the ring, and what was lost is counted.
 #[test]
-fn who_comes_late() {
+fn late_subscriber_finds_the_rest_and_counts_the_loss() {
     let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     (0..1000).for_each(|number| publisher.publish(number));
     let shared = invitation.accept::<u64>().unwrap();
@@ -291,7 +291,7 @@ fn a_packed_type_meets_a_plain_one() {
 /// Which program declares a type does not matter, only what it is: names, kinds and places of its fields.
 #[cfg(feature = "derive")]
 #[test]
-fn a_type_is_what_its_fields_are() {
+fn types_with_the_same_fields_match() {
     mod here {
         #[derive(Clone, Copy, annulus::Message)]
         #[message(name = "quote", packed)]
@@ -359,7 +359,7 @@ fn a_type_is_what_its_fields_are() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn another_type_is_refused() {
     let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     assert!(matches!(invitation.accept::<i64>(), Err(AttachError::Type { .. })));
     assert!(matches!(invitation.accept::<u32>(), Err(AttachError::Type { .. })));

@@ -98,7 +98,7 @@ fn lost<T>(skipped: u64) -> Result<T, LossyTryRecvError<BadValue>> {
 /// Nobody waits for the message of a dead publisher: the others publish on over its slot, and each subscriber
 /// loses that message alone, as far as it was claimed.
 #[test]
-fn the_dead_hold_up_nobody() {
+fn dead_publisher_holds_up_no_other() {
     for step in Step::ALL {
         let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
@@ -160,7 +160,7 @@ fn the_place_of_the_dead_is_used_again() {
 /// Nobody takes the slot of a publisher that is stopped. The others pass over it in each lap, until it goes
 /// on.
 #[test]
-fn who_is_stopped_holds_up_nobody() {
+fn stopped_publisher_holds_up_no_other() {
     for step in [Step::Claimed, Step::Writing, Step::Written] {
         let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();

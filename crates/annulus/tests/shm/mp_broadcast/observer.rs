@@ -43,7 +43,7 @@ fn every_message_counts_at_once() {
 /// Whole messages that are in the ring, and no other ones: none of a publisher that has claimed one, or is in
 /// the middle of it.
 #[test]
-fn messages_are_read_as_they_lie() {
+fn observer_reads_whole_messages() {
     let (_scratch, directory) = directory();
     for step in Step::ALL {
         let (mut own, _, invitation) = ring(4, 3).build::<u64>().unwrap();

@@ -93,7 +93,7 @@ fn the_memory_is_as_it_was_asked_for() {
 
 /// By default it waits for the next ones.
 #[test]
-fn when_nobody_publishes() {
+fn policy_decides_the_end_without_publishers() {
     for policy in [WhenNoPublisher::WaitForNext, WhenNoPublisher::Close] {
         let builder = ring(8, 2).when_no_publisher(policy);
         let (mut first, _, invitation) = builder.build::<u64>().unwrap();

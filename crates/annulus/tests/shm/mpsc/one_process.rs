@@ -257,7 +257,7 @@ fn each_ring_has_its_turn() {
 
 /// A ring that is full does not hold up another one.
 #[test]
-fn a_full_ring_is_nobody_elses() {
+fn full_lane_does_not_hold_up_another() {
     let (mut consumer, _, invitation) = queue(2, 2).build::<u64>().unwrap();
     let (mut first, mut second) = (joined::<u64>(&invitation), joined::<u64>(&invitation));
     assert_eq!(first.try_send_batch(&[1; 9]), 2);
@@ -292,7 +292,7 @@ fn messages_without_a_size() {
 }
 
 #[test]
-fn what_can_not_be_is_refused() {
+fn impossible_queues_are_refused() {
     let make = |builder: Builder| builder.build::<u64>().map(drop).unwrap_err();
     for places in [0, 1025, usize::MAX] {
         let error = make(queue(8, places));

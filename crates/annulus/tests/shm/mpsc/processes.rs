@@ -47,7 +47,7 @@ fn producers_come_and_go() {
 
 /// A consumer that sleeps is woken by a process that comes then.
 #[test]
-fn who_comes_late_wakes() {
+fn late_producer_wakes_the_consumer() {
     let (mut consumer, _, invitation) = queue(8, 2).build::<Payload>().unwrap();
     let child = Child::new("send-some 7 3");
     let sender = thread::spawn(move || {

@@ -39,7 +39,7 @@ fn seen(observer: &RingObserver) -> Seen {
 
 /// Also where the numbers of messages wrap.
 #[test]
-fn what_waits_is_seen_and_who_is_there() {
+fn observer_sees_waiting_messages_and_both_sides() {
     with_names("states", |directory| {
         for first in [0, u64::MAX - 1] {
             let builder = Builder::new(8).first(first);

@@ -26,7 +26,7 @@ fn queue_of<T: Message + Pod>(builder: Builder) -> (Producer<T>, Consumer<T>, [P
 }
 
 #[test]
-fn its_memory_is_that_which_processes_share() {
+fn placement_says_memory_is_shared() {
     let (producer, consumer, _peers) = queue_of::<u64>(Builder::new(64));
     assert_eq!(producer.placement().to_string(), "512 bytes in memory that processes share");
     assert_eq!(consumer.placement(), producer.placement());
@@ -276,7 +276,7 @@ fn there_is_one_consumer() {
 }
 
 #[test]
-fn what_can_not_be_is_refused() {
+fn impossible_queues_are_refused() {
     let make = |builder| spsc::producer::<u64>(builder, WhenConsumerDies::Close).map(drop).unwrap_err();
     let error = make(Builder::new(0));
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 0, minimum: 1 })));

@@ -280,7 +280,7 @@ fn a_producer_that_is_stopped() {
 }
 
 #[test]
-fn what_can_not_be_is_refused() {
+fn impossible_queues_are_refused() {
     let error = bytes::producer(Builder::new(1), WhenConsumerDies::Close).map(drop).unwrap_err();
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 })));
     let (_producer, _, records) = bytes::producer(Builder::new(64), WhenConsumerDies::Close).unwrap();

@@ -11,7 +11,7 @@ use crate::shared::{Scratch, directory, files, memory, text};
 use crate::support::fork::in_a_child;
 
 #[test]
-fn what_a_killed_process_left_is_replaced() {
+fn name_of_a_killed_process_is_replaced() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
     assert_eq!(child.ask("publish a"), "published");

@@ -31,7 +31,7 @@ fn send_all(socket: &UnixStream, fds: &[BorrowedFd<'_>]) {
 }
 
 #[test]
-fn what_is_sent_is_received() {
+fn sent_descriptors_are_received_in_order() {
     let (here, there) = UnixStream::pair().unwrap();
     let texts = ["one", "two", "three"];
     for text in texts {

@@ -28,7 +28,7 @@ fn a_new_one_is_the_users_alone() {
 }
 
 #[test]
-fn what_others_may_change_is_refused() {
+fn directory_that_others_may_change_is_refused() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     fs::create_dir(&path).unwrap();
@@ -59,7 +59,7 @@ fn a_shared_one_has_its_mode_whatever_the_mask() {
 
 /// The mask is the process's.
 #[test]
-fn what_is_made_has_its_mode_under_any_mask() {
+fn files_have_their_mode_under_any_mask() {
     alone!();
     for mask in [0o177, 0o400, 0o777, 0o077, 0] {
         for (wanted, file) in [(0o700, 0o600), (0o770, 0o640), (0o777, 0o644)] {
@@ -97,7 +97,7 @@ fn a_directory_that_many_make_is_one() {
 }
 
 #[test]
-fn what_is_no_directory_is_refused() {
+fn link_or_file_is_refused_as_a_directory() {
     let scratch = Scratch::new();
     let (real, link, file) = (scratch.path("real"), scratch.path("link"), scratch.path("file"));
     Directory::open(&real).unwrap();
@@ -113,7 +113,7 @@ fn what_is_no_directory_is_refused() {
 }
 
 #[test]
-fn that_of_another_user_is_refused() {
+fn directory_of_another_user_is_refused() {
     let scratch = Scratch::new();
     let mut path = scratch.path("names");
     fs::create_dir(&path).unwrap();
@@ -143,7 +143,7 @@ fn the_file_of_another_user_is_refused() {
 }
 
 #[test]
-fn another_user_without_a_socket_is_told_why_not() {
+fn error_for_another_user_says_the_socket_is_missing() {
     let scratch = Scratch::new();
     let path = scratch.path("names");
     let directory = Directory::with_mode(&path, 0o777).unwrap();
@@ -215,7 +215,7 @@ fn a_name_of_a_living_process_never_gets_old() {
 
 /// Such a program has the lock of the directory meanwhile, and so may a user, to keep it away.
 #[test]
-fn a_directory_that_somebody_locks_is_used_all_the_same() {
+fn locked_directory_can_be_used() {
     let (_scratch, directory) = crate::shared::directory();
     let locked = fs::File::open(directory.path()).unwrap();
     rustix::fs::flock(&locked, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();

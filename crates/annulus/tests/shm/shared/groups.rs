@@ -204,7 +204,7 @@ fn all_may_read() {
 }
 
 #[test]
-fn what_a_killed_one_left_is_replaced_by_another_user() {
+fn name_of_a_killed_process_is_replaced_by_another_user() {
     let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
     assert_eq!(one.ask("publish a"), "published");
     one.kill();

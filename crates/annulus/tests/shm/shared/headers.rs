@@ -100,7 +100,7 @@ fn memory_that_could_shrink_is_refused() {
 }
 
 #[test]
-fn what_is_no_memory_is_refused() {
+fn descriptor_of_no_memory_is_refused() {
     let (socket, _other) = UnixStream::pair().unwrap();
     assert!(matches!(RingInfo::of(&socket), Err(AttachError::NotMemory)));
     for path in ["/proc/self/exe", "/dev/null", "/tmp", "/proc/self/stat"] {

@@ -92,7 +92,7 @@ fn names_that_cant_be_are_named_in_the_error() {
 }
 
 #[test]
-fn what_is_no_file_is_in_the_way() {
+fn link_or_directory_at_a_name_is_an_error() {
     let (scratch, directory) = directory();
     let target = scratch.path("target");
     fs::write(&target, "precious").unwrap();
@@ -113,7 +113,7 @@ fn what_is_no_file_is_in_the_way() {
 }
 
 #[test]
-fn what_nobody_locks_is_replaced() {
+fn unlocked_name_is_replaced() {
     let (_scratch, directory) = directory();
     let path = directory.path().join("a.ring");
     // Of this very process, which is alive: but nobody holds the lock.
@@ -154,7 +154,7 @@ fn the_list_has_all_names() {
 }
 
 #[test]
-fn only_force_removes_what_is_alive() {
+fn only_force_removes_a_living_name() {
     let (_scratch, directory) = directory();
     let first = directory.publish("a", memory("1"), fingerprint()).unwrap();
     let found = directory.find("a").unwrap();
@@ -178,7 +178,7 @@ fn held(path: &std::path::Path, text: &str) -> fs::File {
 }
 
 #[test]
-fn what_somebody_holds_is_taken() {
+fn locked_name_is_taken() {
     let (_scratch, directory) = directory();
     let _file = held(&directory.path().join("a.ring"), "not of ours");
     let entries = directory.list().unwrap();
@@ -191,7 +191,7 @@ fn what_somebody_holds_is_taken() {
 }
 
 #[test]
-fn a_process_of_another_container_is_told_by_its_lock() {
+fn lock_shows_a_process_of_another_container() {
     let (_scratch, directory) = directory();
     let path = directory.path().join("a.ring");
     let record = "annulus name 1\npid 77\nstart 88\nnamespace 99\nfd 3\nfingerprint 0000000000000001\n";
@@ -250,7 +250,7 @@ fn a_name_that_says_closed_is_none() {
 }
 
 #[test]
-fn all_of_them_show_what_they_are() {
+fn debug_output_names_each_type() {
     let (_scratch, directory) = directory();
     let published = directory.publish("quotes", memory(""), fingerprint()).unwrap();
     let found = directory.find("quotes").unwrap();

@@ -38,7 +38,7 @@ fn a_message_wakes_a_task() {
 }
 
 #[test]
-fn a_message_wakes_who_has_a_seat() {
+fn message_wakes_a_seated_task() {
     let (publisher, invitation) = maker("publish lossless");
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let mut subscriber = ring.subscribe().unwrap();

@@ -42,7 +42,7 @@ fn any_publisher_wakes_a_task() {
 /// A publisher is killed in the middle of a publish: it wakes nobody. The thread that sleeps in the task's
 /// place asks the kernel, and the task learns that this one message is lost.
 #[test]
-fn the_death_of_whoever_has_claimed_wakes_a_task() {
+fn death_of_a_claiming_publisher_wakes_a_task() {
     for step in Step::ALL {
         let (mut own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
         let accepted = invitation.accept::<u64>().unwrap();
@@ -64,7 +64,7 @@ fn the_death_of_whoever_has_claimed_wakes_a_task() {
 
 /// So does the descriptor of a notifier.
 #[test]
-fn the_death_of_whoever_has_claimed_wakes_a_notifier() {
+fn death_of_a_claiming_publisher_wakes_a_notifier() {
     let (_own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
     let accepted = invitation.accept::<u64>().unwrap();
     let mut notifier = EventNotifier::new(accepted.subscribable().subscribe()).unwrap();

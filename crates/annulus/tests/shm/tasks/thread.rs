@@ -108,7 +108,7 @@ pub(crate) fn threads_come_and_go(invitation: &Invitation) -> (u64, u64) {
 }
 
 #[test]
-fn it_is_there_while_somebody_waits() {
+fn thread_exists_while_a_task_waits() {
     let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     let child = Child::new("come and go");
     invitation.send(&child.socket).unwrap();

@@ -29,7 +29,7 @@ fn needs<J>(mut join: impl FnMut() -> J) -> Needs {
 /// Every verb that joins, as the crate's front page lists them. A ring that a producer leaves is its queue's
 /// affair, so producers are asked while all are there.
 #[test]
-fn who_joins_needs_what_is_listed_here() {
+fn joins_allocate_as_listed() {
     let (_publisher, lossy) = annulus::broadcast::lossy::<u64>(16);
     let (_bounded, lossless) = annulus::broadcast::lossless::<u64>(16);
     let (many, _subscribable) = annulus::broadcast::mp_lossy::<u64>(16);

@@ -41,7 +41,7 @@ fn a_ring_gives_its_memory_back() {
 
 /// Also while the ring is there: what the first of them needed is enough for the others.
 #[test]
-fn who_comes_and_goes_leaves_no_memory() {
+fn handles_that_come_and_go_leave_no_memory() {
     const TIMES: usize = if cfg!(miri) { 3 } else { 1_000 };
     let (_publisher, lossy) = annulus::broadcast::lossy::<u64>(16);
     let (_bounded, lossless) = annulus::broadcast::lossless::<u64>(16);

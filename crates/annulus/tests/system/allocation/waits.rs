@@ -75,7 +75,7 @@ mod tasks {
 
     /// After a peak, what nobody needs is given back.
     #[test]
-    fn memory_goes_by_who_waits_now() {
+    fn memory_of_waiters_is_freed_after_a_peak() {
         const MANY: usize = if cfg!(miri) { 100 } else { 20_000 };
         let (_sender, receiver) = ordered::channel::<u64>(4);
         let count = Counting::new();

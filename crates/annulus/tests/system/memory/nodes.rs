@@ -116,7 +116,7 @@ fn joined_ones() {
 }
 
 #[test]
-fn who_did_not_ask_is_told() {
+fn ring_without_the_option_says_not_requested() {
     alone!();
     let (_producer, consumer) = spsc::channel::<u64>(10);
     assert_eq!(consumer.bring_memory_here().unwrap_err().reason(), Reason::NotRequested);
@@ -161,7 +161,7 @@ fn broadcast_and_the_others() {
 }
 
 #[test]
-fn the_errors_of_a_queue_are_those() {
+fn queue_and_broadcast_have_the_same_errors() {
     alone!();
     let memory = Memory::require().node(1023);
     let error = mpsc::Builder::new(5).memory(memory).build::<u64>().unwrap_err();

@@ -179,7 +179,7 @@ fn every_page_is_there_and_locked_until_the_drop() {
 }
 
 #[test]
-fn who_joins_may_lock_it() {
+fn joiner_may_lock_its_mapping() {
     alone!();
     for make in KINDS {
         let mut made = make(Memory::require()).unwrap();

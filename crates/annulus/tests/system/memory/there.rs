@@ -63,7 +63,7 @@ fn slots_without_a_size_need_no_page() {
 
 /// Some options are required and others preferred, each with its own answer.
 #[test]
-fn a_topic_of_a_bus_has_what_was_asked_for() {
+fn topic_of_a_bus_has_the_memory_options() {
     alone!();
     let bus = Bus::<u64>::new(8);
     let memory = Memory::require().prefault().and(Memory::prefer().lock());
@@ -98,7 +98,7 @@ fn a_slot_may_have_a_large_alignment() {
 }
 
 #[test]
-fn what_memory_does_not_hold_is_too_large() {
+fn capacity_beyond_memory_is_too_large() {
     alone!();
     let memory = Memory::prefer().prefault().lock();
     let error = spsc::Builder::new(usize::MAX / 16).memory(memory).build::<u64>().unwrap_err();

@@ -36,7 +36,7 @@ fn each_message_comes_once_until_the_ring_is_closed() {
 
 /// While the other side rests, a batch ends with the last message, and before that only where it is full.
 #[test]
-fn batches_end_with_what_is_there() {
+fn batch_ends_with_the_last_message() {
     for_each(CAPACITY, |ring| {
         let Ring { mut send, begin, is_shared, .. } = ring;
         let (gate, before) = Gate::new();
@@ -96,7 +96,7 @@ fn a_stop_ends_a_batch_without_end() {
 
 /// Everything that a loop fell behind is counted, and no more.
 #[test]
-fn what_is_lost_is_counted() {
+fn lost_messages_are_counted() {
     let (mut publisher, subscribable) = broadcast::lossy(4);
     let mut subscriber = subscribable.subscribe();
     // What was lost before does not count.
@@ -116,7 +116,7 @@ fn what_is_lost_is_counted() {
 
 /// A message of a stage is processed when the handler has returned, the last one of a batch, too.
 #[test]
-fn a_stage_has_processed_what_its_handler_has_handled() {
+fn message_of_a_stage_is_processed_after_its_handler() {
     without_standing_still(|| {
         let (mut publisher, subscribable) = broadcast::lossless(CAPACITY);
         let first = subscribable.subscribe_tracked();

@@ -14,7 +14,7 @@ use crate::event_loop::rings::{
 use crate::support::{STUCK, without_standing_still};
 
 #[test]
-fn a_stop_comes_after_what_was_sent_before() {
+fn stop_comes_after_earlier_messages() {
     for_each(CAPACITY, |ring| {
         let Ring { mut send, begin, .. } = ring;
         let (gate, before) = Gate::new();
@@ -126,7 +126,7 @@ fn a_stop_wakes_a_sleeper() {
 }
 
 #[test]
-fn a_panic_of_the_handler_is_returned_and_the_other_side_is_told() {
+fn handler_panic_is_returned_and_closes_the_ring() {
     for_each(4, |ring| {
         let Ring { mut send, begin, .. } = ring;
         let event_loop = begin(
@@ -147,7 +147,7 @@ fn a_panic_of_the_handler_is_returned_and_the_other_side_is_told() {
 
 /// Whoever learns that the receiver is gone sees why.
 #[test]
-fn a_panic_is_seen_by_who_is_told() {
+fn panic_is_visible_once_the_receiver_is_gone() {
     for_each(4, |ring| {
         let Ring { mut send, begin, .. } = ring;
         let event_loop = begin(&plain, Box::new(|_, _| panic_any("on purpose")));
@@ -253,7 +253,7 @@ fn the_handler_may_stop_its_loop() {
 
 /// Stopped before it begins.
 #[test]
-fn a_loop_that_was_stopped_handles_what_was_sent() {
+fn stopped_loop_handles_earlier_messages() {
     for (now, count) in [(false, 3), (true, 0)] {
         let (mut producer, consumer) = mpsc::channel(CAPACITY);
         (0..3).for_each(|number| producer.send(number).unwrap());
@@ -310,7 +310,7 @@ impl Drop for Tells {
 /// Nobody joins the thread, so nobody takes its context, or what its panic says: a destructor of either that
 /// panics ends neither the process nor whoever has the handle.
 #[test]
-fn a_destructor_that_panics_behind_a_loop_ends_nobody_else() {
+fn panic_of_a_destructor_behind_a_loop_ends_no_other_thread() {
     for (is_context, is_over, is_detached) in (0..8).map(|bits| (bits & 1 == 0, bits & 2 == 0, bits & 4 == 0))
     {
         let (tell, told) = std_mpsc::channel();

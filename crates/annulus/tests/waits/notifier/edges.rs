@@ -169,7 +169,7 @@ const NOTIFIERS: usize = if cfg!(debug_assertions) { 3_000 } else { 20_000 };
 /// Notifiers come and go while two threads publish. Whatever the number of a closed descriptor is given to
 /// afterwards is not written to.
 #[test]
-fn nobody_writes_to_a_descriptor_that_is_gone() {
+fn closed_descriptor_is_not_written_to() {
     without_standing_still(|| {
         let (publisher, source) = broadcast::mp_lossy::<u64>(4);
         let is_over = AtomicBool::new(false);

@@ -233,7 +233,7 @@ mod spsc_of {
 }
 
 #[test]
-fn default_arms_wait_no_longer_than_they_should() {
+fn default_arm_waits_until_its_timeout() {
     let (mut producer, mut consumer) = spsc::channel(1);
     let begun = Instant::now();
     assert!(select! {
@@ -252,7 +252,7 @@ fn default_arms_wait_no_longer_than_they_should() {
 
 /// A panic in an arm, or in the value of a send, leaves everything as it was.
 #[test]
-fn panics_leave_the_handles_as_they_were() {
+fn panic_in_an_arm_leaves_handles_unchanged() {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     let (mut producer, mut consumer) = spsc::channel(1);

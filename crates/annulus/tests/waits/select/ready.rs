@@ -59,7 +59,7 @@ fn select_can_be_printed() {
 }
 
 #[test]
-fn select_says_what_is_ready() {
+fn select_names_the_ready_arm() {
     let (mut producer, mut consumer) = spsc::channel(1);
     let (publisher, subscribable) = broadcast::mp_lossless(2);
     let mut subscriber = subscribable.subscribe();
