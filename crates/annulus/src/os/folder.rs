@@ -371,10 +371,10 @@ pub(crate) fn text(file: &File, most: u64) -> io::Result<String> {
 pub(crate) fn open_of(pid: u32, number: u32, is_writable: bool) -> io::Result<Option<OwnedFd>> {
     // A process that may not be seen looks as if it were not there.
     let hidden = |error| if matches!(error, Errno::NOENT | Errno::SRCH) { Errno::ACCESS } else { error };
-    let place = OFlags::PATH | OFlags::CLOEXEC;
+    let as_path = OFlags::PATH | OFlags::CLOEXEC;
     let all = openat(CWD, std::format!("/proc/{pid}/fd"), OPEN | OFlags::DIRECTORY, Mode::empty());
     // First as a mere path: to open a device, or a pipe, does something.
-    match openat(all.map_err(hidden)?, std::format!("{number}"), place, Mode::empty()) {
+    match openat(all.map_err(hidden)?, std::format!("{number}"), as_path, Mode::empty()) {
         Err(Errno::NOENT | Errno::SRCH) => Ok(None),
         told => opened_again(&told?, is_writable),
     }

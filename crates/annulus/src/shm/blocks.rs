@@ -10,7 +10,7 @@ use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::mpsc::Builder;
 use super::places::{Places, join_as_consumer, join_as_producer};
-use super::queue::{Peer, WhenConsumerDies, join, share};
+use super::queue::{Peer, WhenConsumerDies, create_queue, join};
 use crate::broadcast;
 use crate::broadcast::{FellowPublisher, Lossless};
 use crate::message::Message;
@@ -57,7 +57,7 @@ pub fn spsc_producer(
     of: &MessageType,
     policy: WhenConsumerDies,
 ) -> Result<(crate::queue::Producer<u8, BlocksAcross>, Peer, Invitation), ShareError> {
-    share(builder, ShmKind::Spsc, of, 0, policy)
+    create_queue(builder, ShmKind::Spsc, of, 0, policy)
 }
 
 /// As [`spsc::consumer_by`](super::spsc::consumer_by).
@@ -127,7 +127,7 @@ pub fn lossy<const WORDS: usize, const LARGE: bool>(
     of: &MessageType,
 ) -> Result<(Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>, Invitation), ShareError> {
     fits::<WORDS, LARGE>(of);
-    let (across, invitation) = super::broadcast::share(&builder, ShmKind::Lossy, 0, of)?;
+    let (across, invitation) = super::broadcast::create_ring(&builder, ShmKind::Lossy, 0, of)?;
     // SAFETY: as in `broadcast::lossy`; any words are a block.
     let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
     Ok((publisher, subscribable, invitation))

@@ -87,7 +87,7 @@ pub use crate::broadcast::{Awaited, Foreign};
 pub fn lossy<T: Message>(
     builder: Builder,
 ) -> Result<(Publisher<T>, Subscribable<T>, Invitation), ShareError> {
-    let (across, invitation) = share(&builder, ShmKind::Lossy, 0, &MessageType::of::<T>())?;
+    let (across, invitation) = create_ring(&builder, ShmKind::Lossy, 0, &MessageType::of::<T>())?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
@@ -96,7 +96,7 @@ pub fn lossy<T: Message>(
 
 /// The memory of a ring, all zero but for the header, as the publisher's process has it. `seats`: of a
 /// lossless ring.
-pub(super) fn share(
+pub(super) fn create_ring(
     builder: &Builder,
     kind: ShmKind,
     seats: usize,
@@ -407,7 +407,7 @@ pub(super) fn share_with_seats<T: Message>(
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
-    let (across, invitation) = share(&builder, ShmKind::Lossless, seats, of)?;
+    let (across, invitation) = create_ring(&builder, ShmKind::Lossless, seats, of)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
     let publisher = unsafe { builder.lossless_across(across) }?;

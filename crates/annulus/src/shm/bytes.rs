@@ -18,7 +18,7 @@ use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
-use super::queue::{Peer, WhenConsumerDies, join, share};
+use super::queue::{Peer, WhenConsumerDies, create_queue, join};
 use super::spsc::Across;
 use crate::queue::bytes::Builder;
 use crate::wait::WaitStrategy;
@@ -66,7 +66,8 @@ pub fn producer(
     policy: WhenConsumerDies,
 ) -> Result<(Producer, Peer, Invitation), ShareError> {
     let capacity = builder.checked()?;
-    let (words, peer, invitation) = share(builder.words, ShmKind::Bytes, &words(), capacity as u64, policy)?;
+    let (words, peer, invitation) =
+        create_queue(builder.words, ShmKind::Bytes, &words(), capacity as u64, policy)?;
     Ok((Producer { words, capacity }, peer, invitation))
 }
 

@@ -180,7 +180,7 @@ impl Builder {
         self,
         of: &MessageType,
     ) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
-        share(self.ring, of, self.publishers, self.when_no_publisher)
+        create_ring(self.ring, of, self.publishers, self.when_no_publisher)
     }
 
     /// A publisher of the ring that has this name in a directory. If there is none, or its process has ended,
@@ -296,7 +296,7 @@ pub fn publisher<T: Message>(invitation: &Invitation) -> Result<Publisher<T>, At
 #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
 ///
 /// Any bytes are a `T`.
-pub(super) fn share<T: Message>(
+pub(super) fn create_ring<T: Message>(
     builder: crate::broadcast::Builder,
     of: &MessageType,
     places: usize,
@@ -343,11 +343,11 @@ pub(super) fn share<T: Message>(
     let looks_on = sleepers::attach_anew(&invitation.sleepers, identity).map_err(io::Error::other)?;
     let looks_on = Places(Arc::new(table(Arc::new(looks_on))));
     // (Nobody else has the page.)
-    let seat = PlaceLock::take(&page, byte_of(0), false)?
+    let place_lock = PlaceLock::take(&page, byte_of(0), false)?
         .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
     let table = Arc::new(table(page));
     let sleepers = sleepers::remote_of_fellow(&table.page);
-    let fellow = fellow(&table, &layout, offset, 0, seat);
+    let fellow = fellow(&table, &layout, offset, 0, place_lock);
     table.come(0);
     let slots = (Block::shared(memory, offset, slots), stride);
     // SAFETY: new memory, all zero, and the claims are of its slots. All processes go by
@@ -376,11 +376,11 @@ pub(super) fn join<T: Message>(
     let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
     let table = Arc::new(Table::of(&invitation.sleepers, Arc::new(memory), &layout)?);
     // places.join1.
-    let (place, seat) = free_place(&table)
+    let (place, place_lock) = free_place(&table)
         .map_err(AttachError::System)?
         .ok_or(AttachError::NoPlace { places: table.count })?;
     let sleepers = sleepers::remote_of_fellow(&table.page);
-    let fellow = fellow(&table, &layout, offset, place, seat);
+    let fellow = fellow(&table, &layout, offset, place, place_lock);
     // If all publishers are gone, and some process may have seen that, the ring is over: no publisher may
     // join.
     if fellow.claims.is_closed() || table.is_over() {
@@ -420,13 +420,13 @@ pub(super) fn seen(
 }
 
 /// The publisher that has this place, by the lock of `seat`.
-fn fellow(table: &Arc<Table>, layout: &Layout, offset: usize, place: usize, seat: PlaceLock) -> Fellow {
+fn fellow(table: &Arc<Table>, layout: &Layout, offset: usize, place: usize, place_lock: PlaceLock) -> Fellow {
     let left = Arc::clone(table);
     Fellow {
         claims: Arc::new(claims(table, layout, offset, || false)),
         place,
         leave: Box::new(move || left.leave(place)),
-        seat: Box::new(seat),
+        seat: Box::new(place_lock),
     }
 }
 

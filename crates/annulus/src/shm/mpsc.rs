@@ -72,7 +72,7 @@ use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::message_type::MessageType;
 pub use super::places::{Places, WhenNoProducer};
-use super::places::{join_as_consumer, join_as_producer, share};
+use super::places::{create_queue, join_as_consumer, join_as_producer};
 use super::queue::{Peer, WhenConsumerDies};
 use crate::message::Message;
 use crate::queue::across::KindAcross;
@@ -183,7 +183,7 @@ impl Builder {
         self,
         of: &MessageType,
     ) -> Result<(crate::queue::Consumer<K::Message, K>, Places, Invitation), ShareError> {
-        share(self.queue.plan, of, self.producers, self.when_no_producer, self.when_consumer_dies)
+        create_queue(self.queue.plan, of, self.producers, self.when_no_producer, self.when_consumer_dies)
     }
 }
 

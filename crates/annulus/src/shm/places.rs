@@ -20,7 +20,8 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::process::{PeerState, ProcessId};
 use super::queue::{
-    LaneExtent, Peer, PlaceLock, SEAT, WhenConsumerDies, check, create, damaged, numbers, numbers_seen_at,
+    LaneExtent, Peer, PlaceLock, SEAT, WhenConsumerDies, check, create_memory, damaged, numbers,
+    numbers_seen_at,
 };
 use super::{format, sleepers};
 use crate::base::peer_liveness::Gone;
@@ -168,7 +169,7 @@ const WAITS: u64 = 2;
 
 /// A queue, and its consumer.
 #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-pub(super) fn share<K: KindAcross>(
+pub(super) fn create_queue<K: KindAcross>(
     plan: Plan,
     of: &MessageType,
     places: usize,
@@ -194,7 +195,7 @@ pub(super) fn share<K: KindAcross>(
         identity,
     };
     let extent = LaneExtent::of::<K>(&layout, places).ok_or(too_large)?;
-    let memory = Arc::new(create(&extent, &plan)?);
+    let memory = Arc::new(create_memory(&extent, &plan)?);
     layout.write(&memory, &schema).ok_or(too_large)?;
     let ends = when_no_producer == WhenNoProducer::Close;
     let waits = when_consumer_dies == WhenConsumerDies::WaitForNext;
@@ -204,9 +205,9 @@ pub(super) fn share<K: KindAcross>(
     (0..places).for_each(|place| table.numbers(place).begin_at(plan.first, 0));
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     // (Nobody else has the page.)
-    let seat =
+    let place_lock =
         PlaceLock::take(&page, SEAT, false)?.ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
-    let (consumer, places) = consumer_at(table, &extent, seat, plan).ok_or(too_large)?;
+    let (consumer, places) = consumer_at(table, &extent, place_lock, plan).ok_or(too_large)?;
     Ok((consumer, places, invitation))
 }
 
@@ -217,16 +218,17 @@ pub(super) fn join_as_consumer<K: KindAcross>(
     strategy: WaitStrategy,
 ) -> Result<(Consumer<K::Message, K>, Places), AttachError> {
     let Other { table, extent, layout, .. } = Other::new::<K>(invitation, of)?;
-    let seat = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
+    let place_lock = PlaceLock::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
-    consumer_at(table, &extent, seat, plan).ok_or_else(|| damaged("the capacity", layout.capacity as u64))
+    consumer_at(table, &extent, place_lock, plan)
+        .ok_or_else(|| damaged("the capacity", layout.capacity as u64))
 }
 
 /// `None` if the lanes do not lie in the memory.
 fn consumer_at<K: KindAcross>(
     table: Table,
     extent: &LaneExtent,
-    seat: PlaceLock,
+    place_lock: PlaceLock,
     plan: Plan,
 ) -> Option<(Consumer<K::Message, K>, Places)> {
     numbers(&table.memory).consumer_comes();
@@ -245,7 +247,7 @@ fn consumer_at<K: KindAcross>(
         gone: Gone::new(is_gone.clone()),
         published: published.woken_from_elsewhere(is_gone),
         producers: Some(table.producers(None)),
-        memory: Arc::new((Arc::clone(&table), seat)),
+        memory: Arc::new((Arc::clone(&table), place_lock)),
     };
     // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
     // this one is dropped, and its queue state with it, which has the seat.
@@ -260,7 +262,7 @@ pub(super) fn join_as_producer<K: KindAcross>(
 ) -> Result<(Producer<K::Message, K>, Peer), AttachError> {
     let Other { table, extent, layout, waits } = Other::new::<K>(invitation, of)?;
     // places.join1.
-    let (place, seat) = free_place(&table)
+    let (place, place_lock) = free_place(&table)
         .map_err(AttachError::System)?
         .ok_or(AttachError::NoPlace { places: table.count })?;
     let peer = Peer::consumer(&table.memory, &table.page);
@@ -285,7 +287,7 @@ pub(super) fn join_as_producer<K: KindAcross>(
         published,
         gone: Gone::new(is_gone),
         producers: Some(table.producers(Some(place))),
-        memory: Arc::new((Arc::clone(&table), seat)),
+        memory: Arc::new((Arc::clone(&table), place_lock)),
     };
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
     table.come(place);
@@ -297,8 +299,10 @@ pub(super) fn join_as_producer<K: KindAcross>(
 /// The first place that nobody has, and its lock; `None` if there is none.
 pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, PlaceLock)>> {
     for place in 0..table.count {
-        if let Some(seat) = PlaceLock::take(&table.page, byte_of(place), seeded!("shm_place_of_another"))? {
-            return Ok(Some((place, seat)));
+        if let Some(place_lock) =
+            PlaceLock::take(&table.page, byte_of(place), seeded!("shm_place_of_another"))?
+        {
+            return Ok(Some((place, place_lock)));
         }
     }
     Ok(None)

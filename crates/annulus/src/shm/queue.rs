@@ -39,7 +39,7 @@ pub enum WhenConsumerDies {
 
 /// A queue of such messages. `detail` is for the process that joins.
 #[allow(clippy::type_complexity, reason = "a producer, its peer, and an invitation")]
-pub(super) fn share<K: KindAcross>(
+pub(super) fn create_queue<K: KindAcross>(
     builder: Builder,
     kind: ShmKind,
     of: &MessageType,
@@ -64,7 +64,7 @@ pub(super) fn share<K: KindAcross>(
         identity,
     };
     let extent = LaneExtent::of::<K>(&layout, 1).ok_or(too_large)?;
-    let memory = Arc::new(create(&extent, &plan)?);
+    let memory = Arc::new(create_memory(&extent, &plan)?);
     layout.write(&memory, &schema).ok_or(too_large)?;
     numbers(&memory).begin_at(plan.first, detail);
     lock::take(&memory)?;
@@ -82,7 +82,7 @@ pub(super) fn share<K: KindAcross>(
 }
 
 /// The memory of a queue.
-pub(super) fn create(extent: &LaneExtent, plan: &Plan) -> Result<PlacedMemory, ShareError> {
+pub(super) fn create_memory(extent: &LaneExtent, plan: &Plan) -> Result<PlacedMemory, ShareError> {
     Ok(PlacedMemory::create("annulus queue", extent.bytes, Access::Everyone, plan.memory)?)
 }
 
@@ -118,7 +118,7 @@ pub(super) fn join<K: KindAcross>(
         return Err(AttachError::Damaged { field, value: detail });
     }
     let page = Arc::new(sleepers::attach_anew(&invitation.sleepers, layout.identity)?);
-    let seat = PlaceLock::of_consumer(&page)?.ok_or(AttachError::Occupied)?;
+    let place_lock = PlaceLock::of_consumer(&page)?.ok_or(AttachError::Occupied)?;
     let memory = Arc::new(PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?);
     numbers(&memory).consumer_comes();
     let peer = Peer { memory: Arc::clone(&memory), page: None };
@@ -127,7 +127,7 @@ pub(super) fn join<K: KindAcross>(
     let gone = Gone::new(is_gone.clone());
     let [published, released] = sleepers::remotes_of_consumer(&page);
     let sleepers = [published.woken_from_elsewhere(is_gone), released];
-    let part = part(&memory, sleepers, &extent, gone, Some(seat))
+    let part = part(&memory, sleepers, &extent, gone, Some(place_lock))
         .ok_or_else(|| damaged("the capacity", capacity as u64))?;
     let plan = extent.plan(Plan::of_guest(capacity, layout.start, strategy));
     // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
@@ -239,7 +239,7 @@ fn part<T: Send>(
     [published, released]: [Remote; 2],
     extent: &LaneExtent,
     gone: Gone,
-    seat: Option<PlaceLock>,
+    place_lock: Option<PlaceLock>,
 ) -> Option<Part<T>> {
     let numbers = numbers(memory);
     Some(Part {
@@ -250,7 +250,7 @@ fn part<T: Send>(
         published,
         gone,
         producers: None,
-        memory: Arc::new((Arc::clone(memory), seat)),
+        memory: Arc::new((Arc::clone(memory), place_lock)),
     })
 }
 
@@ -358,9 +358,14 @@ mod tests {
     #[test]
     fn the_seat_is_free_or_taken() {
         let of = MessageType::of::<u64>();
-        let (_producer, peer, invitation) =
-            share::<Across<u64>>(Builder::new(1), ShmKind::Spsc, &of, 0, WhenConsumerDies::WaitForNext)
-                .unwrap();
+        let (_producer, peer, invitation) = create_queue::<Across<u64>>(
+            Builder::new(1),
+            ShmKind::Spsc,
+            &of,
+            0,
+            WhenConsumerDies::WaitForNext,
+        )
+        .unwrap();
         let looks_on = lock::reopened(&invitation.sleepers).unwrap();
         rustix::fs::flock(&looks_on, rustix::fs::FlockOperation::NonBlockingLockShared).unwrap();
         let join = || join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |_, _| None);
@@ -382,7 +387,7 @@ mod tests {
         let of = MessageType::of::<u64>();
         let builder = Builder::new(1).wait_strategy(BLOCK);
         let (mut producer, peer, invitation) =
-            share::<Across<u64>>(builder, ShmKind::Spsc, &of, 7, WhenConsumerDies::Close).unwrap();
+            create_queue::<Across<u64>>(builder, ShmKind::Spsc, &of, 7, WhenConsumerDies::Close).unwrap();
         assert_eq!(format!("{peer:?}"), "Peer { state: None }");
         let (mut consumer, peer, detail) =
             join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |detail, slots| {

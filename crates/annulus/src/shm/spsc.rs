@@ -44,7 +44,7 @@ use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
-use super::queue::{Peer, WhenConsumerDies, join, share};
+use super::queue::{Peer, WhenConsumerDies, create_queue, join};
 use crate::message::Message;
 use crate::wait::WaitStrategy;
 
@@ -103,7 +103,7 @@ pub fn producer<T: Message>(
     builder: crate::spsc::Builder,
     policy: WhenConsumerDies,
 ) -> Result<(Producer<T>, Peer, Invitation), ShareError> {
-    share(builder, ShmKind::Spsc, &MessageType::of::<T>(), 0, policy)
+    create_queue(builder, ShmKind::Spsc, &MessageType::of::<T>(), 0, policy)
 }
 
 /// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].

@@ -81,9 +81,9 @@ fn add_kind(parts: &mut Vec<(String, String)>, path: String, kind: &Kind, at: us
         }
         Kind::Enum(number, variants) => {
             add(format!("enum {}", number.name()));
-            for (place, variant) in variants.iter().enumerate() {
+            for (index, variant) in variants.iter().enumerate() {
                 let path = format!("{path}.{}", variant.name);
-                parts.push((path.clone(), format!("variant {place}, number {}", variant.number)));
+                parts.push((path.clone(), format!("variant {index}, number {}", variant.number)));
                 add_fields(parts, &path, &variant.fields, at + number.size());
             }
         }
@@ -95,13 +95,13 @@ fn add_kind(parts: &mut Vec<(String, String)>, path: String, kind: &Kind, at: us
 }
 
 fn add_fields(parts: &mut Vec<(String, String)>, path: &str, fields: &[Field], begin: usize) {
-    for (place, field) in in_order(fields).into_iter().enumerate() {
+    for (index, field) in in_order(fields).into_iter().enumerate() {
         let at = begin + field.offset;
         if field.is_padding() {
             let mut kind = String::new();
             // (A `String` takes all.)
             let _ = field.kind.write(&mut kind, Written::Layout);
-            parts.push((format!("{path}._{place}"), format!("{kind} at {at}")));
+            parts.push((format!("{path}._{index}"), format!("{kind} at {at}")));
         } else {
             let dot = if path.is_empty() { "" } else { "." };
             add_kind(parts, format!("{path}{dot}{}", field.name), &field.kind, at);
