@@ -27,7 +27,7 @@ pub(super) fn present_and_online() -> Option<(Vec<usize>, Vec<usize>)> {
     Some((files.list("cpu/present").ok()?, files.list("cpu/online").ok()?))
 }
 
-/// The same, of the tree at `root`, if there is one.
+/// As `read`, from the tree at `root`, if there is one.
 pub(super) fn read_at(
     root: Option<&Path>,
     allowed: io::Result<Vec<usize>>,

@@ -15,7 +15,7 @@ use crate::base::room::{Before, Room};
 use crate::sync::seeded;
 
 // Decision 0079: no ring allocates its slots by itself.
-/// A block of bytes: from the global allocator, or mapped as the options say. It does not know what is in it.
+/// A block of bytes: from the global allocator, or mapped as the options say. It does not know the contents.
 pub(crate) struct Block {
     start: NonNull<u8>,
     /// What the allocator gave for it. `None` if its bytes are from elsewhere, or another one has the room.
@@ -98,7 +98,7 @@ impl Block {
     #[inline(always)]
     fn allocated(layout: Layout, content: Content, before: Before) -> Result<Self, NoBlock> {
         let is_small = layout.size() <= PAGE && !seeded!("small_blocks_by_themselves");
-        // Decision 0136: what is small lies in one room with what has it.
+        // Decision 0136: a small block lies in one room with its owner.
         let before = if is_small { before } else { Before::NOTHING };
         if layout.size() + before.bytes == 0 {
             let start = NonNull::new(ptr::without_provenance_mut(layout.align())).ok_or(NoBlock::TooLarge)?;
@@ -119,8 +119,8 @@ impl Block {
         Ok(block)
     }
 
-    /// Room for what has the block, before it in the same room, if [that](Common::BEFORE) has its place
-    /// there. From then on the block's bytes are there as long as that room is.
+    /// Room for the block's owner, before the block in the same room, if [room for it](Common::BEFORE) was
+    /// asked for. From then on the block's bytes are there as long as that room is.
     #[inline(always)]
     pub(crate) fn room_before<T>(&mut self) -> CommonRoom<T> {
         let start = self.start;
@@ -242,8 +242,8 @@ mod tests {
     #[repr(align(128))]
     struct State([u8; 300]);
 
-    /// A small block lies in one room with what has it, right behind that; a large one in room of its own. In
-    /// both cases the bytes can be written as long as what has them is there.
+    /// A small block lies in one room with its owner, right behind it; a large block in separate room. In
+    /// both cases the bytes can be written as long as the owner is there.
     #[test]
     fn what_is_small_lies_behind_what_has_it() {
         for bytes in [0, 8, PAGE, PAGE + 1] {

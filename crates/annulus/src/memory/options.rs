@@ -1,4 +1,4 @@
-//! [`Memory`]: what is asked of a ring's memory.
+//! [`Memory`]: the options of a ring's memory.
 
 #[cfg(feature = "numa")]
 use super::refused::MemoryError;

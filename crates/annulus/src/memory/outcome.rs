@@ -12,7 +12,7 @@ use crate::os::mapping::{self, Pages, Seen};
 use crate::os::numa;
 use crate::sync::{AtomicUsize, Ordering, seeded};
 
-/// What was asked, and what became of it.
+/// The options that were asked for, and the system's answers.
 pub(super) struct Outcome {
     pub(super) asked: Memory,
     /// What the system said when an option was carried out, where it refused.

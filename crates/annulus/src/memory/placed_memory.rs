@@ -14,7 +14,7 @@ use crate::os::mapping;
 use crate::os::shared_memory::{Access, SharedMemory};
 
 // Decision 0113: the options of memory that processes share.
-/// Memory that processes share, and what this process asked of it.
+/// Memory that processes share, and the options that this process asked for.
 pub(crate) struct PlacedMemory {
     memory: SharedMemory,
     /// `None` if there were no options.

@@ -1,4 +1,4 @@
-//! [`Placement`]: what a ring's memory is like now, and what was refused.
+//! [`Placement`]: the state of a ring's memory now, and the options that were refused.
 
 use core::fmt;
 
@@ -49,8 +49,8 @@ impl fmt::Display for Grant {
     }
 }
 
-/// What the memory of a ring's slots is like, says the kernel, and what was refused: from the verb
-/// `placement` of each handle.
+/// The state of the memory of a ring's slots, as the kernel reports it, and the options that were refused.
+/// The verb `placement` of each handle returns it.
 ///
 /// It is a snapshot. The kernel is asked anew by each call of that verb, which takes system calls, and a look
 /// at each page where a NUMA node was requested. It is not for hot paths.
@@ -129,7 +129,7 @@ impl Placement {
         self.grants[3]
     }
 
-    /// What was refused, and why.
+    /// The options that were refused, and why.
     pub fn refusals(&self) -> impl Iterator<Item = MemoryError> + use<> {
         self.grants.into_iter().filter_map(|grant| grant.refusal())
     }

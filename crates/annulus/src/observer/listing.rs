@@ -1,4 +1,4 @@
-//! [`Listing`]: what a ring that has a name has in the list of them.
+//! [`Listing`]: the entry of a ring with a name in the list of all such rings.
 //!
 //! ```text
 //! a builder of a ring with a name        the last handle of its last side     a snapshot
@@ -12,8 +12,8 @@
 //! from. But any ring may have a name, also one of borrowed messages. So the list has no share of any ring,
 //! and the thread that leaves waits for a thread that looks at that moment.
 //!
-//! *The entry ends before the ring.* [`Listing::side_goes`] is called while a handle is still there: nobody
-//! looks any more when the ring is dropped.
+//! *The entry ends before the ring.* [`Listing::side_goes`] is called while a handle is still there: no
+//! thread looks any more when the ring is dropped.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(super) fn entries(is_wanted: impl Fn(&str) -> bool) -> Vec<Arc<ListingEntry>
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is in these is whole at any time.
+    // A panic can't leave these values half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -81,7 +81,7 @@ impl Listing {
     /// This listing is the ring's own, and this is called once. The ring stays where it is until
     /// [`side_goes`](Self::side_goes) has been called for each of the sides, also for each that
     /// [came](Self::side_comes) later; and until that call has returned to the thread that made the last one,
-    /// nobody has the ring for himself (`&mut`).
+    /// no code has the ring by `&mut`.
     #[inline]
     pub(crate) unsafe fn begin<R: Observe>(&self, ring: &R, sides: usize) {
         let Some(entry) = self.0.as_ref().filter(|_| !seeded!("named_rings_unlisted")) else { return };
@@ -165,7 +165,7 @@ mod tests {
     use crate::stats::Stats;
     use crate::sync::AtomicBool;
 
-    /// A ring, of which a snapshot takes as long as somebody wants.
+    /// A ring whose snapshot takes as long as the test wants.
     struct Slow {
         begun: Mutex<Sender<()>>,
         go_on: Mutex<Receiver<()>>,

@@ -1,4 +1,4 @@
-//! [`Observe`]: what has numbers that anybody may see.
+//! [`Observe`]: a ring whose numbers any thread may read.
 
 use crate::stats::Stats;
 

@@ -60,7 +60,7 @@ enum RingLink {
 }
 
 impl Observer {
-    /// An observer of what this leads to.
+    /// An observer of the ring that this leads to.
     pub(crate) fn from_weak<R: Observe + 'static>(ring: Weak<R>) -> Self {
         Self { ring: RingLink::Weakly(ring.becoming(|ring| -> NonNull<dyn Observe> { ring })) }
     }
@@ -167,7 +167,7 @@ impl Observers {
         listing::entries(|_| true).into_iter().map(Observer::of_entry).collect()
     }
 
-    /// Those of [`list`](Self::list) that have this name. O(rings).
+    /// The observers of [`list`](Self::list) that have this name. O(rings).
     ///
     /// ```
     /// use annulus::{Observers, broadcast};
@@ -184,8 +184,8 @@ impl Observers {
     }
 }
 
-/// Writes `stats` and `observer` of a handle: what else its users should know, what is shared in it, the
-/// numbers of it, and what the messages must be for an observer.
+/// Writes `stats` and `observer` of a handle. Its arguments: further docs, bounds of the messages, and the
+/// two expressions.
 macro_rules! observable {
     ($(#[$more:meta])* $(where $T:ident: 'static,)? |$handle:ident| stats: $stats:expr, observer: $observer:expr $(,)?) => {
         /// The numbers of the ring now: see [`Stats`](crate::Stats), which also says what a snapshot costs.
@@ -198,7 +198,7 @@ macro_rules! observable {
         }
 
         /// An [`Observer`](crate::Observer), which takes such snapshots from any thread. It does not keep the
-        /// ring open, and nobody waits for it.
+        /// ring open, and no publisher waits for it.
         #[must_use]
         pub fn observer(&self) -> crate::Observer
         $(where $T: 'static,)?

@@ -25,7 +25,7 @@ use super::error::check_file_length;
 use super::lock;
 use crate::sync::seeded;
 
-/// A directory that is open: whatever becomes of its path, it stays the same one.
+/// An open directory: it stays the same one, also if its path is moved or removed.
 pub(crate) struct Folder(OwnedFd);
 
 /// What each user may do with a file or a directory.
@@ -36,7 +36,7 @@ pub(crate) struct Rights {
     pub(crate) mode: u32,
 }
 
-/// Nobody else is between two steps of a change while this is there.
+/// While this is there, no other process or thread is between two steps of a change.
 pub(crate) struct FolderLock<'folder> {
     folder: &'folder Folder,
     /// The file [`LOCK`], locked.
@@ -66,13 +66,13 @@ fn open(path: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, path, OPEN | OFlags::DIRECTORY, Mode::empty())
 }
 
-/// What has this name now, as a mere path: it can't be read, and stays the same one.
-fn place_of(folder: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
+/// Opens the file of this name as a mere path: it can't be read, and stays the same one.
+fn opened_as_path(folder: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
     openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Gives what this process has just made its mode. In a directory that others may write to, only what is open
-/// stays the same.
+/// Sets the mode of a file that this process has just made. In a directory that others may write to, only an
+/// open file is certain to be the same.
 fn set_mode(made: &OwnedFd, kind: FileType, mode: u32) -> Result<(), Errno> {
     let status = fstat(made)?;
     if FileType::from_raw_mode(status.st_mode) != kind || status.st_uid != user() {
@@ -116,7 +116,7 @@ impl Folder {
         let number = RandomState::new().build_hasher().finish();
         let draft = path.with_file_name(std::format!(".annulus-{number:016x}.draft"));
         mkdirat(CWD, &draft, Mode::from_raw_mode(mode & 0o700))?;
-        let placed = place_of(CWD, &draft)
+        let placed = opened_as_path(CWD, &draft)
             .and_then(|made| set_mode(&made, FileType::Directory, mode))
             .and_then(|()| renameat_with(CWD, &draft, CWD, path, RenameFlags::NOREPLACE));
         if placed.is_err() {
@@ -125,7 +125,7 @@ impl Folder {
         if placed == Err(Errno::INVAL) {
             // Unreached: a file system that knows no such rename
             mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700))?;
-            return set_mode(&place_of(CWD, path)?, FileType::Directory, mode);
+            return set_mode(&opened_as_path(CWD, path)?, FileType::Directory, mode);
         }
         placed
     }
@@ -180,7 +180,7 @@ impl Folder {
             }
             Err(Errno::ACCESS) => {
                 // A process with a mask has not come to give it its mode, or ended before.
-                return match place_of(&self.0, LOCK) {
+                return match opened_as_path(&self.0, LOCK) {
                     // Unreached: it was removed meanwhile: two processes have to meet there
                     Err(Errno::NOENT) => Ok(None),
                     Err(error) => Err(error.into()),
@@ -192,7 +192,7 @@ impl Folder {
             }
             told => told?,
         };
-        // A file without a name is one that somebody has let go.
+        // A file without a name was given up by another holder.
         let is_taken = seeded!("shm_names_unlocked") || lock::take(&locked)? && fstat(&locked)?.st_nlink > 0;
         Ok(is_taken.then_some(locked))
     }
@@ -253,7 +253,7 @@ impl Folder {
         self.remove(DRAFT)?;
         let listener = UnixListener::bind(std::format!("{}/{DRAFT}", lock::path_of(&self.0)))?;
         let placed = (|| {
-            let socket = place_of(&self.0, DRAFT)?;
+            let socket = opened_as_path(&self.0, DRAFT)?;
             set_mode(&socket, FileType::Socket, 0o600)?;
             self.give_to_group(&socket, mode)?;
             let readers = mode & 0o044;
@@ -270,7 +270,7 @@ impl Folder {
 
     /// Connects to the socket of that name; `None` if there is none. It does not wait, nor does the socket.
     pub(crate) fn connect(&self, name: &str) -> io::Result<Option<OwnedFd>> {
-        let found = match place_of(&self.0, name) {
+        let found = match opened_as_path(&self.0, name) {
             Err(Errno::NOENT) => return Ok(None),
             told => told?,
         };

@@ -26,7 +26,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     Builder::new().name(String::from(name)).spawn(body)
 }
 
-/// The same in a model, in which no signal comes.
+/// As [`spawn`], in a model, in which no signal comes.
 #[cfg(all(annulus_loom, feature = "shm"))]
 pub(crate) fn spawn_in_model(
     name: &str,

@@ -64,7 +64,7 @@ pub(crate) fn give_up_byte(file: impl AsFd, byte: usize) -> io::Result<()> {
     lock_byte(file, byte, libc::F_UNLCK)
 }
 
-/// Whether another opening has the lock of that byte. It takes nothing, so it disturbs nobody.
+/// Whether another opening has the lock of that byte. It takes no lock, so it disturbs no process.
 pub(crate) fn is_byte_taken(file: impl AsFd, byte: usize) -> io::Result<bool> {
     let mut lock = byte_lock(byte, libc::F_WRLCK)?;
     // SAFETY: it reads the lock and writes to it. Both sides know it by the same type.

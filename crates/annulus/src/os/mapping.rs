@@ -14,7 +14,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::sync::seeded;
 
-/// Pages of its own, zero at first, between two pages that nobody may touch.
+/// Private pages, zero at first, between two pages that no code may touch.
 ///
 /// Those two keep the kernel from joining this mapping with its neighbours, so what it says of the mapping is
 /// about these pages and no others.
@@ -23,7 +23,7 @@ pub(crate) struct Mapping {
     pages: Pages,
 }
 
-/// Addresses that nothing else gets, and what is mapped there, until the drop.
+/// Addresses that nothing else gets, and the mappings there, until the drop.
 pub(super) struct Reserved {
     first: NonNull<c_void>,
     bytes: usize,
@@ -132,7 +132,7 @@ impl Mapping {
 }
 
 impl Pages {
-    /// Those of a mapping of a file, of the usual size.
+    /// The pages of a mapping of a file, of the usual size.
     ///
     /// # Safety
     ///
@@ -177,7 +177,7 @@ impl Pages {
         }
     }
 
-    /// Has the kernel write a zero to each page; nobody may use them yet.
+    /// Has the kernel write a zero to each page; no other code may use them yet.
     ///
     /// Reserved pages may have run out, on the node to which this is bound, or for the control group. A file
     /// in memory may get no more pages, either. A store to a page that is not there would end the process
@@ -223,7 +223,7 @@ fn raw(error: Errno) -> Code {
     error.raw_os_error()
 }
 
-/// The size of a page that nobody asked to be larger.
+/// The usual size of a page.
 pub(crate) fn page_bytes() -> usize {
     rustix::param::page_size()
 }
@@ -278,7 +278,7 @@ pub(crate) fn lock_limit() -> Option<u64> {
     getrlimit(Resource::Memlock).current
 }
 
-/// The size of the pages that are reserved where nobody names a size.
+/// The size of reserved pages where no size is named.
 pub(crate) fn reserved_page_bytes() -> Option<usize> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("Hugepagesize:"))?;

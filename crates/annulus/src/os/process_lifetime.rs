@@ -47,7 +47,7 @@ pub(crate) fn is_protected() -> bool {
     !may_be_dumped || !geteuid().is_root() && has_more()
 }
 
-/// A process, whatever becomes of its number.
+/// A process, also when its number is given to another one.
 pub(crate) struct Process(OwnedFd);
 
 impl Process {

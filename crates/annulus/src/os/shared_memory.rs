@@ -1,4 +1,4 @@
-//! [`SharedMemory`]: memory that several processes map, which nobody can shrink (Linux).
+//! [`SharedMemory`]: memory that several processes map, and no process can shrink (Linux).
 
 use core::ptr::NonNull;
 use std::io;
@@ -69,7 +69,7 @@ const TMPFS_MAGIC: u64 = 0x0102_1994;
 /// No system joins pages to one that is larger.
 const LARGEST_PAGE: usize = 1 << 30;
 
-/// The seals without which nobody maps it.
+/// The seals without which no process maps it.
 const FIXED_LENGTH: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
 impl SharedMemory {
@@ -108,7 +108,7 @@ impl SharedMemory {
         check_file_length(bytes)?;
         let fd = new_file(name)?;
         ftruncate(&fd, bytes)?;
-        // A page that nobody has touched is not there yet.
+        // A page that was not touched is not there yet.
         let allocate = |fd: &OwnedFd| retry_on_intr(|| fallocate(fd, FallocateFlags::empty(), 0, bytes));
         let memory = if let Some(fill) = fill {
             let memory = Self::map(fd, len, true, MapFlags::empty())?;
@@ -215,8 +215,8 @@ impl SharedMemory {
     }
 }
 
-/// An empty file in memory, which nobody can execute. Where that is not asked for, kernels from 6.3 on write
-/// a warning, or refuse it (`vm.memfd_noexec=2`).
+/// An empty file in memory, which can't be executed. Where that is not asked for, kernels from 6.3 on write a
+/// warning, or refuse it (`vm.memfd_noexec=2`).
 fn new_file(name: &str) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let asked = if seeded!("shm_may_be_executed") { flags } else { flags | MemfdFlags::NOEXEC_SEAL };

@@ -45,8 +45,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Those of [`BufferPool::try_new`], and [`PoolError::Memory`] if a required option of the memory can't
-    /// be met.
+    /// The errors of [`BufferPool::try_new`], and [`PoolError::Memory`] if a required option of the memory
+    /// can't be met.
     pub fn build(self) -> Result<BufferPool, PoolError> {
         Ok(BufferPool::of(PoolState::new(self.slab_bytes, self.count, self.memory)?))
     }

@@ -21,8 +21,8 @@ pub use super::message_type::MessageType;
 pub use crate::queue::across::{BlocksAcross as OneProducer, ManyBlocksAcross as ManyProducers};
 pub use crate::ring::message_block::{Block, LARGE_BYTES};
 
-/// `classes!(bytes, WORDS, LARGE => expression)`: that, with the constants of the smallest block that holds a
-/// message of so many bytes; `None` if none does.
+/// `classes!(bytes, WORDS, LARGE => expression)`: the expression, with the constants of the smallest block
+/// that holds a message of so many bytes; `None` if no block does.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! block_classes {
@@ -51,7 +51,7 @@ pub use crate::block_classes as classes;
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn spsc_producer(
     builder: crate::spsc::Builder,
     of: &MessageType,
@@ -64,7 +64,7 @@ pub fn spsc_producer(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn spsc_consumer(
     invitation: &Invitation,
     of: &MessageType,
@@ -78,7 +78,7 @@ pub fn spsc_consumer(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn mpsc_consumer(
     builder: Builder,
     of: &MessageType,
@@ -90,7 +90,7 @@ pub fn mpsc_consumer(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn mpsc_producer(
     invitation: &Invitation,
     of: &MessageType,
@@ -103,7 +103,7 @@ pub fn mpsc_producer(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn mpsc_next_consumer(
     invitation: &Invitation,
     of: &MessageType,
@@ -120,7 +120,7 @@ type Subscribable<const WORDS: usize, const LARGE: bool> = broadcast::Subscribab
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 #[allow(clippy::type_complexity, reason = "a publisher, what makes subscribers, and an invitation")]
 pub fn lossy<const WORDS: usize, const LARGE: bool>(
     builder: broadcast::Builder,
@@ -137,7 +137,7 @@ pub fn lossy<const WORDS: usize, const LARGE: bool>(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn accept<const WORDS: usize, const LARGE: bool>(
     invitation: &Invitation,
     of: &MessageType,
@@ -151,7 +151,7 @@ pub fn accept<const WORDS: usize, const LARGE: bool>(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 #[allow(clippy::type_complexity, reason = "a publisher, and an invitation")]
 pub fn lossless<const WORDS: usize, const LARGE: bool>(
     builder: broadcast::Builder,
@@ -159,14 +159,14 @@ pub fn lossless<const WORDS: usize, const LARGE: bool>(
     seats: usize,
 ) -> Result<(broadcast::Publisher<Block<WORDS, LARGE>, Lossless>, Invitation), ShareError> {
     fits::<WORDS, LARGE>(of);
-    super::broadcast::share_with_seats(builder, of, seats)
+    super::broadcast::create_ring_with_seats(builder, of, seats)
 }
 
 /// As [`Invitation::accept_lossless_by`].
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn accept_lossless<const WORDS: usize, const LARGE: bool>(
     invitation: &Invitation,
     of: &MessageType,
@@ -176,7 +176,7 @@ pub fn accept_lossless<const WORDS: usize, const LARGE: bool>(
     super::broadcast::accept_for(invitation, of, strategy)
 }
 
-/// What makes subscribers of such a ring for which nobody waits.
+/// Makes lossy subscribers of such a ring: the publisher does not wait for them.
 #[must_use]
 pub fn subscribable_of<T: Message>(
     ring: &AcceptedLossless<T>,
@@ -188,7 +188,7 @@ pub fn subscribable_of<T: Message>(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
 pub fn mp_lossy<const WORDS: usize, const LARGE: bool>(
     builder: super::mp_broadcast::Builder,
@@ -202,7 +202,7 @@ pub fn mp_lossy<const WORDS: usize, const LARGE: bool>(
 ///
 /// # Errors
 ///
-/// Those of that.
+/// The errors of that function.
 pub fn mp_lossy_publisher<const WORDS: usize, const LARGE: bool>(
     invitation: &Invitation,
     of: &MessageType,
@@ -344,7 +344,7 @@ mod tests {
         }
     }
 
-    /// Each producer is of another language.
+    /// Each producer is in another language.
     fn producers_of_both_kinds<T: Message + Pod + PartialEq + core::fmt::Debug>() {
         let of = MessageType::of::<T>();
         let builder = Builder::new(crate::mpsc::Builder::new(3).wait_strategy(BLOCK)).producers(2);

@@ -1,7 +1,7 @@
 //! Broadcast rings between processes: one process publishes, and any number of processes subscribe.
 //!
-//! [`lossy`] rings never wait for a subscriber. The publisher of a [`lossless`] one waits for those that have
-//! a seat.
+//! [`lossy`] rings never wait for a subscriber. The publisher of a [`lossless`] one waits for subscribers
+//! that have a seat.
 
 use core::error::Error;
 use core::fmt;
@@ -49,7 +49,7 @@ pub use crate::broadcast::{Awaited, Foreign};
 /// (`membarrier(2)`, global expedited). This takes some milliseconds with the first such ring, if there is a
 /// second thread. Where the system refuses it, the publisher executes a full fence at each look.
 ///
-/// Nobody counts the subscribers of other processes, since they say nothing:
+/// The subscribers of other processes are not counted, since they write nothing:
 /// [`subscriber_count`](Publisher::subscriber_count) and
 /// [`wait_for_subscribers`](Publisher::wait_for_subscribers) count only the subscribers of this process. A
 /// publisher that is to wait for others has a [`lossless`] ring, or another way to hear from them.
@@ -160,7 +160,8 @@ pub(super) fn create_ring(
     Ok((across, invitation))
 }
 
-/// Whom the publisher of a lossless ring waits for, and where it sleeps. `None` if the page is too short.
+/// The seats of a lossless ring, whose subscribers the publisher waits for, and where it sleeps. `None` if
+/// the page is too short.
 fn awaiting(page: Arc<SharedMemory>, seats: usize, sleepers: Remote) -> Option<Awaiting> {
     let (scanned, cells) = sleepers::cells(&page, seats)?;
     // SAFETY: they are in the page, which the locks keep.
@@ -183,13 +184,13 @@ impl Invitation {
     ///
     /// # Errors
     ///
-    /// Those of [`accept`](Self::accept).
+    /// The errors of [`accept`](Self::accept).
     pub fn accept_by<T: Message>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
         self.accept_until(strategy, || false)
     }
 
-    /// The same; a ring of several publishers has also ended, for this process, when nobody publishes to it,
-    /// and `is_given_up` says so.
+    /// As [`accept_by`](Self::accept_by). A ring of several publishers also counts as ended for this process
+    /// when it has no publisher and `is_given_up` returns true.
     pub(super) fn accept_until<T: Message>(
         &self,
         strategy: WaitStrategy,
@@ -209,7 +210,7 @@ pub(super) fn accept<T: Message>(
     strategy: WaitStrategy,
     is_given_up: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Result<Accepted<T>, AttachError> {
-    // An opening of its own, because a look at the lock of the publisher's would take that down.
+    // A separate opening, because a look at the lock by the publisher's opening would take the lock down.
     let ring = lock::reopened(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, true)?;
     let kind = kinds.iter().copied().find(|&kind| kind == layout.kind).unwrap_or(kinds[0]);
@@ -298,7 +299,7 @@ impl<T: Message> Accepted<T> {
         folder::is_same(&*self.memory, &invitation.ring).unwrap_or(false)
     }
 
-    /// Whether the publisher is there, or one of several. Two system calls, or one for each place of a ring
+    /// Whether the publisher is there, or any of several. Two system calls, or one for each place of a ring
     /// of several publishers.
     ///
     /// After a receive has returned `Closed`, it tells how the ring has ended: `Dead` if the publisher's
@@ -355,13 +356,13 @@ const MOST_SEATS: usize = 1024;
 /// A publisher that has no room looks for that each 10 to 20 ms, or each 50 ms while it sleeps. A process
 /// that is stopped (`SIGSTOP`) is alive, so the publisher waits for it.
 ///
-/// A publish is refused only when the ring is closed, not when nobody is there: somebody may come.
+/// A publish is refused only when the ring is closed, not when there is no subscriber: one may join later.
 /// [`wait_for_subscribers`](Publisher::wait_for_subscribers) waits until so many have a seat, and
 /// [`subscriber_count`](Publisher::subscriber_count) says how many have one now, in all processes.
 ///
 /// Subscribers can't write to the ring. But all of them write to the page where the seats are. A process that
-/// writes there what it must not can make the publisher wait for nobody. It can also make another subscriber
-/// lose messages; that subscriber is told how many.
+/// writes wrong values there can make the publisher wait for no subscriber. It can also make another
+/// subscriber lose messages; that subscriber is told how many.
 ///
 /// # Errors
 ///
@@ -395,11 +396,11 @@ pub fn lossless<T: Message>(
     builder: Builder,
     seats: usize,
 ) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
-    share_with_seats(builder, &MessageType::of::<T>(), seats)
+    create_ring_with_seats(builder, &MessageType::of::<T>(), seats)
 }
 
-/// The same for any message.
-pub(super) fn share_with_seats<T: Message>(
+/// As [`lossless`], for any message.
+pub(super) fn create_ring_with_seats<T: Message>(
     builder: Builder,
     of: &MessageType,
     seats: usize,
@@ -428,7 +429,7 @@ impl Invitation {
     ///
     /// # Errors
     ///
-    /// Those of [`accept_lossless`](Self::accept_lossless).
+    /// The errors of [`accept_lossless`](Self::accept_lossless).
     pub fn accept_lossless_by<T: Message>(
         &self,
         strategy: WaitStrategy,
@@ -437,7 +438,7 @@ impl Invitation {
     }
 }
 
-/// The same for any message, of which any bytes are one.
+/// As [`Invitation::accept_lossless_by`], for any message type of which all bytes are values.
 pub(super) fn accept_for<T: Message>(
     invitation: &Invitation,
     of: &MessageType,
@@ -467,12 +468,12 @@ impl<T: Message> AcceptedLossless<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`subscribe`](Self::subscribe).
+    /// The errors of [`subscribe`](Self::subscribe).
     pub fn subscribe_from_oldest(&self) -> Result<Subscriber<T, Awaited>, NoSeat> {
         self.join(true)
     }
 
-    /// A subscriber for which nobody waits. It takes no seat.
+    /// A lossy subscriber: the publisher does not wait for it. It takes no seat.
     #[must_use]
     pub fn subscribe_lossy(&self) -> Subscriber<T, Foreign> {
         self.0.subscribable().subscribe()
@@ -491,7 +492,7 @@ impl<T: Message> AcceptedLossless<T> {
         self.0.publisher()
     }
 
-    /// What makes subscribers for which nobody waits.
+    /// Makes lossy subscribers, for which the publisher does not wait.
     pub(super) fn subscribable(&self) -> &Subscribable<T, Foreign> {
         self.0.subscribable()
     }
@@ -529,18 +530,19 @@ impl Error for NoSeat {}
 /// This type knows which thread of this process holds it.
 pub(super) struct PageLocks {
     page: Arc<SharedMemory>,
-    /// Of this opening. (A lock that an opening has, it can take again.)
+    /// Which seats' locks this opening holds. (An opening can take its own lock again, so the kernel would
+    /// not refuse it.)
     taken: Mutex<Box<[bool]>>,
 }
 
 impl PageLocks {
-    /// Nobody else has locks of this opening of the page.
+    /// No other value has locks of this opening of the page.
     pub(super) fn new(page: Arc<SharedMemory>, seats: usize) -> Self {
         Self { page, taken: Mutex::new(std::vec![false; seats].into()) }
     }
 
     fn change(&self, seat: usize, change: impl FnOnce(&mut bool)) {
-        // Nobody panics with it.
+        // No code panics with it.
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(taken) = taken.get_mut(seat) {
             change(taken);

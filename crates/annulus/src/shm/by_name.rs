@@ -16,7 +16,7 @@ use crate::message::Message;
 /// Makes a [lossy ring](lossy) that has a name in the [directory of this user](Directory::of_user).
 ///
 /// The name is given back when the [`PublishedName`] is dropped. The ring ends when the publisher is dropped.
-/// When this process ends, both end. What a dead process left under the name is replaced. For another
+/// When this process ends, both end. A ring that a dead process left under the name is replaced. For another
 /// directory, or another ring, see [`Invitation::publish`].
 ///
 /// # Errors
@@ -64,8 +64,8 @@ pub fn publish<T: Message>(name: &str, builder: Builder) -> Result<(Publisher<T>
 ///
 /// # Errors
 ///
-/// Those of [`publish_in`](mp_broadcast::Builder::publish_in), and [`FindError::Directory`]: the directory
-/// can't be used.
+/// The errors of [`publish_in`](mp_broadcast::Builder::publish_in), and [`FindError::Directory`]: the
+/// directory can't be used.
 ///
 /// # Examples
 ///
@@ -77,7 +77,7 @@ pub fn publish<T: Message>(name: &str, builder: Builder) -> Result<(Publisher<T>
 /// # // SAFETY: there is no other thread.
 /// # unsafe { std::env::set_var("XDG_RUNTIME_DIR", &path) };
 ///
-/// // Each of some processes, whichever comes first.
+/// // Each of some processes, in any order.
 /// let builder = mp_broadcast::Builder::new(Builder::new(1024)).publishers(8);
 /// let (mut publisher, name) = shm::mp_publish::<u64>("events", builder)?;
 ///
@@ -120,7 +120,8 @@ pub fn subscribe<T: Message>(name: &str) -> Result<(Subscriber<T, Foreign>, Acce
 ///
 /// # Errors
 ///
-/// Those of [`subscribe`], with [`TimedOut`](super::NameError::TimedOut) in place of `NotFound` and `Dead`.
+/// The errors of [`subscribe`], with [`TimedOut`](super::NameError::TimedOut) in place of `NotFound` and
+/// `Dead`.
 ///
 /// # Examples
 ///
@@ -159,8 +160,8 @@ pub fn wait_and_subscribe<T: Message>(
     NamedSubscriber::new(&Directory::of_user()?, name)?.into_first(until)
 }
 
-/// A subscriber to whichever ring has a name in the [directory of this user](Directory::of_user), one
-/// publisher after the other. It may come before the first one.
+/// A subscriber that follows a name in the [directory of this user](Directory::of_user): it joins the ring
+/// that has the name, and when that ring ends, the next one. It may come before the first publisher.
 ///
 /// See [`NamedSubscriber`] for an example, and for another directory.
 ///

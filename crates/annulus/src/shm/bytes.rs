@@ -90,7 +90,7 @@ pub fn consumer(invitation: &Invitation) -> Result<(Consumer, Peer), AttachError
 ///
 /// # Errors
 ///
-/// Those of [`consumer`].
+/// The errors of [`consumer`].
 pub fn consumer_by(invitation: &Invitation, strategy: WaitStrategy) -> Result<(Consumer, Peer), AttachError> {
     let fault = |capacity, slots| {
         let slots_of = usize::try_from(capacity).ok().and_then(|capacity| Builder::new(capacity).slots());

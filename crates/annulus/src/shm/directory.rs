@@ -28,9 +28,8 @@ use crate::sync::seeded;
 /// A directory in which rings have names.
 ///
 /// A name is a small file that says which descriptor of which process is the ring (decision 0085). That
-/// process holds a lock on the file. So there is no server, and nothing to clean up: what a process leaves
-/// behind that was killed is recognized by the lock, which is gone, and the next ring of that name takes its
-/// place.
+/// process holds a lock on the file. So there is no server, and nothing to clean up: the file of a killed
+/// process has no lock any more, and the next ring of that name replaces it.
 ///
 /// Clones are the same directory. All verbs may be called by any number of threads and processes at once.
 ///
@@ -90,7 +89,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn of_user() -> Result<Self, DirectoryError> {
         Self::open(Self::path_of_user())
     }
@@ -122,7 +121,7 @@ impl Directory {
     /// - `NotADirectory` if there is something else, a symbolic link for example.
     /// - `Owner` if it belongs to another user.
     /// - `Mode` if the group or others may do anything in it.
-    /// - `System` for what else the system says: no permission, for example.
+    /// - `System` for other errors of the system: no permission, for example.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DirectoryError> {
         Self::with_mode(path, 0o700)
     }
@@ -130,10 +129,10 @@ impl Directory {
     /// A directory that a group of users shares, or all (`mode` 0770, or 0777). If there is none, it is made,
     /// with this mode, whatever the process's `umask`.
     ///
-    /// The files in it belong to the group of the directory. So make one for a group with that group, and let
+    /// The files in it belong to the group of the directory. So make the directory with the group, and let
     /// each process of the group open it with its mode: `install -d -g traders -m 2770 /dev/shm/traders`. A
-    /// user that may write to a directory may also remove names from it, unless it has the sticky bit, which
-    /// one adds by `chmod`.
+    /// user that may write to a directory may also remove names from it, unless it has the sticky bit (`chmod
+    /// +t`).
     ///
     /// The kernel shows a process's descriptors only to its own user, and by its own process numbers. So
     /// where the mode gives others something, each name has a socket next to its file, and its process has a
@@ -187,8 +186,8 @@ impl Directory {
     }
 
     // Decision 0107: a wait for a name goes by the path.
-    /// The directory that has its path now, if that is another one: this one was removed or moved, and
-    /// somebody has made another. `None` also while there is none.
+    /// The directory that has its path now, if it is another one: this one was removed or moved, and another
+    /// was made. `None` also while there is none.
     pub(super) fn successor(&self) -> Result<Option<Self>, DirectoryError> {
         let Names { folder, path, mode, .. } = &*self.names;
         folder.successor(path).transpose().map(|found| Self::of(found, path, *mode)).transpose()
@@ -226,7 +225,7 @@ impl Directory {
     }
 
     /// As [`publish`](Self::publish), with the page where the ring's sleepers are. The name keeps both open,
-    /// so as long as somebody finds it, their numbers are theirs.
+    /// so their descriptor numbers stay valid as long as the name can be found.
     pub(super) fn publish_with(
         &self,
         name: &str,
@@ -261,7 +260,7 @@ impl Directory {
         let socket = self.names.answer(&lock, name, [&fd, page.as_ref().unwrap_or(&fd)]).map_err(system)?;
         let given = self.names.give(&lock, name, &record);
         if given.is_err() {
-            // Nothing is left of it. (What a dead process left, too, stands for no ring.)
+            // Nothing is left of it. (A file of a dead process stands for no ring, either.)
             _ = self.names.remove(&lock, name);
         }
         let file = given.map_err(system)?;
@@ -330,7 +329,7 @@ impl Directory {
         }
     }
 
-    /// All names, in the order of the alphabet. It takes some system calls for each, and disturbs nobody.
+    /// All names, in alphabetical order. It takes some system calls for each, and disturbs no other process.
     ///
     /// # Errors
     ///
@@ -385,8 +384,8 @@ impl fmt::Debug for Directory {
     }
 }
 
-/// When a process that waits for a name looks again, whatever becomes of the kernel's notices. (There is none
-/// of another directory at the same path.)
+/// When a process that waits for a name looks again, even without a notice of the kernel. (The kernel gives
+/// no notice of another directory at the same path.)
 pub(super) fn next_look(now: Instant, until: Option<Instant>) -> Instant {
     let next = now + LOOK_INTERVAL;
     until.map_or(next, |until| until.min(next))
@@ -407,8 +406,8 @@ fn is_no_directory(error: &io::Error) -> bool {
 /// A name that this process has given to a ring ([`Directory::publish`](super::Directory::publish)). Its drop
 /// takes the name back.
 ///
-/// A copy that `fork` makes in a child takes nothing back. But it keeps the lock: the name of a process that
-/// has ended is recognized all the same, by the process.
+/// A copy that `fork` makes in a child takes nothing back. But it keeps the lock. Then a dead name is
+/// recognized by its process, which has ended.
 #[must_use = "its drop takes the name back"]
 pub struct PublishedName {
     names: Arc<Names>,
@@ -487,7 +486,7 @@ pub struct NamedRing {
     name: String,
     holder: Holder,
     record: Record,
-    /// Where the process is asked for its descriptors. Locked while the answer is waited for.
+    /// Where the process is asked for its descriptors. Locked during the wait for the answer.
     request: Mutex<Request>,
 }
 
@@ -546,7 +545,7 @@ impl NamedRing {
     /// - `OtherNamespace` or `NotPermitted` if the kernel does not let this process see that one's
     ///   descriptors, and the directory is not one that others may use.
     /// - `NoAnswer` if that process is asked for its descriptors, and has not sent them two seconds later.
-    /// - `System` for what else it says.
+    /// - `System` for other errors of the system.
     pub fn open_read_only(&self) -> Result<OwnedFd, NameError> {
         self.open(Part::Ring, false, None)
     }
@@ -560,12 +559,12 @@ impl NamedRing {
         self.open(Part::Ring, true, None)
     }
 
-    /// Whether both were found at one file: a name that was given again has another one.
+    /// Whether both were found at one file: a name that was given again has another file.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.holder.is_same(&other.holder)
     }
 
-    /// Whether it leads to this.
+    /// Whether the name leads to this memory.
     pub(super) fn has(&self, part: Part) -> bool {
         part == Part::Ring || self.record.page.is_some()
     }
@@ -608,7 +607,7 @@ impl NamedRing {
         let number = if part == Part::Ring { Some(fd) } else { page };
         let Some(number) = number else { return Ok(None) };
         let is_here = pid_namespace()? == namespace;
-        // A file of another user is not believed which process to go to.
+        // A file of another user is not trusted to say which process to ask.
         let is_ours = self.holder.owner()? == folder::user();
         if let Some(pid) = self.holder.number_in_proc().filter(|_| is_here && is_ours) {
             match folder::open_of(pid, number, is_writable) {

@@ -89,16 +89,16 @@ pub enum AttachError {
     Type {
         /// The ring's; `None` if it has none.
         found: Option<Box<Schema>>,
-        /// That of the type that was asked for.
+        /// The schema of the type that was asked for.
         wanted: Box<Schema>,
     },
-    /// What it says of its messages is no schema.
+    /// The schema in the ring is no schema.
     Schema(SchemaError),
     /// A field of its header can't be.
     Damaged {
         /// Which field.
         field: &'static str,
-        /// What it says.
+        /// The field's value.
         value: u64,
     },
     /// The page where its processes sleep belongs to another ring. The two descriptors did not come from one
@@ -343,13 +343,13 @@ pub enum DirectoryError {
         /// The number of the user of this process.
         user: u32,
     },
-    /// Others may do more in it than they should.
+    /// Other users may do more in the directory than `allowed`.
     Mode {
         /// Where.
         path: PathBuf,
-        /// What they may do.
+        /// The directory's mode.
         mode: u32,
-        /// What they should.
+        /// The bits that it may have at most.
         allowed: u32,
     },
     /// A call to the system failed.
@@ -417,7 +417,7 @@ pub enum NameError {
         /// The process; `None` if its file does not say.
         process: Option<ProcessId>,
     },
-    /// What has this name is no file, and nothing of ours: a directory, a symbolic link.
+    /// The name belongs to something else than a file of a ring: a directory, a symbolic link.
     InTheWay {
         /// The name.
         name: String,
@@ -538,9 +538,9 @@ impl Error for NameError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FindError {
-    /// The name is not to be had.
+    /// The name can't be used: it is taken, impossible, or leads to no ring, for example.
     Name(NameError),
-    /// What is to have it, or has it, is no ring.
+    /// The descriptor, or the name's target, is no ring that fits.
     Attach(AttachError),
     /// The user's directory of names can't be used.
     Directory(DirectoryError),

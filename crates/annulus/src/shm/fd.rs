@@ -77,12 +77,12 @@ fn end_of(socket: &UnixStream, timeout: io::Result<Option<Duration>>) -> io::Res
     Ok(Instant::now().checked_add(timeout).filter(|_| waits))
 }
 
-/// When what is received from this socket is to be there, by its timeout for reads.
+/// When a receive from this socket must end, by its timeout for reads.
 pub(super) fn end_of_reads(socket: &UnixStream) -> io::Result<Option<Instant>> {
     end_of(socket, socket.read_timeout())
 }
 
-/// When what is sent through this socket is to be sent, by its timeout for writes.
+/// When a send through this socket must end, by its timeout for writes.
 pub(super) fn end_of_writes(socket: &UnixStream) -> io::Result<Option<Instant>> {
     end_of(socket, socket.write_timeout())
 }
@@ -127,7 +127,7 @@ pub(super) fn wait(socket: &UnixStream, ready: PollFlags, until: Instant) -> io:
 /// - `InvalidData` if no descriptor came with the byte. The byte is gone.
 /// - `Other` if the kernel could not hand over all descriptors, because this process may not open so many.
 ///   Those that came are closed.
-/// - What else the system says: `WouldBlock` if nothing came in time.
+/// - Other errors of the system: `WouldBlock` if nothing came in time.
 ///
 /// See [`send_fd`] for an example.
 pub fn recv_fd(socket: &UnixStream) -> io::Result<OwnedFd> {
@@ -147,7 +147,7 @@ pub(super) fn recv_fd_until(socket: &UnixStream, end: Option<Instant>) -> io::Re
         Some(end) => by_its_end(socket, PollFlags::IN, end, || receive(RecvFlags::DONTWAIT))?,
     };
     let mut first = None;
-    // It takes all of them, so that those that nobody wants are closed.
+    // It takes all of them, so that all but the first are closed.
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(fds) = message {
             for fd in fds {

@@ -92,8 +92,8 @@ pub(crate) mod broadcast {
     pub(crate) const MISSED: usize = 264;
 }
 
-/// Where the numbers of a queue are, in bytes. Those of a lane of several have the same places in
-/// [`LANE_CELLS`] cells.
+/// Where the numbers of a queue are, in bytes. In a queue of several lanes, each lane has [`LANE_CELLS`]
+/// cells, with its numbers at the same distances.
 pub(crate) mod queue {
     pub(crate) const TAIL: usize = 128;
     pub(crate) const DETAIL: usize = 136;
@@ -164,7 +164,7 @@ pub(crate) type HeaderBytes = [u8; HEADER_BYTES];
 pub(crate) struct Identity(u64);
 
 impl Identity {
-    /// That of a new ring.
+    /// The identity of a new ring, drawn at random.
     pub(crate) fn new() -> io::Result<Self> {
         let mut bytes = [0; size_of::<u64>()];
         // (The kernel gives so few bytes all at once.)
@@ -539,7 +539,7 @@ impl RingInfo {
         self.schema.as_deref().map(|text| self.layout.parsed(text)).transpose()
     }
 
-    /// That of the [schema](Self::schema) of its messages.
+    /// The fingerprint of the [schema](Self::schema) of its messages.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         self.layout.payload.fingerprint

@@ -41,8 +41,7 @@ impl Invitation {
     /// has none, or that may end before. The other options change nothing. The verb `placement` of the
     /// handles says whether they are in effect.
     ///
-    /// An option that is required and refused is an error of whatever accepts or joins:
-    /// [`AttachError::Memory`].
+    /// If an option is required and refused, accepting or joining returns [`AttachError::Memory`].
     ///
     /// ```
     /// use annulus::broadcast::Builder;
@@ -67,7 +66,7 @@ impl Invitation {
     ///
     /// # Errors
     ///
-    /// Those of [`send_fd`](super::send_fd).
+    /// The errors of [`send_fd`](super::send_fd).
     pub fn send(&self, socket: &UnixStream) -> io::Result<()> {
         let end = end_of_writes(socket)?;
         send_fd_until(socket, self.ring.as_fd(), end)?;
@@ -78,7 +77,7 @@ impl Invitation {
     ///
     /// # Errors
     ///
-    /// Those of [`recv_fd`](super::recv_fd).
+    /// The errors of [`recv_fd`](super::recv_fd).
     pub fn receive(socket: &UnixStream) -> io::Result<Self> {
         let end = end_of_reads(socket)?;
         Ok(Self::new(recv_fd_until(socket, end)?, recv_fd_until(socket, end)?))
@@ -94,10 +93,11 @@ impl Invitation {
     /// # Errors
     ///
     /// [`FindError`]: there can be no such name, another ring has it, or the system refuses it. Or this
-    /// invitation came from a socket, and what came is no ring, or the sleepers' page of another one.
+    /// invitation came from a socket, and its descriptors are for no ring, or for a ring and another ring's
+    /// page.
     pub fn publish(&self, directory: &Directory, name: &str) -> Result<PublishedName, FindError> {
         let info = self.info()?;
-        // What does not belong together gets no name.
+        // A ring and a page that do not belong together get no name.
         sleepers::attach(&self.sleepers, info.layout.identity)?;
         let (ring, page) = (self.ring.as_fd(), Some(self.sleepers.as_fd()));
         Ok(directory.publish_with(name, ring, page, info.fingerprint())?)
@@ -107,7 +107,7 @@ impl Invitation {
     /// returned.
     ///
     /// In a directory that others may use it may have to ask the ring's process for its descriptors, and
-    /// waits for the answer, for two seconds at most. Otherwise it waits for nobody.
+    /// waits for the answer, for two seconds at most. Otherwise it does not wait.
     ///
     /// ```
     /// use annulus::broadcast::Builder;
@@ -198,8 +198,8 @@ impl Invitation {
         RingInfo::of(&self.ring)
     }
 
-    /// Whether it is to a ring of this kind, for messages of this type. To be asked before the ring is opened
-    /// to be written to, which a ring of one publisher refuses.
+    /// Checks that it is to a ring of this kind, for messages of this type. Call this before the ring is
+    /// opened for writing, which a ring of one publisher refuses.
     pub(super) fn is_for(&self, kind: ShmKind, of: &MessageType) -> Result<(), AttachError> {
         let (memory, layout) = RingInfo::mapped(&self.ring)?;
         layout.is_for(kind, of, &memory)

@@ -82,7 +82,7 @@ pub(crate) struct Payload {
     pub(crate) bytes: usize,
     /// In bytes: a power of two.
     pub(crate) alignment: usize,
-    /// That of their schema, if there is one.
+    /// The fingerprint of their schema, if there is one.
     pub(crate) fingerprint: Fingerprint,
     /// How long its text is.
     pub(crate) schema_bytes: usize,

@@ -1,12 +1,12 @@
 //! Lossy broadcast rings that several processes publish to, and any number of processes subscribe to.
 //!
 //! Publishers join and leave while the ring runs. The process that makes the ring has the first one, and
-//! [invites](super::Invitation) others, by a socket or by a name. There are [places](Places) for so many
-//! publishers as it says. Subscribers [accept](super::Invitation::accept) the same invitation, as for a ring
+//! [invites](super::Invitation) others, by a socket or by a name. It decides how many [places](Places) for
+//! publishers there are. Subscribers [accept](super::Invitation::accept) the same invitation, as for a ring
 //! of one publisher; they map the ring read-only, and have the same verbs.
 //!
-//! All subscribers see all messages in one order. Nobody waits: publishers overwrite the oldest messages, and
-//! a subscriber that falls behind is told how many it has lost.
+//! All subscribers see all messages in one order. Publishers never wait: they overwrite the oldest messages,
+//! and a subscriber that falls behind is told how many it has lost.
 //!
 //! ```
 //! use annulus::broadcast::Builder;
@@ -40,16 +40,16 @@
 //!   the ring, if that is less). Other publishers go on at once. A subscriber that waits for such a message
 //!   passes all of them within 10 ms, or within 50 ms if it sleeps. [`Places::died`] counts such deaths.
 //! - *All publishers':* [`WhenNoPublisher`] decides whether the ring ends, or waits for the next ones.
-//! - *A subscriber's:* nobody notices.
+//! - *A subscriber's:* no other process notices.
 //!
 //! A process that is stopped (`SIGSTOP`) is alive, and nobody takes its slots from it. If it was in the
 //! middle of a publish, subscribers wait for its messages until the others have published a whole ring. Then
 //! they lose these messages, and go on: when the next message is there, or within 10 ms. Publishers pass over
 //! its slots each time they come to them, the first time after a short wait. Such a number counts as lagged,
 //! although there was never a message. The message comes in the next slot. Only if every slot of the ring
-//! belongs to stopped processes, the message is lost, and subscribers count it as lagged. (If a publisher was
-//! about to claim messages when it was stopped, and another one was faster and has died then, it is waited
-//! for in the same way.)
+//! belongs to stopped processes, the message is lost, and subscribers count it as lagged. (Subscribers wait
+//! in the same way if the stopped publisher was about to claim messages that another one has claimed, which
+//! has died since.)
 //!
 //! # Close
 //!
@@ -122,7 +122,7 @@ impl Builder {
         self
     }
 
-    /// What becomes of the ring when all publishers are gone. By default, it waits for the next ones.
+    /// What happens to the ring when all publishers are gone. By default, it waits for the next ones.
     ///
     /// ```
     /// use annulus::broadcast::Builder;
@@ -174,7 +174,7 @@ impl Builder {
         self.build_for(&MessageType::of::<T>())
     }
 
-    /// The same for any message, of which any bytes are one.
+    /// As [`build`](Self::build), for any message type of which all bytes are values.
     #[allow(clippy::type_complexity, reason = "as above")]
     pub(super) fn build_for<T: Message>(
         self,
@@ -195,8 +195,8 @@ impl Builder {
     ///
     /// In a directory that others may use it may have to ask the process that has the name for its
     /// descriptors, and waits for the answer, for two seconds at most: then
-    /// [`NoAnswer`](NameError::NoAnswer). Otherwise it waits for nobody. It repeats its look if another
-    /// process makes such a ring, or ends, meanwhile.
+    /// [`NoAnswer`](NameError::NoAnswer). Otherwise it does not wait. It repeats its look if another process
+    /// makes such a ring, or ends, meanwhile.
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ impl Builder {
                 Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
                     let (publisher, _, invitation) = self.clone().build()?;
                     match invitation.publish(directory, name) {
-                        // Somebody was faster.
+                        // Another process was faster.
                         Err(FindError::Name(NameError::Taken { .. })) => continue,
                         given => return Ok((publisher, Some(given?))),
                     }
@@ -339,7 +339,7 @@ pub(super) fn create_ring<T: Message>(
     unsafe { shown(&memory).as_ref() }.begin_at(first);
     let table = |page| Table { memory: Arc::clone(&memory), page, count: places, ends };
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
-    // By an opening of its own, because a look does not see the locks of the same one.
+    // By a separate opening, because a look at a lock does not see locks of its own opening.
     let looks_on = sleepers::attach_anew(&invitation.sleepers, identity).map_err(io::Error::other)?;
     let looks_on = Places(Arc::new(table(Arc::new(looks_on))));
     // (Nobody else has the page.)
@@ -388,14 +388,14 @@ pub(super) fn join<T: Message>(
         return Err(AttachError::Closed);
     }
     let slots = (Block::shared(Arc::clone(&table.memory), offset, slots), stride);
-    // SAFETY: as in `share`, of memory that another process has filled.
+    // SAFETY: as in `create_ring`, of memory that another process has filled.
     let publisher = unsafe { fellow_of_another(layout.capacity, first, strategy, (slots, sleepers), fellow) };
     table.come(place);
     Ok(publisher)
 }
 
-/// What a process that subscribes sees of a ring. It has also ended when nobody publishes to it, and
-/// `is_given_up` says so.
+/// What a process that subscribes sees of a ring. The ring also counts as ended when it has no publisher and
+/// `is_given_up` returns true.
 pub(super) fn seen(
     table: &Arc<Table>,
     layout: &Layout,
@@ -419,7 +419,7 @@ pub(super) fn seen(
     }
 }
 
-/// The publisher that has this place, by the lock of `seat`.
+/// The publisher that has this place, by `place_lock`.
 fn fellow(table: &Arc<Table>, layout: &Layout, offset: usize, place: usize, place_lock: PlaceLock) -> Fellow {
     let left = Arc::clone(table);
     Fellow {

@@ -23,7 +23,7 @@
 //! let (here, there) = UnixStream::pair()?;
 //! invitation.send(&here)?;
 //!
-//! // Each of those that send: usually another process.
+//! // Each process that sends: usually another one.
 //! let invitation = Invitation::receive(&there)?;
 //! let (mut producer, _) = mpsc::producer::<u64>(&invitation)?;
 //! let (mut other, _) = mpsc::producer::<u64>(&invitation)?;
@@ -100,8 +100,8 @@ pub struct Builder {
 
 impl Builder {
     /// A queue with 16 places, and the settings of `queue`: the slots of each ring, the name, and how the
-    /// consumer waits. Its [`memory`](crate::mpsc::Builder::memory) is that which the processes share, with
-    /// all rings: see [`annulus::memory`](crate::memory).
+    /// consumer waits. Its [`memory`](crate::mpsc::Builder::memory) options apply to the memory that the
+    /// processes share, with all rings: see [`annulus::memory`](crate::memory).
     #[must_use]
     pub fn new(queue: crate::mpsc::Builder) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Builder {
         self
     }
 
-    /// What becomes of the queue when all producers are gone. By default, it waits for the next ones.
+    /// What happens to the queue when all producers are gone. By default, it waits for the next ones.
     ///
     /// ```
     /// use annulus::shm::mpsc::{self, WhenNoProducer};
@@ -177,7 +177,7 @@ impl Builder {
         self.build_for(&MessageType::of::<T>())
     }
 
-    /// The same, whether a slot is a message of the type, or a byte of one.
+    /// As [`build`](Self::build), also if a slot is one byte of a message.
     #[allow(clippy::type_complexity, reason = "as above")]
     pub(super) fn build_for<K: KindAcross>(
         self,
@@ -230,7 +230,7 @@ pub fn producer<T: Message>(invitation: &Invitation) -> Result<(Producer<T>, Pee
 ///
 /// # Errors
 ///
-/// Those of [`producer`].
+/// The errors of [`producer`].
 pub fn producer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,
@@ -269,7 +269,7 @@ pub fn consumer<T: Message>(invitation: &Invitation) -> Result<(Consumer<T>, Pla
 ///
 /// # Errors
 ///
-/// Those of [`consumer`].
+/// The errors of [`consumer`].
 pub fn consumer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,

@@ -20,7 +20,8 @@ use crate::message::schema::BadValue;
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
-/// A subscriber to whichever lossy ring has a name, one publisher after the other.
+/// A subscriber that follows a name: it joins the lossy ring that has the name, and when that ring ends, the
+/// next one.
 ///
 /// It may come before the first publisher. When a publisher has closed its ring, or its process has ended, it
 /// receives all that was published, tells the [end](Received::Ended) once, and waits for the next ring of
@@ -31,7 +32,7 @@ use crate::wait::WaitStrategy;
 /// In the first ring it begins with the next message, or with the oldest that is there
 /// ([`begin_with_oldest`](Self::begin_with_oldest)). In all later rings it begins with the oldest, so that
 /// the gap is as small as it can be. It never joins the same ring twice, so it receives no message twice. A
-/// publisher that came and went while nobody looked is not seen.
+/// publisher that came and went between two looks is not seen.
 ///
 /// | verb | waits |
 /// | --- | --- |
@@ -57,8 +58,8 @@ use crate::wait::WaitStrategy;
 /// there is none after two seconds, the next call returns [`NoAnswer`](NameError::NoAnswer), and the one
 /// after that asks again.
 ///
-/// If the directory is removed or moved, it looks in the one that somebody makes at the same path. It makes
-/// none itself. Another directory must meet what [`Directory::with_mode`] demands; the error is
+/// If the directory is removed or moved, it looks in the next directory at the same path. It makes none
+/// itself. Another directory must meet what [`Directory::with_mode`] demands; the error is
 /// [`FindError::Directory`] otherwise.
 ///
 /// # A ring that it can't use
@@ -100,9 +101,9 @@ pub struct NamedSubscriber<T> {
     strategy: WaitStrategy,
     /// Whether it begins with the oldest message of the next ring that it joins.
     from_oldest: bool,
-    /// The last ring that it has joined, also when that has ended: no other memory is the same one meanwhile.
+    /// The last ring that it has joined, kept when it has ended, so that no other memory can be taken for it.
     joined: Option<OneRing<T>>,
-    /// What it has joined, or can't use. Its file is open, so no other file is the same one meanwhile.
+    /// The ring that it has joined, or can't use. The file stays open, so no other file can be taken for it.
     seen: Option<Arc<NamedRing>>,
     /// The ring whose process was asked for its descriptors, and has not answered yet.
     asked: Option<Arc<NamedRing>>,
@@ -138,7 +139,7 @@ impl<T: Message> NamedSubscriber<T> {
         })
     }
 
-    /// The same, but it begins with the oldest message that is in the first ring, too.
+    /// Makes this subscriber begin with the oldest message of the first ring, too.
     #[must_use]
     pub fn begin_with_oldest(self) -> Self {
         Self { from_oldest: true, ..self }
@@ -222,7 +223,7 @@ impl<T: Message> NamedSubscriber<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// The errors of [`recv`](Self::recv).
     pub fn try_recv(&mut self) -> Result<Option<Received<T>>, FindError> {
         let Some(joined) = self.current() else {
             self.follow_path()?;
@@ -242,7 +243,7 @@ impl<T: Message> NamedSubscriber<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// The errors of [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -268,7 +269,7 @@ impl<T: Message> NamedSubscriber<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// The errors of [`recv`](Self::recv).
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<Option<Received<T>>, FindError> {
         self.receive(Some(deadline))
     }
@@ -303,7 +304,7 @@ impl<T: Message> NamedSubscriber<T> {
         }
     }
 
-    /// Goes on with the directory that has the path now, and says whether that is another one.
+    /// Switches to the directory that has the path now, and returns whether that is another one.
     fn follow_path(&mut self) -> Result<bool, FindError> {
         let Some(successor) = self.directory.successor()? else { return Ok(false) };
         self.directory = successor;
@@ -463,8 +464,8 @@ pub enum Received<T> {
         /// subscriber begins.
         missed: u64,
     },
-    /// The publisher has ended. All that it had published since its `Began` was received, or told as
-    /// lagged or corrupt.
+    /// The publisher has ended. All messages since its `Began` were received, or reported as lagged or
+    /// corrupt.
     Ended {
         /// Its process.
         process: ProcessId,

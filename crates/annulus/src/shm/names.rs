@@ -40,14 +40,14 @@ use rustix::net::{Shutdown, shutdown};
 pub(super) struct Names {
     pub(super) folder: Folder,
     pub(super) path: PathBuf,
-    /// What others may do, at most.
+    /// What other users may do, at most.
     pub(super) mode: u32,
-    /// What they can do.
+    /// What other users can do.
     pub(super) found: u32,
 }
 
 impl Names {
-    /// Until this is dropped, nobody else changes a name.
+    /// Until this is dropped, no other process or thread changes a name.
     pub(super) fn lock(&self) -> Result<FolderLock<'_>, NameError> {
         let taken = self.folder.lock().map_err(|error| about_all(at(self.path.display(), error)))?;
         taken.ok_or(NameError::Busy)
@@ -124,10 +124,10 @@ impl Names {
     }
 }
 
-/// What a mode gives to the group and all others.
+/// The bits of a mode for the group and all other users.
 pub(super) const OTHERS: u32 = 0o077;
 
-/// Whether a mode gives them nothing.
+/// Whether a mode gives nothing to the group and other users.
 pub(super) fn is_private(mode: u32) -> bool {
     mode & OTHERS == 0
 }
@@ -167,7 +167,7 @@ pub(super) fn draft_of(name: &str) -> String {
     format!(".{name}.draft")
 }
 
-/// The name of the socket that answers for its process.
+/// The name of the socket where its process answers.
 pub(super) fn socket_of(name: &str) -> String {
     format!(".{name}.socket")
 }
@@ -238,7 +238,7 @@ impl fmt::Display for Record {
     }
 }
 
-/// The file of a name, and the process that it speaks of.
+/// The file of a name, and the process that it names.
 pub(super) struct Holder {
     file: File,
     /// `None` if the file is no record.
@@ -246,9 +246,10 @@ pub(super) struct Holder {
     process: ProcessSeen,
 }
 
-/// What this process sees of another one. Where nobody holds the lock of the file, it does not matter.
+/// What this process sees of another one. It matters only while the lock of the file is held.
 enum ProcessSeen {
-    /// A process has that number. Even if it could be another one: when it has ended, that one has, too.
+    /// A process has that number. It may be a later process; but when it has ended, the first one has ended,
+    /// too.
     There(Process),
     /// No process has that number, or certainly another one. (A child that `fork` made has the lock.)
     Gone,
@@ -328,11 +329,11 @@ fn read(file: &File) -> io::Result<Option<Record>> {
     }
 }
 
-// Decision 0114: whom the kernel shows no descriptors, a thread sends them.
+// Decision 0114: a thread sends the descriptors to processes to which the kernel does not show them.
 /// Answers until it is dropped.
 pub(super) struct NameSocket {
     listener: UnixListener,
-    /// (Nobody sees it half changed.)
+    /// (No other thread sees it half changed.)
     thread: AssertUnwindSafe<Option<thread::JoinHandle<()>>>,
     process: u32,
 }
@@ -372,8 +373,8 @@ impl NameSocket {
     }
 }
 
-/// Whether nobody can connect any more. (An error of `accept` does not tell it where the process has no
-/// descriptor left.)
+/// Whether the socket is shut down. (An error of `accept` does not say so: it may also mean that the process
+/// has no descriptor left.)
 fn is_shut_down(listener: &UnixListener) -> bool {
     let mut polled = [PollFd::new(listener, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -397,7 +398,7 @@ impl Drop for NameSocket {
 }
 
 /// What the process of a name was asked for, and how much of it came: the ring, and the page where its
-/// sleepers are. It is asked once, whatever is opened of it and however often.
+/// sleepers are. The process is asked once, however many descriptors are opened.
 #[derive(Default)]
 pub(super) struct Request {
     came: Vec<OwnedFd>,

@@ -20,8 +20,8 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::process::{PeerState, ProcessId};
 use super::queue::{
-    LaneExtent, Peer, PlaceLock, SEAT, WhenConsumerDies, check, create_memory, damaged, numbers,
-    numbers_seen_at,
+    CONSUMER_LOCK_BYTE, LaneExtent, Peer, PlaceLock, WhenConsumerDies, check, create_memory, damaged,
+    numbers, numbers_seen_at,
 };
 use super::{format, sleepers};
 use crate::base::peer_liveness::Gone;
@@ -35,12 +35,12 @@ use crate::queue::{Consumer, Plan, Producer};
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
-/// The places for producers of a queue, as its consumer's process sees them; or those for publishers of a
-/// [ring](super::mp_broadcast), which are its producers here.
+/// The places for producers of a queue, as its consumer's process sees them. Also the places for publishers
+/// of a [ring](super::mp_broadcast): read "publisher" for "producer" then.
 ///
 /// A [`shm::mpsc`](super::mpsc) queue has as many as it was made with. Each has a ring, and one producer at a
-/// time. It tells how producers have ended: those that have [`joined`](Self::joined) are there, or have
-/// [`died`](Self::died), or have left by a drop.
+/// time. It also counts how producers have ended: each that has [`joined`](Self::joined) is still there, has
+/// [`died`](Self::died), or has left by a drop.
 ///
 /// # Examples
 ///
@@ -72,14 +72,14 @@ impl Places {
         self.0.taken(None)
     }
 
-    /// How many producers have joined, those included that are gone. O(count).
+    /// How many producers have joined, including all that are gone. O(count).
     #[must_use]
     pub fn joined(&self) -> u64 {
         self.0.came()
     }
 
-    /// How many of them have died: their process has ended, and they had not left. All that they had sent is
-    /// received, as is what the next producers send that have their places. O(count), system calls as for
+    /// How many producers have died: their process has ended before they had left. All that they had sent is
+    /// received, as are the messages of the next producers in their places. O(count), system calls as for
     /// [`taken`](Self::taken).
     ///
     /// While a producer joins or leaves, it may be one too few.
@@ -106,7 +106,7 @@ impl fmt::Debug for Places {
     }
 }
 
-/// What becomes of a queue when all its producers are gone, after one at least was there.
+/// What happens to a queue when all its producers are gone, after at least one was there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenNoProducer {
     /// The queue stays open. The consumer waits for the next producer.
@@ -131,7 +131,7 @@ pub(super) struct Table {
 
 /// The byte whose lock is the lock of this place. The consumer's comes before all of them.
 pub(super) const fn byte_of(place: usize) -> usize {
-    SEAT + 1 + place
+    CONSUMER_LOCK_BYTE + 1 + place
 }
 
 impl PlaceTable for Table {
@@ -205,8 +205,8 @@ pub(super) fn create_queue<K: KindAcross>(
     (0..places).for_each(|place| table.numbers(place).begin_at(plan.first, 0));
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     // (Nobody else has the page.)
-    let place_lock =
-        PlaceLock::take(&page, SEAT, false)?.ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
+    let place_lock = PlaceLock::take(&page, CONSUMER_LOCK_BYTE, false)?
+        .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
     let (consumer, places) = consumer_at(table, &extent, place_lock, plan).ok_or(too_large)?;
     Ok((consumer, places, invitation))
 }
@@ -249,8 +249,8 @@ fn consumer_at<K: KindAcross>(
         producers: Some(table.producers(None)),
         memory: Arc::new((Arc::clone(&table), place_lock)),
     };
-    // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
-    // this one is dropped, and its queue state with it, which has the seat.
+    // SAFETY: the numbers are in the memory, which is writable. The consumer's lock keeps other consumers
+    // away. The queue state holds it until this consumer is dropped.
     Some((unsafe { K::consumer(part, extent.plan(plan)) }, Places(table)))
 }
 
@@ -291,12 +291,12 @@ pub(super) fn join_as_producer<K: KindAcross>(
     };
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
     table.come(place);
-    // places.join3. SAFETY: the numbers are in the memory, which is writable. The seat keeps other producers
-    // away from this lane until this one is dropped, and its queue state with it, which has the seat.
+    // places.join3. SAFETY: the numbers are in the memory, which is writable. The lock keeps other producers
+    // away from this lane. The queue state holds it until this producer is dropped.
     Ok((unsafe { K::producer(part, extent.plan(plan)) }, peer))
 }
 
-/// The first place that nobody has, and its lock; `None` if there is none.
+/// The first free place, and its lock; `None` if there is none.
 pub(super) fn free_place(table: &Table) -> io::Result<Option<(usize, PlaceLock)>> {
     for place in 0..table.count {
         if let Some(place_lock) =

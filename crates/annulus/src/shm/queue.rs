@@ -130,8 +130,8 @@ pub(super) fn join<K: KindAcross>(
     let part = part(&memory, sleepers, &extent, gone, Some(place_lock))
         .ok_or_else(|| damaged("the capacity", capacity as u64))?;
     let plan = extent.plan(Plan::of_guest(capacity, layout.start, strategy));
-    // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
-    // this one is dropped, and its queue state with it, which has the seat.
+    // SAFETY: the numbers are in the memory, which is writable. The consumer's lock keeps other consumers
+    // away. The queue state holds it until this consumer is dropped.
     Ok((unsafe { K::consumer(part, plan) }, peer, detail))
 }
 
@@ -139,23 +139,23 @@ pub(super) fn damaged(field: &'static str, value: u64) -> AttachError {
     AttachError::Damaged { field, value }
 }
 
-/// The seat of the consumer: the lock of this byte of the page.
-pub(super) const SEAT: usize = 0;
+/// The byte of the page whose lock the consumer holds.
+pub(super) const CONSUMER_LOCK_BYTE: usize = 0;
 
-/// Somebody has the seat of the consumer, or a place for a producer, as long as this is there.
+/// Holds the lock of the consumer, or of a producer's place, until it is dropped.
 pub(super) struct PlaceLock {
     page: Arc<SharedMemory>,
     byte: usize,
 }
 
 impl PlaceLock {
-    /// That of the consumer; `None` if there is one.
+    /// The consumer's lock; `None` if another consumer has it.
     pub(super) fn of_consumer(page: &Arc<SharedMemory>) -> Result<Option<Self>, AttachError> {
-        Self::take(page, SEAT, seeded!("shm_two_consumers")).map_err(AttachError::System)
+        Self::take(page, CONSUMER_LOCK_BYTE, seeded!("shm_two_consumers")).map_err(AttachError::System)
     }
 
-    /// By the lock of this byte of the page; `None` if another opening has it. `is_shared` is for seeded
-    /// bugs: that does not matter.
+    /// Takes the lock of this byte of the page; `None` if another opening has it. With `is_shared`, which is
+    /// for seeded bugs, another holder does not matter.
     pub(super) fn take(page: &Arc<SharedMemory>, byte: usize, is_shared: bool) -> io::Result<Option<Self>> {
         let is_taken = lock::take_byte(&**page, byte)?;
         Ok((is_taken || is_shared).then(|| Self { page: Arc::clone(page), byte }))
@@ -163,7 +163,7 @@ impl PlaceLock {
 }
 
 impl Drop for PlaceLock {
-    /// Others of this process may have the page for a while.
+    /// Gives the lock up by hand: the page may stay open for a while, in other handles of this process.
     fn drop(&mut self) {
         // It can't be refused: it is a lock of this opening.
         let _ = lock::give_up_byte(&*self.page, self.byte);
@@ -233,7 +233,7 @@ impl LaneExtent {
     }
 }
 
-/// What this process has of a queue of one lane. `seat`: of the consumer.
+/// What this process has of a queue of one lane. `place_lock`: the lock of its consumer.
 fn part<T: Send>(
     memory: &Arc<PlacedMemory>,
     [published, released]: [Remote; 2],
@@ -285,10 +285,11 @@ pub(super) fn numbers_seen_at(memory: &SharedMemory, offset: usize) -> &Numbers 
     unsafe { memory.base().add(offset).cast().as_ref() }
 }
 
-/// The process on the other side of a queue, as the kernel tells of it.
+/// The process on the other side of a queue: whether it is there, as the kernel says.
 pub struct Peer {
     memory: Arc<PlacedMemory>,
-    /// If it is the consumer: the page where that has its seat. (The producer has the lock of the memory.)
+    /// If the peer is the consumer: the page where it has its lock. (The producer has the lock of the
+    /// memory.)
     page: Option<Arc<SharedMemory>>,
 }
 
@@ -324,7 +325,7 @@ impl Peer {
         }
         // Where the lock can't be looked at, the process is taken to be alive.
         let is_taken = match &self.page {
-            Some(page) => lock::is_byte_taken(&**page, SEAT),
+            Some(page) => lock::is_byte_taken(&**page, CONSUMER_LOCK_BYTE),
             None => lock::is_taken(&*self.memory),
         };
         let is_alive = is_taken.unwrap_or(true) || seeded!("shm_queue_death_unseen");
@@ -354,7 +355,7 @@ mod tests {
     const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
 
     /// A process that has looked at the page's locks, and was stopped meanwhile, keeps no consumer away. The
-    /// seat is free as soon as a consumer is dropped.
+    /// lock is free as soon as the consumer is dropped.
     #[test]
     fn the_seat_is_free_or_taken() {
         let of = MessageType::of::<u64>();
@@ -372,7 +373,7 @@ mod tests {
         for _ in 0..3 {
             let (consumer, ..) = join().unwrap();
             // (The first one's drop has closed the queue.)
-            let is_there = lock::is_byte_taken(&**peer.page.as_ref().unwrap(), SEAT).unwrap();
+            let is_there = lock::is_byte_taken(&**peer.page.as_ref().unwrap(), CONSUMER_LOCK_BYTE).unwrap();
             assert!(is_there && peer.state().is_some());
             let refused = join().map(drop).unwrap_err();
             assert!(matches!(refused, AttachError::Occupied), "{refused}");

@@ -122,7 +122,7 @@ fn a_program_in_c_reads_the_messages() {
     assert_eq!(said, format!("bytes 64\n{records}"));
 }
 
-/// The same, of a ring with seats, one of which nobody has any more.
+/// Also of a ring with seats, one of which was left.
 #[test]
 fn a_program_in_c_reads_the_seats() {
     let builder = crate::broadcast::Builder::new(4).headroom(1);

@@ -1,7 +1,7 @@
 //! [`RingObserver`]: looks at a ring of other processes, and changes nothing.
 //!
-//! It maps the ring and the sleepers' page read-only, and finds the numbers by the offsets of the format.
-//! It is no handle: it takes no seat, and neither wakes anybody nor keeps anybody waiting.
+//! It maps the ring and the sleepers' page read-only, and finds the numbers by the offsets of the format. It
+//! is no handle: it takes no seat, wakes no sleeper, and no process waits for it.
 //!
 //! [`RingNumbers`]: how far both sides of a ring between processes are, at one moment.
 
@@ -35,9 +35,9 @@ const WORD_BYTES: usize = size_of::<u64>();
 
 /// Looks at a ring that other processes use, and leaves no trace there.
 ///
-/// It maps the memory read-only, so it can't change it. It is no reader: nobody waits for it, and it takes no
-/// seat. It keeps nothing open; but as long as it lives, so does the memory, also when all processes of the
-/// ring have ended.
+/// It maps the memory read-only, so it can't change it. It is no reader: no publisher waits for it, and it
+/// takes no seat. It keeps nothing open; but as long as it lives, so does the memory, also when all processes
+/// of the ring have ended.
 ///
 /// For a ring of the own process there is [`Observer`](crate::Observer).
 ///
@@ -84,7 +84,7 @@ impl RingObserver {
     ///
     /// [`FindError`]: the process is gone, or this one may not have its descriptors; or it is no ring.
     pub fn of(ring: &NamedRing) -> Result<Self, FindError> {
-        // Openings of its own, so that no look at a lock takes somebody's lock down.
+        // Separate openings, so that a look at a lock takes no lock of this process down.
         let (memory, layout) = Layout::attach(ring.open_read_only()?, true)?;
         if !ring.has(Part::Page) {
             return Err(AttachError::NoPage.into());
@@ -133,10 +133,11 @@ impl RingObserver {
         self.sleepers.as_fd()
     }
 
-    /// Whether the process that publishes, or sends, is there; of a ring of several publishers, one of them;
-    /// of a queue of several producers, the one that receives. `Closed` if the ring is closed, by whichever
-    /// side. At most two system calls, or one for each place of a ring of several publishers. The kernel
-    /// tells, by a lock which that process holds. A ring of a [`ShmKind`] that this does not know is `Alive`.
+    /// Whether the process that publishes or sends is there. Of a ring of several publishers: whether any of
+    /// them is. Of a queue of several producers: whether the consumer's process is. `Closed` if the ring is
+    /// closed, by any side. At most two system calls, or one for each place of a ring of several publishers.
+    /// The kernel tells, by a lock which that process holds. A ring of a [`ShmKind`] that this does not know
+    /// is `Alive`.
     #[must_use]
     pub fn state(&self) -> PeerState {
         // Where the lock can't be looked at, the process is taken to be alive.
@@ -162,10 +163,10 @@ impl RingObserver {
     /// Copies a message of a broadcast ring into `bytes`, as it lies there, and returns whether it could.
     /// `number` is how many were published before it. If it can't, `bytes` is empty: the message is not
     /// published yet, was overwritten, or is being overwritten; or the ring is no [lossy](ShmKind::Lossy) or
-    /// [lossless](ShmKind::Lossless) one, and none of [several publishers](ShmKind::MpLossy). Of the latter,
-    /// a message that its publisher has not written never is.
+    /// [lossless](ShmKind::Lossless) one, and none of [several publishers](ShmKind::MpLossy). In a ring of
+    /// several publishers, it can't return a message that its publisher has claimed and not written.
     ///
-    /// It never waits, and keeps the publisher from nothing. O(size of a message).
+    /// It never waits, and does not hold the publisher up. O(size of a message).
     ///
     /// ```
     /// use annulus::shm::{Directory, RingObserver, broadcast};
@@ -259,8 +260,8 @@ impl RingObserver {
         let readers: Vec<_> = in_use
             .filter_map(|seat| {
                 let state = PeerState::told(self.has_seat(seat), false);
-                // Read the cursor after the lock: a subscriber that leaves frees the seat first, and the lock
-                // after it.
+                // Read the cursor once more, after the lock: a subscriber that leaves frees the seat first,
+                // and the lock after it.
                 let cursor = self.cursor(seat)?;
                 // One that has overtaken the head, which was read before, lags by nothing. One that can't be
                 // lags by all that there is.
@@ -271,19 +272,20 @@ impl RingObserver {
         RingNumbers { published, pending: readers.iter().map(|reader| reader.lag).max(), readers }
     }
 
-    /// Where the subscriber of a seat is; `None` if nobody has it.
+    /// The position of a seat's subscriber; `None` if the seat is free.
     fn cursor(&self, seat: usize) -> Option<Sequence> {
         let cursor = word(&self.sleepers, page::SEATS + seat * page::SEAT_BYTES);
         (cursor != page::FREE).then(|| Sequence::new(cursor))
     }
 
-    /// Whether somebody has the lock of a seat. Where it can't be looked at, yes.
+    /// Whether the lock of a seat is taken. Where it can't be looked at, true.
     fn has_seat(&self, seat: usize) -> bool {
         lock::is_byte_taken(&self.sleepers, seat).unwrap_or(true)
     }
 
     /// The next message of a broadcast ring: the bound that the publisher shows, and from there a walk along
-    /// the stamps, as in `ring/head.rs`. Where several publish: the next message that nobody has claimed.
+    /// the stamps, as in `ring/head.rs`. In a ring of several publishers: the next message that no publisher
+    /// has claimed.
     fn head(&self) -> Sequence {
         if self.layout.kind == ShmKind::MpLossy {
             return behind_claims(word(&self.ring, format::broadcast::BOUND));

@@ -1,7 +1,7 @@
 //! The page where threads of several processes sleep for one ring (`wait/other_processes.rs`), and where the
 //! seats of a lossless ring are (`ring/seats.rs`), or the places of a queue's producers (`places.rs`).
 //!
-//! It is memory of its own, because sleepers write to it, and may not write to the ring.
+//! It is separate memory, because sleepers write to it, and may not write to the ring.
 
 use core::ptr::NonNull;
 use std::io;
@@ -27,7 +27,7 @@ const _: () = {
     assert!(page::WORDS[1] + 4 <= page::LEAST_BYTES && page::LEAST_BYTES <= page::SCANNED);
 };
 
-/// That of a ring.
+/// Creates the page of a ring.
 pub(super) fn create(ring: Identity) -> io::Result<SharedMemory> {
     create_of(ring, page::LEAST_BYTES)
 }
@@ -109,8 +109,8 @@ pub(super) fn attach(fd: &OwnedFd, ring: Identity) -> Result<SharedMemory, Attac
     Ok(memory)
 }
 
-/// Whether this is the page of that ring. Each process that uses a ring asks this first: a page of another
-/// one has other sleepers, and other seats.
+/// Whether this is the page of that ring. Each process that uses a ring checks this first: the page of
+/// another ring has other sleepers, and other seats.
 pub(super) fn check(memory: &SharedMemory, ring: Identity) -> Result<(), AttachError> {
     if memory.len() < page::LEAST_BYTES {
         return Err(AttachError::Length { found: memory.len() as u64, needed: page::LEAST_BYTES as u64 });
@@ -138,27 +138,27 @@ pub(super) fn attach_anew(fd: &OwnedFd, ring: Identity) -> Result<SharedMemory, 
     attach(&lock::reopened_writable(fd).map_err(AttachError::System)?, ring)
 }
 
-/// Where threads sleep that wait for messages. Their waker's process is the creator's.
+/// Where threads that wait for messages sleep. The ring's creator wakes them.
 pub(super) fn remote(memory: &Arc<SharedMemory>) -> Remote {
     remote_at(memory, page::WORDS[0], is_asymmetric(memory))
 }
 
-/// Where a consumer sleeps that waits for messages, and where a producer does that waits for room. Both
-/// ask for barriers if the creator's process could register for them.
+/// Where a consumer that waits for messages sleeps, and where a producer that waits for room sleeps. Both ask
+/// for barriers if the creator's process could register for them.
 pub(super) fn remotes_of_producer(memory: &Arc<SharedMemory>) -> [Remote; 2] {
     page::WORDS.map(|word| remote_at(memory, word, is_asymmetric(memory)))
 }
 
-/// The same, in the process of the consumer, which wakes the producer: if it can't register, its fence is a
-/// full one, which is right whatever the producer does.
+/// As [`remotes_of_producer`], in the consumer's process, which wakes the producer. If this process can't
+/// register for barriers, its fence is a full one, which is right whatever the producer does.
 pub(super) fn remotes_of_consumer(memory: &Arc<SharedMemory>) -> [Remote; 2] {
     let told = is_asymmetric(memory);
     let [published, released] = page::WORDS;
     [remote_at(memory, published, told), remote_at(memory, released, told && carries_out_barriers())]
 }
 
-/// In the process of a consumer that has several producers: where it sleeps, and where the producer of each
-/// of so many places does.
+/// For a consumer of several producers: where the consumer sleeps, and where the producer of each place
+/// sleeps.
 pub(super) fn remotes_of_places(
     memory: &Arc<SharedMemory>,
     places: usize,
@@ -169,7 +169,7 @@ pub(super) fn remotes_of_places(
     (remote_at(memory, page::WORDS[0], told), places)
 }
 
-/// In the process of the producer that has this place: where the consumer sleeps, and where this one does.
+/// For the producer that has this place: where the consumer sleeps, and where this producer sleeps.
 pub(super) fn remotes_of_place(memory: &Arc<SharedMemory>, place: usize) -> [Remote; 2] {
     let told = is_asymmetric(memory);
     let is_light = told && carries_out_barriers();
@@ -181,7 +181,7 @@ fn word_of_place(place: usize) -> usize {
     page::SEATS + place * page::SEAT_BYTES
 }
 
-/// In the process of one of several publishers: where subscribers that wait for messages sleep.
+/// For one of several publishers: where subscribers that wait for messages sleep.
 pub(super) fn remote_of_fellow(memory: &Arc<SharedMemory>) -> Remote {
     remote_at(memory, page::WORDS[0], is_asymmetric(memory) && carries_out_barriers())
 }

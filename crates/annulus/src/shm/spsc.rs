@@ -125,7 +125,7 @@ pub fn consumer<T: Message>(invitation: &Invitation) -> Result<(Consumer<T>, Pee
 ///
 /// # Errors
 ///
-/// Those of [`consumer`].
+/// The errors of [`consumer`].
 pub fn consumer_by<T: Message>(
     invitation: &Invitation,
     strategy: WaitStrategy,

@@ -1,6 +1,6 @@
 //! [`Counters`]: what a ring counts where its builder was asked for statistics.
 //!
-//! All of it happens rarely: where somebody sleeps, wakes others, pauses, or looks for room. A ring without
+//! All of it happens rarely: where a thread sleeps, wakes others, pauses, or looks for room. A ring without
 //! statistics has no counters, and pays one look at a constant at these places.
 
 use alloc::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Counters at zero, if somebody wants them.
+    /// Counters at zero, if they are wanted.
     #[inline]
     pub(crate) fn new(is_wanted: bool) -> Counting {
         is_wanted.then(Self::zero)

@@ -45,8 +45,8 @@ pub struct Delta {
 }
 
 impl Stats {
-    /// What has happened since `earlier`, which is an earlier snapshot of the same ring. (Of anything else
-    /// the differences mean nothing; none is below 0.)
+    /// What has happened since `earlier`, which is an earlier snapshot of the same ring. (For any other
+    /// snapshot the differences mean nothing; none is below 0.)
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Delta {
         Delta::between(earlier, self)

@@ -1,4 +1,4 @@
-//! The numbers of a ring: in one shape for all rings, and what is counted for them.
+//! The numbers of a ring, in one shape for all rings, and the counters behind them.
 //!
 //! Nothing is counted for each message. The numbers are those by which a ring works anyway: heads, tails,
 //! cursors and counts of handles. What happens rarely, such as a sleep, is [counted](counters) where the

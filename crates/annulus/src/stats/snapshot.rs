@@ -7,27 +7,27 @@ use std::time::Instant;
 
 use crate::sync::seeded;
 
-/// What a ring is called, if somebody has said so.
+/// The name of a ring, if its builder gave it one.
 pub(crate) type Name = Option<Cow<'static, str>>;
 
 /// The numbers of one ring, broadcast or queue, at one moment. Made by `stats` of each handle of the ring,
 /// and by an [`Observer`](crate::Observer).
 ///
-/// `Display` prints it as a table. [`since`](Self::since) says what has happened since an earlier one.
+/// `Display` prints it as a table. [`since`](Self::since) gives the difference to an earlier one.
 ///
 /// # What the numbers mean together
 ///
-/// They are read one after the other while other threads go on, and each is what it was at some moment of the
-/// call. While nobody uses the ring, all of them are exact. These hold always:
+/// The numbers are read one after the other while other threads use the ring; each has the value of some
+/// moment during the call. While no thread uses the ring, all are exact. Always:
 ///
 /// - `received` ≤ `published`, and `pending` is their difference. For each producer, `pending` is at most the
-///   capacity of its ring. For a broadcast ring, `pending` is at most the capacity. (They belong to the
-///   moment at which `published` was read. Where what was received is known from an earlier moment, it counts
-///   as what must have been received for so many to be published.)
-/// - In a later snapshot by the same thread, or by a thread that knows of the earlier one, `published` and
-///   all that is in `counted` are not smaller. Two things make an exception for `published` of a queue: a
-///   message that is given back because of a close may be counted before that, and a send that a close cuts
-///   off may count as sent and received.
+///   capacity of its ring. For a broadcast ring, `pending` is at most the capacity. (`received` and `pending`
+///   are adjusted to the moment at which `published` was read: if the cursors were read earlier, `received`
+///   is at least what must have been received for so many to be published.)
+/// - In a later snapshot by the same thread, or by a thread that the earlier one happens before, `published`
+///   and all numbers in `counted` are not smaller. There are two exceptions for `published` of a queue: a
+///   message that a close gives back may be counted until then, and a send that a close cuts off may count as
+///   sent and received.
 /// - `position + lag` of each reader is the same: the end of what is published.
 ///
 /// A subscriber that joins, is cloned or leaves during the call may be missing in `followed`, and so in
@@ -37,8 +37,8 @@ pub(crate) type Name = Option<Cow<'static, str>>;
 ///
 /// It allocates, and takes no lock. For a queue it takes O(rings); with many consumers, O(log capacity) for
 /// each ring. For a broadcast ring it takes O(subscribers), and looks at a bounded number of slots. It reads
-/// cache lines that others write, so each snapshot costs them some line transfers; it never makes anybody
-/// wait.
+/// cache lines that others write, so each snapshot costs the writers some line transfers; no thread ever
+/// waits for it.
 ///
 /// # Examples
 ///
@@ -68,10 +68,10 @@ pub struct Stats {
     /// How many messages were published, or sent, since the ring was made. In a ring with many publishers and
     /// one order, messages that are just being written count.
     pub published: u64,
-    /// How many messages nobody needs any more. In a queue: those that were received. In a broadcast ring:
-    /// those that every subscriber has received for which publishers wait, or that came before it joined.
-    /// `None` while publishers wait for no subscriber: lossy subscribers write nothing that others could
-    /// read, and only they know how far they are (`own`).
+    /// How many messages no reader needs any more. In a queue: the received ones. In a broadcast ring: the
+    /// messages that all subscribers that publishers wait for have received, or that came before they joined.
+    /// `None` while publishers wait for no subscriber: lossy subscribers write nothing that other threads
+    /// could read, and only they know their position (`own`).
     pub received: Option<u64>,
     /// How many messages wait in the ring: `published − received`. In a broadcast ring, this is how far the
     /// slowest subscriber is behind.
@@ -118,8 +118,8 @@ impl Stats {
         }
     }
 
-    /// How many messages a reader may find in the ring: those that wait ([`pending`](Self::pending)). Where
-    /// publishers wait for nobody, these are the newest ones, as many as the ring holds.
+    /// How many messages a reader may find in the ring: the pending ones ([`pending`](Self::pending)). Where
+    /// publishers wait for no subscriber, these are the newest ones, as many as the ring holds.
     ///
     /// (A ring of records, [`broadcast::bytes`](crate::broadcast::bytes), may hold fewer of them: long
     /// records leave room for few.)
@@ -210,10 +210,10 @@ pub struct Counted {
     /// How often a consumer paused to let messages gather. Only consumers of [`spsc`](crate::spsc) and
     /// [`mpsc`](crate::mpsc) queues do so.
     pub rests: u64,
-    /// The largest number of messages that somebody saw waiting: a producer of an [`spsc`](crate::spsc) or
-    /// [`mpsc`](crate::mpsc) queue, which looks at least once in 256 single messages, for its own ring; a
-    /// publisher, when it looks at its subscribers, at the latest when the ring is full; a sender that waits
-    /// for room; and each snapshot.
+    /// The largest number of waiting messages that a handle or a snapshot has seen. They look: a producer of
+    /// an [`spsc`](crate::spsc) or [`mpsc`](crate::mpsc) queue, which looks at least once in 256 single
+    /// messages, for its own ring; a publisher, when it looks at its subscribers, at the latest when the ring
+    /// is full; a sender that waits for room; and each snapshot.
     pub high_water: u64,
 }
 
