@@ -1,6 +1,6 @@
 //! Lossless rings between processes: a publisher of one, and subscribers of another, for which it waits. In a
-//! model the two processes are threads, and the lock of a seat is a bool: who sets it to false kills whoever
-//! has the seat.
+//! model the two processes are threads, and the lock of a seat is a bool: setting it to false kills the
+//! process that has the seat.
 //!
 //! A lost wake-up leaves a thread asleep, which loom reports as a deadlock: it knows no naps.
 #![cfg(annulus_loom)]
@@ -32,7 +32,7 @@ fn full(is_asymmetric: bool) -> (Publisher<u64, Lossless>, Subscriber<u64, Await
     (publisher, subscriber, locks)
 }
 
-/// The process of whoever has this seat ends. (An exchange, because loom would let a later one miss a store.)
+/// The process that has this seat ends. (An exchange, because loom would let a later one miss a store.)
 fn kill(locks: &Locks, seat: usize) {
     locks[seat].swap(false, Ordering::AcqRel);
 }

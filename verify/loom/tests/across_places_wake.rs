@@ -1,5 +1,5 @@
 //! Queues whose producers are of several processes: each has a place, which is a lane and a lock. In a model
-//! the processes are threads, and a lock is a bool: who sets it to false kills whoever has the place.
+//! the processes are threads, and a lock is a bool: setting it to false kills the process that has the place.
 //!
 //! A lost wake-up leaves a thread asleep, which loom reports as a deadlock: it knows no naps.
 #![cfg(annulus_loom)]
@@ -23,7 +23,7 @@ fn queue(capacity: usize, places: usize, ends: bool) -> (Arc<Joins<u64>>, Locks)
     (Arc::new(builder.for_processes(true, &locks, ends)), locks)
 }
 
-/// The process of whoever has this place ends.
+/// The process that has this place ends.
 fn kill(producer: Producer<u64, ManyAcross<u64>>, locks: &Locks, place: usize) {
     core::mem::forget(producer);
     // (An exchange, because loom would let a later one miss a store.)

@@ -71,7 +71,7 @@ fn a_message_wakes_two_sleepers() {
     }
 }
 
-/// The end wakes, and it comes after the last message, for whoever sleeps and for whoever does not.
+/// The end wakes, and it comes after the last message, for subscribers that sleep and that do not.
 #[test]
 fn the_end_comes_after_the_last_message() {
     for (strategy, is_asymmetric) in [(BLOCK, false), (BLOCK, true), (SPIN, true)] {
@@ -88,7 +88,7 @@ fn the_end_comes_after_the_last_message() {
     }
 }
 
-/// Who knows that the ring is closed finds the message that was published before.
+/// A subscriber that knows that the ring is closed finds the message that was published before.
 #[test]
 fn subscriber_that_sees_the_end_sees_the_messages() {
     check(|| {

@@ -162,7 +162,7 @@ fn two_take_one_publisher() {
     });
 }
 
-/// A topic is made and published to by two threads: who receives from all that match gets the first message.
+/// A topic is made and published to by two threads: a subscriber to all that match gets the first message.
 #[test]
 fn a_new_topic_joins_with_its_first_message() {
     check_up_to(2, || {
@@ -221,8 +221,8 @@ fn the_end_of_a_bus_comes_last() {
     });
 }
 
-/// A topic comes to its end while somebody looks: who is ready has something to receive, and the end of a
-/// topic is nothing of the kind.
+/// A topic comes to its end during a look: a subscriber is ready only if it has something to receive, and the
+/// end of a topic is nothing to receive.
 #[test]
 fn an_end_beside_a_look() {
     check_up_to(2, || {
@@ -238,8 +238,8 @@ fn an_end_beside_a_look() {
     });
 }
 
-/// Who has the publisher closes the topic, and gives it back, while another one asks for it. That one gets
-/// none: a message that is published to a closed topic is dropped.
+/// The thread that has the publisher closes the topic, and gives the publisher back, while another thread
+/// asks for it. That thread gets none: a message that is published to a closed topic is dropped.
 #[test]
 fn a_closed_topic_has_no_publisher() {
     check(|| {

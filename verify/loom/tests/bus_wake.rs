@@ -1,4 +1,4 @@
-//! Patterns of a bus: who sleeps for all topics that match wakes for a new one, and for the end. A lost
+//! Patterns of a bus: a sleeper for all topics that match wakes for a new one, and for the end. A lost
 //! wake-up leaves a thread asleep, which loom reports as a deadlock.
 #![cfg(annulus_loom)]
 

@@ -1,4 +1,4 @@
-//! Close: who sees it has seen, or still finds, everything that came before it.
+//! Close: a subscriber that sees it has seen, or still finds, everything that came before it.
 #![cfg(annulus_loom)]
 
 use annulus::LossyTryRecvError;

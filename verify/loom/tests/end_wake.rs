@@ -1,5 +1,5 @@
-//! A close from elsewhere, beside publishers: what was published before it is received by all, what is
-//! refused by nobody, and whoever sleeps is woken.
+//! A close from elsewhere, while publishers publish: messages before it are received by all, refused ones by
+//! none, and all sleepers are woken.
 //!
 //! Publishers live on until all is received: where they go, that ends the ring, too.
 //!
@@ -86,7 +86,7 @@ fn one_lossless_publisher_beside_a_close() {
     });
 }
 
-/// Two who close at the same moment decide the same end. A reader receives beside them.
+/// Two closes at the same moment decide the same end, while a reader receives.
 #[test]
 fn two_closes() {
     check_up_to(2, || {

@@ -1,5 +1,4 @@
-//! Event loops that spin, without the fence of those who wake sleepers: a stop brings along what was sent
-//! before it.
+//! Event loops that spin, without the fence for waking sleepers: a stop brings along what was sent before it.
 #![cfg(annulus_loom)]
 
 use annulus::{EventLoop, spsc};

@@ -1,12 +1,12 @@
-//! A ring for each producer: who leaves, and who comes after. Without the producers' fence, so nobody closes
-//! or joins here while a message is on its way; that is in `fan_in_wake.rs`.
+//! A ring for each producer: producers that leave, and the next ones. Without the producers' fence, so no
+//! handle closes or joins here while a message is on its way; that is in `fan_in_wake.rs`.
 #![cfg(annulus_loom)]
 
 use annulus::mpsc;
 use annulus_loom::{Checked, check, receive_all};
 use loom::thread;
 
-/// Whoever is last closes the queue, and who sees it closed finds what all of them sent.
+/// The last producer closes the queue, and a consumer that sees it closed finds what all of them sent.
 #[test]
 fn the_last_one_out() {
     check(|| {

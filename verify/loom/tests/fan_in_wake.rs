@@ -1,5 +1,5 @@
 //! A ring for each producer, which the consumer looks at only while it is busy: nothing is ever hidden from
-//! it, asleep or not, whoever comes, goes or closes meanwhile.
+//! it, asleep or not, whichever handles join, leave or close meanwhile.
 //!
 //! Under loom a lane is deactivated after one look that found nothing, and one message is taken from it at a
 //! time.
@@ -112,7 +112,7 @@ fn two_rings() {
     });
 }
 
-/// Who joins beside polls is seen when it has sent something.
+/// A producer that joins during polls is seen when it has sent something.
 #[test]
 fn message_of_a_joiner_is_seen() {
     check(|| {
@@ -132,8 +132,8 @@ fn message_of_a_joiner_is_seen() {
     });
 }
 
-/// One producer leaves while another one joins, which may get its ring: whatever the one who leaves still
-/// does, the other one's message is seen, and wakes.
+/// One producer leaves while another one joins, which may get its ring: whatever the leaving one still does,
+/// the other one's message is seen, and wakes.
 #[test]
 fn message_of_a_joiner_after_a_leaver_is_seen() {
     for (sleeps, preemptions) in [(true, 2), (false, 3)] {
@@ -203,7 +203,7 @@ fn a_producer_closes_beside_sends() {
     });
 }
 
-/// Who joins and sends beside a close is received, or told.
+/// A producer that joins and sends during a close is received, or told.
 #[test]
 fn joining_beside_a_close() {
     for reuses in [false, true] {
@@ -279,7 +279,8 @@ fn a_close_wakes_the_consumer() {
     });
 }
 
-/// The consumer goes: who waits for room is woken, and each message is given back or dropped, once.
+/// The consumer goes: a producer that waits for room is woken, and each message is given back or dropped,
+/// once.
 #[test]
 fn the_consumer_goes() {
     check(|| {

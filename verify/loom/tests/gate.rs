@@ -1,5 +1,5 @@
-//! The gate: publishers of a lossless ring never overwrite what a subscriber needs, whoever joins, leaves or
-//! is cloned meanwhile.
+//! The gate: publishers of a lossless ring never overwrite what a subscriber needs, whichever subscriber
+//! joins, leaves or is cloned meanwhile.
 //!
 //! A subscriber that was overwritten would be told by the slot's stamps, and the library panics there. The
 //! publishers here try a few times instead of waiting, so nobody has to be woken.
@@ -82,7 +82,7 @@ fn a_batch_ends_where_the_publisher_is() {
     });
 }
 
-/// Who joins for what comes next misses nothing from its start on.
+/// A subscriber that joins at the next message misses nothing from its start on.
 #[test]
 fn joining_at_the_next() {
     for headroom in [0, 1] {
@@ -98,7 +98,8 @@ fn joining_at_the_next() {
     }
 }
 
-/// Who joins at the oldest message has what it was promised at once, and misses nothing from there on.
+/// A subscriber that joins at the oldest message has what it was promised at once, and misses nothing from
+/// there on.
 #[test]
 fn joining_at_the_oldest() {
     for headroom in [0, 1] {
@@ -118,7 +119,7 @@ fn joining_at_the_oldest() {
     }
 }
 
-/// Who leaves no longer holds the publisher up; who stays does.
+/// A subscriber that leaves no longer holds the publisher up; one that stays does.
 #[test]
 fn leaving_under_a_publisher_at_its_limit() {
     check(|| {
@@ -232,7 +233,8 @@ fn a_clone_keeps_its_place() {
     });
 }
 
-/// Nobody waits for a tap, and it is told what it loses; who is waited for loses nothing.
+/// The publisher does not wait for a tap, which is told what it loses; a subscriber that it waits for loses
+/// nothing.
 #[test]
 fn a_tap_beside() {
     check(|| {

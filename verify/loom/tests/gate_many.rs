@@ -86,7 +86,7 @@ fn trying_with_an_event_succeeds_where_there_is_room() {
     });
 }
 
-/// Who joins under two publishers misses nothing from its start on.
+/// A subscriber that joins under two publishers misses nothing from its start on.
 #[test]
 fn joining_under_two_publishers() {
     for from_oldest in [false, true] {

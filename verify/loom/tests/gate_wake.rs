@@ -136,7 +136,7 @@ fn a_batch_and_its_reader_wake_each_other() {
     });
 }
 
-/// Who leaves wakes the publisher it held up. Somebody who may join lives on.
+/// A subscriber that leaves wakes the publisher it held up. A handle that can make subscribers lives on.
 #[test]
 fn leaving_subscriber_wakes_the_publisher() {
     check(|| {
@@ -147,8 +147,7 @@ fn leaving_subscriber_wakes_the_publisher() {
     });
 }
 
-/// When the last one goes who could receive, a publisher that sleeps is woken: it gets its message out, or
-/// back.
+/// When the last possible receiver goes, a publisher that sleeps is woken: it gets its message out, or back.
 #[test]
 fn the_last_one_out_wakes_the_publisher() {
     check(|| {
@@ -164,8 +163,8 @@ fn the_last_one_out_wakes_the_publisher() {
     });
 }
 
-/// Who joins holds the publisher up at an early cursor for a moment. Once it stands where it begins, it wakes
-/// the publisher.
+/// A joining subscriber holds the publisher up at an early cursor for a moment. Once it stands where it
+/// begins, it wakes the publisher.
 #[test]
 fn joining_subscriber_wakes_the_publisher() {
     check(|| {

@@ -1,4 +1,5 @@
-//! The lazy head: who joins, or asks how far the publisher is, counts every message that happens before.
+//! The lazy head: a thread that joins, or asks how far the publisher is, counts every message that happens
+//! before.
 #![cfg(annulus_loom)]
 
 use annulus_loom::{Checked, check, receive_checked};

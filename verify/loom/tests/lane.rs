@@ -91,7 +91,7 @@ fn a_slice_is_seen_at_once() {
     });
 }
 
-/// Who sees the producer gone finds everything that it sent, and then the end.
+/// A consumer that sees the producer gone finds everything that it sent, and then the end.
 #[test]
 fn everything_before_the_end() {
     check(|| {

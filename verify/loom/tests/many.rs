@@ -100,7 +100,8 @@ fn all_see_one_order() {
     });
 }
 
-/// Who joins begins after all that happens before, and everything from there on is received or counted.
+/// A subscriber that joins begins after all that happens before, and everything from there on is received or
+/// counted.
 #[test]
 fn joining_under_publishers() {
     check(|| {
@@ -146,7 +147,7 @@ fn latest_moves_forward() {
     });
 }
 
-/// Who joins while a batch is claimed and not yet written begins no later than where one stands who has
+/// A subscriber that joins while a batch is claimed and not yet written begins no later than one that has
 /// received everything that is there.
 #[test]
 fn joiner_begins_before_unwritten_messages() {
@@ -162,9 +163,9 @@ fn joiner_begins_before_unwritten_messages() {
     });
 }
 
-/// `latest` finds a message where all slots have been claimed, by two who write one after the other. (Each of
-/// them writes three: who sees that the last one is being written sees the first one whole, and not
-/// necessarily the second.)
+/// `latest` finds a message where all slots have been claimed, by two publishers that write one after the
+/// other. (Each of them writes three: a reader that sees that the last one is being written sees the first
+/// one whole, and not necessarily the second.)
 #[test]
 fn latest_finds_a_standing_message() {
     check_up_to(2, || {

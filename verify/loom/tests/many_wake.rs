@@ -1,4 +1,4 @@
-//! Many publishers of a lossy ring: each message wakes those who sleep, and so does the last publisher.
+//! Many publishers of a lossy ring: each message wakes the sleepers, and so does the last publisher.
 #![cfg(annulus_loom)]
 
 use annulus_loom::{BLOCK, Checked, check, check_up_to};

@@ -1,6 +1,6 @@
-//! Notifiers: no wake-up is lost, none is written twice, and none is kept by whoever does not use it. A lost
-//! one leaves a loop at its descriptor, which loom reports as a deadlock. In place of the kernel's counter
-//! there is one of loom's.
+//! Notifiers: no wake-up is lost, none is written twice, and none is kept by a waiter that does not use it. A
+//! lost one leaves a loop at its descriptor, which loom reports as a deadlock. In place of the kernel's
+//! counter there is one of loom's.
 #![cfg(all(annulus_loom, target_os = "linux"))]
 
 use annulus::queue::ordered;

@@ -80,7 +80,7 @@ fn one_consumer_over_three_laps() {
     });
 }
 
-/// As many messages as consumers that each try once: nobody finds nothing, whoever was faster.
+/// As many messages as consumers that each try once: each finds one, whichever was faster.
 #[test]
 fn each_consumer_finds_one_of_enough_messages() {
     check(|| {
@@ -117,7 +117,7 @@ fn consumer_finds_a_message_while_another_takes_some() {
     });
 }
 
-/// As above, in two rings: who looks elsewhere finds it.
+/// As above, in two rings: a consumer that looks in the other one finds it.
 #[test]
 fn each_consumer_finds_one_in_two_rings() {
     check(|| {
@@ -171,7 +171,7 @@ fn stealing_beside_another() {
     });
 }
 
-/// Whoever looks, the length is never above the capacity; and the producer's own says truly when there is
+/// For any observer, the length is never above the capacity; and the producer's own says truly when there is
 /// room.
 #[test]
 fn no_observer_sees_too_many() {

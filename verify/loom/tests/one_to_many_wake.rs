@@ -67,7 +67,7 @@ fn message_wakes_a_consumer_that_sleeps_again() {
     });
 }
 
-/// Two messages for two consumers that receive one each: both get one, whoever sleeps when.
+/// Two messages for two consumers that receive one each: both get one, whichever sleeps when.
 #[test]
 fn a_message_for_each_consumer() {
     check_up_to(2, || {

@@ -1,5 +1,5 @@
-//! A channel for one value, while nobody sleeps: the value is received, dropped, or given back, once, and
-//! whoever goes last frees the block. Loom watches the value, and reports a block that is never freed.
+//! A channel for one value, without sleepers: the value is received, dropped, or given back, once, and the
+//! last side frees the block. Loom watches the value, and reports a block that is never freed.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;

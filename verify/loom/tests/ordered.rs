@@ -125,7 +125,7 @@ fn one_to_one_over_three_laps() {
     check(|| over_a_wrap(1, 0, [3], [3]));
 }
 
-/// As many free slots as senders that each try once: nobody finds it full, whoever was faster.
+/// As many free slots as senders that each try once: none finds it full, whichever was faster.
 #[test]
 fn each_sender_finds_one_of_enough_slots() {
     check(|| {
@@ -162,7 +162,7 @@ fn no_more_messages_than_slots() {
     });
 }
 
-/// As many messages as receivers that each try once: nobody finds nothing, whoever was faster.
+/// As many messages as receivers that each try once: each finds one, whichever was faster.
 #[test]
 fn each_receiver_finds_one_of_enough_messages() {
     check(|| {

@@ -47,8 +47,8 @@ fn a_message_for_each_receiver() {
     });
 }
 
-/// A message that is written before an earlier one wakes a receiver that finds nothing, and sleeps again:
-/// whoever writes the earlier one then wakes two. (One of the two that sleep sent the later message before:
+/// A message that is written before an earlier one wakes a receiver that finds nothing, and sleeps again: the
+/// sender of the earlier one then wakes two. (One of the two that sleep sent the later message before:
 /// another thread would be more than loom gets through in minutes.)
 #[test]
 fn a_message_that_overtakes_another() {
@@ -114,8 +114,9 @@ fn a_slot_for_each_sender() {
     });
 }
 
-/// A slot that is left before an earlier one wakes a sender that finds no room, and sleeps again: whoever
-/// leaves the earlier one then wakes two. (One of the two that sleep left the later slot before.)
+/// A slot that is left before an earlier one wakes a sender that finds no room, and sleeps again: the
+/// receiver that leaves the earlier one then wakes two. (One of the two that sleep left the later slot
+/// before.)
 #[test]
 fn a_slot_that_overtakes_another() {
     check_up_to(1, || {

@@ -1,4 +1,4 @@
-//! Owned events: a publisher never changes an event that somebody still reads, and who reads one sees it
+//! Owned events: a publisher never changes an event that a subscriber still reads, and each reader sees it
 //! whole.
 //!
 //! Neither the ring's cell nor the one in each event is atomic: loom reports a race in either, the first
@@ -127,7 +127,7 @@ fn a_batch_and_a_reference() {
     });
 }
 
-/// Who joins for what comes next is seen by the publisher, or begins where it is not needed.
+/// A subscriber that joins at the next event is seen by the publisher, or begins where it is not needed.
 #[test]
 fn joining_at_the_next() {
     check(|| {
@@ -141,7 +141,7 @@ fn joining_at_the_next() {
     });
 }
 
-/// Who joins at the oldest event that is promised finds it unchanged.
+/// A subscriber that joins at the oldest promised event finds it unchanged.
 #[test]
 fn joining_at_the_oldest() {
     check(|| {
@@ -156,7 +156,8 @@ fn joining_at_the_oldest() {
     });
 }
 
-/// Who joins at the oldest event finds it as it was published, or begins after those that are cleared.
+/// A subscriber that joins at the oldest event finds it as it was published, or begins after those that are
+/// cleared.
 #[test]
 fn joining_beside_a_clearing() {
     check(|| {

@@ -73,7 +73,7 @@ fn processed_event_wakes_one_of_many_publishers() {
     });
 }
 
-/// Who leaves wakes the publisher too; the ring is not abandoned, because more may subscribe.
+/// A subscriber that leaves wakes the publisher too; the ring is not abandoned, because more may subscribe.
 #[test]
 fn leaving_subscriber_wakes_a_publisher() {
     check(|| {

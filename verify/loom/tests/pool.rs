@@ -1,4 +1,4 @@
-//! The buffer pool: a slab has one owner, who sees what the one before left, and the memory ends after the
+//! The buffer pool: a slab has one owner, which sees what the one before left, and the memory ends after the
 //! last of them.
 //!
 //! Loom watches a cell in place of each slab's bytes. It reports where two owners meet, where one does not
@@ -194,7 +194,7 @@ fn slabs_of_handles_go_to_the_end_of_the_line() {
     });
 }
 
-/// One slab, which waits in the line, for two who take it, write to it and append it.
+/// One slab, which waits in the line, for two threads that take it, write to it and append it.
 #[test]
 fn next_owner_sees_the_last_owners_bytes_in_the_line() {
     check(|| {
@@ -246,8 +246,8 @@ fn all_end(pool: BufferPool, buffers: [(Buffer, End, u8); 2]) {
     }
 }
 
-/// The last pool goes while buffers end: who is last frees the memory, after all others. One slab is free,
-/// one in a handle.
+/// The last pool goes while buffers end: the last of them frees the memory, after all others. One slab is
+/// free, one in a handle.
 fn pool_and_buffers_end(ends: [End; 2]) {
     check(move || {
         let pool = BufferPool::new(1, 4);

@@ -102,7 +102,7 @@ fn records_come_in_order() {
     check(|| overwritten(0, &[1, 2], 3));
 }
 
-/// Who joins begins with what stands, or with the next, and then loses nothing uncounted.
+/// A subscriber that joins begins with a standing record, or with the next, and then loses nothing uncounted.
 #[test]
 fn joiner_at_the_oldest_finds_it_whole() {
     check_up_to(2, || {

@@ -96,7 +96,7 @@ impl<'r> Task<'r> {
     }
 }
 
-/// A task that waits. Whoever waits there already is woken first.
+/// A task that waits. An earlier waiter is woken first.
 fn waiting_task(receiver: &ordered::Receiver<u64>) -> Task<'_> {
     let mut task = Task::of(receiver);
     assert!(task.poll().is_pending());

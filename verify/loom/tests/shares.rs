@@ -37,7 +37,7 @@ impl Drop for Watched {
     }
 }
 
-/// Whoever comes last, with a subtraction or alone, sees what the other one did.
+/// The last share, given up by a subtraction or alone, sees what the other one did.
 #[test]
 fn last_share_sees_the_others_writes() {
     check(|| {

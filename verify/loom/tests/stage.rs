@@ -1,5 +1,5 @@
-//! Stages: who follows others sees a message only after each of them has processed it, and then sees all that
-//! they did with it.
+//! Stages: a subscriber that follows others sees a message only after each of them has processed it, and then
+//! sees all that they did with it.
 //!
 //! What an upstream does with a message is a note in a cell that is not atomic: loom reports it where a stage
 //! that follows looks before the upstream is done, or with no order between the two.
@@ -182,7 +182,7 @@ fn a_diamond() {
     });
 }
 
-/// Who follows a stage that follows another follows that one too.
+/// A follower of a stage that follows another follows that one too.
 #[test]
 fn a_chain() {
     check(|| {
@@ -256,8 +256,8 @@ fn a_dropped_upstream_opens_the_way() {
     });
 }
 
-/// An upstream that is lapped twice within half a ring passes over a message that still stands: who follows
-/// it passes over that too.
+/// An upstream that is lapped twice within half a ring passes over a message that still stands: its follower
+/// passes over that message too.
 #[test]
 fn stage_loses_the_messages_its_upstream_passed_over() {
     check(|| {

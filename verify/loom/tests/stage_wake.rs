@@ -45,7 +45,7 @@ fn the_next_receive_wakes() {
     });
 }
 
-/// The publisher wakes the upstream, and the upstream wakes who follows it.
+/// The publisher wakes the upstream, and the upstream wakes its follower.
 #[test]
 fn a_message_wakes_one_after_the_other() {
     check(|| {
@@ -166,8 +166,7 @@ fn stage_receives_its_upstreams_rest_before_the_close() {
     });
 }
 
-/// The upstream is lapped: who follows it is lapped too, and sleeps on for what the upstream has not
-/// processed.
+/// The upstream is lapped: its follower is lapped too, and sleeps on for what the upstream has not processed.
 #[test]
 fn a_lapped_upstream_wakes() {
     check(|| {
@@ -187,8 +186,8 @@ fn a_lapped_upstream_wakes() {
     });
 }
 
-/// With many publishers an upstream may join behind a message that is claimed and not yet written. Who
-/// follows it then waits for the publisher, not for the upstream, which has no part in that message.
+/// With many publishers an upstream may join behind a message that is claimed and not yet written. Its
+/// follower then waits for the publisher, not for the upstream, which has no part in that message.
 #[test]
 fn stage_behind_a_later_joiner_waits_for_the_publisher() {
     check(|| {

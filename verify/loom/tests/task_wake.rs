@@ -1,4 +1,4 @@
-//! Tasks: no wake-up is lost, and none is kept by whoever does not use it. A lost one leaves an executor
+//! Tasks: no wake-up is lost, and none is kept by a task that does not use it. A lost one leaves an executor
 //! asleep, which loom reports as a deadlock.
 #![cfg(annulus_loom)]
 
@@ -161,8 +161,8 @@ fn a_wake_up_of_a_dropped_task_goes_to_another() {
     });
 }
 
-/// A task takes a message that it finds at its second look, while it is woken for another one: who waits gets
-/// that.
+/// A task takes a message that it finds at its second look, while it is woken for another one: the waiting
+/// task gets that one.
 #[test]
 fn waiting_task_gets_the_message_another_was_woken_for() {
     check_up_to(2, || {
@@ -199,7 +199,7 @@ fn waiting_task_gets_the_message_another_was_woken_for() {
     });
 }
 
-/// Two tasks have the same node, one after the other, beside a message that wakes whoever has it.
+/// Two tasks have the same node, one after the other, during a message that wakes the one that has it.
 #[test]
 fn a_node_is_used_again() {
     check_up_to(2, || {

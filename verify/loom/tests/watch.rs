@@ -1,5 +1,5 @@
-//! The newest value, while nobody sleeps: a receiver sees versions and values in step, and who sees a change,
-//! or the end, sees what came before.
+//! The newest value, without sleepers: a receiver sees versions and values in step, and one that sees a
+//! change, or the end, sees what came before.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;

@@ -62,7 +62,7 @@ fn assert_adds_up(report: &Value, subscribers: usize) -> Vec<u64> {
     parts.collect()
 }
 
-/// The ring has room for the second part: whoever comes late still finds some of the first one.
+/// The ring has room for the second part: a late subscriber still finds some of the first one.
 #[test]
 fn both_parts_go_to_subscribers_in_other_processes() {
     let names = Names::new("both");

@@ -178,7 +178,7 @@ fn doctor_in(runner: &[&str]) -> Command {
     command
 }
 
-/// A user who may nothing.
+/// A user without any rights.
 #[cfg(target_os = "linux")]
 #[test]
 fn it_needs_no_privileges() {

@@ -252,7 +252,7 @@ fn new_file_keeps_owner_and_permissions() {
     const ACCESS: &str = "system.posix_acl_access";
     let folder = Folder::new("owner");
     let output = folder.file("orders.csv", "old");
-    // (Only who may give files away can say that it is kept.)
+    // (Only a user that may give files away can check that the owner is kept.)
     let _ = chown(&output, Some(12_345), Some(54_321));
     fs::set_permissions(&output, Permissions::from_mode(0o2751)).unwrap();
     // User 12345 may read and write, and the group nothing.

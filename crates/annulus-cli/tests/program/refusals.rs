@@ -165,7 +165,7 @@ fn each_command_says_in_one_line_why_it_cannot_use_a_ring() {
     }
 }
 
-/// A directory that the user has named, and that is not there: who makes a ring makes it, too.
+/// A directory that the user has named, and that is not there: a command that makes a ring makes it, too.
 #[test]
 fn a_directory_that_is_not_there_is_refused() {
     let names = Names::new("no-directory");

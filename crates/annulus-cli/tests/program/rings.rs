@@ -212,7 +212,7 @@ fn info_describes_a_ring() {
     }
 }
 
-/// Who waits for whom, and who has died: of a lossless ring whose publisher stays.
+/// Which process waits for which, and which has died: of a lossless ring whose publisher stays.
 #[test]
 fn readers_and_depth_are_listed() {
     let names = Names::new("depth");

@@ -59,8 +59,8 @@ impl Running {
     }
 }
 
-/// Waits until threads of this process have slept some more times. Whoever has a ring to which many messages
-/// come receives them then, one by one.
+/// Waits until threads of this process have slept some more times. A thread whose ring gets many messages
+/// receives them then, one by one.
 pub(crate) fn until_it_receives(process: u32) {
     let sleeps = || {
         let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();

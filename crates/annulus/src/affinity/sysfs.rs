@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_that_are_off_are_no_secret() {
+    fn cpus_that_are_off_are_not_hidden() {
         let tree = Tree::new("offline", "0-3");
         tree.file("cpu/online", "0,2-3");
         for cpu in [0, 2, 3] {
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_says_what_is_allowed() {
+    fn unknown_allowed_cpus_are_an_error() {
         let tree = two_packages("unknown");
         let unsupported = || Err(io::ErrorKind::Unsupported.into());
         for root in [Some(&*tree.0), None] {

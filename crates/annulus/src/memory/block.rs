@@ -245,7 +245,7 @@ mod tests {
     /// A small block lies in one room with its owner, right behind it; a large block in separate room. In
     /// both cases the bytes can be written as long as the owner is there.
     #[test]
-    fn what_is_small_lies_behind_what_has_it() {
+    fn small_block_lies_behind_its_owner() {
         for bytes in [0, 8, PAGE, PAGE + 1] {
             let layout = Layout::from_size_align(bytes, 64).unwrap();
             let mut block = Block::touched(layout, &Memory::default(), Common::<State>::BEFORE).unwrap();
@@ -265,7 +265,7 @@ mod tests {
 
     /// Where something else was to be before it, or nothing, the block keeps its room.
     #[test]
-    fn nobody_gets_room_that_is_not_there() {
+    fn block_without_room_for_an_owner_keeps_its_room() {
         let layout = Layout::from_size_align(64, 64).unwrap();
         for before in [Before::NOTHING, Common::<u8>::BEFORE] {
             let mut block = Block::touched(layout, &Memory::default(), before).unwrap();

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padding_is_told_by_the_field_before_it() {
+    fn padding_is_found_behind_its_field() {
         // As of (u8, u32, (), u16), in the order of declaration and in one of the compiler's own.
         let declared = [(0, 1), (4, 4), (8, 0), (8, 2)];
         assert_eq!([0, 1, 2, 3].map(|at| padding_after(&declared, 12, at)), [3, 0, 0, 2]);

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_tells_of_a_new_name_and_of_nothing_else() {
+    fn watch_notices_new_names_only() {
         let (path, folder) = folder("watch");
         let watch = folder.watch();
         assert!(watch.0.is_some(), "the kernel gives notice");
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_of_the_directory_is_for_others() {
+    fn lock_of_the_directory_itself_does_not_matter() {
         let (path, folder) = folder("cleaned");
         // As a program that cleans up has it, or a user.
         let cleaner = fs::File::open(&path).unwrap();

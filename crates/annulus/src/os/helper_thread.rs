@@ -93,7 +93,7 @@ mod tests {
 
     /// The program may block `SIGTERM` later, and wait for it: this thread does not take it before.
     #[test]
-    fn a_helper_takes_no_signal_and_its_maker_all_that_it_took() {
+    fn helper_takes_no_signal_and_its_maker_keeps_its_own() {
         let before = blocked();
         let helper = spawn("annulus test", blocked).unwrap().join().unwrap();
         assert_eq!(blocked(), before);

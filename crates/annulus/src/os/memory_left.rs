@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_group_may_be_no_text() {
+    fn group_name_may_be_no_text() {
         let root = folder("name", &[("unused", "")]);
         let group = root.join(OsStr::from_bytes(b"\xff:a"));
         fs::create_dir(&group).unwrap();

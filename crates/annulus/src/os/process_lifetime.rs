@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_has_ended_before_anybody_asks_for_its_code() {
+    fn process_has_ended_before_its_exit_code_is_read() {
         let (mut child, process) = sleeper();
         assert!(!process.has_ended());
         child.kill().unwrap();

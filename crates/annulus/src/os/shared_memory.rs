@@ -307,7 +307,7 @@ mod tests {
 
     /// Where the kernel knows files in memory that can't be executed.
     #[test]
-    fn nobody_executes_it() {
+    fn memory_cannot_be_executed() {
         let is_known = memfd_create("annulus test", MemfdFlags::NOEXEC_SEAL).is_ok();
         let memory = SharedMemory::create("annulus test", 100, Access::Everyone).unwrap();
         let mode = fstat(&memory).unwrap().st_mode & 0o777;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_shrink_is_refused() {
+    fn memory_that_could_shrink_is_refused() {
         let unsealed =
             || memfd_create("annulus test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
         for seals in [SealFlags::empty(), SealFlags::GROW, SealFlags::SHRINK] {

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_one_tells_what_is_in_it() {
+    fn close_returns_the_slabs_in_the_list() {
         for taken in 0..4 {
             let fifo = Fifo::new(4).unwrap();
             for index in 0..4 {

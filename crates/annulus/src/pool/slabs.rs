@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_memory_does_not_hold() {
+    fn slabs_beyond_memory_are_refused() {
         assert!(Slabs::zeroed(usize::MAX, 2, &Memory::default()).is_err());
         assert!(Slabs::zeroed(usize::MAX, 1, &Memory::default()).is_err());
         assert!(Slabs::zeroed(usize::MAX / 2, 1, &Memory::default()).is_err());

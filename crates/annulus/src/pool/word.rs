@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_has_it_when_the_pool_closes() {
+    fn close_finds_owned_slabs() {
         let [free, buried, owned, in_handle, orphaned] = [(); 5].map(|()| SlabWord::free(END, 7));
         assert!(free.is_free() && SlabWord::free(ORPHANED - 1, 7).is_free());
         assert_eq!(buried.bury(), END);

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn lossless_and_mp_rings_of_blocks_are_those_of_the_type() {
+    fn lossless_and_mp_rings_of_blocks_match_the_type() {
         use crate::shm::{broadcast as typed, mp_broadcast};
         type Three = [u64; 3];
         let of = MessageType::of::<Three>();

@@ -601,7 +601,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn each_error_says_what_was_found() {
+    fn each_attach_error_names_what_was_found() {
         let schema = |text: &str| Box::new(text.parse::<Schema>().unwrap());
         let many: Vec<_> = (0..20).map(|number| std::format!("f{number}:u8")).collect();
         let many = std::format!("{{{}}}", many.join(","));
@@ -655,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn each_error_says_what_it_is_about() {
+    fn each_name_error_names_its_ring() {
         let name = || String::from("quotes");
         let process = ProcessId::new(77, 88);
         let system = || io::Error::from(io::ErrorKind::PermissionDenied);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_of_them_knows_is_unknown_and_nothing_is_below_zero() {
+    fn difference_of_an_unknown_number_is_unknown_and_none_is_negative() {
         let (earlier, later) = (stats(10, None, None), stats(3, Some(1), Some(Counted::default())));
         let delta = later.since(&earlier);
         assert_eq!((delta.published, delta.own_received, delta.counted), (0, None, None));

@@ -1,7 +1,7 @@
 //! Messages of types of one's own: what `#[derive(Message)]` makes of them comes through every ring of copied
 //! messages as it went in.
 
-// Whoever derives needs no `unsafe` of his own, whatever the macro writes.
+// A crate that derives needs no `unsafe`, whatever the macro writes.
 #![forbid(unsafe_code)]
 
 use std::fmt::Debug;

@@ -32,7 +32,8 @@ fn a_member_does_not_recover_past_the_group() {
     assert_eq!((group.cursor(0), group.cursor(1), group.aligned_count()), (6, 6, 2));
 }
 
-/// Where all paused, whoever is asked at the group's place is the group again; nobody is lost.
+/// After all members paused, the first one that receives at the group's position is the group again; no
+/// member is lost.
 #[test]
 fn a_group_without_members_goes_on_with_the_first_that_comes_to_it() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);

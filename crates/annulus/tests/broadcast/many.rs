@@ -28,7 +28,7 @@ fn time() -> Duration {
     if cfg!(miri) { Duration::from_secs(3600) } else { soak_time(in_ci) / rings }
 }
 
-/// The message of a publisher. Who it is from and its number are in the first eight bytes; the others follow
+/// The message of a publisher. Its publisher and its number are in the first eight bytes; the others follow
 /// from these, each lane of eight in its own way, so that no part of one message fits into another.
 fn message<const N: usize>(publisher: usize, count: u64) -> [u8; N] {
     let name = (publisher as u64) << 56 | count;
@@ -39,7 +39,7 @@ fn message<const N: usize>(publisher: usize, count: u64) -> [u8; N] {
     })
 }
 
-/// Who it is from, and its number, if every byte is as it was.
+/// Its publisher and its number, if every byte is as it was.
 fn read<const N: usize>(bytes: &[u8; N]) -> (usize, u64) {
     let name = u64::from_le_bytes(bytes[..8].try_into().unwrap());
     let (publisher, count) = ((name >> 56) as usize, name & (u64::MAX >> 8));
@@ -96,7 +96,7 @@ impl<const N: usize> Publishes<N> for Lossless {
     }
 }
 
-/// Publishes for a while: one by one, by trying, or in batches, by who it is. Returns how many.
+/// Publishes for a while: one by one, by trying, or in batches, depending on the publisher. Returns how many.
 fn publish<const N: usize, M: Publishes<N>>(
     publisher: &mut MpPublisher<[u8; N], M>,
     id: usize,
@@ -168,7 +168,7 @@ fn race<const N: usize, M: Publishes<N>>(
         })
         .collect();
     drop(publisher);
-    // Subscribers first: they are the ones who notice where somebody stands still.
+    // Subscribers first: they notice where a publisher stands still.
     let accounts = join(subscribers);
     let (published, numbers): (Vec<u64>, Vec<u64>) = join(publishers).into_iter().unzip();
     // On a lossy ring a number may have been passed over. It counts as lagged.

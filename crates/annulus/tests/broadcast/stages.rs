@@ -1,4 +1,4 @@
-//! Stages at their edges: who can follow whom, what they keep, and where they sleep.
+//! Stages at their edges: which can follow which, what they keep, and where they sleep.
 
 use std::sync::Barrier;
 use std::thread;

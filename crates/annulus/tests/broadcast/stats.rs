@@ -79,7 +79,7 @@ fn the_high_water_mark_stays() {
             assert_eq!(producer.stats().counted.unwrap().high_water, 5, "a snapshot sees it");
             while consumer.try_recv().is_ok() {}
             assert_eq!(consumer.stats().counted.unwrap().high_water, 5);
-            // Without a snapshot, who finds no room has seen it.
+            // Without a snapshot, a publisher that finds no room has seen it.
             (0..8).for_each(|number| producer.send(number).unwrap());
             assert!(producer.send_timeout(8, Duration::ZERO).is_err());
             while consumer.try_recv().is_ok() {}
@@ -165,7 +165,7 @@ fn a_consumer_that_follows_closely_rests() {
     assert!(consumer.stats().counted.unwrap().rests >= 1, "{}", consumer.stats());
 }
 
-/// Who is there, and who was.
+/// The subscribers that are there, and that were.
 #[test]
 fn joins_are_counted() {
     fn handles(stats: &Stats) -> [(usize, u64); 2] {

@@ -125,8 +125,8 @@ macro_rules! conformance {
             $($more)*
         }
     };
-    // Topics that match a pattern: whoever receives from them joins while the bus is there, and is told of
-    // the end when it goes.
+    // Topics that match a pattern: a subscriber joins while the bus is there, and is told of the end when the
+    // bus goes.
     (patterns: $($module:ident: $ring:ident),* $(,)?) => {$(
         mod $module {
             use crate::every::{accounts, close, idle, joining, laps, liveness, panics, timeouts, written};

@@ -1,4 +1,4 @@
-//! What a buffer pool must do, as one thread sees it: who has which slab, what is in each, which handles are
+//! What a buffer pool must do, as one thread sees it: where each slab is, what is in each, which handles are
 //! good.
 
 use annulus::pool::{Buffer, BufferPool, Handle};
@@ -32,7 +32,7 @@ impl From<[u8; 4]> for Step {
     }
 }
 
-/// What one thread knows: who has which slab, what is in each, which handles are out and which were.
+/// What one thread knows: where each slab is, what is in each, which handles are out and which were.
 struct Model {
     pool: BufferPool,
     /// With the number that fills each.

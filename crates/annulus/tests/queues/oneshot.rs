@@ -198,7 +198,7 @@ fn a_pipeline_behind_a_receiver() {
     pipeline.join().unwrap();
 }
 
-/// Any code that takes a receiving handle; and who only wants to know whether something is there.
+/// Any code that takes a receiving handle; and code that only asks whether something is there.
 #[cfg(feature = "std")]
 #[test]
 fn a_receiver_is_a_receiving_handle() {

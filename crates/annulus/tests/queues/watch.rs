@@ -1,4 +1,5 @@
-//! The newest value: who sees which one, who is told of a change and of the end, and how one waits for them.
+//! The newest value: which receiver sees which one, what tells it of a change and of the end, and how it
+//! waits for them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
@@ -279,7 +280,7 @@ fn tasks_wait() {
     assert_eq!(block_on(receiver.changed_async()), Err(RecvError));
 }
 
-/// What a channel is to whoever uses it on one thread.
+/// What a channel does, as one thread sees it.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Send(u8),

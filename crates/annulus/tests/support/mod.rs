@@ -24,7 +24,8 @@ use std::time::Duration;
 
 use annulus::WaitStrategy;
 
-/// Longer than any one thing takes, however loaded the machine is: who waits that long was not woken.
+/// Longer than any one thing takes, however loaded the machine is: a thread that waits that long was not
+/// woken.
 pub(crate) const STUCK: Duration = Duration::from_secs(if cfg!(miri) { 3600 } else { 120 });
 
 /// A thread. One copy of what the standard library does to begin it for all closures: a copy for each is half
@@ -127,8 +128,8 @@ impl Pauses {
 }
 
 /// A wait that other cores see, and its own does not: stores that miss the caches, 32 MiB of them to choose
-/// from. On x86 a later store is seen after them, by a microsecond or two, while later loads go ahead: who
-/// forgets a fence between a store and a load is found out.
+/// from. On x86 a later store is seen after them, by a microsecond or two, while later loads go ahead: code
+/// that lacks a fence between a store and a load is found out.
 pub(crate) struct Backlog {
     lines: Vec<[u64; 8]>,
     choose: Pauses,

@@ -81,8 +81,8 @@ pub(crate) fn await_all(sleepers: &[Sleeper]) {
     }
 }
 
-/// Takes times until one is shorter than `limit`: a busy machine is not slow each time, and who waits for a
-/// timer is.
+/// Takes times until one is shorter than `limit`: a busy machine is not slow each time, but a thread that
+/// waits for a timer is.
 #[track_caller]
 pub(crate) fn once_in_less_than(limit: Duration, mut take: impl FnMut() -> Duration) {
     let begun = Instant::now();

@@ -294,7 +294,7 @@ fn spread_is_over_cpus_that_can_be_pinned_to() {
         assert_eq!(affinity::spread(1), Ok(vec![last]));
         let error = affinity::spread(2).unwrap_err();
         assert_eq!(error.to_string(), format!("there are no 2 CPUs to choose from, but 1: [{last}]"));
-        // It is pinned, so it has one; the others are there for whoever asks for them.
+        // It is pinned, so it has one; the others are there for callers that ask for them.
         let topology = Topology::read();
         assert!(topology.spread_where(all.len(), Spread::Far, |cpu| cpu.is_available).is_ok());
     });

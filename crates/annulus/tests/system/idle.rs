@@ -26,13 +26,13 @@ fn sleeps() -> Option<u64> {
     looks.map(|(is_asleep, sleeps)| is_asleep.then_some(sleeps)).sum()
 }
 
-/// Those who wait, each on a thread of its own, until all rings are closed.
+/// The waiters, each on a thread of its own, until all rings are closed.
 #[derive(Default)]
 struct Idle {
     threads: Vec<JoinHandle<()>>,
     stop: Shutdown,
-    /// What ends those whom the shutdown does not, and drops the other ends: as long as these are there, no
-    /// ring closes by itself.
+    /// What ends the waiters that the shutdown does not, and drops the other ends: as long as these are
+    /// there, no ring closes by itself.
     ends: Vec<Box<dyn FnOnce()>>,
 }
 

@@ -1,5 +1,5 @@
-//! A ring lies on the heap, whatever the size of its messages: whoever makes it, runs it and drops it needs
-//! no stack for it.
+//! A ring lies on the heap, whatever the size of its messages: no thread needs stack for it to make it, use
+//! it or drop it.
 #![cfg(all(feature = "std", not(any(miri, annulus_loom, annulus_emulated))))]
 #![allow(clippy::disallowed_types, reason = "a test")]
 #![allow(clippy::large_stack_arrays, reason = "they are what is tested")]
@@ -152,7 +152,7 @@ fn messages_that_are_written_in_place_need_no_stack() {
     });
 }
 
-/// It is dropped where it lies, by whoever drops the last handle.
+/// It is dropped where it lies, by the drop of the last handle.
 #[test]
 fn messages_left_in_a_queue_are_dropped_without_stack() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);

@@ -88,7 +88,8 @@ fn the_limit_is_in_the_error() {
     is_the_limit(source.placement().refusals().next().unwrap(), page, 0);
 }
 
-/// Memory that processes share: of its creator, and of whoever joins, neither of whom may lock a byte.
+/// Memory that processes share: of its creator, and of a process that joins, neither of which may lock a
+/// byte.
 #[cfg(feature = "shm")]
 fn shared(page: usize) {
     use annulus::shm::{self, AttachError, ShareError};

@@ -189,7 +189,7 @@ fn no_verb_waits_for_the_registration() {
         let woken = Counting::new();
         assert!(woken.poll(&mut future).is_pending());
         assert!(!is_registered(), "after a task");
-        // Who goes on waiting is woken to look again, until there are barriers.
+        // A thread that waits on is woken to look again, until there are barriers.
         let begun = Instant::now();
         while !is_registered() {
             let before = woken.wakes();

@@ -1,5 +1,5 @@
 //! Publishers that sleep at the gate, publishers that wait for each other, and stages that wait for those
-//! before them: no wake-up is lost, whoever lies down when.
+//! before them: no wake-up is lost, whichever sleeps when.
 //!
 //! Everybody pauses at random, so that each is now asleep, now about to sleep, now awake when another one
 //! goes on. All but the last reader wait without a deadline. A lost wake-up stands still, and the last
@@ -180,7 +180,8 @@ fn stages() {
     join(stages);
 }
 
-/// Subscribers that come and go while publishers wait for them: whoever leaves wakes whom it held up.
+/// Subscribers that come and go while publishers wait for them: a subscriber that leaves wakes the publishers
+/// that it held up.
 #[test]
 fn subscribers_that_leave() {
     let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(CAPACITY);

@@ -1,4 +1,4 @@
-//! Whoever waits: threads that sleep, tasks, selects, event loops, and descriptors.
+//! All ways to wait: threads that sleep, tasks, selects, event loops, and descriptors.
 
 mod asleep;
 #[cfg(feature = "std")]

@@ -19,8 +19,8 @@ fn sleeps(verb: &mut dyn FnMut()) -> u64 {
     thread.sleeps().unwrap() - before
 }
 
-/// Whether `verb`, which waits for a while in vain, once doesn't sleep at all, as who spins does not. One
-/// that sleeps does so each time. (The system itself may put any thread to sleep now and then.)
+/// Whether `verb`, which waits for a while without success, once doesn't sleep at all, as a spinning thread
+/// does not. One that sleeps does so each time. (The system itself may put any thread to sleep now and then.)
 #[cfg(target_os = "linux")]
 fn spins(verb: &mut dyn FnMut()) -> bool {
     (0..100).any(|_| sleeps(verb) == 0)
@@ -51,8 +51,8 @@ fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
     assert!(sleeps < 50, "it slept {sleeps} times");
 }
 
-/// Who waits in vain for a while by the strategy of the ring, on both sides, in each family: who spins does
-/// not sleep.
+/// A handle without a strategy of its own waits by the strategy of the ring, on both sides, in each family: a
+/// spinning thread does not sleep.
 #[test]
 #[cfg(target_os = "linux")]
 fn handle_waits_by_the_strategy_of_its_ring() {
@@ -258,7 +258,7 @@ fn every_strategy_receives_and_sees_the_close() {
     }
 }
 
-/// One message wakes all who sleep.
+/// One message wakes all sleepers.
 #[test]
 fn a_message_wakes_every_sleeper() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -329,7 +329,7 @@ fn no_wake_up_is_lost_under_random_pauses() {
     println!("{rounds} round trips in {:?}", begun.elapsed());
 }
 
-/// Two threads of one CPU: who waits gives it to the one that it waits for.
+/// Two threads of one CPU: the waiting one gives it to the one that it waits for.
 #[cfg(target_os = "linux")]
 mod on_one_cpu {
     use std::sync::{Arc, Barrier};
@@ -342,13 +342,13 @@ mod on_one_cpu {
     const CAPACITY: usize = 16;
     const MESSAGES: u64 = 10_000;
 
-    /// So many tries: where other programs want the CPU, a thread that gives it away does not know who gets
-    /// it.
+    /// So many tries: where other programs want the CPU, a thread that gives it away does not know which
+    /// thread gets it.
     const TRIES: usize = 40;
 
     /// Messages from one thread to another, both on one CPU, by the verbs that `ring` returns. Prints what
     /// each message takes of it at best, and asserts that it is less than two thirds of what it takes where
-    /// who waits sleeps at once.
+    /// the waiter sleeps at once.
     fn streams<S, R>(name: &str, ring: impl Fn(WaitStrategy) -> (S, R))
     where
         S: FnMut(u64) + Send + 'static,

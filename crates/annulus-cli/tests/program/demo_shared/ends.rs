@@ -28,7 +28,7 @@ fn kill(process: u32, signal: Signal) {
     kill_process(Pid::from_raw(process.try_into().unwrap()).unwrap(), signal).unwrap();
 }
 
-/// Whoever it is, and whether the feed waits for it or not.
+/// Any process, and whether the feed waits for it or not.
 #[test]
 fn a_process_that_is_killed_is_named_and_nothing_is_left() {
     let names = Names::new("killed");
@@ -107,7 +107,7 @@ fn signal_stops_feed_with_a_report() {
         for lossless in [&LONG[..], &LONG[..4]] {
             let arguments = [lossless, &["--json", "--output", file.to_str().unwrap()]].concat();
             let (demo, parts) = names.start(&arguments);
-            // Whoever sends it tells all processes. (A terminal tells the feed alone.)
+            // The sender signals all processes. (A terminal tells the feed alone.)
             if signal == Signal::INT {
                 for &process in parts.values() {
                     kill(process, signal);

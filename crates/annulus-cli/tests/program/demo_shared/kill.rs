@@ -28,7 +28,7 @@ fn killed(names: &Names, victim: &str, arguments: &[&str]) -> Value {
     report
 }
 
-/// Whoever it is, in a ring that loses nothing, in a short one, and in a lossy one.
+/// Any process, in a ring that loses nothing, in a short one, and in a lossy one.
 #[test]
 fn the_others_lose_nothing() {
     let names = Names::new("kill");

@@ -176,7 +176,7 @@ fn line_that_is_no_message_is_reported() {
     assert!(said.contains("--json prints messages of any ring"), "{said}");
 }
 
-/// Those who have received what was good are told that the rest does not come.
+/// Subscribers that have received the good lines are told that the rest does not come.
 #[test]
 fn a_publisher_that_fails_is_taken_for_dead() {
     let names = Names::new("json-fails");

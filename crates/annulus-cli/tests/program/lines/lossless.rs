@@ -17,7 +17,7 @@ fn to_file(mut subscriber: Running) -> (String, i32) {
     (said, subscriber.0.wait().unwrap().code().unwrap())
 }
 
-/// In a short ring, whoever is slow: all of it comes to both.
+/// In a short ring, with any subscriber slow: all of it comes to both.
 #[test]
 fn nothing_is_lost_however_slow_the_subscribers_are() {
     let names = Names::new("lossless");

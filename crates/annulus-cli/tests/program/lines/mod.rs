@@ -60,7 +60,8 @@ fn two_subscribers_print_it_byte_for_byte() {
     names.assert_empty();
 }
 
-/// For who comes before the publisher, the next line is the first one, also without an option that says so.
+/// For a subscriber that comes before the publisher, the next line is the first one, also without an option
+/// that says so.
 #[test]
 fn subscriber_that_waits_for_a_publisher_misses_nothing() {
     let names = Names::new("waits");
@@ -91,7 +92,7 @@ fn subscriber_that_waits_for_a_publisher_misses_nothing() {
     names.assert_empty();
 }
 
-/// Those who wait for a ring come a moment after its name: a short input does not take it away before.
+/// Subscribers that wait for a ring come a moment after its name: a short input does not take it away before.
 #[test]
 fn ring_without_subscribers_stays_for_a_second() {
     let names = Names::new("short");
@@ -111,7 +112,7 @@ fn subscriber_that_waits_while_lines_come_misses_nothing() {
         let output = command.args(follow).output().unwrap();
         assert_eq!((output.stdout.as_slice(), output.status.code()), (&b"one\ntwo\n"[..], Some(0)));
     }
-    // Who says where to begin begins there.
+    // A subscriber with an option for the begin begins there.
     let subscriber =
         Running(names.command("sub", &["quotes", "--wait", "--from", "newest"]).spawn().unwrap());
     while !shows_position(&subscriber) {

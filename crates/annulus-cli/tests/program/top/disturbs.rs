@@ -1,4 +1,4 @@
-//! Who only looks disturbs nobody: it can't write to a ring, holds no lock, and is not seen as a reader.
+//! `top` disturbs no process: it can't write to a ring, holds no lock, and is not seen as a reader.
 //!
 //! `ci/instructions` has the other half: a publisher whose ring is looked at runs no instruction more.
 

@@ -50,7 +50,7 @@ fn places_follow_each_other() {
 }
 
 #[test]
-fn what_is_none_is_told_where() {
+fn bad_schema_text_is_an_error_with_its_place() {
     for (text, at, expected) in [
         ("", 0, "a kind"),
         ("quote{bid:f64", 13, "`}`"),
@@ -88,7 +88,7 @@ fn what_is_none_is_told_where() {
 }
 
 #[test]
-fn differences_are_told_by_field() {
+fn differences_name_their_fields() {
     let said = |ours: &str, theirs: &str| {
         let differences = parsed(ours).differences(&parsed(theirs));
         assert_eq!(differences.is_empty(), parsed(ours).fingerprint() == parsed(theirs).fingerprint());

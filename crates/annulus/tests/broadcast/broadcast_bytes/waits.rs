@@ -1,4 +1,4 @@
-//! Waiting for a record: threads that sleep, deadlines, tasks, and those who wait for handles of any kind.
+//! Waiting for a record: threads that sleep, deadlines, tasks, and waits for handles of any kind.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -44,7 +44,7 @@ fn narrow_errors_become_wide_ones() {
     assert_eq!(RegisterError::from(capacity), RegisterError::Capacity(capacity));
 }
 
-/// Whoever receives counts, however it came to do so; what can make others does not.
+/// Each handle that receives counts, however it was made; a handle that only makes others does not.
 #[test]
 fn subscribers_are_counted() {
     let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);

@@ -102,7 +102,7 @@ pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
     }
 }
 
-/// Once nobody can ever receive, publishers who would wait are told instead, and get their message back.
+/// Once no reader can come any more, publishers that would wait are told instead, and get their message back.
 pub(crate) fn waiting_publisher_is_told_when_no_reader_can_come<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let subscriber = R::subscribe(&source);
@@ -124,7 +124,7 @@ pub(crate) fn waiting_publisher_is_told_when_no_reader_can_come<R: Ring>() {
     }
 }
 
-/// Who waits without a deadline is woken by the last publisher's end.
+/// A waiter without a deadline is woken by the last publisher's end.
 pub(crate) fn close_wakes_waiters<R: Ring>() {
     for pause_ms in [0, 5] {
         without_standing_still(move || {
@@ -241,7 +241,7 @@ fn close_beside_publishers<R: Ring>(readers: usize) {
         readers.push(receive(last));
         let (publishers, told): (Vec<_>, Vec<_>) = join(writers).into_iter().unzip();
         let accepted = R::Publisher::accepted(&publishers);
-        // Who is told is told the truth.
+        // A waiter that is told of the end is told the truth.
         let told: Option<u64> = told.into_iter().sum();
         assert_eq!(told.unwrap_or(accepted), accepted, "round {round}");
         for subscriber in readers {

@@ -43,9 +43,9 @@ pub(crate) fn a_joiner_begins_with_the_next_message<R: Ring>() {
     }
 }
 
-/// Who begins with the oldest message finds, of those that stand, at least half where publishers wait for
-/// their subscribers and all where they don't; and publishers overwrite none of them before it has received
-/// it.
+/// A subscriber that begins with the oldest message finds, of those that stand, at least half where
+/// publishers wait for their subscribers and all where they don't; and publishers overwrite none of them
+/// before it has received it.
 pub(crate) fn joiner_at_the_oldest_finds_the_promised_messages<R: Ring>() {
     for &capacity in CAPACITIES {
         for &first in STARTS {

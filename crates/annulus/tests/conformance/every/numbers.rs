@@ -1,5 +1,5 @@
-//! What an observer sees of a ring: exact while nobody uses it, and never impossible beside those who do. An
-//! observer keeps no ring open, and nobody waits for it.
+//! What an observer sees of a ring: exact while no thread uses it, and never impossible while threads do. An
+//! observer keeps no ring open, and no publisher waits for it.
 
 use std::thread;
 

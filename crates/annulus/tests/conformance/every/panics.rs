@@ -1,4 +1,4 @@
-//! Panics: nothing is published by half, nobody is held up by whoever is gone, and the others go on.
+//! Panics: nothing is published by half, no handle is held up by one that is gone, and the others continue.
 
 use std::panic::resume_unwind;
 

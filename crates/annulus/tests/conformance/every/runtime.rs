@@ -63,8 +63,8 @@ pub(crate) fn select_loses_nothing<R: Ring>() {
                     published = publisher.publish_async(number) => {
                         published.unwrap();
                         number += 1;
-                        // Where it never waits, a task that does not give way keeps those whom it wakes from
-                        // running: the runtime has them follow it on its thread.
+                        // Where it never waits, a task that does not give way keeps the tasks that it wakes
+                        // from running: the runtime has them follow it on its thread.
                         if number % 4 == 0 {
                             yield_now().await;
                         }

@@ -207,7 +207,7 @@ pub(crate) fn a_task_may_receive_inside_its_wake<R: Ring>() {
     assert_eq!(*received.lock().unwrap(), (0..20).collect::<Vec<_>>());
 }
 
-/// A waker that panics disturbs neither who publishes nor the others, who are woken.
+/// A waker that panics disturbs neither the publisher nor the other waiters, which are woken.
 pub(crate) fn waker_that_panics_disturbs_no_other_task<R: Ring>() {
     struct Panics;
     impl Wake for Panics {
@@ -251,7 +251,7 @@ pub(crate) fn a_waker_that_panics_when_it_goes_loses_nothing<R: Ring>() {
     fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
         let mine = Waker::from(Arc::new(Mine));
         let polled = Pin::new(&mut *future).poll(&mut Context::from_waker(&mine));
-        // (The panic of whoever has the last one.)
+        // (The panic of the handle that has the last one.)
         let _ = catch_unwind(AssertUnwindSafe(|| drop(mine)));
         polled
     }
@@ -323,7 +323,7 @@ fn not_to_be_cloned() -> Waker {
     unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &TABLE)) }
 }
 
-/// A close wakes those who wait for a message, and those who wait for room; both are told.
+/// A close wakes the waiters for a message and the waiters for room; both are told.
 pub(crate) fn a_close_wakes_tasks_of_both_sides<R: Ring>() {
     let (publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);

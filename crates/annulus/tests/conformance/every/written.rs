@@ -87,8 +87,9 @@ pub(crate) fn subscriber_does_not_pass_an_unwritten_message<R: Ring>() {
     }
 }
 
-/// Who begins with the oldest message finds one beside publishers, however much they have claimed. (But where
-/// one of them was stopped in the middle of a write and the other has filled the ring, which is rare.)
+/// A subscriber that begins with the oldest message finds one while publishers publish, however much they
+/// have claimed. (But where one of them was stopped in the middle of a write and the other has filled the
+/// ring, which is rare.)
 pub(crate) fn oldest_message_exists_while_publishers_publish<R: Ring>() {
     for capacity in CAPACITIES {
         let (mut publisher, source) = R::new(capacity);

@@ -137,7 +137,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
             return;
         }
         self.members[index] = match result {
-            // A lag never takes it past the others, who have to lag too then.
+            // A lag never takes it past the other members, which have to lag too then.
             Err(LossyTryRecvError::Lagged { skipped }) if member.cursor + skipped == self.lead => {
                 assert!(member.cursor < self.published.saturating_sub(self.capacity));
                 Member { cursor: self.lead, lagged: member.lagged + skipped, ..member }
@@ -215,7 +215,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
 
     /// How far the slowest member is behind.
     fn behind(&self) -> u64 {
-        // The lead holds its place too, for whoever comes back to it.
+        // The lead holds its place too, for members that come back to it.
         let cursors = self.members.iter().map(|member| member.cursor);
         self.published - cursors.chain([self.lead]).min().unwrap_or(0)
     }

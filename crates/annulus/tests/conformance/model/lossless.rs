@@ -1,6 +1,6 @@
 //! Every lossless ring: each message is a number of its own, a reader is a cursor, and the ring is full when
-//! the slowest of them is `capacity − headroom` behind. Who awaits is woken as soon as there is a message, or
-//! room.
+//! the slowest of them is `capacity − headroom` behind. A task that awaits is woken as soon as there is a
+//! message, or room.
 
 use std::collections::VecDeque;
 

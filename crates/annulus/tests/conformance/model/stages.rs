@@ -194,7 +194,7 @@ impl Stage {
         let Some(real) = &mut self.real else { return };
         let there = end.saturating_sub(self.cursor);
         let next = |most: usize| (self.cursor..self.cursor + there.min(most as u64)).collect::<Vec<_>>();
-        // Whoever comes back for more has processed what it got before.
+        // A stage that receives again has processed the messages before.
         self.processed = self.cursor;
         match *step {
             Step::TryRecv(_) => match real.try_recv() {

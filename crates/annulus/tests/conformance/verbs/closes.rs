@@ -145,7 +145,7 @@ fn every_verb_gives_messages_after_a_close_back() {
     assert_eq!(events.send(7).unwrap_err().0, 7);
 }
 
-/// Everybody who sleeps in any ring that is attached is woken; what is attached later is closed at once.
+/// Every sleeper of any attached ring is woken; what is attached later is closed at once.
 #[test]
 fn shutdown_wakes_all_sleepers_of_its_rings() {
     without_standing_still(|| {
@@ -179,7 +179,7 @@ fn shutdown_wakes_all_sleepers_of_its_rings() {
         receiver!(queue spmc::channel::<u64>(8));
         receiver!(queue mpmc::channel::<u64>(8));
         receiver!(queue ordered::channel::<u64>(8));
-        // One who sleeps at the gate.
+        // A publisher that sleeps at the gate.
         let (mut publisher, source) = Builder::new(2).lossless::<u64>().unwrap();
         let _subscriber = source.subscribe();
         publisher.publish_batch(&[1, 2]).unwrap();

@@ -64,7 +64,7 @@ fn a_headroom_leaves_a_slot_at_least() {
     assert!(Builder::new(8).headroom(7).mp_lossless::<u64>().is_ok());
 }
 
-/// It would change nothing there, and who asks for it has taken the wrong ring.
+/// It would change nothing there, and a caller that asks for it has taken the wrong ring.
 #[test]
 fn a_lossy_ring_has_no_headroom() {
     for error in [

@@ -1,4 +1,4 @@
-//! Owned values go exactly once, whoever goes last, and whatever panics on the way.
+//! Owned values go exactly once, whichever handle goes last, and whatever panics on the way.
 
 #![allow(clippy::disallowed_types, reason = "what the test counts is none of the library's atomics")]
 
@@ -209,7 +209,7 @@ impl Maker {
         Grumpy { number, panics, _counted: Counted::new(&self.count), _asker: Mutex::new(asker) }
     }
 
-    /// All values are gone, each once, and whoever asked was told.
+    /// All values are gone, each once, and each waiter was told.
     fn assert_all_gone(&self, ring: &str) {
         assert_eq!(self.count.alive(), 0, "{ring}, {:b}", self.mask);
         for asked in &mut *self.asked.lock().unwrap() {

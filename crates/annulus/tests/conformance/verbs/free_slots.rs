@@ -150,8 +150,8 @@ macro_rules! room {
                 }
             }
 
-            /// A publisher that waits in vain is told when the last who could receive goes; those who are
-            /// left decide whether it is.
+            /// A waiting publisher is told when the last subscriber goes; which handles are left decides
+            /// whether that closes the ring.
             #[test]
             fn waiting_publisher_is_told_when_the_last_reader_goes() {
                 let (mut publisher, subscribable) = channel::<u64>(2, 0);

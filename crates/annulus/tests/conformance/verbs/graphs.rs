@@ -30,8 +30,8 @@ const MESSAGES: u64 = if cfg!(miri) {
 /// the ring must order it.
 type Handled = Arc<AtomicU64>;
 
-/// What a stage received and lost; and the stage. Whoever follows one that is gone need not pass over what
-/// that one lost.
+/// What a stage received and lost; and the stage. A stage whose upstream is gone need not pass over what that
+/// one lost.
 type Ended = ((u64, u64), Box<dyn Send>);
 
 /// A stage that hands each message, with its sequence, to a function. What it passes over it reports.

@@ -114,7 +114,8 @@ fn message_after_a_lag_is_in_hand() {
 }
 
 /// A handler, or the function of a pipeline, has one message in hand while it runs, and those behind see none
-/// that is in hand, and all others. An event by value, too: whoever gets the clone has still to work on it.
+/// that is in hand, and all others. An event by value, too: the receiver of the clone has still to work on
+/// it.
 #[test]
 fn message_in_hand_of_a_handler_is_not_processed() {
     const COUNT: u64 = 20;

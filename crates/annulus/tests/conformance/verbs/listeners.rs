@@ -66,7 +66,7 @@ listened_to! {
     mp_events: event::mp_channel(8, || 0), |publisher, number| publisher.send(number).unwrap();
 }
 
-/// Whoever may end the wait wakes who waits: here a task, which is woken for certain.
+/// Each handle that may end the wait wakes the waiter: here a task, which is woken for certain.
 #[cfg(feature = "async")]
 macro_rules! who_waits_is_woken {
     ($($name:ident: $make:expr;)*) => {$(

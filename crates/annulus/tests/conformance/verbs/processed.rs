@@ -189,7 +189,7 @@ fn processed_when_the_closure_returns() {
     });
 }
 
-/// One that received by `try_recv` and then idles holds up who follows it; one that processes by closure does
+/// One that received by `try_recv` and then idles holds up its followers; one that processes by closure does
 /// not.
 #[test]
 fn idle_stage_holds_no_follower_up() {

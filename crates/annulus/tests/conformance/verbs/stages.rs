@@ -1,4 +1,4 @@
-//! Stages: what counts as processed, what opens a stage's gate, and whom it may follow.
+//! Stages: what counts as processed, what opens a stage's gate, and which subscribers it may follow.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
@@ -112,7 +112,7 @@ fn the_slowest_of_several_decides() {
     assert_eq!(last.try_iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
 
-/// What a stage lost it has not processed: who follows it loses the same, and knows.
+/// A stage has not processed messages that it lost: its followers lose the same messages, and count them.
 #[test]
 fn stage_loses_what_its_upstream_lost() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
@@ -134,8 +134,8 @@ fn stage_loses_what_its_upstream_lost() {
     assert_eq!((stage.total_received(), stage.total_lagged(), stage.cursor()), (2, 2, 4));
 }
 
-/// Beside messages that stand: the one before skips them, and who follows must not see them although they are
-/// there.
+/// Messages still stand in the ring: the upstream skips them, and its follower must not see them although
+/// they are there.
 #[test]
 fn stage_skips_standing_messages_its_upstream_lost() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
@@ -256,7 +256,7 @@ fn another_ring_is_refused() {
     assert!(text.starts_with("Subscriber::after: upstream 0 is of another ring"), "{text}");
     catch_unwind(AssertUnwindSafe(|| DependencyBarrier::new(&[&own, &other]))).unwrap_err();
 
-    // Whoever was refused is gone, and holds nobody up.
+    // A refused stage is gone, and holds no publisher up.
     drop(own);
     (0..9).for_each(|number| publisher.try_publish(number).unwrap());
 
@@ -303,7 +303,7 @@ fn a_stage_becomes_one_once() {
     static_assertions::assert_not_impl_any!(Staged<Lossless>: Unstaged);
 }
 
-/// Who loses nothing can't follow who does; a tap can follow both.
+/// A stage that loses nothing can't follow one that does; a tap can follow both.
 #[test]
 fn a_lossless_stage_does_not_follow_a_tap() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
@@ -318,13 +318,13 @@ fn a_lossless_stage_does_not_follow_a_tap() {
     assert_eq!(other_tap.try_recv(), Err(LossyTryRecvError::Empty));
     drop(tap);
     assert_eq!(other_tap.try_iter().collect::<Vec<_>>(), [0, 1]);
-    // Who was refused holds nobody up.
+    // A refused stage holds no publisher up.
     publisher.try_publish(2).unwrap();
 }
 
-/// With many publishers, one that joins while a message is being written begins behind that message; who
-/// follows it and waits for the message must be woken when it is whole, although none of those before will
-/// ever process it.
+/// With many publishers, one that joins while a message is being written begins behind that message; a
+/// follower that waits for the message must be woken when it is whole, although no upstream will ever process
+/// it.
 #[test]
 fn stage_is_woken_by_a_message_before_its_upstream_joined() {
     /// So large that writing one takes longer than falling asleep.

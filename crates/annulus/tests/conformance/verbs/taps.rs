@@ -39,7 +39,7 @@ fn headroom_keeps_messages_for_late_taps() {
     assert_eq!(tap.total_lagged(), 0);
 }
 
-/// A clone of a tap is a tap; a tap is somebody who receives.
+/// A clone of a tap is a tap; a tap counts as a receiver.
 #[test]
 fn a_tap_keeps_the_ring_open() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);

@@ -8,7 +8,7 @@ use annulus::bus::{Bus, TopicError};
 #[cfg(all(feature = "async", feature = "std"))]
 mod amid {
     //! What another thread sees while a topic is being made. A task that waits at the first of two patterns
-    //! is woken by whoever makes the topic, and its waker does what the other thread would do.
+    //! is woken by the thread that makes the topic, and its waker does what the other thread would do.
 
     use std::future::Future;
     use std::pin::pin;
@@ -50,7 +50,8 @@ mod amid {
         result.expect("the first one is told of the topic")
     }
 
-    /// Whoever finds a topic finds it with all that match: a message has come when its `publish` returns.
+    /// A thread that finds a topic finds it with all patterns that match: a message has come when its
+    /// `publish` returns.
     #[test]
     fn a_message_comes_to_all_that_match() {
         let bus = Arc::new(Bus::<u64>::new(8));
@@ -141,8 +142,8 @@ fn a_pattern_is_made_beside_changes() {
     });
 }
 
-/// Whoever is handed a publisher may publish: only its holder closes the topic, and then gives it back. (Loom
-/// `bus` has every order of the two.)
+/// A thread that is handed a publisher may publish: only its holder closes the topic, and then gives it back.
+/// (Loom `bus` has every order of the two.)
 #[test]
 fn a_closed_topic_has_no_publisher() {
     let bus = Bus::<u64>::new(4);

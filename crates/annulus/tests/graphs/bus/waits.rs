@@ -1,5 +1,5 @@
 //! Every way to wait at a subscriber of a pattern, and everything that ends the wait: a topic that is made
-//! meanwhile, a message in a topic that was there, and the end of the bus. Nothing else wakes who waits.
+//! meanwhile, a message in a topic that was there, and the end of the bus. Nothing else wakes the waiter.
 
 use std::sync::mpsc;
 use std::thread;

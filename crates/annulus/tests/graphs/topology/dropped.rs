@@ -84,7 +84,7 @@ fn branches_with_outputs_of_their_own() {
     ends(|stages| stages.then(|x| x).fork_cloned(3, |_, branch| branch.then(|x| x)).build());
 }
 
-/// Whoever has another branch to send to goes on.
+/// A stage that has another branch to send to continues.
 #[test]
 fn one_of_two_outputs() {
     for (builder, waits) in builders() {
@@ -148,7 +148,7 @@ fn an_output_that_is_closed() {
     }
 }
 
-/// A source is dropped with the stage, so whoever sends into it is told.
+/// A source is dropped with the stage, so its senders are told.
 #[test]
 fn a_source_of_any_kind() {
     for (builder, waits) in builders() {

@@ -42,7 +42,7 @@ fn the_results_before_a_panic_go_on() {
     }
 }
 
-/// Whoever sees the end sees the panic.
+/// A thread that sees the end sees the panic.
 #[test]
 fn a_panic_is_noted_before_the_rings_close() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
@@ -70,7 +70,7 @@ fn a_destructor_that_panics_is_noted_before_the_output_closes() {
             }
         }
     }
-    /// Is woken by the close of the output, and tells who has panicked by then.
+    /// Is woken by the close of the output, and tells which stages have panicked by then.
     struct Looks {
         pipeline: Mutex<Option<Pipeline>>,
         tell: Mutex<Sender<Vec<String>>>,

@@ -116,7 +116,7 @@ fn run(parts: &[Part], shape: Shape, fault: Option<Fault>, ending: Ending) -> Ru
     let is_healthy = pipeline.is_healthy();
     assert!(pipeline.statistics().edges.iter().all(|edge| edge.lost == 0), "there is room");
     let ended = pipeline.join();
-    // Whoever sees the end of the outputs sees the panic in front of it, but others may panic later.
+    // A thread that sees the end of the outputs sees the panic in front of it, but others may panic later.
     assert!(is_healthy || ended.is_err());
     Run { out, sent, ended }
 }

@@ -22,7 +22,7 @@ fn a_join_gives_the_pipeline_back_when_the_time_is_over() {
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [2]);
 }
 
-/// It waits for what a stage is doing, and tells who panicked.
+/// It waits for what a stage is doing, and tells which stage panicked.
 #[test]
 fn a_join_in_time_tells_of_a_panic() {
     let (go_on, gate) = channel::<()>();

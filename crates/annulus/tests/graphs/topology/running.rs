@@ -6,7 +6,7 @@ use annulus::topology::{Free, Pipeline, Stages};
 
 use crate::support::never_drop;
 
-/// A door with a number. Whoever has a higher number waits before it.
+/// A door with a number. A thread with a higher number waits before it.
 #[derive(Clone, Default)]
 struct Door(Arc<(Mutex<u64>, Condvar)>);
 

@@ -1,4 +1,4 @@
-//! Timeouts of both sides, and who is woken by what.
+//! Timeouts of both sides, and what wakes each side.
 
 use std::thread;
 use std::time::{Duration, Instant};

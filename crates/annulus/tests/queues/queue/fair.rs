@@ -27,7 +27,7 @@ pub(crate) type Dice<'a> = &'a mut dyn FnMut(u64) -> u64;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sent {
-    /// Who sent it.
+    /// The producer that sent it.
     producer: usize,
     /// How many messages lay before it in its ring.
     before: usize,
@@ -233,7 +233,7 @@ pub(crate) struct Plot {
     pub(crate) passing: usize,
     /// Whether they stay until that many others have come.
     pub(crate) staying: bool,
-    /// Receives between two changes of whoever is busy, at most.
+    /// Receives between two changes of the busy producers, at most.
     pub(crate) round: u64,
     /// So many others send a message at such a change, at most.
     pub(crate) burst: u64,
@@ -358,7 +358,7 @@ pub(crate) fn play<K: Many>(verb: &Verb<K>, plot: Plot, dice: Dice<'_>, messages
             // The first one goes on, whatever the others do.
             let who = throw(2 * plot.consumers).saturating_sub(plot.consumers);
             world.receive(&mut consumers[who], who, &mut taken);
-            // Whoever is busy goes on to be.
+            // A busy producer stays busy.
             for message in taken.drain(..) {
                 if is_busy.get(message.producer) == Some(&true) {
                     world.fill(message.producer);

@@ -207,7 +207,7 @@ fn one_bound_for_all_senders() {
     }
 }
 
-/// Whoever looks, the length is never above the capacity.
+/// For any observer, the length is never above the capacity.
 #[test]
 fn no_observer_sees_too_many() {
     const CAPACITY: usize = 4;

@@ -1,4 +1,4 @@
-//! The ordered queue: a message, or a batch, wakes as many as it has something for, whoever sleeps.
+//! The ordered queue: a message, or a batch, wakes as many sleepers as it has something for, whichever sleep.
 
 use std::thread;
 use std::time::Duration;

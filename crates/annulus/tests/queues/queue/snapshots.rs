@@ -31,8 +31,8 @@ fn a_snapshot_counts_for_each_producer() {
     assert_eq!(consumer.rings(), 2);
 }
 
-/// A producer that left is in the snapshot as long as its messages are; who has its ring next has received
-/// none of them.
+/// A producer that left is in the snapshot as long as its messages are; the next producer of its ring has
+/// received none of them.
 #[test]
 fn snapshot_shows_messages_of_a_producer_that_left() {
     let (mut first, mut consumer) = mpsc::channel(8);

@@ -129,7 +129,7 @@ fn every_verb_beside_every_other_of_many() {
     }
 }
 
-/// Whoever looks, the length is never above the capacity.
+/// For any observer, the length is never above the capacity.
 #[test]
 fn no_observer_sees_too_many() {
     let (mut producer, mut consumer) = mpsc::channel(4);

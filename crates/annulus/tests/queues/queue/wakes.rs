@@ -169,7 +169,7 @@ fn one_slot_wakes_one() {
 }
 
 /// As many messages as there are consumers that receive one each and go: each of them gets one, however they
-/// are sent and whoever sleeps then.
+/// are sent and whichever consumers sleep then.
 fn a_message_for_each<Q: Queue>() {
     let rounds = if cfg!(miri) { 3 } else { 3_000 };
     without_standing_still(move || {

@@ -366,7 +366,7 @@ fn publishers_are_killed_and_come_back() {
         }
         killer.join().unwrap();
         assert_eq!(subscriber.publisher(), Some(PeerState::Dead));
-        // Whoever looks now finds the same end: nothing that was published is left unread.
+        // A later look finds the same end: nothing that was published is left unread.
         let mut late = ring.subscribable().subscribe_from_oldest();
         while late.recv().is_ok() {}
         assert_eq!(next - first, late.cursor());

@@ -112,7 +112,7 @@ fn half_written_message_of_a_lossy_ring_is_not_received() {
     assert_eq!(timed_ones.collect::<Vec<_>>(), left);
     assert_eq!(timed.recv_timeout(long).unwrap_err(), RecvTimeoutError::Closed);
 
-    // Whoever comes after the death finds the same.
+    // A subscriber that comes after the death finds the same.
     let mut late = ring.subscribable().subscribe_from_oldest();
     assert_eq!(late.latest().as_ref().map(is_whole), Some(begun - 1));
     assert_eq!((late.cursor(), rest(&mut late)), (begun, vec![]));

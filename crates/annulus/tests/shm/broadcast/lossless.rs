@@ -1,4 +1,5 @@
-//! Lossless rings between processes: the publisher waits for whoever has a seat, and for nobody who is dead.
+//! Lossless rings between processes: the publisher waits for each subscriber that has a seat, and for no dead
+//! one.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -58,7 +59,7 @@ fn seats_are_as_many_as_there_are() {
     let second = ring.subscribe_from_oldest().unwrap();
     assert_eq!(ring.subscribe().unwrap_err(), NoSeat);
     assert!(NoSeat.to_string().contains("all seats"));
-    // Who has no seat can still look on.
+    // A subscriber without a seat can still receive as a tap.
     let mut tap = ring.subscribe_lossy();
     (0..8).for_each(|number| publisher.publish(number).unwrap());
     assert!(publisher.try_publish(8).is_err());
@@ -337,7 +338,7 @@ fn impossible_rings_are_refused() {
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossy, wanted: ShmKind::Lossless }));
 }
 
-/// The headroom is the same on both sides: who joins at the oldest is promised no more than what others have.
+/// The headroom is the same on both sides: a joiner at the oldest is promised no more than what others have.
 #[test]
 fn headroom() {
     let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(14).headroom(10), 2).unwrap();

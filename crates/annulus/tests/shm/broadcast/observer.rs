@@ -1,4 +1,4 @@
-//! What somebody sees who only looks: how far the publisher is, and who is behind.
+//! What an observer sees: how far the publisher is, and which subscribers are behind.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -162,7 +162,7 @@ fn payloads_of_any_size() {
     of::<4096>();
 }
 
-/// Whoever comes late finds what is in the ring, and what was lost is counted.
+/// A late subscriber finds what is in the ring, and what was lost is counted.
 #[test]
 fn late_subscriber_finds_the_rest_and_counts_the_loss() {
     let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();

@@ -53,7 +53,7 @@ fn a_publisher_that_is_killed() {
             subscriber.cursor() - first,
             "all are received or counted"
         );
-        // Whoever comes now finds what is left, and the same end.
+        // A subscriber that comes now finds what is left, and the same end.
         let mut late = ring.subscribable().subscribe_from_oldest();
         let mut left = Vec::new();
         while let Ok(message) = late.recv() {
@@ -179,7 +179,7 @@ fn a_subscriber_that_is_killed() {
     assert_eq!(other.total_lagged(), 0);
 }
 
-/// A publisher that is stopped is alive: who waits for it waits, and goes on with it.
+/// A publisher that is stopped is alive: its subscribers wait until it is continued.
 #[test]
 fn a_publisher_that_is_stopped() {
     let child = Child::new("publish 64");

@@ -192,8 +192,8 @@ fn stopped_publisher_holds_up_no_other() {
     }
 }
 
-/// Of a batch of four, some are there when its publisher dies. The others are lost, for who polls and who
-/// sleeps, and their slots are used in the next lap.
+/// Of a batch of four, some are there when its publisher dies. The others are lost, for subscribers that poll
+/// and that sleep, and their slots are used in the next lap.
 #[test]
 fn a_batch_of_the_dead() {
     for (there, step) in (0..4).flat_map(|there| Step::ALL.map(|step| (there, step))) {
@@ -341,8 +341,8 @@ fn a_close_beside_the_dead() {
     }
 }
 
-/// A publisher dies after it has closed the ring, and before it has said where that ends. Who publishes or
-/// leaves says so.
+/// A publisher dies after it has closed the ring, and before it has said where that ends. The next publisher
+/// that publishes or leaves says so.
 #[test]
 fn a_close_that_is_not_finished() {
     for leaves in [true, false] {

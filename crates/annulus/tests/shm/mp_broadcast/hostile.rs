@@ -68,8 +68,8 @@ proptest! {
     }
 }
 
-/// Numbers of the header that agree with each other, and are of no such ring: whoever joins and whoever
-/// accepts gets an error with the number.
+/// Numbers of the header that agree with each other, and are of no such ring: both a join and an accept
+/// return an error with the number.
 #[test]
 fn headers_that_cant_be() {
     let (_own, _, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();

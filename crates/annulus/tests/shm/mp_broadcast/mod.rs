@@ -28,7 +28,7 @@ use annulus::shm::mp_broadcast::{self, Builder, Publisher};
 use annulus::shm::{Invitation, recv_fd};
 use bytemuck::Pod;
 
-/// Who has published it and its number, and what follows from these.
+/// Its publisher and its number, and what follows from these.
 pub(crate) type Payload = [u64; 5];
 
 pub(crate) fn payload(sender: u64, number: u64) -> Payload {

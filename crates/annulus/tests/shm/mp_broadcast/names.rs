@@ -1,4 +1,4 @@
-//! Rings of several publishers by name: who comes first, who comes back, and what is refused.
+//! Rings of several publishers by name: the first publisher, publishers that come back, and what is refused.
 
 use std::thread;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn a_ring_is_found_by_its_name() {
     assert!(matches!(error, FindError::Name(NameError::NotFound { .. })), "{error}");
 }
 
-/// Whoever comes first makes the ring, and has its name; the others join that one.
+/// The first process makes the ring, and has its name; the others join it.
 #[test]
 fn the_first_makes_it_and_others_join() {
     let (_scratch, directory) = directory();
@@ -54,7 +54,7 @@ fn the_first_makes_it_and_others_join() {
         .collect();
     let mut all: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     assert_eq!(all.iter().filter(|(_, name)| name.is_some()).count(), 1);
-    // Whoever has the name comes first, and stays to the end.
+    // The process with the name comes first, and stays to the end.
     all.sort_by_key(|(_, name)| name.is_none());
     let mut places: Vec<_> = all.iter().map(|(publisher, _)| publisher.place()).collect();
     places.sort_unstable();
@@ -130,7 +130,7 @@ fn a_subscriber_follows_them() {
     let (mut second, no_name) = ring(8, 2).publish_in::<u64>(&directory, "a").unwrap();
     second.publish(2);
     assert_eq!((no_name.is_none(), all(&mut subscriber)), (true, vec![Received::Message(2)]));
-    // The name is taken back: who publishes is received until it goes.
+    // The name is taken back: a publisher is received until it goes.
     drop(name);
     second.publish(3);
     assert_eq!(all(&mut subscriber), [Received::Message(3)]);

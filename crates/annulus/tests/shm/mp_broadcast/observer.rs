@@ -1,4 +1,4 @@
-//! What somebody sees who only looks: how far the publishers are, and whether one is there.
+//! What an observer sees: how far the publishers are, and whether one is there.
 
 use annulus::broadcast::Builder as Ring;
 use annulus::shm::mp_broadcast::{Builder, WhenNoPublisher};

@@ -1,4 +1,4 @@
-//! Publishers of one process: who joins, who leaves, and the end.
+//! Publishers of one process: joins, leaves, and the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;

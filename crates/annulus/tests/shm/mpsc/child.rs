@@ -90,7 +90,7 @@ fn join(invitation: &Invitation) -> Producer<Payload> {
     }
 }
 
-/// Says of each message who has sent it and its number, so that its killer knows.
+/// Prints the producer and the number of each message, so that the test that kills it knows.
 fn receive(mut consumer: Consumer<Payload>, strategy: WaitStrategy, mut socket: UnixStream) {
     while let Ok(message) = consumer.recv_by(strategy) {
         check(&message);

@@ -21,7 +21,7 @@ use annulus::shm::{Invitation, WhenConsumerDies};
 /// Sleeps at once.
 const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
 
-/// Who has sent it, its number, and what follows from both.
+/// Its producer, its number, and what follows from both.
 pub(crate) type Payload = [u64; 5];
 
 pub(crate) fn payload(sender: u64, number: u64) -> Payload {

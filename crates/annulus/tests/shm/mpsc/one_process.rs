@@ -43,8 +43,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Whoever joins, sends and leaves in whatever order: each message comes once, those of one producer in
-    /// order, and the numbers are right after each step.
+    /// Producers join, send and leave in any order: each message comes once, each producer's in order, and
+    /// the numbers are right after each step.
     #[test]
     fn nothing_is_lost_or_doubled(
         slots in 1..9usize,

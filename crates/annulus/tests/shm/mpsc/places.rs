@@ -1,4 +1,4 @@
-//! Who comes and goes: places, producers that leave, closes. All mappings are in one process.
+//! Joins and leaves: places, producers that leave, closes. All mappings are in one process.
 
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::mpsc::{
     BLOCK, Payload, Received, ending, joined, payload, queue, receive_all, until_taken, waiting,
 };
 
-/// A place that is free is taken by the next one, who sends behind the messages that are there.
+/// A free place is taken by the next producer, which sends behind the messages that are there.
 #[test]
 fn a_place_goes_to_the_next_with_its_messages() {
     let (mut consumer, places, invitation) = queue(4, 1).build::<u64>().unwrap();
@@ -69,7 +69,7 @@ fn all_producers_leave() {
     assert!(consumer.is_closed());
 }
 
-/// Whoever closes the queue closes it for all, and wakes them.
+/// Any process that closes the queue closes it for all, and wakes them.
 #[test]
 fn a_close_is_seen_by_all() {
     for closer in 0..2 {

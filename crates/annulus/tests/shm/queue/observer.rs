@@ -1,4 +1,4 @@
-//! What somebody sees who only looks at a queue: what waits in it, and who is there.
+//! What an observer sees of a queue: the messages that wait in it, and which processes are there.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -184,7 +184,7 @@ fn this_process() {
                     Err(error) => format!("error: {error}"),
                 }
             }
-            // Rings of both kinds of memory, and who joins them.
+            // Rings of both kinds of memory, and joins to them.
             "lossy" => {
                 let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
                 published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());

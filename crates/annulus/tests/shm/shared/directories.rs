@@ -78,7 +78,7 @@ fn files_have_their_mode_under_any_mask() {
     }
 }
 
-/// Each of those who make a directory at once has the one that stays, with its mode.
+/// Each process that makes the directory at the same time has the one that stays, with its mode.
 #[test]
 fn a_directory_that_many_make_is_one() {
     for _ in 0..20 {

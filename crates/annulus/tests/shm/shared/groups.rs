@@ -60,7 +60,7 @@ fn threads_are(child: &mut Child, count: u32) {
     }
 }
 
-/// Whoever is alone has no thread for it, and a thread ends with its name.
+/// A directory of one user has no thread for it, and a thread ends with its name.
 #[test]
 fn threads_end_with_their_names() {
     let scratch = Scratch::new();
@@ -165,7 +165,7 @@ fn users_of_a_group_share_rings() {
         assert_eq!(status.mode() & 0o777, if name.starts_with('.') { 0o660 } else { 0o640 }, "{name}");
     }
 
-    // Whoever is not of the group can't look into the directory.
+    // A user that is not of the group can't look into the directory.
     let mut third = Child::of_group(USERS[2], OTHERS, &path).unwrap();
     third.tell("read text");
     assert_eq!(third.answer(), None);
@@ -173,8 +173,8 @@ fn users_of_a_group_share_rings() {
     assert_eq!(files(&path), [] as [&str; 0]);
 }
 
-/// A group that is not the first one of its users: the files belong to that of the directory all the same,
-/// where the user is in both groups. (Here: root, to whom no group is closed.)
+/// A group that is not the first one of its users: the files still belong to the directory's group, where the
+/// user is in both groups. (Here: root, to whom no group is closed.)
 #[test]
 fn files_belong_to_the_group_of_the_directory() {
     let Some((_scratch, path, [mut one, _])) = group(0o770) else { return };
@@ -234,7 +234,7 @@ fn one_that_is_stopped_does_not_answer() {
     assert_eq!(other.ask("read a"), "a");
 }
 
-/// Whoever may write there can make a file that speaks of any process. It is not believed.
+/// A user that may write there can make a file that names any process. It is not believed.
 #[test]
 fn a_file_of_another_user_opens_no_descriptor_of_a_third() {
     let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };

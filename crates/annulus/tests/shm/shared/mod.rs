@@ -79,7 +79,7 @@ fn memory(text: &str) -> fs::File {
     file
 }
 
-/// What such a file says, to whoever has a descriptor.
+/// What such a file says, read through a descriptor.
 fn text(fd: impl Into<fs::File>) -> String {
     use std::io::{Read, Seek};
 

@@ -262,8 +262,8 @@ fn debug_output_names_each_type() {
     assert_eq!(states, [" alive", "closed", "  dead"]);
 }
 
-/// A process that has an invitation to a ring, and has not made it, gives it a name: who finds that joins
-/// the same ring, with its seats.
+/// A process that has an invitation to a ring, and has not made it, gives it a name: a process that finds the
+/// name joins the same ring, with its seats.
 #[test]
 fn name_of_anothers_ring_leads_to_all_of_it() {
     let (_scratch, directory) = directory();

@@ -1,4 +1,4 @@
-//! Whoever comes first waits for the other.
+//! The first of the two waits for the other.
 
 use annulus::shm::{Directory, Fingerprint, NameError};
 use std::fs;

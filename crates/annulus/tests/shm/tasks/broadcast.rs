@@ -136,7 +136,7 @@ fn wakes_a_notifier(role: &str) {
     assert_eq!(notifier.get_mut().recv(), Err(RecvError));
 }
 
-/// At the gate: a receive of another process wakes the task, and so does the death of whoever is slow.
+/// At the gate: a receive of another process wakes the task, and so does the death of the slow one.
 #[test]
 fn room_wakes_a_publisher() {
     let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(2), 2).unwrap();

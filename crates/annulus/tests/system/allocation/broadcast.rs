@@ -68,7 +68,7 @@ fn subscribers_that_come_and_go_allocate_nothing() {
     drop((publisher, events));
 }
 
-/// Cells are kept for those who come next, and there are no more of them than subscribers at one time: they
+/// Cells are kept for the next subscribers, and there are no more of them than subscribers at one time: they
 /// come in families of eight.
 #[test]
 fn the_most_subscribers_at_one_time_decide() {

@@ -42,7 +42,7 @@ fn queues_of_one_consumer_allocate_nothing() {
     });
 }
 
-/// Whoever joined has paid for all that its consumer needs to know of it.
+/// The join has allocated all that the consumer needs to know of the producer.
 #[test]
 fn a_receive_allocates_nothing_however_many_producers_there_are() {
     let (producer, mut consumer) = annulus::mpsc::channel::<u64>(4);
@@ -80,7 +80,7 @@ fn comers_leave_nothing<K: Joinable>() {
                 consumer
             })
         });
-        // A ring for whoever comes.
+        // A ring for the next producer.
         drop(first.clone());
         let before = bytes();
         for number in 0..COMERS {

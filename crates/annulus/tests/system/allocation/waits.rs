@@ -1,4 +1,4 @@
-//! Who waits: the first wait that sleeps needs memory, and those that follow do not.
+//! Waits: the first wait that sleeps needs memory, and later ones do not.
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Memory that processes share: each option of each kind of ring, for its creator and for whoever joins.
+//! Memory that processes share: each option of each kind of ring, for its creator and for processes that
+//! join.
 
 use std::error::Error;
 use std::fs;
@@ -288,7 +289,7 @@ fn transparent_pages_that_are_on() {
             let parts = all_parts();
             let part = parts.iter().find(|part| part.is_locked()).unwrap();
             assert_eq!((part.transparent, part.resident), (part.bytes, part.bytes), "{}", made.name);
-            // So has whoever joins, at an address of its own.
+            // So has a process that joins, at another address.
             let (_, part) = made.joined().unwrap();
             assert_eq!(part.transparent, part.bytes, "{}", made.name);
         }

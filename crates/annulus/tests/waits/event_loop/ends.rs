@@ -145,7 +145,7 @@ fn handler_panic_is_returned_and_closes_the_ring() {
     });
 }
 
-/// Whoever learns that the receiver is gone sees why.
+/// A sender that learns that the receiver is gone can see why.
 #[test]
 fn panic_is_visible_once_the_receiver_is_gone() {
     for_each(4, |ring| {
@@ -307,8 +307,8 @@ impl Drop for Tells {
     }
 }
 
-/// Nobody joins the thread, so nobody takes its context, or what its panic says: a destructor of either that
-/// panics ends neither the process nor whoever has the handle.
+/// The thread is not joined, so its context, or its panic's payload, is dropped there: a destructor of either
+/// that panics ends neither the process nor the thread that has the handle.
 #[test]
 fn panic_of_a_destructor_behind_a_loop_ends_no_other_thread() {
     for (is_context, is_over, is_detached) in (0..8).map(|bits| (bits & 1 == 0, bits & 2 == 0, bits & 4 == 0))

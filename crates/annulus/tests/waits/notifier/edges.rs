@@ -150,7 +150,7 @@ fn a_wake_up_goes_on() {
     }
 }
 
-/// Who finds nothing has used its wake-up.
+/// A receiver that finds nothing has used its wake-up.
 #[test]
 fn a_wake_up_that_was_used_does_not_go_on() {
     let (mut producer, consumer) = spmc::channel(4);

@@ -139,7 +139,7 @@ macro_rules! processes {
     }};
 }
 
-/// The number of an event, which is in memory of its own: who reads it too early or too late is found out.
+/// The number of an event, which is in memory of its own: a read that is too early or too late is found out.
 #[derive(Clone, Default)]
 struct Boxed(Box<u64>);
 

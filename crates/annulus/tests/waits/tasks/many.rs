@@ -19,7 +19,7 @@ fn time(what: &str, count: usize, work: impl FnOnce()) {
     assert!(each < Duration::from_secs(60));
 }
 
-/// They are woken in turn, one for each message; those who go pass nothing on; and the rest learns of the
+/// They are woken in turn, one for each message; tasks that go pass nothing on; and the rest learns of the
 /// end.
 #[test]
 fn each_message_wakes_one_of_many() {
@@ -53,7 +53,7 @@ fn each_message_wakes_one_of_many() {
     assert_eq!(count.alive(), 0);
 }
 
-/// After a peak, who waits pays for those who wait now.
+/// After a peak, a wait costs only as much as the present number of waiters.
 #[test]
 fn a_wait_after_a_peak_is_as_before() {
     let (sender, receiver) = ordered::channel(4);

@@ -14,7 +14,7 @@ use super::poll_some;
 use crate::support::tasks::{Counting, block_on_until};
 use crate::support::{Pauses, spawn, without_standing_still};
 
-/// Who is woken for a message and dropped passes its wake-up on to a task.
+/// A waiter that is woken for a message and dropped passes its wake-up on to a task.
 #[test]
 fn a_wake_up_goes_on_to_a_task() {
     let (mut producer, mut first) = spmc::channel(4);
@@ -36,7 +36,7 @@ fn a_wake_up_goes_on_to_a_task() {
     assert_eq!(counts[1].poll(&mut second), Poll::Ready(Ok(7)));
     drop(second);
     assert_eq!(wakes(), [1, 1, 0], "it was used");
-    // Who was not woken passes nothing on.
+    // A waiter that was not woken passes nothing on.
     drop(third);
     assert_eq!(wakes(), [1, 1, 0]);
     assert!(counts.iter().all(|count| count.alive() == 0));

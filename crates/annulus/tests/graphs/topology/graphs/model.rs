@@ -5,7 +5,7 @@ use super::parts::{Fault, Part, fold, mix};
 /// The same graph, of a vector.
 ///
 /// At the stage that panics, a message at which it panics is `None`. What was before comes out; what is
-/// behind does not. But where it depends on who is faster what comes before, there are two bounds.
+/// behind does not. Where the order depends on which thread is faster, there are two bounds.
 pub(super) struct Model {
     next: usize,
     fault: Option<Fault>,

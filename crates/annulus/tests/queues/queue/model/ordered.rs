@@ -15,7 +15,7 @@ use super::step::{Step, Turn};
 #[cfg(feature = "async")]
 use super::tasks::Tasks;
 
-/// What several senders and receivers do on one thread: whoever sends and whoever asks, messages come in one
+/// What several senders and receivers do on one thread: whichever handle sends or asks, messages come in one
 /// order, and there are no more than slots.
 #[allow(clippy::too_many_lines, reason = "one arm for each verb")]
 pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = Turn>) {

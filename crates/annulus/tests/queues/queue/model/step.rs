@@ -2,7 +2,7 @@
 
 use crate::support::polled::Patience;
 
-/// A step, and who takes it: a number, modulo how many there are.
+/// A step, and the handle that takes it: a number, modulo how many there are.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     pub(crate) who: usize,
