@@ -110,16 +110,25 @@
 //!
 //! # Features
 //!
-//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines, `affinity`, and on Linux
-//!   `EventNotifier`. Without it the crate needs `alloc` and 64-bit atomics only, and blocking calls spin.
+//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines, and on Linux `EventNotifier`. Without it
+//!   the crate needs `alloc` and 64-bit atomics only, and blocking calls spin.
+//! - `full`: all of those below but `shm`.
+//! - `affinity`: CPUs, and threads pinned to them (module `affinity`).
+//! - `bus`: broadcast rings by name, within one process (module `bus`).
+//! - `pipeline`: threads that run functions between rings (`topology::Pipeline`, `EventLoop`).
 //! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
 //! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
 //!   or without. See [`guide::waiting`]. It adds the dependency `futures-core`.
 //! - `numa`: memory of a ring on a NUMA node of one's choice, on Linux: see `memory`.
 //! - `shm`: rings between processes, on Linux (module `shm`). Elsewhere it does not compile.
+//! - `schema`: reads and compares schemas of messages, and checks bytes by them (module `schema`).
 //! - `metrics`: exports the numbers of rings by the facade of that name (module `metrics`). It adds the
 //!   dependency `metrics`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(all(feature = "affinity", feature = "bus", feature = "pipeline", feature = "schema")),
+    allow(dead_code, unused_imports, reason = "what only one of these uses, anywhere in the crate")
+)]
 #![no_std]
 
 extern crate alloc;
@@ -145,17 +154,19 @@ compile_error!(
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+#[cfg(feature = "affinity")]
+#[cfg_attr(docsrs, doc(cfg(feature = "affinity")))]
 pub mod affinity;
 mod base;
 pub mod broadcast;
+#[cfg(feature = "bus")]
+#[cfg_attr(docsrs, doc(cfg(feature = "bus")))]
 pub mod bus;
 mod close;
 mod error;
 pub mod event;
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+#[cfg(feature = "pipeline")]
+#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
 pub mod event_loop;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/hang.rs"]
@@ -188,8 +199,8 @@ mod short_lived_rings;
 mod sleeping;
 mod stats;
 mod sync;
-#[cfg(all(feature = "std", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+#[cfg(all(feature = "pipeline", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
 pub mod topology;
 mod transmit;
 mod unavailable_verbs;
@@ -202,6 +213,8 @@ pub mod watch;
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 pub use annulus_derive::Message;
+#[cfg(feature = "bus")]
+#[cfg_attr(docsrs, doc(cfg(feature = "bus")))]
 pub use bus::{Bus, TypedBus};
 pub use close::{Closer, Shutdown};
 pub use error::{
@@ -210,8 +223,8 @@ pub use error::{
 };
 #[cfg(feature = "std")]
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+#[cfg(feature = "pipeline")]
+#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
 pub use event_loop::EventLoop;
 pub use message::{Message, Text, TextTooLong, schema};
 #[cfg(all(target_os = "linux", feature = "std"))]

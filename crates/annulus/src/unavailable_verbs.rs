@@ -5,13 +5,14 @@
 //! method this one would hide.
 
 use alloc::vec::Vec;
+#[cfg(all(feature = "bus", not(feature = "async")))]
+use {crate::bus::MatchingSubscriber, alloc::sync::Arc};
 #[cfg(not(feature = "async"))]
 use {
-    crate::bus::MatchingSubscriber,
     crate::error::{LossyRecvError, PublishError, SendError},
     crate::queue::{AnyKind, InPlace},
     crate::{Message, oneshot, queue},
-    alloc::{boxed::Box, sync::Arc},
+    alloc::boxed::Box,
     core::future::Pending,
 };
 
@@ -155,12 +156,6 @@ verbs! {
         stream(&mut self) -> !;
         into_stream(self) -> !;
     }
-    impl<{T: Message}> MatchingSubscriber<T> {
-        recv_async(&mut self) -> Pending<Result<(Arc<str>, T), RecvError>>;
-        recv_batch_async(&mut self, _: &mut [(Arc<str>, T)]) -> Pending<Result<usize, RecvError>>;
-        stream(&mut self) -> !;
-        into_stream(self) -> !;
-    }
     impl<{T: Send}> oneshot::Receiver<T> {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
     }
@@ -180,10 +175,26 @@ verbs! {
     impl<{T: Send + Sync}> crate::watch::Sender<T> {
         closed_async(&self) -> Pending<()>;
     }
-    impl<{T: Send + 'static}> crate::topology::Input<T> {
-        publish_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
-    }
     impl<> crate::Shutdown {
         wait_async(&self) -> Pending<()>;
+    }
+}
+
+#[cfg(all(feature = "bus", not(feature = "async")))]
+verbs! {
+    need HasTasks:
+    impl<{T: Message}> MatchingSubscriber<T> {
+        recv_async(&mut self) -> Pending<Result<(Arc<str>, T), RecvError>>;
+        recv_batch_async(&mut self, _: &mut [(Arc<str>, T)]) -> Pending<Result<usize, RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+}
+
+#[cfg(all(feature = "pipeline", not(feature = "async")))]
+verbs! {
+    need HasTasks:
+    impl<{T: Send + 'static}> crate::topology::Input<T> {
+        publish_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
     }
 }

@@ -45,6 +45,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use crate::broadcast::{
     self, DependencyBarrier, Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup,
 };
+#[cfg(feature = "bus")]
 use crate::bus::{Bus, MatchingSubscriber, TopicBuilder, TopicPublisher, TopicRing, TypedBus};
 use crate::event::{self, EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
 use crate::message::Message;
@@ -87,11 +88,6 @@ whole_after_a_panic! {
     [T: Send] ordered::Receiver<T>;
     [T: Send] crate::oneshot::Sender<T>;
     [T: Send] crate::oneshot::Receiver<T>;
-    [T, K: TopicRing] Bus<T, K>;
-    [K: TopicRing] TypedBus<K>;
-    [T, K: TopicRing] TopicBuilder<'_, T, K>;
-    [T: Message, K: TopicRing] TopicPublisher<T, K>;
-    [T: Message] MatchingSubscriber<T>;
     [] BufferPool;
     [] Buffer;
     [] Closer;
@@ -113,13 +109,19 @@ whole_after_a_panic! {
     [R: Handle] crate::Iter<R>;
 }
 
+#[cfg(feature = "bus")]
+whole_after_a_panic! {
+    [T, K: TopicRing] Bus<T, K>;
+    [K: TopicRing] TypedBus<K>;
+    [T, K: TopicRing] TopicBuilder<'_, T, K>;
+    [T: Message, K: TopicRing] TopicPublisher<T, K>;
+    [T: Message] MatchingSubscriber<T>;
+}
+
 #[cfg(feature = "std")]
 whole_after_a_panic! {
     [T: Send + Sync] crate::watch::Sender<T>, where T;
     [T: Send + Sync] crate::watch::Receiver<T>, where T;
-    [C] crate::event_loop::EventLoop<C>;
-    [R, C] crate::event_loop::Builder<R, C>, where R;
-    [R, C, H] crate::event_loop::SpawnError<R, C, H>, where R;
     [] crate::Select<'_>;
 }
 
@@ -133,7 +135,14 @@ whole_after_a_panic! {
     [R: crate::Waitable] crate::EventNotifier<R>, where R;
 }
 
-#[cfg(all(feature = "std", not(annulus_loom)))]
+#[cfg(feature = "pipeline")]
+whole_after_a_panic! {
+    [C] crate::event_loop::EventLoop<C>;
+    [R, C] crate::event_loop::Builder<R, C>, where R;
+    [R, C, H] crate::event_loop::SpawnError<R, C, H>, where R;
+}
+
+#[cfg(all(feature = "pipeline", not(annulus_loom)))]
 whole_after_a_panic! {
     [T: Send] crate::topology::Input<T>;
     [T, K] crate::topology::Stages<T, K>;

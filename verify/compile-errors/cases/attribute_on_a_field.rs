@@ -35,7 +35,7 @@ struct Names {
 }
 
 #[derive(Clone, Copy, annulus::Message)]
-struct Seeded bugs {
+struct Twins {
     price: f64,
     #[message(name = "price")]
     ask: f64,

@@ -78,7 +78,7 @@ fn compile(cases: &[Case]) -> (BTreeMap<String, Vec<Value>>, BTreeSet<String>) {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases");
     fs::create_dir_all(&package).unwrap();
     let mut manifest = format!(
-        "[workspace]\n[package]\nname = 'cases'\nedition = '2024'\n[dependencies]\nannulus = {{ path = '{}', features = ['derive', 'shm'] }}\n",
+        "[workspace]\n[package]\nname = 'cases'\nedition = '2024'\n[dependencies]\nannulus = {{ path = '{}', features = ['bus', 'derive', 'pipeline', 'shm'] }}\n",
         root.join("crates/annulus").display()
     );
     for Case { name, file, .. } in cases {

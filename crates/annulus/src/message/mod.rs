@@ -236,6 +236,7 @@ pub trait Message: Copy + Send + 'static {
     unsafe fn decode(wire: *const Self::Wire) -> Self;
 }
 
+#[cfg(feature = "schema")]
 impl schema::Fingerprint {
     /// Of a type's schema.
     #[must_use]

@@ -10,8 +10,8 @@ use std::string::String;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
-use rustix::process::{Resource, getrlimit};
 
+pub(crate) use super::linux::{lock_limit, page_bytes};
 use crate::sync::seeded;
 
 /// Private pages, zero at first, between two pages that no code may touch.
@@ -223,11 +223,6 @@ fn raw(error: Errno) -> Code {
     error.raw_os_error()
 }
 
-/// The usual size of a page.
-pub(crate) fn page_bytes() -> usize {
-    rustix::param::page_size()
-}
-
 /// What `smaps` says of the pages from `start` to `end`; `None` where it has none of them.
 fn seen(smaps: &str, start: usize, end: usize) -> Option<Seen> {
     let mut seen = Seen { page_bytes: usize::MAX, ..Seen::default() };
@@ -271,11 +266,6 @@ fn range(line: &str) -> Option<(usize, usize)> {
     let (from, rest) = line.split_once('-')?;
     let (to, _) = rest.split_once(' ')?;
     Some((usize::from_str_radix(from, 16).ok()?, usize::from_str_radix(to, 16).ok()?))
-}
-
-/// How many bytes the calling process may lock; `None` is any number.
-pub(crate) fn lock_limit() -> Option<u64> {
-    getrlimit(Resource::Memlock).current
 }
 
 /// The size of reserved pages where no size is named.

@@ -1,11 +1,11 @@
 //! What the operating system is asked for, except to wait (`wait/park.rs`).
 
-#[cfg(all(feature = "std", any(target_os = "linux", target_os = "freebsd")))]
+#[cfg(all(feature = "affinity", any(target_os = "linux", target_os = "freebsd")))]
 pub(crate) mod affinity;
-#[cfg(all(feature = "std", windows))]
+#[cfg(all(feature = "affinity", windows))]
 #[path = "affinity_windows.rs"]
 pub(crate) mod affinity;
-#[cfg(all(feature = "std", not(any(target_os = "linux", target_os = "freebsd", windows))))]
+#[cfg(all(feature = "affinity", not(any(target_os = "linux", target_os = "freebsd", windows))))]
 #[path = "affinity_none.rs"]
 pub(crate) mod affinity;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
@@ -19,6 +19,9 @@ pub(crate) mod event_fd;
 pub(crate) mod folder;
 #[cfg(feature = "std")]
 pub(crate) mod helper_thread;
+#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom)))]
+#[cfg_attr(miri, allow(dead_code, reason = "Miri has no futex of such kinds, and no membarrier"))]
+pub(crate) mod linux;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 pub(crate) mod lock;
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom)))]

@@ -6,16 +6,14 @@
 
 use core::arch::asm;
 
-use rustix::param::linux_hwcap;
-
 use super::ProcessorWait;
 use crate::sync::{AtomicU64, pause};
 
 /// `HWCAP_EVTSTRM`: each core gets an event every 100 microseconds or more often.
-const EVENT_STREAM: usize = 1 << 2;
+const EVENT_STREAM: libc::c_ulong = 1 << 2;
 
 /// `HWCAP2_WFXT`: the processor has `WFET`.
-const WFXT: usize = 1 << 31;
+const WFXT: libc::c_ulong = 1 << 31;
 
 /// What Linux says that the processor has.
 pub(super) fn ask() -> ProcessorWait {
@@ -23,7 +21,8 @@ pub(super) fn ask() -> ProcessorWait {
     if cfg!(annulus_emulated) {
         return ProcessorWait::Wfe;
     }
-    match linux_hwcap() {
+    // SAFETY: questions.
+    match unsafe { (libc::getauxval(libc::AT_HWCAP), libc::getauxval(libc::AT_HWCAP2)) } {
         (_, more) if more & WFXT != 0 => ProcessorWait::Wfet,
         (some, _) if some & EVENT_STREAM != 0 => ProcessorWait::Wfe,
         _ => ProcessorWait::Pause,

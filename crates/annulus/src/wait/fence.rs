@@ -238,9 +238,8 @@ mod system {
     use std::os::unix::fs::MetadataExt;
     use std::sync::OnceLock;
 
-    use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
-
     use crate::os::helper_thread;
+    use crate::os::linux::{Membarrier, has_membarrier, membarrier};
     use crate::sync::{AtomicBool, AtomicU32, Ordering, seeded};
 
     /// Whether the kernel knows the command; the answer never changes within a process.
@@ -248,7 +247,7 @@ mod system {
     pub(super) fn is_offered() -> bool {
         static OFFERED: OnceLock<bool> = OnceLock::new();
         *OFFERED.get_or_init(|| {
-            let offered = membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED);
+            let offered = has_membarrier(Membarrier::PrivateExpedited);
             if offered && (has_one_thread() || seeded!("ring_registers")) {
                 // Unreached: in a process of one thread, and each test has a thread; test system registration
                 register();
@@ -269,7 +268,7 @@ mod system {
 
     /// Tells the kernel that this process will ask for barriers.
     pub(super) fn register() -> bool {
-        let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok();
+        let registered = membarrier(Membarrier::RegisterPrivateExpedited);
         // Relaxed, here and below: a hint; the lock of `nap_for_tasks.rs` orders it where that matters.
         TRIED.store(true, Ordering::Relaxed);
         registered
@@ -315,19 +314,19 @@ mod system {
     pub(super) fn barrier() -> bool {
         #[cfg(test)]
         super::tests::BARRIERS.set(super::tests::BARRIERS.get() + 1);
-        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+        membarrier(Membarrier::PrivateExpedited)
     }
 
     /// Tells the kernel that this process is to carry out the barriers of others. Once is enough.
     #[cfg(feature = "shm")]
     pub(super) fn register_across() -> bool {
-        membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok()
+        membarrier(Membarrier::RegisterGlobalExpedited)
     }
 
     /// A barrier on every core that runs a thread of a process which has registered for that.
     #[cfg(feature = "shm")]
     pub(super) fn barrier_across() -> bool {
-        membarrier(MembarrierCommand::GlobalExpedited).is_ok()
+        membarrier(Membarrier::GlobalExpedited)
     }
 
     /// Whether the process has registered. It asks the kernel by a barrier until the answer is yes, which it

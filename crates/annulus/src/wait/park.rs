@@ -26,8 +26,7 @@ mod futex {
     use core::num::NonZeroU32;
     use std::time::Instant;
 
-    use rustix::thread::futex;
-    use rustix::time::{ClockId, clock_gettime};
+    use crate::os::linux::{FutexOf, Moment, futex_wait, futex_wake};
 
     use super::{AtomicU32, Cohort, Deadline, Ordering};
 
@@ -39,17 +38,17 @@ mod futex {
     }
 
     /// Next to no state: the kernel keeps the sleepers, by the word's address.
-    pub(in crate::wait) struct Parking(futex::Flags);
+    pub(in crate::wait) struct Parking(FutexOf);
 
     impl Parking {
         pub(in crate::wait) fn new() -> Self {
-            Self(futex::Flags::PRIVATE)
+            Self(FutexOf::Process)
         }
 
         /// For threads of several processes, which have the word in memory that they share.
         #[cfg(feature = "shm")]
         pub(in crate::wait) fn between_processes() -> Self {
-            Self(futex::Flags::empty())
+            Self(FutexOf::Processes)
         }
 
         /// Sleeps in a cohort while `word` is `value`, until it is woken or `deadline` passes.
@@ -68,15 +67,12 @@ mod futex {
                         // The kernel's type holds fewer seconds than Rust's: whoever waits 292,000 million
                         // years may wait without end.
                         // Mutants: `is_zero() with true`: the system does not wait for no time, either.
-                        Some(left) if !left.is_zero() => futex::Timespec::try_from(left)
-                            .ok()
-                            .and_then(|left| left.checked_add(clock_gettime(ClockId::Monotonic))),
+                        Some(left) if !left.is_zero() => Moment::in_future(left),
                         _ => return,
                     },
                 };
-                // It returns an error at once where the word has changed, and early on a signal: the loop
-                // looks again. The end is a time of the monotonic clock.
-                if futex::wait_bitset(word, self.0, value, end.as_ref(), cohort.bit()).is_ok() {
+                // It returns at once where the word has changed, and early on a signal: the loop looks again.
+                if futex_wait(word, self.0, value, end.as_ref(), cohort.bit()) {
                     // Woken. The word may be as it was, where this thread came after the wake-up was counted.
                     // Acquire: as above.
                     word.load(Ordering::Acquire);
@@ -93,9 +89,7 @@ mod futex {
         /// Wakes up to `count` of a cohort, those who came first before others, and returns how many that
         /// were.
         pub(in crate::wait) fn wake(&self, word: &AtomicU32, count: u32, cohort: Cohort) -> u32 {
-            // Where the call fails, nobody sleeps on the word.
-            let woken = futex::wake_bitset(word, self.0, count, cohort.bit()).unwrap_or(0);
-            u32::try_from(woken).unwrap_or(u32::MAX)
+            futex_wake(word, self.0, count, cohort.bit())
         }
     }
 }

@@ -1,11 +1,15 @@
 //! [`Schema`]: what a message is made of, so that a program that does not know its type can read it.
 
 mod bad_value;
+#[cfg(feature = "schema")]
 mod checker;
+#[cfg(feature = "schema")]
 mod compare;
+#[cfg(feature = "schema")]
 mod fingerprint;
+#[cfg(feature = "schema")]
 mod parse;
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(all(test, feature = "schema", not(annulus_loom)))]
 mod tests;
 mod text;
 
@@ -16,10 +20,9 @@ use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
 pub use bad_value::BadValue;
-pub use checker::Checker;
-pub use compare::Difference;
-pub use fingerprint::Fingerprint;
-pub use parse::SchemaError;
+#[cfg(feature = "schema")]
+#[cfg_attr(docsrs, doc(cfg(feature = "schema")))]
+pub use {checker::Checker, compare::Difference, fingerprint::Fingerprint, parse::SchemaError};
 
 /// What a message is made of: its name, its fields, where each of them lies, and of which kind it is.
 ///
