@@ -125,6 +125,7 @@
 //! - `metrics`: exports the numbers of rings by the facade of that name (module `metrics`). It adds the
 //!   dependency `metrics`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// Decision 0156: a program compiles the rings that it asks for.
 #![cfg_attr(
     not(all(feature = "affinity", feature = "bus", feature = "pipeline", feature = "schema")),
     allow(dead_code, unused_imports, reason = "what only one of these uses, anywhere in the crate")
