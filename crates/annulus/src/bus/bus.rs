@@ -1,4 +1,5 @@
-//! [`Bus`]: topics by name, all with messages of one type.
+//! [`Bus`] and [`TypedBus`]: topics by name, all with messages of one type, or each with messages of a
+//! type of its own.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -6,20 +7,20 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::error::{RemoveError, TopicError};
-use super::info::TopicInfo;
 use super::kind::TopicRing;
 use super::matching::MatchingSubscriber;
 use super::pattern::{Pattern, PatternError};
 use super::publisher::TopicPublisher;
+use super::topic::TopicInfo;
 use super::topic_builder::TopicBuilder;
 use super::topics::Topics;
 use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
 use crate::message::Message;
 
-/// Topics by name, all with messages of type `T`. A topic is made when somebody first asks for it.
+/// Topics by name, all with messages of type `T`. A topic is made by the first look-up of its name.
 ///
-/// `K` is the [kind](TopicRing) of the topics of which nobody says otherwise. [`topic`](Self::topic) chooses
-/// another kind, or another capacity, for one topic.
+/// `K` is the [kind](TopicRing) of the topics for which no other one is chosen: [`topic`](Self::topic)
+/// chooses another kind, or another capacity, for one topic.
 ///
 /// A bus is shared by reference, or cloned: the clones have the same topics. The
 /// [module](crate::bus) says how long a topic lives, and what a look-up costs.
@@ -43,14 +44,13 @@ use crate::message::Message;
 /// ```
 #[doc(alias = "Photon")]
 pub struct Bus<T, K: TopicRing = Lossy> {
-    topics: Arc<Topics>,
-    builder: Builder,
-    types: PhantomData<fn() -> (T, K)>,
+    bus: TypedBus<K>,
+    message: PhantomData<fn() -> T>,
 }
 
 impl<T: Message> Bus<T> {
-    /// A bus whose topics are lossy rings of `capacity` slots with one publisher each, if nobody says
-    /// otherwise. The capacity is checked when a topic is made.
+    /// A bus whose topics are lossy rings of `capacity` slots with one publisher each, if no other kind is
+    /// chosen. The capacity is checked when a topic is made.
     ///
     /// ```
     /// use annulus::bus::Bus;
@@ -65,7 +65,7 @@ impl<T: Message> Bus<T> {
 }
 
 impl<T: Message, K: TopicRing> Bus<T, K> {
-    /// A bus whose topics are rings of kind `K`, made by `builder`, if nobody says otherwise.
+    /// A bus whose topics are rings of kind `K`, made by `builder`, if no other kind is chosen.
     ///
     /// ```
     /// use annulus::WaitStrategy;
@@ -84,7 +84,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     /// ```
     #[must_use]
     pub fn with(builder: Builder) -> Self {
-        Self { topics: Arc::new(Topics::new()), builder, types: PhantomData }
+        Self { bus: TypedBus::with(builder), message: PhantomData }
     }
 
     /// The publisher of a topic, which is made if it is not there. If the kind has many publishers, another
@@ -92,12 +92,12 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     ///
     /// # Panics
     ///
-    /// Where [`try_publisher`](Self::try_publisher) returns an error: for one, if somebody has the publisher.
+    /// Where [`try_publisher`](Self::try_publisher) returns an error: for one, if the publisher is taken.
     /// The message names the topic.
     #[must_use]
     #[track_caller]
     pub fn publisher(&self, topic: &str) -> TopicPublisher<T, K> {
-        self.try_publisher(topic).unwrap_or_else(|error| refuse("publisher", &error))
+        self.bus.publisher(topic)
     }
 
     /// The publisher of a topic, as [`publisher`](Self::publisher).
@@ -116,7 +116,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     ///
     /// Those of [`TopicBuilder::publisher`].
     pub fn try_publisher(&self, topic: &str) -> Result<TopicPublisher<T, K>, TopicError> {
-        self.topic(topic).publisher()
+        self.bus.try_publisher(topic)
     }
 
     /// A subscriber of a topic, which is made if it is not there, for the messages that are published from
@@ -128,7 +128,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     #[must_use]
     #[track_caller]
     pub fn subscribe(&self, topic: &str) -> Subscriber<T, K::Mode> {
-        self.try_subscribe(topic).unwrap_or_else(|error| refuse("subscribe", &error))
+        self.bus.subscribe(topic)
     }
 
     /// A subscriber of a topic, as [`subscribe`](Self::subscribe).
@@ -137,7 +137,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     ///
     /// Those of [`TopicBuilder::subscribe`].
     pub fn try_subscribe(&self, topic: &str) -> Result<Subscriber<T, K::Mode>, TopicError> {
-        self.topic(topic).subscribe()
+        self.bus.try_subscribe(topic)
     }
 
     /// What makes subscribers of a topic, which is made if it is not there. Its holder needs no further
@@ -150,7 +150,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     #[must_use]
     #[track_caller]
     pub fn subscribable(&self, topic: &str) -> Subscribable<T, K::Mode> {
-        self.topic(topic).subscribable().unwrap_or_else(|error| refuse("subscribable", &error))
+        self.bus.subscribable(topic)
     }
 
     /// One subscriber of all topics whose names match `pattern`, those that are made later included: see
@@ -175,18 +175,18 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     ///
     /// [`PatternError`]: this is no pattern. It names the pattern.
     pub fn subscribe_matching(&self, pattern: &str) -> Result<MatchingSubscriber<T>, PatternError> {
-        Ok(MatchingSubscriber::new(&self.topics, Pattern::new(pattern)?, self.builder))
+        self.bus.subscribe_matching(pattern)
     }
 
     /// A topic with settings of its own: see [`TopicBuilder`].
     pub fn topic<'b>(&'b self, topic: &'b str) -> TopicBuilder<'b, T, K> {
-        TopicBuilder::new(&self.topics, topic, &self.builder)
+        self.bus.topic(topic)
     }
 
     /// Whether there is a topic of that name, open or closed. Makes none.
     #[must_use]
     pub fn contains(&self, topic: &str) -> bool {
-        self.topics.contains(topic)
+        self.bus.contains(topic)
     }
 
     /// All topics, in the order of their names. Others may come and go meanwhile. Allocates.
@@ -201,10 +201,10 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     /// ```
     #[must_use]
     pub fn topics(&self) -> Vec<TopicInfo> {
-        self.topics.all()
+        self.bus.topics()
     }
 
-    /// Removes a topic that is closed, or of which nobody has a handle. Its memory is given back once the
+    /// Removes a topic that is closed, or of which there is no handle. Its memory is given back once the
     /// last handle is gone. The next look-up of that name makes a new topic.
     ///
     /// A look-up of that topic at the same time gets a handle of it, and then this returns an error; or it
@@ -225,22 +225,15 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     /// # Errors
     ///
     /// [`Unknown`](RemoveError::Unknown): there is no such topic. [`InUse`](RemoveError::InUse): the topic is
-    /// open, and somebody has a handle of it.
+    /// open, and there are handles of it.
     pub fn remove(&self, topic: &str) -> Result<(), RemoveError> {
-        self.topics.remove(topic)
+        self.bus.remove(topic)
     }
-}
-
-/// The panic of a verb that returns no error.
-#[cold]
-#[track_caller]
-pub(super) fn refuse<H>(verb: &str, error: &TopicError) -> H {
-    panic!("annulus: {verb} of a bus: {error}")
 }
 
 impl<T, K: TopicRing> Clone for Bus<T, K> {
     fn clone(&self) -> Self {
-        Self { topics: Arc::clone(&self.topics), builder: self.builder, types: PhantomData }
+        Self { bus: self.bus.clone(), message: PhantomData }
     }
 }
 
@@ -248,4 +241,163 @@ impl<T: Message, K: TopicRing> fmt::Debug for Bus<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bus").field("topics", &self.topics()).finish_non_exhaustive()
     }
+}
+
+/// Topics by name, each with messages of a type of its own. The first look-up of a topic decides its
+/// type. A look-up with another type gets an error, which has the names of both.
+///
+/// Otherwise it is like [`Bus`].
+///
+/// ```
+/// use annulus::bus::{TopicError, TypedBus};
+///
+/// let bus = TypedBus::new(64);
+/// let mut prices = bus.subscribe::<u64>("prices");
+/// let mut flags = bus.subscribe::<[bool; 4]>("flags");
+/// bus.publisher("prices").publish(100_u64);
+/// bus.publisher("flags").publish([true; 4]);
+/// assert_eq!((prices.try_recv(), flags.try_recv()), (Ok(100), Ok([true; 4])));
+///
+/// let error = bus.try_publisher::<i32>("prices").unwrap_err();
+/// assert_eq!(error.to_string(), "topic \"prices\" has messages of type u64, and i32 was requested");
+/// ```
+pub struct TypedBus<K: TopicRing = Lossy> {
+    topics: Arc<Topics>,
+    builder: Builder,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl TypedBus {
+    /// As [`Bus::new`](Bus::new).
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self::with(Builder::new(capacity))
+    }
+}
+
+impl<K: TopicRing> TypedBus<K> {
+    /// As [`Bus::with`](Bus::with).
+    #[must_use]
+    pub fn with(builder: Builder) -> Self {
+        Self { topics: Arc::new(Topics::new()), builder, kind: PhantomData }
+    }
+
+    /// As [`Bus::publisher`](Bus::publisher).
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_publisher`](Self::try_publisher) returns an error. The message names the topic.
+    #[must_use]
+    #[track_caller]
+    pub fn publisher<T: Message>(&self, topic: &str) -> TopicPublisher<T, K> {
+        self.try_publisher(topic).unwrap_or_else(|error| refuse("publisher", &error))
+    }
+
+    /// As [`Bus::try_publisher`](Bus::try_publisher).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TopicBuilder::publisher`].
+    pub fn try_publisher<T: Message>(&self, topic: &str) -> Result<TopicPublisher<T, K>, TopicError> {
+        self.topic(topic).publisher()
+    }
+
+    /// As [`Bus::subscribe`](Bus::subscribe).
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_subscribe`](Self::try_subscribe) returns an error. The message names the topic.
+    #[must_use]
+    #[track_caller]
+    pub fn subscribe<T: Message>(&self, topic: &str) -> Subscriber<T, K::Mode> {
+        self.try_subscribe(topic).unwrap_or_else(|error| refuse("subscribe", &error))
+    }
+
+    /// As [`Bus::try_subscribe`](Bus::try_subscribe).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TopicBuilder::subscribe`].
+    pub fn try_subscribe<T: Message>(&self, topic: &str) -> Result<Subscriber<T, K::Mode>, TopicError> {
+        self.topic(topic).subscribe()
+    }
+
+    /// As [`Bus::subscribable`](Bus::subscribable).
+    ///
+    /// # Panics
+    ///
+    /// Where [`TopicBuilder::subscribable`] returns an error. The message names the topic.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn subscribable<T: Message>(&self, topic: &str) -> Subscribable<T, K::Mode> {
+        self.topic(topic).subscribable().unwrap_or_else(|error| refuse("subscribable", &error))
+    }
+
+    /// As [`Bus::subscribe_matching`](Bus::subscribe_matching), for those topics of which the messages
+    /// are of type `T`. Topics of other types are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`]: this is no pattern. It names the pattern.
+    pub fn subscribe_matching<T: Message>(
+        &self,
+        pattern: &str,
+    ) -> Result<MatchingSubscriber<T>, PatternError> {
+        Ok(MatchingSubscriber::new(&self.topics, Pattern::new(pattern)?, self.builder))
+    }
+
+    /// As [`Bus::topic`](Bus::topic).
+    ///
+    /// ```
+    /// let bus = annulus::bus::TypedBus::new(64);
+    /// let mut publisher = bus.topic::<u64>("orders").lossless().publisher()?;
+    /// let mut subscriber = bus.topic::<u64>("orders").lossless().subscribe()?;
+    /// publisher.publish(1).unwrap();
+    /// assert_eq!(subscriber.recv(), Ok(1));
+    /// # Ok::<(), annulus::bus::TopicError>(())
+    /// ```
+    pub fn topic<'b, T: Message>(&'b self, topic: &'b str) -> TopicBuilder<'b, T, K> {
+        TopicBuilder::new(&self.topics, topic, &self.builder)
+    }
+
+    /// As [`Bus::contains`](Bus::contains).
+    #[must_use]
+    pub fn contains(&self, topic: &str) -> bool {
+        self.topics.contains(topic)
+    }
+
+    /// As [`Bus::topics`](Bus::topics).
+    #[must_use]
+    pub fn topics(&self) -> Vec<TopicInfo> {
+        self.topics.all()
+    }
+
+    /// As [`Bus::remove`](Bus::remove).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Bus::remove`](Bus::remove).
+    pub fn remove(&self, topic: &str) -> Result<(), RemoveError> {
+        self.topics.remove(topic)
+    }
+}
+
+impl<K: TopicRing> Clone for TypedBus<K> {
+    fn clone(&self) -> Self {
+        Self { topics: Arc::clone(&self.topics), builder: self.builder, kind: PhantomData }
+    }
+}
+
+impl<K: TopicRing> fmt::Debug for TypedBus<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TypedBus").field("topics", &self.topics()).finish_non_exhaustive()
+    }
+}
+
+/// The panic of a verb that returns no error.
+#[cold]
+#[track_caller]
+fn refuse<H>(verb: &str, error: &TopicError) -> H {
+    panic!("annulus: {verb} of a bus: {error}")
 }

@@ -11,7 +11,7 @@ use crate::error::CapacityError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TopicError {
-    /// The topic has one publisher at a time, and somebody has it.
+    /// The topic has one publisher at a time, and it is taken.
     Taken {
         /// The topic's name.
         topic: String,
@@ -97,7 +97,7 @@ pub enum RemoveError {
         /// The name that was given.
         topic: String,
     },
-    /// The topic is open, and somebody has a handle of it.
+    /// The topic is open, and there are handles of it.
     InUse {
         /// The topic's name.
         topic: String,

@@ -1,10 +1,10 @@
-//! [`Inbox`]: through which new topics come to whoever receives from all that match a pattern.
+//! [`Inbox`]: through which new topics come to the receiver of all that match a pattern.
 //!
-//! Whoever makes a topic makes a subscriber of it for each inbox that is known to the version of the map
-//! which it replaces, and puts it there before the topic is in the map. So whoever finds the topic there
-//! finds it in the inboxes, too: no message is older than its subscriber, and none is behind a mark that
-//! comes after it. If another thread puts a topic of that name there first, the ring of this one comes to
-//! its end at once. The subscribers are a stack, which is taken as a whole.
+//! A thread that makes a topic makes a subscriber of it for each inbox that is known to the version of the
+//! map which it replaces, and puts it there before the topic is in the map. So a thread that finds the topic
+//! there finds it in the inboxes, too: no message is older than its subscriber, and none is behind a mark
+//! that comes after it. If another thread puts a topic of that name there first, the ring of this one comes
+//! to its end at once. The subscribers are a stack, which is taken as a whole.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -13,7 +13,7 @@ use alloc::task::Wake;
 use alloc::vec::Vec;
 use core::ptr;
 
-use super::any_subscriber::AnySubscriber;
+use super::kind::AnySubscriber;
 use super::pattern::Pattern;
 use super::topic::Topic;
 use crate::message::Message;
@@ -30,7 +30,7 @@ pub(super) trait Watcher: Send + Sync {
     fn end(&self);
 }
 
-/// What comes, for one who receives messages of type `T`.
+/// What comes, for a receiver of messages of type `T`.
 pub(super) struct Inbox<T: Message> {
     pattern: Pattern,
     top: AtomicPtr<InboxNode<T>>,
@@ -79,7 +79,7 @@ impl<T: Message> Inbox<T> {
         let mut node = self.top.swap(ptr::null_mut(), ordering!(Acquire unless "matching_take_relaxed"));
         let mut taken = Vec::new();
         while !node.is_null() {
-            // SAFETY: from `into_raw` in `join`, and whoever takes the stack has all nodes of it alone.
+            // SAFETY: from `into_raw` in `join`, and a thread that takes the stack has its nodes alone.
             let node_taken = *unsafe { Box::from_raw(node) };
             #[cfg(annulus_loom)]
             node_taken.watched.with_mut(|_| ());
@@ -111,7 +111,7 @@ impl<T: Message> Watcher for Inbox<T> {
         let mut seen = below;
         // Unreached: two threads make topics at the same moment; loom bus
         while let Err(now) = self.top.compare_exchange_weak(seen, node, order, Ordering::Relaxed) {
-            // SAFETY: nobody else has the node before the exchange succeeds.
+            // SAFETY: no other thread has the node before the exchange succeeds.
             unsafe { (*node).below = now };
             seen = now;
         }

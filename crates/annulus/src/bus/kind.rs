@@ -1,18 +1,21 @@
 //! [`TopicRing`]: what sort of ring a topic has, as a type, so that each topic's handles have the verbs of
-//! their ring.
+//! their ring. [`TakeCell`]: where a topic keeps its one publisher. [`AnySubscriber`]: a subscriber of a
+//! topic, whichever kind the topic is of.
 
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::any_subscriber::AnySubscriber;
-use super::take_cell::TakeCell;
 use crate::broadcast::{
     Builder, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged,
 };
-use crate::error::CapacityError;
+use crate::error::{CapacityError, LossyTryRecvError, TryRecvError};
 use crate::message::Message;
-use crate::stats::Name;
-use crate::sync::seeded;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::batches::Batches;
+use crate::stats::Stats;
+use crate::sync::{AtomicBool, Ordering, UnsafeCell, ordering, seeded};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{EventCount, Source};
 
 /// The kind of ring that a topic has: [`Lossy`], [`Lossless`], [`Many<Lossy>`](Many) or `Many<Lossless>`.
 ///
@@ -24,18 +27,28 @@ use crate::sync::seeded;
 /// | `Many<Lossless>` | [`broadcast::mp_lossless`](crate::broadcast::mp_lossless) | any number, each an [`MpPublisher`] |
 ///
 /// There are no other kinds: the trait can't be implemented outside this crate.
-#[allow(private_bounds, reason = "this is what seals it")]
+#[allow(private_interfaces, reason = "a type in a method that has no name outside seals the trait")]
 #[doc(alias = "Kind")]
-pub trait TopicRing: MakeTopic {
-    /// Who waits for whom in the ring.
-    type Mode: Unstaged + Ring;
+pub trait TopicRing: Sized + 'static {
+    /// Whether publishers wait for subscribers.
+    type Mode: Unstaged;
 
     /// The writing end of the ring.
     type Writer<T: Message>: Send;
 
+    /// How a topic keeps its writing end.
+    #[doc(hidden)]
+    type Kept<T: Message>: Send + Sync;
+
+    #[doc(hidden)]
+    const KIND: TopicKind;
+
+    /// The ends of a new ring. It has the name of the topic, if the builder gives it no other.
+    #[doc(hidden)]
+    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError>;
+
     /// The writing end that is kept here; `None` if it is taken.
     #[doc(hidden)]
-    #[allow(private_interfaces, reason = "nobody outside has such a cell")]
     fn take<T: Message>(kept: &Self::Kept<T>) -> Option<Self::Writer<T>>;
 
     /// Gives a writing end back, if it is one of this ring; drops it if it is not.
@@ -44,8 +57,17 @@ pub trait TopicRing: MakeTopic {
     ///
     /// The caller has taken one from here, and calls this for the first time since then.
     #[doc(hidden)]
-    #[allow(private_interfaces, reason = "as above")]
     unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Self::Writer<T>);
+
+    /// How many publishers are out of the bus, of `publishers` that there are.
+    #[doc(hidden)]
+    fn publishers<T: Message>(kept: &Self::Kept<T>, publishers: usize) -> usize;
+
+    #[doc(hidden)]
+    fn subscribe<T: Message>(subscribable: &Subscribable<T, Self::Mode>) -> Subscriber<T, Self::Mode>;
+
+    #[doc(hidden)]
+    fn any<T: Message>(subscriber: Subscriber<T, Self::Mode>) -> AnySubscriber<T>;
 }
 
 /// The kind of topics with many publishers, which share one order. `M` is [`Lossy`] or [`Lossless`].
@@ -54,7 +76,7 @@ pub struct Many<M>(PhantomData<fn() -> M>);
 /// The kind of a topic's ring, as a value: see [`TopicRing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TopicKind {
-    /// One publisher, which waits for nobody.
+    /// One publisher, which never waits.
     Lossy,
     /// One publisher, which waits for the slowest subscriber.
     Lossless,
@@ -75,164 +97,209 @@ impl fmt::Display for TopicKind {
     }
 }
 
-/// What a bus does with a kind.
-pub(super) trait MakeTopic: Sized + 'static {
-    /// How a topic keeps its publisher.
-    type Kept<T: Message>: Send + Sync;
-
-    const KIND: TopicKind;
-
-    /// A ring's publisher, as it is kept, and what makes subscribers. It has the name of the topic, if the
-    /// builder gives it no other.
-    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError>
-    where
-        Self: TopicRing;
-
-    /// How many publishers are out of the bus, of `publishers` that there are.
-    fn publishers<T: Message>(kept: &Self::Kept<T>, publishers: usize) -> usize;
-}
-
 /// The two ends of a topic's ring that stay in the bus.
 pub(super) struct Ends<T: Message, K: TopicRing> {
     pub(super) kept: K::Kept<T>,
     pub(super) subscribable: Subscribable<T, K::Mode>,
 }
 
-/// What a mode makes: a lossy ring, or a lossless one.
-#[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-pub(super) trait Ring: Unstaged {
-    const ONE: TopicKind;
-    const MANY: TopicKind;
+/// The kinds of a mode: with one publisher, made by `$one`, and with many, made by `$many`.
+macro_rules! kinds {
+    ($($Mode:ident: $one:ident, $OneKind:ident, $many:ident, $ManyKind:ident;)*) => {$(
+        #[allow(private_interfaces, reason = "as above")]
+        impl TopicRing for $Mode {
+            type Mode = $Mode;
+            type Writer<T: Message> = Publisher<T, $Mode>;
+            type Kept<T: Message> = TakeCell<Publisher<T, $Mode>>;
 
-    fn one<T: Message>(
-        builder: Builder,
-        name: Name,
-    ) -> Result<(Publisher<T, Self>, Subscribable<T, Self>), CapacityError>;
+            const KIND: TopicKind = TopicKind::$OneKind;
 
-    fn many<T: Message>(
-        builder: Builder,
-        name: Name,
-    ) -> Result<(MpPublisher<T, Self>, Subscribable<T, Self>), CapacityError>;
+            fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
+                let (publisher, subscribable) = builder.$one(builder.name_or(topic))?;
+                Ok(Ends { kept: TakeCell::new(publisher), subscribable })
+            }
 
-    fn subscribe<T: Message>(subscribable: &Subscribable<T, Self>) -> Subscriber<T, Self>;
+            fn take<T: Message>(kept: &TakeCell<Publisher<T, $Mode>>) -> Option<Publisher<T, $Mode>> {
+                kept.take()
+            }
 
-    fn any<T: Message>(subscriber: Subscriber<T, Self>) -> AnySubscriber<T>;
+            unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Publisher<T, $Mode>) {
+                if writer.is_of(&ends.subscribable) || seeded!("topic_takes_any_publisher") {
+                    // SAFETY: the caller's promise.
+                    unsafe { ends.kept.give_back(writer) };
+                }
+            }
+
+            fn publishers<T: Message>(kept: &TakeCell<Publisher<T, $Mode>>, _: usize) -> usize {
+                usize::from(!kept.is_full())
+            }
+
+            fn subscribe<T: Message>(subscribable: &Subscribable<T, $Mode>) -> Subscriber<T, $Mode> {
+                subscribable.subscribe()
+            }
+
+            fn any<T: Message>(subscriber: Subscriber<T, $Mode>) -> AnySubscriber<T> {
+                AnySubscriber::$Mode(subscriber)
+            }
+        }
+
+        #[allow(private_interfaces, reason = "as above")]
+        impl TopicRing for Many<$Mode> {
+            type Mode = $Mode;
+            type Writer<T: Message> = MpPublisher<T, $Mode>;
+            type Kept<T: Message> = MpPublisher<T, $Mode>;
+
+            const KIND: TopicKind = TopicKind::$ManyKind;
+
+            fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
+                let (kept, subscribable) = builder.$many(builder.name_or(topic))?;
+                Ok(Ends { kept, subscribable })
+            }
+
+            fn take<T: Message>(kept: &MpPublisher<T, $Mode>) -> Option<MpPublisher<T, $Mode>> {
+                Some(kept.clone())
+            }
+
+            unsafe fn give_back<T: Message>(_: &Ends<T, Self>, writer: MpPublisher<T, $Mode>) {
+                drop(writer);
+            }
+
+            fn publishers<T: Message>(_: &MpPublisher<T, $Mode>, publishers: usize) -> usize {
+                // One is the topic's own.
+                publishers - 1
+            }
+
+            fn subscribe<T: Message>(subscribable: &Subscribable<T, $Mode>) -> Subscriber<T, $Mode> {
+                subscribable.subscribe()
+            }
+
+            fn any<T: Message>(subscriber: Subscriber<T, $Mode>) -> AnySubscriber<T> {
+                AnySubscriber::$Mode(subscriber)
+            }
+        }
+    )*};
 }
 
-impl Ring for Lossy {
-    const ONE: TopicKind = TopicKind::Lossy;
-    const MANY: TopicKind = TopicKind::MpLossy;
+kinds! {
+    Lossy: lossy_called, Lossy, mp_lossy_called, MpLossy;
+    Lossless: lossless_called, Lossless, mp_lossless_called, MpLossless;
+}
 
-    fn one<T: Message>(
-        builder: Builder,
-        name: Name,
-    ) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-        builder.lossy_called(name)
+/// A cell in which a topic keeps its one publisher while it is not taken: it is taken and given back.
+// Public, as the associated types of a public trait have to be. It has no name outside.
+pub struct TakeCell<P> {
+    is_full: AtomicBool,
+    /// Belongs to the thread that has set `is_full` to false, and to none while it is true.
+    value: UnsafeCell<Option<P>>,
+}
+
+// SAFETY: the value goes from thread to thread, and only one thread has it at a time.
+unsafe impl<P: Send> Sync for TakeCell<P> {}
+
+impl<P> TakeCell<P> {
+    /// With a value.
+    pub(super) fn new(value: P) -> Self {
+        Self { is_full: AtomicBool::new(true), value: UnsafeCell::new(Some(value)) }
     }
 
-    fn many<T: Message>(
-        builder: Builder,
-        name: Name,
-    ) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        builder.mp_lossy_called(name)
+    /// Takes the value, if it is there.
+    pub(super) fn take(&self) -> Option<P> {
+        // Acquire: pairs with the Release in `give_back`, for all that the last owner did with the value.
+        let order = ordering!(Acquire unless "topic_take_relaxed");
+        let takes = self.is_full.compare_exchange(true, false, order, Ordering::Relaxed).is_ok();
+        if !takes && !seeded!("topic_taken_twice") {
+            return None;
+        }
+        // SAFETY: this thread has set `is_full` to false, so the value is its own until it is given back.
+        self.value.with_mut(|value| unsafe { (*value).take() })
     }
 
-    fn subscribe<T: Message>(subscribable: &Subscribable<T>) -> Subscriber<T> {
-        subscribable.subscribe()
+    /// Gives the value back.
+    ///
+    /// # Safety
+    ///
+    /// The caller has taken a value here, and gives one back for the first time since then.
+    pub(super) unsafe fn give_back(&self, value: P) {
+        // SAFETY: the caller has taken the value, so the cell is its own.
+        self.value.with_mut(|there| unsafe { *there = Some(value) });
+        // Release: pairs with the Acquire in `take`.
+        self.is_full.store(true, ordering!(Release unless "topic_given_relaxed"));
     }
 
-    fn any<T: Message>(subscriber: Subscriber<T>) -> AnySubscriber<T> {
-        AnySubscriber::Lossy(subscriber)
+    /// Whether the value is there.
+    pub(super) fn is_full(&self) -> bool {
+        // Relaxed: nothing is read by it. A thread that has learned of a take sees it.
+        self.is_full.load(Ordering::Relaxed)
     }
 }
 
-impl Ring for Lossless {
-    const ONE: TopicKind = TopicKind::Lossless;
-    const MANY: TopicKind = TopicKind::MpLossless;
-
-    fn one<T: Message>(
-        builder: Builder,
-        name: Name,
-    ) -> Result<(Publisher<T, Self>, Subscribable<T, Self>), CapacityError> {
-        builder.lossless_called(name)
-    }
-
-    fn many<T: Message>(
-        builder: Builder,
-        name: Name,
-    ) -> Result<(MpPublisher<T, Self>, Subscribable<T, Self>), CapacityError> {
-        builder.mp_lossless_called(name)
-    }
-
-    fn subscribe<T: Message>(subscribable: &Subscribable<T, Self>) -> Subscriber<T, Self> {
-        subscribable.subscribe()
-    }
-
-    fn any<T: Message>(subscriber: Subscriber<T, Self>) -> AnySubscriber<T> {
-        AnySubscriber::Lossless(subscriber)
-    }
+/// A subscriber of a topic of either mode.
+pub(super) enum AnySubscriber<T: Message> {
+    Lossy(Subscriber<T>),
+    Lossless(Subscriber<T, Lossless>),
 }
 
-impl<M: Ring> TopicRing for M {
-    type Mode = M;
-    type Writer<T: Message> = Publisher<T, M>;
+/// The same for a subscriber of either mode.
+macro_rules! either {
+    ($any:expr, $subscriber:ident => $does:expr) => {
+        match $any {
+            Self::Lossy($subscriber) => $does,
+            Self::Lossless($subscriber) => $does,
+        }
+    };
+}
 
-    #[allow(private_interfaces, reason = "as above")]
-    fn take<T: Message>(kept: &Self::Kept<T>) -> Option<Publisher<T, M>> {
-        kept.take()
-    }
-
-    #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Publisher<T, M>) {
-        if writer.is_of(&ends.subscribable) || seeded!("topic_takes_any_publisher") {
-            // SAFETY: the caller's promise.
-            unsafe { ends.kept.give_back(writer) };
+impl<T: Message> AnySubscriber<T> {
+    pub(super) fn try_recv(&mut self) -> Result<T, LossyTryRecvError> {
+        match self {
+            Self::Lossy(subscriber) => subscriber.try_recv(),
+            Self::Lossless(subscriber) => subscriber.try_recv().map_err(TryRecvError::into),
         }
     }
-}
 
-impl<M: Ring> TopicRing for Many<M> {
-    type Mode = M;
-    type Writer<T: Message> = MpPublisher<T, M>;
-
-    #[allow(private_interfaces, reason = "as above")]
-    fn take<T: Message>(kept: &Self::Kept<T>) -> Option<MpPublisher<T, M>> {
-        Some(kept.clone())
+    pub(super) fn total_lagged(&self) -> u64 {
+        either!(self, subscriber => subscriber.total_lagged())
     }
 
-    #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(_: &Ends<T, Self>, writer: MpPublisher<T, M>) {
-        drop(writer);
+    pub(super) fn stats(&self) -> Stats {
+        either!(self, subscriber => subscriber.stats())
     }
 }
 
-impl<M: Ring> MakeTopic for M {
-    type Kept<T: Message> = TakeCell<Publisher<T, M>>;
-
-    const KIND: TopicKind = M::ONE;
-
-    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
-        let (publisher, subscribable) = M::one(builder, builder.name_or(topic))?;
-        Ok(Ends { kept: TakeCell::new(publisher), subscribable })
+/// As one waits for it, and as an event loop receives from it.
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> AnySubscriber<T> {
+    /// Where it waits, in its ring.
+    pub(super) fn event(&self) -> &EventCount {
+        either!(self, subscriber => Source::event(subscriber))
     }
 
-    fn publishers<T: Message>(kept: &Self::Kept<T>, _: usize) -> usize {
-        usize::from(!kept.is_full())
-    }
-}
-
-impl<M: Ring> MakeTopic for Many<M> {
-    type Kept<T: Message> = MpPublisher<T, M>;
-
-    const KIND: TopicKind = M::MANY;
-
-    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
-        let (kept, subscribable) = M::many(builder, builder.name_or(topic))?;
-        Ok(Ends { kept, subscribable })
+    /// Whether a receive would return something.
+    pub(super) fn is_ready(&mut self) -> bool {
+        either!(self, subscriber => subscriber.is_ready())
     }
 
-    fn publishers<T: Message>(_: &Self::Kept<T>, publishers: usize) -> usize {
-        // One is the topic's own.
-        publishers - 1
+    /// Whether the topic is closed, and everything was received.
+    pub(super) fn is_at_end(&self) -> bool {
+        either!(self, subscriber => subscriber.is_at_end())
+    }
+
+    /// Whether the topic is closed.
+    pub(super) fn is_closed(&self) -> bool {
+        either!(self, subscriber => subscriber.is_closed())
+    }
+
+    pub(super) fn has_more(&mut self) -> bool {
+        either!(self, subscriber => subscriber.has_more())
+    }
+
+    /// The number behind the number of the last message that was published.
+    pub(super) fn end(&self) -> u64 {
+        either!(self, subscriber => subscriber.end()).get()
+    }
+
+    /// The number of the message that comes next.
+    pub(super) fn cursor(&self) -> u64 {
+        either!(self, subscriber => subscriber.cursor())
     }
 }

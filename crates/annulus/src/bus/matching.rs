@@ -6,8 +6,13 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::error::Error;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
+
+#[cfg(feature = "async")]
+use futures_core::FusedStream;
 
 use super::inbox::{Inbox, Watcher};
 use super::members::{Found, Members};
@@ -15,14 +20,18 @@ use super::pattern::Pattern;
 use super::topics::Topics;
 use crate::broadcast::Builder;
 use crate::error::LossyTryRecvError;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::error::RecvError;
 #[cfg(feature = "std")]
-use crate::error::{RecvError, RecvTimeoutError, in_time};
+use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::WaitStrategy;
 #[cfg(feature = "std")]
 use crate::wait::{Deadline, Look, Wait, own_strategy, wait_until};
+#[cfg(feature = "async")]
+use crate::wait::{Streaming, Waiting};
 
 /// Receives from all topics whose names match a pattern, those that are made later included; made by
 /// [`Bus::subscribe_matching`](super::Bus::subscribe_matching).
@@ -34,22 +43,22 @@ use crate::wait::{Deadline, Look, Wait, own_strategy, wait_until};
 /// *Order.* The messages of one topic come in order. Among n topics with messages, each comes within n
 /// receives. A receive looks at the topics in turn, until one has a message: O(n).
 ///
-/// A topic that another thread makes joins before anybody can find it, so with its first message.
+/// A topic that another thread makes joins before another look-up can find it, so with its first message.
 ///
 /// *Waiting.* It is a receiving handle like others (`Receive`): a thread or a task, a `select!`, an
-/// `EventNotifier` or an `EventLoop` may wait at it. A message of any of its topics wakes who waits, and so
-/// does a new topic, the close of a topic, and the end of the bus. While nobody waits, publishers pay nothing
-/// for it. While somebody waits, the next message of each topic pays for a wake-up.
+/// `EventNotifier` or an `EventLoop` may wait at it. A message of any of its topics wakes what waits, and so
+/// does a new topic, the close of a topic, and the end of the bus. While nothing waits, publishers pay
+/// nothing for it. While a thread or a task waits, the next message of each topic pays for a wake-up.
 /// Where a message is handed out together with the name of its topic, the name is an `Arc<str>`; the verbs
 /// of threads lend a `&str`.
 ///
 /// *The end.* A topic that is closed is left once its messages are received. `Closed` comes when the bus is
-/// gone, and nobody publishes to any of the topics, and all messages are received.
+/// gone, and none of the topics has a publisher, and all messages are received.
 ///
 /// Receiving allocates nothing, except when topics have joined since the last receive. A wait allocates
 /// memory for a waker in the ring of each topic, unless one is free there. A handle that never receives keeps
 /// a subscriber of each topic that was made meanwhile, and so the ring of that topic, even if the topic was
-/// closed and removed. Drop a handle that nobody needs. If it is forgotten
+/// closed and removed. Drop a handle that is not needed. If it is forgotten
 /// ([`mem::forget`](core::mem::forget)), lossless topics wait for it, and these rings stay until the bus is
 /// gone.
 ///
@@ -83,7 +92,7 @@ pub enum MatchingError {
         /// How many messages were lost since the last receive of that topic, at least one.
         skipped: u64,
     },
-    /// The bus is gone, nobody publishes to any of the topics, and everything was received.
+    /// The bus is gone, none of the topics has a publisher, and everything was received.
     Closed,
 }
 
@@ -183,7 +192,7 @@ impl<T: Message> MatchingSubscriber<T> {
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<T: Message> MatchingSubscriber<T> {
     /// Receives the next message of any of the topics, with the name of its topic. Waits for it by the
-    /// [`WaitStrategy`] that the bus was made with, and sleeps once for all. After a lag it goes on;
+    /// [`WaitStrategy`] that the bus was made with, and sleeps once for all. After a lag it continues;
     /// [`total_lagged`](Self::total_lagged) counts what was lost.
     ///
     /// ```
@@ -205,7 +214,7 @@ impl<T: Message> MatchingSubscriber<T> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: the bus is gone, nobody publishes to any of the topics, and nothing is left.
+    /// [`RecvError`]: the bus is gone, none of the topics has a publisher, and nothing is left.
     pub fn recv(&mut self) -> Result<(&str, T), RecvError> {
         let (index, message) = self.receive(None).map_err(|_| RecvError)?;
         Ok((self.members.name(index), message))
@@ -249,12 +258,148 @@ impl<T: Message> MatchingSubscriber<T> {
     }
 }
 
+/// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by a publisher of any
+/// of the topics, by a new topic, by the close of a topic, or by the end of the bus.
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message> MatchingSubscriber<T> {
+    /// Receives the next message of any of the topics, with the name of its topic, like `recv`, in a task:
+    /// the task waits, not its thread. The name is shared, and so nothing is allocated for it. After a lag it
+    /// continues; [`total_lagged`](Self::total_lagged) counts what was lost.
+    ///
+    /// The first future that waits for a topic may allocate memory for a waker in the ring of that topic.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. So it can be a
+    /// branch of a `select!`. (What a lag has skipped stays counted. New topics that have joined stay.)
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the bus is gone, none of the topics has a publisher, and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let mut all = bus.subscribe_matching("**")?;
+    /// let feed = std::thread::spawn(move || {
+    ///     bus.publisher("a").publish(1); // a new topic
+    ///     bus.publisher("b").publish(2);
+    /// });
+    /// pollster::block_on(async {
+    ///     let mut sum = 0;
+    ///     while let Ok((_topic, number)) = all.recv_async().await {
+    ///         sum += number;
+    ///     }
+    ///     assert_eq!(sum, 3);
+    /// });
+    /// # feed.join().unwrap();
+    /// # Ok::<(), annulus::bus::PatternError>(())
+    /// ```
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<(Arc<str>, T), RecvError>> + Unpin {
+        Waiting::next_of(self)
+    }
+
+    /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages that are
+    /// there behind it into the front of `buffer`, each with the name of its topic. Returns how many: at
+    /// least one. If `buffer` is empty, it returns 0 at once, whether the bus is there or gone. A lag is
+    /// skipped, and counted.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_async`](Self::recv_async). `buffer` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let mut all = bus.subscribe_matching("**")?;
+    /// bus.publisher("a").publish_batch(&[1, 2]);
+    /// let mut buffer = vec![Default::default(); 8];
+    /// assert_eq!(pollster::block_on(all.recv_batch_async(&mut buffer)), Ok(2));
+    /// assert_eq!(buffer[..2], [("a".into(), 1), ("a".into(), 2)]);
+    /// # Ok::<(), annulus::bus::PatternError>(())
+    /// ```
+    pub async fn recv_batch_async(&mut self, buffer: &mut [(Arc<str>, T)]) -> Result<usize, RecvError> {
+        let Some((first, rest)) = buffer.split_first_mut() else { return Ok(0) };
+        *first = self.recv_async().await?;
+        let mut count = 1;
+        for there in rest {
+            let Some(next) = self.next_there() else { break };
+            *there = next;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// The next message that is there now.
+    fn next_there(&mut self) -> Option<(Arc<str>, T)> {
+        loop {
+            match self.members.next() {
+                Found::Message(index, message) => {
+                    return Some((Arc::clone(self.members.name(index)), message));
+                }
+                // Unreached: a topic that laps its reader between two looks of a batch: threads have to meet
+                // there
+                Found::Lag(..) => {}
+                Found::Nothing | Found::End => return None,
+            }
+        }
+    }
+
+    /// A stream of the messages, each with the name of its topic. It ends when the bus is gone, none
+    /// of the topics has a publisher, and nothing is left; not on a lag, and not while there is no message.
+    /// Once it has ended, it stays so.
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no message that it did not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let mut quotes = bus.subscribe_matching("quotes.*")?;
+    /// bus.publisher("quotes.EURUSD").publish(1);
+    /// drop(bus);
+    /// let all = pollster::block_on(quotes.stream().collect::<Vec<_>>());
+    /// assert_eq!(all, [("quotes.EURUSD".into(), 1)]);
+    /// # Ok::<(), annulus::bus::PatternError>(())
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = (Arc<str>, T)> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the subscriber.
+    ///
+    /// *Cancel safety*: as [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let quotes = bus.subscribe_matching("quotes.*")?.into_stream();
+    /// bus.publisher("quotes.EURUSD").publish(1);
+    /// drop(bus);
+    /// let all = pollster::block_on(quotes.collect::<Vec<_>>());
+    /// assert_eq!(all, [("quotes.EURUSD".into(), 1)]);
+    /// # Ok::<(), annulus::bus::PatternError>(())
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = (Arc<str>, T)> + Unpin {
+        Streaming::messages_of(self)
+    }
+}
+
 impl<T: Message> Drop for MatchingSubscriber<T> {
     fn drop(&mut self) {
         if let Some(topics) = self.topics.upgrade() {
             let inbox = self.members.inbox();
             topics.forget(inbox);
-            // An old version of the map may keep the inbox, and nobody waits for what is in it.
+            // An old version of the map may keep the inbox, and nothing waits for what is in it.
             drop(inbox.take());
         }
     }

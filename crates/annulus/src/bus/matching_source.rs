@@ -1,4 +1,4 @@
-//! [`MatchingSubscriber`] as what one can wait at, alone or beside other handles.
+//! [`MatchingSubscriber`] as what one can wait at, alone or with other handles.
 
 use alloc::sync::Arc;
 
@@ -23,7 +23,7 @@ impl<T: Message> Wait for MatchingSubscriber<T> {
             Found::Message(index, message) => Look::Found(Ok((index, message))),
             Found::End => Look::Found(Err(RecvError)),
             Found::Nothing => Look::Nothing,
-            // The oldest message that is left stands, and nobody will notify for it.
+            // The oldest message that is left stands, and no notification will come for it.
             Found::Lag(..) => Look::Again,
         }
     }

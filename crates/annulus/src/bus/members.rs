@@ -10,8 +10,8 @@ use core::ptr::NonNull;
 #[cfg(any(feature = "std", feature = "async"))]
 use core::task::Waker;
 
-use super::any_subscriber::AnySubscriber;
 use super::inbox::Inbox;
+use super::kind::AnySubscriber;
 use crate::error::LossyTryRecvError;
 use crate::message::Message;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -51,7 +51,7 @@ struct MatchingTopic<T: Message> {
     subscriber: AnySubscriber<T>,
 }
 
-/// What a look at all topics found. The number is that of the topic among the members.
+/// What a look at all topics found. The number is the topic's, among the members.
 pub(super) enum Found<T> {
     Message(usize, T),
     Lag(usize, u64),
@@ -149,7 +149,7 @@ impl<T: Message> Members<T> {
     }
 }
 
-/// For those who wait.
+/// For threads and tasks that wait.
 #[cfg(any(feature = "std", feature = "async"))]
 impl<T: Message> Members<T> {
     /// Where new topics, the end, and messages of all topics are notified.
@@ -157,7 +157,7 @@ impl<T: Message> Members<T> {
         &self.inbox.event
     }
 
-    /// As [`next`](Self::next), for whoever waits if nothing is there.
+    /// As [`next`](Self::next), for a caller that waits if nothing is there.
     pub(super) fn next_or_listen(&mut self) -> Found<T> {
         match self.next() {
             Found::Nothing if self.listen() => self.next(),
@@ -165,7 +165,7 @@ impl<T: Message> Members<T> {
         }
     }
 
-    /// Whether [`next`](Self::next) would find something, for whoever waits if not.
+    /// Whether [`next`](Self::next) would find something, for a caller that waits if not.
     pub(super) fn is_ready_or_listens(&mut self) -> bool {
         self.is_ready() || self.listen() && self.is_ready()
     }
@@ -188,7 +188,8 @@ impl<T: Message> Members<T> {
         self.is_end()
     }
 
-    /// If somebody has registered at the event: from now on messages of all topics are notified there.
+    /// If a thread or a task has registered at the event: from now on, messages of all topics are notified
+    /// there.
     /// Returns whether the caller has to look once more (`wait/relay_listener.rs`).
     fn listen(&mut self) -> bool {
         let mut looks_again = false;

@@ -15,7 +15,7 @@ pub(super) struct Pattern(Box<str>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// A segment has a `*` beside other characters.
+    /// A segment has a `*` and other characters.
     PartOfSegment {
         /// The pattern that was given.
         pattern: String,

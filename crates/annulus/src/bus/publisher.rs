@@ -5,10 +5,12 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use super::kind::{Ends, Many, Ring, TopicRing};
+use super::kind::{Ends, TopicRing};
 use super::topic::Topic;
+use crate::Transmit;
 use crate::broadcast::{Lossy, Subscribable};
 use crate::message::Message;
+use crate::transmit::transmits;
 
 /// A publisher of a topic of a [`Bus`](super::Bus) or a [`TypedBus`](super::TypedBus): a
 /// [`Publisher`](crate::broadcast::Publisher) or an [`MpPublisher`](crate::broadcast::MpPublisher), with all
@@ -16,14 +18,14 @@ use crate::message::Message;
 ///
 /// A topic with one publisher has one of these at a time. When it is dropped (also by a panic of its thread),
 /// the topic stays open, and the publisher goes back to the bus. The next
-/// [`publisher`](super::Bus::publisher) of that topic goes on with the next message, and subscribers notice
+/// [`publisher`](super::Bus::publisher) of that topic continues with the next message, and subscribers notice
 /// nothing. A topic with many publishers has any number of these, which can be cloned. Such a topic stays
 /// open without any of them, too. Once the bus is gone, the last drop closes the topic.
 ///
 /// `close` ends the topic: subscribers receive what was published, then `Closed`.
 /// [`Bus::remove`](super::Bus::remove) then makes room for a new topic of that name.
 ///
-/// If it is forgotten ([`mem::forget`](core::mem::forget)), the topic stays in use until somebody closes it.
+/// If it is forgotten ([`mem::forget`](core::mem::forget)), the topic stays in use until it is closed.
 /// A publisher that is moved out of it (by [`mem::replace`](core::mem::replace), or as a clone of the
 /// `MpPublisher` inside) does not count as a handle of the topic. The bus takes back no publisher of another
 /// ring: one that was moved in is dropped with this, which closes its own ring if it was the last one there.
@@ -79,7 +81,7 @@ impl<T: Message, K: TopicRing> DerefMut for TopicPublisher<T, K> {
 }
 
 /// Another publisher of the same topic.
-impl<T: Message, M: Ring> Clone for TopicPublisher<T, Many<M>> {
+impl<T: Message, K: TopicRing<Writer<T>: Clone>> Clone for TopicPublisher<T, K> {
     fn clone(&self) -> Self {
         let (holds, topic) = (self.holds.clone(), Arc::clone(&self.topic));
         Self { writer: self.writer.clone(), topic, holds }
@@ -88,7 +90,7 @@ impl<T: Message, M: Ring> Clone for TopicPublisher<T, Many<M>> {
 
 impl<T: Message, K: TopicRing> Drop for TopicPublisher<T, K> {
     fn drop(&mut self) {
-        // SAFETY: this is the drop: nobody uses the field afterwards.
+        // SAFETY: this is the drop: nothing uses the field afterwards.
         let writer = unsafe { ManuallyDrop::take(&mut self.writer) };
         if let Some(ends) = self.topic.ends::<Ends<T, K>>() {
             // SAFETY: `take` has taken one from this topic, and this is the drop.
@@ -104,4 +106,12 @@ impl<T: Message, K: TopicRing> fmt::Debug for TopicPublisher<T, K> {
             .field("closed", &self.holds.is_closed())
             .finish_non_exhaustive()
     }
+}
+
+transmits! {
+    [T: Message, K: TopicRing] TopicPublisher<T, K>: T, where [K::Writer<T>: Transmit<Item = T>];
+    |publisher, message| now: (**publisher).put_now(message),
+    |strategy, deadline| late: (**publisher).put_late(message, strategy, deadline),
+    closed: Transmit::is_closed(&**publisher),
+    task: Transmit::send_async(&mut **publisher, message),
 }

@@ -1,8 +1,8 @@
 //! [`Topic`]: a name, the ends of a ring that stay in the bus, and whether the topic was removed.
 //!
-//! A topic is removed only while nobody has a handle of it, or when it is closed. A look-up that hands out a
+//! A topic is removed only while there is no handle of it, or when it is closed. A look-up that hands out a
 //! handle may run at the same time. The ring counts its receiving handles, and that count decides. (A
-//! publisher of a bus has a receiving handle beside it, so it counts, too.)
+//! publisher of a bus has a receiving handle with it, so it counts, too.)
 //!
 //! ```text
 //! hand out                                           remove
@@ -16,13 +16,13 @@
 //! one order. If bus.join7 comes before bus.seal9, bus.seal9 finds the handle in the count. If it comes
 //! after, bus.join8 reads a value that is sealed, because nothing takes a seal off.
 
+use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::any::{Any, TypeId, type_name};
 
-use super::any_subscriber::AnySubscriber;
-use super::kind::{Ends, MakeTopic, Ring, TopicKind, TopicRing};
-use super::trie::Entry;
+use super::kind::{AnySubscriber, Ends, TopicKind, TopicRing};
 use crate::broadcast::Builder;
 use crate::error::CapacityError;
 use crate::message::Message;
@@ -43,20 +43,33 @@ pub(super) struct Topic {
 /// The length of a short name.
 const SHORT: usize = 24;
 
+/// What is to be said of a topic, at the moment of [`topics`](super::Bus::topics).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopicInfo {
+    /// Its name.
+    pub name: String,
+    /// The kind of its ring.
+    pub kind: TopicKind,
+    /// The name of its messages' type.
+    pub message: &'static str,
+    /// How many messages its ring holds.
+    pub capacity: usize,
+    /// How many publishers there are.
+    pub publishers: usize,
+    /// How many subscribers there are. Handles that make subscribers are not counted.
+    pub subscribers: usize,
+    /// Whether it is closed.
+    pub is_closed: bool,
+}
+
 /// The ends of a ring of any message and any kind.
 pub(super) trait AnyEnds: Send + Sync {
-    fn kind(&self) -> TopicKind;
+    /// The type of the messages.
+    fn message(&self) -> TypeId;
 
-    /// The type of the messages, and its name.
-    fn message(&self) -> (TypeId, &'static str);
-
-    fn capacity(&self) -> usize;
-
-    fn is_closed(&self) -> bool;
-
-    fn subscribers(&self) -> usize;
-
-    fn holders(&self) -> Holders;
+    /// What is to be said of the topic of that name.
+    fn info(&self, name: &str) -> TopicInfo;
 
     /// As [`Topic::remove`].
     fn remove(&self) -> Result<(), Kept>;
@@ -68,7 +81,7 @@ pub(super) trait AnyEnds: Send + Sync {
     fn subscribe(&self, place: &mut dyn Any);
 }
 
-/// Who has handles of a topic.
+/// How many handles of a topic there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Holders {
     pub(super) publishers: usize,
@@ -78,43 +91,52 @@ pub(super) struct Holders {
 
 /// Why a topic was not removed.
 pub(super) enum Kept {
-    /// Somebody has handles of it.
+    /// There are handles of it.
     Held(Holders),
     /// It was removed before.
     Removed,
 }
 
-impl<T: Message, K: TopicRing> AnyEnds for Ends<T, K> {
-    fn kind(&self) -> TopicKind {
-        <K as MakeTopic>::KIND
+impl<T: Message, K: TopicRing> Ends<T, K> {
+    /// `handle`, which is a new handle of this topic (bus.join7); `None` if the topic was removed
+    /// (bus.join8).
+    #[inline]
+    pub(super) fn hand_out<H>(&self, handle: H) -> Option<H> {
+        (!self.subscribable.receivers().is_sealed()).then_some(handle)
     }
 
-    fn message(&self) -> (TypeId, &'static str) {
-        (TypeId::of::<T>(), type_name::<T>())
-    }
-
-    fn capacity(&self) -> usize {
-        self.subscribable.capacity()
-    }
-
-    fn is_closed(&self) -> bool {
-        self.subscribable.is_closed()
-    }
-
-    fn subscribers(&self) -> usize {
-        self.subscribable.subscriber_count()
+    fn publishers(&self) -> usize {
+        K::publishers(&self.kept, self.subscribable.publisher_count())
     }
 
     fn holders(&self) -> Holders {
-        let publishers = K::publishers(&self.kept, self.subscribable.publisher_count());
+        let publishers = self.publishers();
         // One is the topic's own, and each publisher has one.
         let receivers = self.subscribable.receivers().count().saturating_sub(1 + publishers);
         Holders { publishers, receivers }
     }
+}
+
+impl<T: Message, K: TopicRing> AnyEnds for Ends<T, K> {
+    fn message(&self) -> TypeId {
+        TypeId::of::<T>()
+    }
+
+    fn info(&self, name: &str) -> TopicInfo {
+        TopicInfo {
+            name: name.to_owned(),
+            kind: K::KIND,
+            message: type_name::<T>(),
+            capacity: self.subscribable.capacity(),
+            publishers: self.publishers(),
+            subscribers: self.subscribable.subscriber_count(),
+            is_closed: self.subscribable.is_closed(),
+        }
+    }
 
     fn remove(&self) -> Result<(), Kept> {
-        let only = if self.is_closed() { None } else { Some(1) };
-        if only.is_some() && K::publishers(&self.kept, self.subscribable.publisher_count()) > 0 {
+        let only = if self.subscribable.is_closed() { None } else { Some(1) };
+        if only.is_some() && self.publishers() > 0 {
             return Err(Kept::Held(self.holders()));
         }
         self.subscribable.receivers().seal(only).map_err(|count| match count {
@@ -131,13 +153,13 @@ impl<T: Message, K: TopicRing> AnyEnds for Ends<T, K> {
 
     fn subscribe(&self, place: &mut dyn Any) {
         if let Some(place) = place.downcast_mut() {
-            *place = Some(Ring::any(Ring::subscribe(&self.subscribable)));
+            *place = Some(K::any(K::subscribe(&self.subscribable)));
         }
     }
 }
 
 impl Topic {
-    /// A topic with a ring of its own, which nobody knows yet.
+    /// A topic with a ring of its own, which is in no map yet.
     pub(super) fn make<T: Message, K: TopicRing>(
         name: &str,
         hash: u64,
@@ -177,13 +199,26 @@ impl Topic {
         self.ends.is_removed()
     }
 
-    /// From now on it hands out nothing, if it is closed, or nobody has a handle of it.
+    /// From now on it hands out nothing, if it is closed, or there is no handle of it.
     pub(super) fn remove(&self) -> Result<(), Kept> {
         self.ends.remove()
     }
 
+    #[inline]
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The bytes of the name.
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.short_name.get(..self.name.len()).unwrap_or(self.name.as_bytes())
+    }
+
+    /// The hash of the name. A topic never asks how it is made.
+    #[inline]
+    pub(super) fn hash(&self) -> u64 {
+        self.hash
     }
 
     /// The same, for others to keep.
@@ -192,36 +227,8 @@ impl Topic {
     }
 }
 
-impl<T: Message, K: TopicRing> Ends<T, K> {
-    /// `handle`, which is a new handle of this topic (bus.join7); `None` if the topic was removed
-    /// (bus.join8).
-    #[inline]
-    pub(super) fn hand_out<H>(&self, handle: H) -> Option<H> {
-        (!self.subscribable.receivers().is_sealed()).then_some(handle)
-    }
-}
-
-impl Entry for Arc<Topic> {
-    #[inline]
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self.short_name.get(..self.name.len()).unwrap_or(self.name.as_bytes())
-    }
-
-    #[inline]
-    fn hash(&self) -> u64 {
-        self.hash
-    }
-}
-
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
-    use alloc::string::String;
-
     use super::*;
     use crate::broadcast::Lossy;
 
@@ -231,8 +238,8 @@ mod tests {
         for length in 0..2 * SHORT {
             let name: String = ('a'..='z').cycle().take(length).collect();
             let topic = Topic::make::<u64, Lossy>(&name, 0, builder).unwrap();
-            assert_eq!(Entry::bytes(&topic), name.as_bytes());
-            assert_eq!(Entry::name(&topic), name);
+            assert_eq!(topic.bytes(), name.as_bytes());
+            assert_eq!(topic.name(), name);
         }
     }
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use super::Lossless;
 use super::error::TopicError;
-use super::kind::{Ends, MakeTopic, Many, Ring, TopicRing};
+use super::kind::{Ends, Many, TopicRing};
 use super::publisher::TopicPublisher;
 use super::topics::{Request, Settings, Topics};
 use crate::broadcast::{Builder, Lossy, Subscribable, SubscribableShare, Subscriber};
@@ -31,7 +31,7 @@ use crate::wait::WaitStrategy;
 /// assert!(orders.try_publish(3).is_err(), "it waits for its subscriber");
 /// assert_eq!(subscriber.recv(), Ok(1));
 ///
-/// // Who asks for another kind is told.
+/// // Another kind is refused, with the reason.
 /// let error = bus.try_subscribe("orders").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
@@ -52,13 +52,13 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
         Self { topics, request, types: PhantomData }
     }
 
-    /// With other settings than those of the bus.
+    /// With other settings than the bus has.
     fn with(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
         self.request.builder = Settings::Own(change(self.request.builder.get()));
         self
     }
 
-    /// One publisher, which waits for nobody.
+    /// One publisher, which never waits.
     pub fn lossy(self) -> TopicBuilder<'b, T, Lossy> {
         self.of_kind()
     }
@@ -124,7 +124,7 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
         self.with(|builder| builder.statistics(on))
     }
 
-    /// Gives the ring of a new topic another name than that of the topic: see [`Builder::named`].
+    /// Gives the ring of a new topic another name than the topic's: see [`Builder::named`].
     ///
     /// ```
     /// let bus = annulus::bus::Bus::<u64>::new(64);
@@ -142,7 +142,7 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     ///
     /// # Errors
     ///
-    /// [`Taken`](TopicError::Taken): the topic has one publisher at a time, and somebody has it.
+    /// [`Taken`](TopicError::Taken): the topic has one publisher at a time, and it is taken.
     /// [`Closed`](TopicError::Closed): the topic is closed. [`Kind`](TopicError::Kind),
     /// [`Type`](TopicError::Type), [`Capacity`](TopicError::Capacity): the topic is there, and is not as
     /// requested. [`Ring`](TopicError::Ring): the topic is not there, and can't be made.
@@ -164,7 +164,7 @@ impl<'b, T: Message, K: TopicRing> TopicBuilder<'b, T, K> {
     ///
     /// Those of [`publisher`](Self::publisher), but for `Taken` and `Closed`.
     pub fn subscribe(self) -> Result<Subscriber<T, K::Mode>, TopicError> {
-        self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(Ring::subscribe(&ends.subscribable)))
+        self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(K::subscribe(&ends.subscribable)))
     }
 
     /// What makes subscribers of the topic, without further look-ups. While it is there, the topic is in use.
@@ -189,7 +189,7 @@ impl<T, K: TopicRing> fmt::Debug for TopicBuilder<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TopicBuilder")
             .field("topic", &self.request.name)
-            .field("kind", &<K as MakeTopic>::KIND)
+            .field("kind", &K::KIND)
             .field("builder", &self.request.builder.get())
             .finish_non_exhaustive()
     }

@@ -7,15 +7,14 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::any::type_name;
+use core::any::{TypeId, type_name};
 use core::{ptr, slice};
 
 use super::error::{RemoveError, TopicError};
 use super::inbox::Watcher;
-use super::info::TopicInfo;
-use super::kind::{Ends, MakeTopic, TopicRing};
-use super::topic::{AnyEnds, Kept, Topic};
-use super::trie::{Entry, Trie, hash};
+use super::kind::{Ends, TopicRing};
+use super::topic::{Kept, Topic, TopicInfo};
+use super::trie::{Trie, hash};
 use super::versions::{Borrowed, Versions};
 use crate::broadcast::Builder;
 use crate::message::Message;
@@ -31,11 +30,11 @@ pub(super) struct Topics {
 
 /// What a version holds.
 struct Map {
-    topics: Trie<Arc<Topic>>,
+    topics: Trie,
     watchers: Watchers,
 }
 
-/// Who is told of new topics, in the order in which they came.
+/// What is told of new topics, in the order in which the watchers came.
 type Watchers = Arc<Vec<Arc<dyn Watcher>>>;
 
 /// A look-up of one topic.
@@ -61,7 +60,7 @@ impl Topics {
     }
 
     /// A handle of a topic, which is made if it is not there: `hand_out` makes the handle from the topic's
-    /// ends. On a hit it waits for nobody.
+    /// ends. On a hit it never waits.
     #[inline]
     pub(super) fn get<T: Message, K: TopicRing, H>(
         &self,
@@ -87,7 +86,7 @@ impl Topics {
         hash: u64,
         hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
     ) -> Result<H, TopicError> {
-        // A topic, and who was told of it.
+        // A topic, and the watchers that were told of it.
         let mut made: Option<(_, Watchers)> = None;
         loop {
             let current = self.map.borrow();
@@ -99,7 +98,8 @@ impl Topics {
                 Some(made) => made,
                 None => (request.make::<T, K>(hash)?, Watchers::default()),
             };
-            // Before anybody can find the topic. Those that came since it was told are behind the others.
+            // Before another look-up can find the topic. Watchers that came since the last telling are behind
+            // the others.
             let watchers = current.look(|map| Arc::clone(&map.watchers));
             let mut told = told.iter();
             let new = watchers.iter().filter(|new| !told.any(|told| Arc::ptr_eq(told, new)));
@@ -129,7 +129,7 @@ impl Topics {
         self.map.borrow().look(|map| {
             map.topics.each(&mut |topic| {
                 if !topic.is_removed() {
-                    all.push(TopicInfo::of(topic));
+                    all.push(topic.any_ends().info(topic.name()));
                 }
             });
         });
@@ -137,7 +137,7 @@ impl Topics {
         all
     }
 
-    /// Removes a topic that is closed, or of which nobody has a handle.
+    /// Removes a topic that is closed, or of which there is no handle.
     pub(super) fn remove(&self, name: &str) -> Result<(), RemoveError> {
         let hash = hash(name, self.seed);
         let unknown = || RemoveError::Unknown { topic: name.to_owned() };
@@ -155,7 +155,7 @@ impl Topics {
         }
         loop {
             let current = self.map.borrow();
-            // Somebody may have put a new topic in its place meanwhile.
+            // Another thread may have put a new topic in its place meanwhile.
             let is_there =
                 |map: &Map| map.topics.find(name, hash).is_some_and(|there| Arc::ptr_eq(there, &topic));
             if !current.look(is_there) {
@@ -181,7 +181,7 @@ impl Topics {
         before.look(|map| {
             let mut topics = Vec::new();
             map.topics.each(&mut |topic| topics.push(topic));
-            topics.sort_unstable_by(|a, b| Entry::name(*a).cmp(Entry::name(*b)));
+            topics.sort_unstable_by(|a, b| a.name().cmp(b.name()));
             // If one was removed, a topic that takes its place will come.
             for topic in topics {
                 watcher.join(topic);
@@ -195,7 +195,7 @@ impl Topics {
         self.replace_watchers(|there| there.filter(others).cloned().collect());
     }
 
-    /// Changes who is told of new topics. Returns the version that was replaced.
+    /// Changes which watchers are told of new topics. Returns the version that was replaced.
     fn replace_watchers(
         &self,
         change: impl Fn(slice::Iter<'_, Arc<dyn Watcher>>) -> Vec<Arc<dyn Watcher>>,
@@ -232,14 +232,14 @@ impl Map {
         let Some(ends) = topic.ends::<Ends<T, K>>() else {
             return (!topic.is_removed()).then(|| Err(mismatch::<T, K>(topic)));
         };
-        if request.capacity.is_some_and(|capacity| capacity != ends.capacity()) {
-            return (!topic.is_removed()).then(|| Err(request.other_capacity(ends.capacity())));
+        if request.capacity.is_some_and(|capacity| capacity != ends.subscribable.capacity()) {
+            return (!topic.is_removed()).then(|| Err(request.other_capacity(ends.subscribable.capacity())));
         }
         ends.hand_out(hand_out(ends, topic))
     }
 
     /// These topics, for the same watchers.
-    fn with_topics(&self, topics: Trie<Arc<Topic>>) -> Self {
+    fn with_topics(&self, topics: Trie) -> Self {
         Self { topics, watchers: Arc::clone(&self.watchers) }
     }
 }
@@ -272,18 +272,18 @@ impl Settings<'_> {
 
 /// What is wrong where the ends are of other types.
 #[cold]
-fn mismatch<T: Message, K: TopicRing>(topic: &Arc<Topic>) -> TopicError {
-    let (ends, topic) = (topic.any_ends(), Entry::name(topic).to_owned());
-    let (has, requested) = (ends.message(), type_name::<T>());
-    if has.0 == core::any::TypeId::of::<T>() {
-        TopicError::Kind { topic, has: ends.kind(), requested: <K as MakeTopic>::KIND }
+fn mismatch<T: Message, K: TopicRing>(topic: &Topic) -> TopicError {
+    let is_kind = topic.any_ends().message() == TypeId::of::<T>();
+    let TopicInfo { name: topic, kind, message, .. } = topic.any_ends().info(topic.name());
+    if is_kind {
+        TopicError::Kind { topic, has: kind, requested: K::KIND }
     } else {
-        TopicError::Type { topic, has: has.1, requested }
+        TopicError::Type { topic, has: message, requested: type_name::<T>() }
     }
 }
 
-/// What the hash begins with: a random number, where the system has one. Where it has none, whoever chooses
-/// the names of topics can choose some that collide.
+/// What the hash begins with: a random number, where the system has one. Where it has none, names
+/// of topics can be chosen that collide.
 fn seed() -> u64 {
     #[cfg(feature = "std")]
     {

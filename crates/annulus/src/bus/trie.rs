@@ -1,8 +1,8 @@
-//! [`Trie`]: a map by name that is never changed: with one entry more or less it is another map, which shares
-//! all but the way to that entry.
+//! [`Trie`]: topics by name, a map that is never changed: with one topic more or less it is another map,
+//! which shares all but the way to that topic.
 //!
-//! A branch has 32 children, and each level takes five bits of the hash. Entries whose hashes are equal
-//! are in one list. To add or to remove one of n entries copies O(log n) branches.
+//! A branch has 32 children, and each level takes five bits of the hash. Topics whose hashes are equal
+//! are in one list. To add or to remove one of n topics copies O(log n) branches.
 //!
 //! P. Bagwell, *Ideal Hash Trees*, 2001; without the bitmaps, because a bus has few branches.
 
@@ -10,28 +10,17 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
 
-/// What is found by a name.
-pub(super) trait Entry: Clone {
-    fn name(&self) -> &str;
+use super::topic::Topic;
 
-    /// The bytes of the name.
-    fn bytes(&self) -> &[u8] {
-        self.name().as_bytes()
-    }
-
-    /// The hash of the name. A trie never asks how it is made.
-    fn hash(&self) -> u64;
-}
-
-/// Entries, each with another name.
+/// Topics, each with another name.
 #[derive(Clone)]
-pub(super) enum Trie<E> {
+pub(super) enum Trie {
     Empty,
-    One(E),
+    One(Arc<Topic>),
     /// More than one, all with the same hash.
-    Same(Arc<Vec<E>>),
-    /// At least two entries in all.
-    Branch(Arc<[Trie<E>; WAYS]>),
+    Same(Arc<Vec<Arc<Topic>>>),
+    /// At least two topics in all.
+    Branch(Arc<[Trie; WAYS]>),
 }
 
 const BITS: u32 = 5;
@@ -43,20 +32,20 @@ fn way(hash: u64, depth: u32) -> usize {
     (hash >> (BITS * depth)) as usize % WAYS
 }
 
-impl<E: Entry> Trie<E> {
-    /// The entry of that name.
+impl Trie {
+    /// The topic of that name.
     #[inline]
-    pub(super) fn find(&self, name: &str, hash: u64) -> Option<&E> {
+    pub(super) fn find(&self, name: &str, hash: u64) -> Option<&Arc<Topic>> {
         let (mut trie, mut rest) = (self, hash);
         loop {
             match trie {
                 Self::Empty => return None,
-                Self::One(entry) => {
-                    return (entry.hash() == hash && is_same(entry.bytes(), name.as_bytes()))
-                        .then_some(entry);
+                Self::One(topic) => {
+                    return (topic.hash() == hash && is_same(topic.bytes(), name.as_bytes()))
+                        .then_some(topic);
                 }
-                Self::Same(entries) => {
-                    return entries.iter().find(|entry| is_same(entry.bytes(), name.as_bytes()));
+                Self::Same(topics) => {
+                    return topics.iter().find(|topic| is_same(topic.bytes(), name.as_bytes()));
                 }
                 Self::Branch(children) => {
                     trie = &children[rest as usize % WAYS];
@@ -66,35 +55,35 @@ impl<E: Entry> Trie<E> {
         }
     }
 
-    /// With this entry, in the place of any other of its name.
-    pub(super) fn with(&self, entry: E) -> Self {
-        self.with_below(entry, 0)
+    /// With this topic, in the place of any other of its name.
+    pub(super) fn with(&self, topic: Arc<Topic>) -> Self {
+        self.with_below(topic, 0)
     }
 
-    fn with_below(&self, entry: E, depth: u32) -> Self {
-        let hash = entry.hash();
+    fn with_below(&self, topic: Arc<Topic>, depth: u32) -> Self {
+        let hash = topic.hash();
         match self {
-            Self::Empty => Self::One(entry),
-            Self::One(other) if other.name() == entry.name() => Self::One(entry),
-            Self::One(other) if other.hash() == hash => Self::Same(Arc::new([other.clone(), entry].into())),
-            Self::One(other) => self.branch(other.hash(), depth).with_below(entry, depth),
-            Self::Same(entries) if entries[0].hash() != hash => {
-                self.branch(entries[0].hash(), depth).with_below(entry, depth)
+            Self::Empty => Self::One(topic),
+            Self::One(other) if other.name() == topic.name() => Self::One(topic),
+            Self::One(other) if other.hash() == hash => Self::Same(Arc::new([other.clone(), topic].into())),
+            Self::One(other) => self.branch(other.hash(), depth).with_below(topic, depth),
+            Self::Same(topics) if topics[0].hash() != hash => {
+                self.branch(topics[0].hash(), depth).with_below(topic, depth)
             }
-            Self::Same(entries) => {
-                let others = entries.iter().filter(|other| other.name() != entry.name()).cloned();
-                Self::Same(Arc::new(others.chain([entry.clone()]).collect()))
+            Self::Same(topics) => {
+                let others = topics.iter().filter(|other| other.name() != topic.name()).cloned();
+                Self::Same(Arc::new(others.chain([topic.clone()]).collect()))
             }
             Self::Branch(children) => {
                 let mut children = (**children).clone();
                 let child = &mut children[way(hash, depth)];
-                *child = child.with_below(entry, depth + 1);
+                *child = child.with_below(topic, depth + 1);
                 Self::Branch(Arc::new(children))
             }
         }
     }
 
-    /// A branch with nothing but this, whose entries have that hash. (Two hashes that differ do so in one of
+    /// A branch with nothing but this, whose topics have that hash. (Two hashes that differ do so in one of
     /// the thirteen levels.)
     fn branch(&self, hash: u64, depth: u32) -> Self {
         let mut children = [const { Self::Empty }; WAYS];
@@ -102,7 +91,7 @@ impl<E: Entry> Trie<E> {
         Self::Branch(Arc::new(children))
     }
 
-    /// Without the entry of that name.
+    /// Without the topic of that name.
     pub(super) fn without(&self, name: &str, hash: u64) -> Self {
         self.without_below(name, hash, 0)
     }
@@ -110,10 +99,10 @@ impl<E: Entry> Trie<E> {
     fn without_below(&self, name: &str, hash: u64, depth: u32) -> Self {
         match self {
             Self::Empty => Self::Empty,
-            Self::One(entry) if entry.name() == name => Self::Empty,
+            Self::One(topic) if topic.name() == name => Self::Empty,
             Self::One(_) => self.clone(),
-            Self::Same(entries) => {
-                let mut left: Vec<_> = entries.iter().filter(|entry| entry.name() != name).cloned().collect();
+            Self::Same(topics) => {
+                let mut left: Vec<_> = topics.iter().filter(|topic| topic.name() != name).cloned().collect();
                 if left.len() > 1 {
                     Self::Same(Arc::new(left))
                 } else {
@@ -140,12 +129,12 @@ impl<E: Entry> Trie<E> {
         }
     }
 
-    /// Shows each entry, in no particular order.
-    pub(super) fn each<'t>(&'t self, show: &mut dyn FnMut(&'t E)) {
+    /// Shows each topic, in no particular order.
+    pub(super) fn each<'t>(&'t self, show: &mut dyn FnMut(&'t Arc<Topic>)) {
         match self {
             Self::Empty => {}
-            Self::One(entry) => show(entry),
-            Self::Same(entries) => entries.iter().for_each(show),
+            Self::One(topic) => show(topic),
+            Self::Same(topics) => topics.iter().for_each(show),
             Self::Branch(children) => children.iter().for_each(|child| child.each(show)),
         }
     }
@@ -177,8 +166,8 @@ fn few(bytes: &[u8]) -> u64 {
 /// The hash of a name: words of eight bytes, each multiplied to 128 bits whose halves are folded together.
 /// The last word may overlap with the one before.
 ///
-/// The multiplication is that of Wang Yi's wyhash. Whoever does not know `seed` can't easily make names that
-/// collide; it is no cryptographic hash. Names that collide all the same are in one list.
+/// The multiplication is Wang Yi's, of wyhash. Without `seed`, names that collide are not easily made; it is
+/// no cryptographic hash. Names that collide all the same are in one list.
 #[inline]
 pub(super) fn hash(name: &str, seed: u64) -> u64 {
     let name = name.as_bytes();
@@ -207,19 +196,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[derive(Clone, Debug, PartialEq)]
-    struct Word(String, u64, u32);
-
-    impl Entry for Word {
-        fn name(&self) -> &str {
-            &self.0
-        }
-
-        fn hash(&self) -> u64 {
-            self.1
-        }
-    }
+    use crate::broadcast::{Builder, Lossy};
 
     /// Miri is slow at strings.
     const NAMES: u8 = if cfg!(miri) { 12 } else { 40 };
@@ -235,9 +212,11 @@ mod tests {
         }
     }
 
-    fn all(trie: &Trie<Word>) -> HashMap<String, u32> {
+    fn all(trie: &Trie) -> HashMap<String, *const Topic> {
         let mut all = HashMap::new();
-        trie.each(&mut |word| assert!(all.insert(word.0.clone(), word.2).is_none(), "twice"));
+        trie.each(&mut |topic| {
+            assert!(all.insert(topic.name().to_string(), Arc::as_ptr(topic)).is_none(), "twice");
+        });
         all
     }
 
@@ -246,12 +225,13 @@ mod tests {
         #[test]
         fn does_what_a_hash_map_does(steps in prop::collection::vec((any::<bool>(), 0_u8..NAMES), 0..STEPS)) {
             let (mut trie, mut model) = (Trie::Empty, HashMap::new());
-            for (number, (adds, name)) in steps.into_iter().enumerate() {
+            for (adds, name) in steps {
                 let (before, was) = (trie.clone(), model.clone());
                 let (text, hash) = (name.to_string(), poor(name));
                 if adds {
-                    trie = trie.with(Word(text.clone(), hash, number as u32));
-                    model.insert(text, number as u32);
+                    let topic = Topic::make::<u64, Lossy>(&text, hash, Builder::new(2)).unwrap();
+                    model.insert(text, Arc::as_ptr(&topic));
+                    trie = trie.with(topic);
                 } else {
                     trie = trie.without(&text, hash);
                     model.remove(&text);
@@ -259,7 +239,7 @@ mod tests {
                 prop_assert_eq!(all(&before), was, "the one before is as it was");
                 prop_assert_eq!(all(&trie), model.clone());
                 for name in 0..NAMES {
-                    let found = trie.find(&name.to_string(), poor(name)).map(|word| word.2);
+                    let found = trie.find(&name.to_string(), poor(name)).map(Arc::as_ptr);
                     prop_assert_eq!(found, model.get(&name.to_string()).copied());
                 }
                 prop_assert_eq!(matches!(trie, Trie::Empty), model.is_empty());

@@ -1,5 +1,5 @@
 //! [`Versions`]: an immutable value that is read by borrowing it, and changed by putting another one in its
-//! place. Nobody waits, and the last one that borrows an old value frees it.
+//! place. No thread waits, and the last one that borrows an old value frees it.
 //!
 //! Values lie in numbered cells. One word holds the number of the current cell, and how many borrow it
 //! through the word. So one atomic step finds the value and keeps it:
@@ -15,11 +15,11 @@
 //!              (owed is 0 now? free the value)
 //! ```
 //!
-//! *Who frees.* After bus.put5 nobody borrows the old cell any more. Each one that still does gives it back
-//! by bus.borrow3, and bus.put6 adds all of them. The sum is 0 when bus.put6 and the last bus.borrow3 have
-//! been, and not before: without bus.put6 it is below 0 after a bus.borrow3, and with bus.put6 it is the
+//! *Which thread frees.* After bus.put5 no thread borrows the old cell any more. Each that still has it gives
+//! it back by bus.borrow3, and bus.put6 adds all of them. The sum is 0 when bus.put6 and the last bus.borrow3
+//! have been, and not before: without bus.put6 it is below 0 after a bus.borrow3, and with bus.put6 it is the
 //! number of those that are still to come. So exactly one bus.borrow3 sees 0, and frees. (bus.put6 never
-//! does: who replaces a version borrows it, and gives it back afterwards.)
+//! does: a thread that replaces a version borrows it, and gives it back afterwards.)
 //!
 //! *Why bus.borrow2 may trust the number.* A cell that is borrowed is not freed, so it is not used again. If
 //! the word names it, it is the same value.
@@ -78,7 +78,7 @@ impl<V> Versions<V> {
     /// With its first version.
     pub(super) fn new(value: V) -> Self {
         let versions = Self { word: AtomicU64::new(0), free: FreeList::new(END), cells: Page::new() };
-        // SAFETY: nobody else has it.
+        // SAFETY: no other thread has it.
         unsafe { versions.cells.cells[0].put(value) };
         (1..PAGE).for_each(|index| versions.push(index as u32));
         versions
@@ -157,7 +157,7 @@ impl<V> Versions<V> {
         Some(first)
     }
 
-    /// Nobody borrows the value of this cell any more, and nobody will.
+    /// No thread borrows the value of this cell any more, and none will.
     #[cold]
     fn free(&self, index: u32) {
         // SAFETY: by bus.borrow3 and bus.put6, the caller is the only one that has the cell.
@@ -251,7 +251,7 @@ impl<V> Borrowed<'_, V> {
                 Err(now) => word = now,
             }
         }
-        // SAFETY: nobody has seen it.
+        // SAFETY: no other thread has seen it.
         let new = unsafe { versions.cell(mine).take() };
         versions.push(mine);
         Err(new.expect("it was put there above"))
@@ -262,7 +262,7 @@ impl<V> Drop for Borrowed<'_, V> {
     #[inline]
     fn drop(&mut self) {
         let Self { versions, cell, index, mut word } = *self;
-        // Relaxed where it fails: only the number counts. Mostly nobody was there meanwhile.
+        // Relaxed where it fails: only the number counts. Mostly no other thread was there meanwhile.
         while cell_of(word) == index {
             // bus.borrow2. Release: pairs with bus.put5.
             let order = ordering!(Release unless "versions_return_relaxed");

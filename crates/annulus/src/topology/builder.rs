@@ -3,13 +3,13 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::draft::{Draft, PartSettings, Pending, SharedDraft};
-use super::early::Early;
+use super::draft::{Draft, Pending, SharedDraft};
+use super::edge::PartSettings;
 use super::graph::Node;
-use super::input::Input;
+use super::input::{Early, Input};
 use super::pipeline::Pipeline;
 use super::port::BoxOutlet;
-use super::source::Existing;
+use super::port::Existing;
 use super::stages::Stages;
 use crate::Receive;
 use crate::wait::WaitStrategy;
@@ -62,8 +62,8 @@ impl Builder {
         let (early, promise) = Early::new(self.capacity);
         let give = move |draft: &mut Draft, outlet: BoxOutlet<T>| {
             // Decision 0076.
-            let Some(entry) = outlet.into_entry() else { unreachable!("one ring is behind an input") };
-            promise.keep(draft, entry);
+            let Some(ring) = outlet.into_input_ring() else { unreachable!("one ring is behind an input") };
+            promise.keep(draft, ring);
         };
         let (draft, settings) = self.begin();
         let writers: Vec<_> = alloc::vec![Pending { from: Node::Input, give: Box::new(give) }];

@@ -2,7 +2,7 @@
 //!
 //! A verb of the builder makes the ring behind the stage that it adds, as soon as both ends are known, and a
 //! recipe for the stage's thread. So a builder that is dropped frees memory, and nothing else. A mistake is
-//! noted, and the draft goes on with a ring of another size: the build says what was wrong first.
+//! noted, and the draft continues with a ring of another size: the build says what was wrong first.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -11,20 +11,19 @@ use alloc::vec::Vec;
 use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::counters::{Received, SentCount};
-use super::edge::EdgeKind;
+use super::edge::{EndKind, PartSettings};
 use super::error::BuildError;
 use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 use super::port::{BoxInlet, BoxOutlet, Reader, Writer};
+use super::readers::PipelineState;
 use super::readers::Readers;
 use super::runner::Context;
-use super::state::PipelineState;
+use super::statistics::{Received, SentCount};
 use crate::Closer;
 use crate::broadcast;
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::queue::{Consumer, ordered};
-use crate::wait::WaitStrategy;
 
 /// A recipe for a thread of a stage.
 pub(super) struct Job {
@@ -36,9 +35,9 @@ pub(super) struct Job {
 pub(super) struct EdgeCounters {
     pub(super) sent: Arc<SentCount>,
     pub(super) received: Arc<Received>,
-    /// The ring, for whoever asks how many messages are in it. A source has none of the pipeline's.
+    /// The ring, which knows how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
-    /// Those who receive, where that is an output: how many messages it has received, once it is dropped.
+    /// The readers, where that is an output: how many messages it has received, once it is dropped.
     pub(super) output: Option<Arc<Readers>>,
 }
 
@@ -134,7 +133,7 @@ impl Draft {
     /// The readers of `edges` are at `node`.
     pub(super) fn lead(&mut self, edges: &[usize], node: Node) {
         for edge in edges {
-            // An end of another draft has the numbers of that one. This is a mistake, and was noted.
+            // An end of another draft has the numbers of that draft. This is a mistake, and was noted.
             if let Some(edge) = self.graph.edges.get_mut(*edge) {
                 edge.to = node;
             }
@@ -158,7 +157,8 @@ impl Draft {
         }
     }
 
-    /// Who has an end that is not a part of what is built: it has no thread, or nobody receives from it.
+    /// The node that has an end that is not a part of what is built: it has no thread, or nothing receives
+    /// from it.
     fn unconnected(&self) -> Option<Node> {
         let has_thread = |stage: &usize| self.jobs.iter().any(|job| job.stage == *stage);
         let mut stages = (0..self.graph.stages.len()).filter(|stage| !has_thread(stage)).map(Node::Stage);
@@ -267,7 +267,7 @@ impl SharedDraft {
     }
 }
 
-/// Somebody who waits for the ring that it sends into.
+/// A stage or an input that waits for the ring that it sends into.
 pub(super) struct Pending<T> {
     pub(super) from: Node,
     #[allow(clippy::type_complexity, reason = "a recipe")]
@@ -277,26 +277,16 @@ pub(super) struct Pending<T> {
 /// A reader whose place in the graph is not known yet.
 pub(super) const NOWHERE: Node = Node::Stage(usize::MAX);
 
-/// A queue, its edges, and who sends into it: in the order of the nodes.
-pub(super) struct NewQueue<T: Send, K: EdgeKind> {
+/// A queue, its edges, and its outlets in the order of the nodes that send into it.
+pub(super) struct NewQueue<T: Send, K: EndKind> {
     pub(super) outlets: Vec<BoxOutlet<T>>,
-    pub(super) inlet: Reader<Consumer<T, K>>,
+    pub(super) inlet: Reader<Consumer<T, K::Queue>>,
     pub(super) edges: Vec<usize>,
 }
 
-/// How the rings of a part of the pipeline are made, and where that part is.
-#[derive(Clone, Copy)]
-pub(super) struct PartSettings {
-    /// The number of the innermost fork that this is in a branch of; 0 outside of any.
-    pub(super) fork: usize,
-    pub(super) capacity: usize,
-    pub(super) strategy: WaitStrategy,
-    pub(super) stack_bytes: Option<usize>,
-}
-
 impl Draft {
-    /// A queue of kind `K`, from each of `from` to `to`.
-    pub(super) fn new_queue<T: Send + 'static, K: EdgeKind>(
+    /// The queue of an end of kind `K`, from each of `from` to `to`.
+    pub(super) fn new_queue<T: Send + 'static, K: EndKind>(
         &mut self,
         from: &[Node],
         to: Node,
@@ -304,7 +294,7 @@ impl Draft {
         settings: PartSettings,
     ) -> NewQueue<T, K> {
         let (producers, consumer) = self.ring_or_note(settings.capacity, |capacity| {
-            K::link::<T>(capacity, settings.strategy, from.len())
+            K::queue::<T>(PartSettings { capacity, ..settings }, from.len())
         });
         let received = Arc::new(Received::default());
         let from: Vec<_> = from.iter().map(|node| (*node, Arc::new(SentCount::default()))).collect();
@@ -312,19 +302,19 @@ impl Draft {
         let edges = self.add_edges(&from, &to, ring, settings.capacity, &consumer.closer()).concat();
         let readers = Arc::new(Readers::new(&self.shared));
         let outlet = |(handle, (_, counters))| {
-            Box::new(Writer { handle, counters, readers: Arc::clone(&readers) }) as BoxOutlet<T>
+            Box::new(Writer { counters, readers: Arc::clone(&readers), handle }) as BoxOutlet<T>
         };
         let outlets = producers.into_iter().zip(from).map(outlet).collect();
         NewQueue { outlets, inlet: Reader::new(consumer, received, &readers), edges }
     }
 
-    /// A queue of kind `K` from all who wait for it.
-    pub(super) fn queue<T: Send + 'static, K: EdgeKind>(
+    /// The queue of an end of kind `K`, from all writers that wait for it.
+    pub(super) fn queue<T: Send + 'static, K: EndKind>(
         &mut self,
         writers: Vec<Pending<T>>,
         to: Node,
         settings: PartSettings,
-    ) -> (Reader<Consumer<T, K>>, Vec<usize>) {
+    ) -> (Reader<Consumer<T, K::Queue>>, Vec<usize>) {
         let from: Vec<_> = writers.iter().map(|writer| writer.from).collect();
         let queue = self.new_queue::<T, K>(&from, to, K::RING, settings);
         for (writer, outlet) in writers.into_iter().zip(queue.outlets) {
@@ -333,15 +323,15 @@ impl Draft {
         (queue.inlet, queue.edges)
     }
 
-    /// The queue of an output, from all who wait for it.
-    pub(super) fn output<T: Send + 'static, K: EdgeKind>(
+    /// The queue of an output, from all writers that wait for it.
+    pub(super) fn output<T: Send + 'static, K: EndKind>(
         &mut self,
         writers: Vec<Pending<T>>,
         settings: PartSettings,
-    ) -> Consumer<T, K> {
+    ) -> Consumer<T, K::Queue> {
         let node = Node::Output(self.outputs);
         self.outputs += 1;
-        let (reading, edges) = self.queue(writers, node, settings);
+        let (reading, edges) = self.queue::<T, K>(writers, node, settings);
         let (consumer, readers) = reading.into_output();
         for edge in edges {
             self.counters[edge].output = Some(Arc::clone(&readers));
@@ -368,10 +358,13 @@ impl Draft {
         let ends = Arc::new(Readers::new(&self.shared));
         for (writer, (_, counters)) in writers.into_iter().zip(from) {
             let (handle, readers) = (sender.clone(), Arc::clone(&ends));
-            (writer.give)(self, Box::new(Writer { handle, counters, readers }));
+            (writer.give)(self, Box::new(Writer { counters, readers, handle }));
         }
-        let reading = |counters| Box::new(Reader::new(receiver.clone(), counters, &ends)) as BoxInlet<T>;
-        readers.into_iter().map(|(_, counters)| reading(counters)).collect()
+        // One thread of a stage takes a message when it works on it: what one thread holds, no other can work
+        // on.
+        let reader =
+            |(_, counters)| Reader::new(receiver.clone(), counters, &ends).of_several(receiver.closer());
+        readers.into_iter().map(|reading| Box::new(reader(reading)) as BoxInlet<T>).collect()
     }
 
     /// A broadcast ring from `writer` to `readers` readers, whose places are not known yet.
@@ -392,7 +385,7 @@ impl Draft {
                     let (publisher, subscribable) = $ends;
                     let closer = publisher.closer();
                     let (handle, counters) = (publisher, Arc::clone(&sent));
-                    let outlet = Box::new(Writer { handle, counters, readers: Arc::clone(&ends) });
+                    let outlet = Box::new(Writer { counters, readers: Arc::clone(&ends), handle });
                     let inlet = |(_, counters): &(Node, Arc<Received>)| {
                         let handle = subscribable.subscribe();
                         Box::new(Reader::new(handle, Arc::clone(counters), &ends)) as BoxInlet<T>

@@ -1,5 +1,7 @@
 //! [`EndKind`]: what is known of an end of a pipeline when it compiles, and the queue that is made there.
 
+#![allow(private_interfaces, reason = "a type in a method that has no name outside seals the trait")]
+
 use alloc::vec::Vec;
 
 use super::graph::RingKind;
@@ -9,24 +11,45 @@ use crate::queue::{Builder, Consumer, InPlace, Producer};
 use crate::spsc::Spsc;
 use crate::wait::WaitStrategy;
 
-/// What is known of an end of a pipeline: [`InStep`], [`Free`] or [`Merged`]. There are no others: the trait
-/// can't be implemented outside this crate.
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait EndKind: Sealed + 'static {
-    /// The kind of queue that an output at this end is.
-    type Queue: InPlace + EdgeKind;
-    /// What is known behind a stage that makes one result of each message.
-    type Behind: EndKind;
+/// How the rings of a part of the pipeline are made, and where that part is.
+#[derive(Clone, Copy)]
+pub(super) struct PartSettings {
+    /// The number of the innermost fork that this is in a branch of; 0 outside of any.
+    pub(super) fork: usize,
+    pub(super) capacity: usize,
+    pub(super) strategy: WaitStrategy,
+    pub(super) stack_bytes: Option<usize>,
 }
 
-pub(super) trait Sealed {}
+/// What is known of an end of a pipeline: [`InStep`], [`Free`] or [`Merged`]. There are no others: the trait
+/// can't be implemented outside this crate.
+pub trait EndKind: 'static {
+    /// The kind of queue that an output at this end is.
+    type Queue: InPlace;
+    /// What is known behind a stage that makes one result of each message.
+    type Behind: EndKind;
+
+    /// What the queue is called.
+    #[doc(hidden)]
+    const RING: RingKind;
+
+    /// The queue, with `writers` producers, at least one.
+    #[doc(hidden)]
+    fn queue<T: Send + 'static>(
+        settings: PartSettings,
+        writers: usize,
+    ) -> Result<QueueEnds<T, Self::Queue>, CapacityError>;
+}
+
+/// The producers of a queue, and its consumer.
+pub(super) type QueueEnds<T, K> = (Vec<Producer<T, K>>, Consumer<T, K>);
 
 /// An end that has one result for each message of its branch, in order. So it can be
 /// [zipped](super::Fork::zip) with the other branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InStep {}
 
-/// An end whose number of messages is not that of its branch: behind a filter, for example.
+/// An end that has more messages than its branch, or fewer: behind a filter, for example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Free {}
 
@@ -34,23 +57,59 @@ pub enum Free {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Merged {}
 
-impl Sealed for InStep {}
-impl Sealed for Free {}
-impl Sealed for Merged {}
-
 impl EndKind for InStep {
     type Queue = Spsc;
     type Behind = InStep;
+
+    const RING: RingKind = RingKind::Spsc;
+
+    fn queue<T: Send + 'static>(
+        settings: PartSettings,
+        writers: usize,
+    ) -> Result<QueueEnds<T, Spsc>, CapacityError> {
+        debug_assert_eq!(writers, 1, "an end of this kind has one writer");
+        let (producer, consumer) =
+            Builder::new(settings.capacity).wait_strategy(settings.strategy).build()?;
+        Ok((alloc::vec![producer], consumer))
+    }
 }
 
 impl EndKind for Free {
     type Queue = Spsc;
     type Behind = Free;
+
+    const RING: RingKind = InStep::RING;
+
+    fn queue<T: Send + 'static>(
+        settings: PartSettings,
+        writers: usize,
+    ) -> Result<QueueEnds<T, Spsc>, CapacityError> {
+        InStep::queue(settings, writers)
+    }
 }
 
 impl EndKind for Merged {
     type Queue = Mpsc;
     type Behind = Free;
+
+    const RING: RingKind = RingKind::Mpsc;
+
+    fn queue<T: Send + 'static>(
+        settings: PartSettings,
+        writers: usize,
+    ) -> Result<QueueEnds<T, Mpsc>, CapacityError> {
+        let (producer, consumer) =
+            Builder::new(settings.capacity).wait_strategy(settings.strategy).build()?;
+        let mut producers = alloc::vec![producer];
+        while producers.len() < writers {
+            producers.push(producers[0].register().map_err(|error| match error {
+                // Unreached: there is no memory for the ring of another producer
+                RegisterError::Capacity(error) => error,
+                RegisterError::Closed => unreachable!("its consumer is here"),
+            })?);
+        }
+        Ok((producers, consumer))
+    }
 }
 
 /// An end of a branch that has one result for each message: [`InStep`].
@@ -63,55 +122,3 @@ impl EndKind for Merged {
 pub trait OneForOne: EndKind {}
 
 impl OneForOne for InStep {}
-
-/// The ends of a queue.
-type Ends<T, K> = (Vec<Producer<T, K>>, Consumer<T, K>);
-
-/// How the queue at an end is made.
-pub(super) trait EdgeKind: InPlace {
-    /// How it is called.
-    const RING: RingKind;
-
-    /// A queue with `writers` producers, at least one.
-    #[allow(clippy::type_complexity, reason = "producers and a consumer")]
-    fn link<T: Send + 'static>(
-        capacity: usize,
-        strategy: WaitStrategy,
-        writers: usize,
-    ) -> Result<(Vec<Producer<T, Self>>, Consumer<T, Self>), CapacityError>;
-}
-
-impl EdgeKind for Spsc {
-    const RING: RingKind = RingKind::Spsc;
-
-    fn link<T: Send + 'static>(
-        capacity: usize,
-        strategy: WaitStrategy,
-        writers: usize,
-    ) -> Result<Ends<T, Self>, CapacityError> {
-        debug_assert_eq!(writers, 1, "an end of this kind has one writer");
-        let (producer, consumer) = Builder::new(capacity).wait_strategy(strategy).build()?;
-        Ok((alloc::vec![producer], consumer))
-    }
-}
-
-impl EdgeKind for Mpsc {
-    const RING: RingKind = RingKind::Mpsc;
-
-    fn link<T: Send + 'static>(
-        capacity: usize,
-        strategy: WaitStrategy,
-        writers: usize,
-    ) -> Result<Ends<T, Self>, CapacityError> {
-        let (producer, consumer) = Builder::new(capacity).wait_strategy(strategy).build()?;
-        let mut producers = alloc::vec![producer];
-        while producers.len() < writers {
-            producers.push(producers[0].register().map_err(|error| match error {
-                // Unreached: there is no memory for the ring of another producer
-                RegisterError::Capacity(error) => error,
-                RegisterError::Closed => unreachable!("its consumer is here"),
-            })?);
-        }
-        Ok((producers, consumer))
-    }
-}

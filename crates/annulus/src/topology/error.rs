@@ -151,7 +151,7 @@ pub enum CloseReason {
     Aborted,
     /// It was [shut down](super::Pipeline::shutdown).
     ShutDown,
-    /// Nobody receives what it makes: its outputs were dropped or closed.
+    /// Nothing receives what it makes: its outputs were dropped or closed.
     Unread,
     /// It was never built: its builder was dropped, or the build failed.
     NotBuilt,

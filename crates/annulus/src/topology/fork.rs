@@ -1,22 +1,22 @@
 //! [`Fork`]: the branches of a pipeline that is being built, and how they come together again.
 
+#![allow(private_interfaces, reason = "a type in a method that has no name outside seals the trait")]
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
 
-use super::draft::{Mistake, NOWHERE, PartSettings, Pending, SharedDraft};
-use super::edge::{EndKind, Free, InStep, Merged, OneForOne};
+use super::draft::{Mistake, NOWHERE, Pending, SharedDraft};
+use super::edge::{EndKind, Free, InStep, Merged, OneForOne, PartSettings};
 use super::error::BuildError;
 use super::graph::RingKind;
 use super::join::{Copies, JoinSide, Rows, Zip};
 use super::pipeline::Pipeline;
-use super::sink::Sunk;
-use super::stages::Stages;
+use super::stages::{Stages, Sunk};
 use crate::message::Message;
 use crate::queue::Consumer;
-use crate::spsc::Spsc;
 use crate::sync::seeded;
 
 impl<T: Send + 'static, K: EndKind> Stages<T, K> {
@@ -174,7 +174,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let mut locked = draft.lock();
         let count = locked.at_least_one(count, "branch");
         let queues: Vec<_> = (0..count)
-            .map(|_| locked.new_queue::<T, Spsc>(&[writer.from], NOWHERE, RingKind::Spsc, settings))
+            .map(|_| locked.new_queue::<T, InStep>(&[writer.from], NOWHERE, RingKind::Spsc, settings))
             .collect();
         let (mut outlets, mut branches) = (Vec::new(), Vec::new());
         for queue in queues {
@@ -227,55 +227,46 @@ impl<T: Message> Copyable for T {}
 
 /// What a branch may end in: an end from which messages come ([`Stages`]), a [`Sunk`] one, or branches
 /// ([`Fork`]). There are no others: the trait can't be implemented outside this crate.
-#[allow(private_bounds, reason = "this is what seals it")]
 #[diagnostic::on_unimplemented(
     message = "a branch ends in messages, a sink, or branches of its own, and not in `{Self}`",
     label = "this is no end of a branch",
     note = "let the closure of the branch return what its last verb returns"
 )]
-pub trait End: Finish<Out = <Self as End>::Outputs> {
+pub trait End: Sized {
     /// What comes out when the pipeline is built: a queue for each end from which messages come, and `()` for
     /// each other end.
     type Outputs;
+
+    /// Notes a mistake if it is no end of `draft`.
+    #[doc(hidden)]
+    fn check_is_of(&self, draft: &SharedDraft);
+
+    /// Makes the outputs.
+    #[doc(hidden)]
+    fn finish(self) -> Self::Outputs;
 }
 
 /// The end of a branch whose messages are of type `T`: a [`Stages`] of it, and nothing else. The trait can't
 /// be implemented outside this crate.
-#[allow(private_bounds, reason = "this is what seals it")]
 #[diagnostic::on_unimplemented(
     message = "only branches that have messages of one type can be merged",
     label = "one of these branches has messages of type `{T}`, the other one is a `{Self}`",
     note = "let both end in messages of one type, of an enum for example; or `zip` them"
 )]
-pub trait BranchOf<T>: MergedWriters<T> {}
-
-/// What a merge takes of a branch.
-pub(super) trait MergedWriters<T> {
+pub trait BranchOf<T> {
+    /// What a merge takes of the branch.
+    #[doc(hidden)]
     fn writers(self) -> Vec<Pending<T>>;
 }
 
-impl<T: Send + 'static, K: EndKind> MergedWriters<T> for Stages<T, K> {
+impl<T: Send + 'static, K: EndKind> BranchOf<T> for Stages<T, K> {
     fn writers(self) -> Vec<Pending<T>> {
         self.into_writers()
     }
 }
 
-impl<T: Send + 'static, K: EndKind> BranchOf<T> for Stages<T, K> {}
-
-/// What the build does with an end.
-pub(super) trait Finish: Sized {
-    /// What is its [`End::Outputs`].
-    type Out;
-
-    /// Notes a mistake if it is no end of `draft`.
-    fn check_is_of(&self, draft: &SharedDraft);
-
-    /// Makes the outputs.
-    fn finish(self) -> Self::Out;
-}
-
-impl<T: Send + 'static, K: EndKind> Finish for Stages<T, K> {
-    type Out = Consumer<T, K::Queue>;
+impl<T: Send + 'static, K: EndKind> End for Stages<T, K> {
+    type Outputs = Consumer<T, K::Queue>;
 
     fn check_is_of(&self, draft: &SharedDraft) {
         self.draft.check_is(draft);
@@ -286,12 +277,8 @@ impl<T: Send + 'static, K: EndKind> Finish for Stages<T, K> {
     }
 }
 
-impl<T: Send + 'static, K: EndKind> End for Stages<T, K> {
-    type Outputs = Consumer<T, K::Queue>;
-}
-
-impl Finish for Sunk {
-    type Out = ();
+impl End for Sunk {
+    type Outputs = ();
 
     fn check_is_of(&self, draft: &SharedDraft) {
         self.draft.check_is(draft);
@@ -300,29 +287,21 @@ impl Finish for Sunk {
     fn finish(self) {}
 }
 
-impl End for Sunk {
-    type Outputs = ();
-}
-
-impl<A: End, B: End> Finish for (A, B) {
-    type Out = (A::Outputs, B::Outputs);
+impl<A: End, B: End> End for (A, B) {
+    type Outputs = (A::Outputs, B::Outputs);
 
     fn check_is_of(&self, draft: &SharedDraft) {
         self.0.check_is_of(draft);
         self.1.check_is_of(draft);
     }
 
-    fn finish(self) -> Self::Out {
+    fn finish(self) -> Self::Outputs {
         (self.0.finish(), self.1.finish())
     }
 }
 
-impl<A: End, B: End> End for (A, B) {
-    type Outputs = (A::Outputs, B::Outputs);
-}
-
-impl<E: End> Finish for Vec<E> {
-    type Out = Vec<E::Outputs>;
+impl<E: End> End for Vec<E> {
+    type Outputs = Vec<E::Outputs>;
 
     fn check_is_of(&self, draft: &SharedDraft) {
         for end in self {
@@ -330,17 +309,13 @@ impl<E: End> Finish for Vec<E> {
         }
     }
 
-    fn finish(self) -> Self::Out {
+    fn finish(self) -> Self::Outputs {
         self.into_iter().map(E::finish).collect()
     }
 }
 
-impl<E: End> End for Vec<E> {
-    type Outputs = Vec<E::Outputs>;
-}
-
-impl<E: End, P: EndKind> Finish for Fork<E, P> {
-    type Out = E::Outputs;
+impl<E: End, P: EndKind> End for Fork<E, P> {
+    type Outputs = E::Outputs;
 
     fn check_is_of(&self, draft: &SharedDraft) {
         self.place.draft.check_is(draft);
@@ -352,16 +327,12 @@ impl<E: End, P: EndKind> Finish for Fork<E, P> {
     }
 }
 
-impl<E: End, P: EndKind> End for Fork<E, P> {
-    type Outputs = E::Outputs;
-}
-
 /// The branches of a pipeline that is being built; made by [`Stages::fork`], [`Stages::fan_out`],
 /// [`Stages::branches`] and [`Stages::fork_cloned`].
 ///
 /// Branches may end in outputs, or come together again:
 ///
-/// - [`merge`](Self::merge): all messages of all branches, each as soon as it is there. Everybody behind sees
+/// - [`merge`](Self::merge): all messages of all branches, each as soon as it is there. All stages behind see
 ///   the same order.
 /// - [`zip`](Self::zip): what the branches have made of the same message, as a pair. Of `branches` and
 ///   `fork_cloned` it is a vector.

@@ -51,9 +51,9 @@ pub struct StageInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EdgeInfo {
-    /// Who sends.
+    /// The node that sends.
     pub from: Node,
-    /// Who receives.
+    /// The node that receives.
     pub to: Node,
     /// What the ring is.
     pub ring: RingKind,

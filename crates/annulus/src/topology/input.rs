@@ -1,16 +1,26 @@
-//! [`Input`]: where messages go into a pipeline.
+//! [`Input`]: where messages go into a pipeline. [`Early`]: what an input has before the pipeline is built.
+//!
+//! The ring behind an input is made when it is known what is behind it, so at first there is none. What is
+//! published then waits in a vector, and goes into the ring when it is made. What is published later waits
+//! in the ring. Nothing takes messages out before the build, so an input does not wait for room there: a
+//! message that finds none is given back.
 
 use alloc::boxed::Box;
-use core::fmt;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::{fmt, mem};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::early::{Early, EarlyRing};
+use super::draft::{Draft, Mistake};
 use super::error::CloseReason;
-use super::port::{CountedProducer, InputRing, Outlet, Writer};
-use crate::error::{PublishError, Refusal, TryPublishError};
+use super::port::{BoxWriter, CountedProducer, InputRing, Writer};
+use crate::base::drop_all::drop_each;
+use crate::error::{CapacityError, PublishError, Refusal, TryPublishError};
 use crate::transmit::room::{Alone, AwaitRoom, HasRoom, WaitsForRoom};
+use crate::transmit::transmits;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy};
+use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy, wait_until};
 
 /// Where messages go into a pipeline; made by [`Builder::input`](super::Builder::input).
 ///
@@ -33,7 +43,10 @@ enum Way<T: Send> {
     /// The most frequent one is here itself, so that a loop that publishes has no indirect call, and keeps
     /// the producer in registers (decision 0002).
     Queue(CountedProducer<T>),
-    Other(EarlyRing<T>),
+    Other {
+        writer: BoxWriter<T>,
+        capacity: usize,
+    },
 }
 
 impl<T: Send + 'static> Input<T> {
@@ -47,7 +60,7 @@ impl<T: Send + 'static> Input<T> {
     /// # Errors
     ///
     /// [`PublishError`] gives the message back: the pipeline was shut down or aborted, or the stages at its
-    /// input are gone (they panicked, or nobody receives what they send). Or the builder was dropped, the
+    /// input are gone (they panicked, or nothing receives what they send). Or the builder was dropped, the
     /// build failed, or the pipeline is not built yet and its ring is full: then build it first.
     /// [`close_reason`](Self::close_reason) says which it was.
     ///
@@ -81,7 +94,7 @@ impl<T: Send + 'static> Input<T> {
                 early.try_publish(message).map_err(|error| PublishError(error.into_inner()))
             }
             Way::Queue(producer) => producer.send(message, None).map_err(PublishError),
-            Way::Other(ring) => ring.entry.send(message, None).map_err(PublishError),
+            Way::Other { writer, .. } => writer.send(message, None).map_err(PublishError),
         }
     }
 
@@ -195,7 +208,7 @@ impl<T: Send + 'static> Input<T> {
                 }
                 Err(TryPublishError::Full(back)) => message = back,
             }
-            // SAFETY: the events are in the ring, which the input keeps alive. Nobody waits before it has
+            // SAFETY: the events are in the ring, which the input keeps alive. Nothing waits before there is
             // one: a look at an input without a ring never says that it is full, and one that has a ring
             // keeps it.
             let _room_or_end = unsafe { Waiting::new(AwaitRoom(self)) }.await;
@@ -241,7 +254,7 @@ impl<T: Send + 'static> Input<T> {
         match &mut self.way {
             Way::Unbuilt(early) => early.try_publish(message),
             Way::Queue(producer) => producer.try_send(message),
-            Way::Other(ring) => ring.entry.try_send(message),
+            Way::Other { writer, .. } => writer.try_send(message),
         }
     }
 
@@ -263,7 +276,7 @@ impl<T: Send + 'static> Input<T> {
         match &self.way {
             Way::Unbuilt(early) => early.published(),
             Way::Queue(producer) => producer.counters.0.get(),
-            Way::Other(ring) => ring.sent.0.get(),
+            Way::Other { writer, .. } => writer.counters.0.get(),
         }
     }
 
@@ -274,7 +287,7 @@ impl<T: Send + 'static> Input<T> {
         match &self.way {
             Way::Unbuilt(early) => early.capacity(),
             Way::Queue(producer) => producer.handle.capacity(),
-            Way::Other(ring) => ring.capacity,
+            Way::Other { capacity, .. } => *capacity,
         }
     }
 
@@ -284,13 +297,13 @@ impl<T: Send + 'static> Input<T> {
     pub fn is_closed(&self) -> bool {
         match &self.way {
             Way::Unbuilt(early) => early.is_closed(),
-            Way::Queue(producer) => producer.is_closed(),
-            Way::Other(ring) => ring.entry.is_closed(),
+            Way::Queue(producer) => producer.refuses(),
+            Way::Other { writer, .. } => writer.refuses(),
         }
     }
 
-    /// Why the pipeline takes no more messages, if it takes none: for whoever had one back. After a panic of
-    /// a stage it says which one, and with what.
+    /// Why the pipeline takes no more messages, if it takes none: for a message that came back. After a panic
+    /// of a stage it says which stage, and with what.
     ///
     /// # Examples
     ///
@@ -315,16 +328,18 @@ impl<T: Send + 'static> Input<T> {
         self.is_closed().then(|| match &self.way {
             Way::Unbuilt(_) => CloseReason::NotBuilt,
             Way::Queue(producer) => producer.readers.close_reason(),
-            Way::Other(ring) => ring.entry.readers().close_reason(),
+            Way::Other { writer, .. } => writer.readers.close_reason(),
         })
     }
 
     /// Takes what the build has left.
     fn connect(&mut self) {
         let Way::Unbuilt(early) = &self.way else { return };
-        if let Some(EarlyRing { entry, sent, capacity }) = early.take() {
-            let other = |entry| Way::Other(EarlyRing { entry, sent, capacity });
-            self.way = entry.into_producer().map_or_else(other, Way::Queue);
+        if let Some(EarlyRing { ring, capacity }) = early.take() {
+            self.way = match ring {
+                InputRing::Queue(producer) => Way::Queue(producer),
+                InputRing::Other(writer) => Way::Other { writer, capacity },
+            };
         }
     }
 }
@@ -343,17 +358,17 @@ impl<T: Send + 'static> Alone for Input<T> {
         match &self.way {
             Way::Unbuilt(early) => early.event(),
             Way::Queue(producer) => producer.released(),
-            Way::Other(ring) => ring.entry.released(),
+            Way::Other { writer, .. } => writer.released(),
         }
     }
 
     fn look_for_room(&mut self) -> Result<(), Refusal> {
         self.connect();
         match &mut self.way {
-            // Nobody waits here: a publish gives the message back.
+            // Nothing waits here: a publish gives the message back.
             Way::Unbuilt(early) => early.look_for_room().map_err(|_| Refusal::Closed),
             Way::Queue(producer) => producer.look_for_room(),
-            Way::Other(ring) => ring.entry.look_for_room(),
+            Way::Other { writer, .. } => writer.look_for_room(),
         }
     }
 
@@ -361,7 +376,7 @@ impl<T: Send + 'static> Alone for Input<T> {
         match &self.way {
             Way::Unbuilt(_) => WaitStrategy::default(),
             Way::Queue(producer) => producer.strategy(),
-            Way::Other(ring) => ring.entry.strategy(),
+            Way::Other { writer, .. } => writer.strategy(),
         }
     }
 }
@@ -369,5 +384,194 @@ impl<T: Send + 'static> Alone for Input<T> {
 impl<T: Send> fmt::Debug for Input<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input").finish_non_exhaustive()
+    }
+}
+
+transmits! {
+    [T: Send + 'static] Input<T>: T;
+    |input, message| now: input.try_publish(message).map_err(|error| match error {
+        TryPublishError::Full(message) => (Refusal::Full, message),
+        TryPublishError::Closed(message) => (Refusal::Closed, message),
+    }),
+    |strategy, deadline| late: {
+        let strategy = strategy.unwrap_or(Alone::strategy(input));
+        let mut message = message;
+        loop {
+            message = match input.put_now(message) {
+                Err((Refusal::Full, message)) => message,
+                put => return put,
+            };
+            // (Of an input that is not built yet this says at once that it is closed.)
+            let room = wait_until(&mut AwaitRoom(input), strategy, deadline);
+            if let Err(refusal) = room.unwrap_or(Err(Refusal::Full)) {
+                return Err((refusal, message));
+            }
+        }
+    },
+    closed: input.is_closed(),
+    task: input.publish_async(message),
+}
+
+/// The ring behind an input, for the time before the input takes it.
+struct EarlyRing<T: Send> {
+    ring: InputRing<T>,
+    capacity: usize,
+}
+
+impl<T: Send + 'static> EarlyRing<T> {
+    /// Puts the messages into the ring, and returns those that do not fit.
+    fn take_in(&mut self, messages: Vec<T>) -> Vec<T> {
+        let mut messages = messages.into_iter();
+        let back = messages.find_map(|message| self.ring.try_send(message).err());
+        back.map(TryPublishError::into_inner).into_iter().chain(messages).collect()
+    }
+}
+
+/// What an input has before the pipeline is built.
+pub(super) struct Early<T: Send>(Arc<EarlyState<T>>);
+
+struct EarlyState<T: Send> {
+    state: Mutex<EarlyRingState<T>>,
+    /// The builder's, for the time before there is a ring.
+    capacity: usize,
+    /// Where an input without a ring would wait. Nothing waits there.
+    event: EventCount,
+}
+
+enum EarlyRingState<T: Send> {
+    /// There is no ring yet.
+    Waiting(Vec<T>),
+    EarlyRing {
+        ring: EarlyRing<T>,
+        is_built: bool,
+        /// What did not fit. The build fails then.
+        _left: Vec<T>,
+    },
+    /// The builder is gone, or the input has taken the ring. So many messages were published before.
+    Gone(u64),
+}
+
+impl<T: Send + 'static> Early<T> {
+    /// Of an input, and what becomes its ring.
+    pub(super) fn new(capacity: usize) -> (Self, Promise<T>) {
+        let (state, event) = (Mutex::new(EarlyRingState::Waiting(Vec::new())), EventCount::new());
+        let early = Self(Arc::new(EarlyState { state, capacity, event }));
+        (Self(Arc::clone(&early.0)), Promise(early))
+    }
+
+    fn event(&self) -> &EventCount {
+        &self.0.event
+    }
+
+    /// Takes the ring, once the pipeline is built.
+    fn take(&self) -> Option<EarlyRing<T>> {
+        let mut state = self.lock();
+        if !matches!(*state, EarlyRingState::EarlyRing { is_built: true, .. }) {
+            return None;
+        }
+        match mem::replace(&mut *state, EarlyRingState::Gone(0)) {
+            EarlyRingState::EarlyRing { ring, .. } => Some(ring),
+            // Unreached: it is one
+            _ => None,
+        }
+    }
+
+    /// Leaves `message` for the pipeline, if there is room.
+    fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
+        match &mut *self.lock() {
+            EarlyRingState::Waiting(messages) if messages.len() < self.0.capacity => {
+                messages.push(message);
+                Ok(())
+            }
+            EarlyRingState::Waiting(_) => Err(TryPublishError::Full(message)),
+            EarlyRingState::EarlyRing { ring, .. } => ring.ring.try_send(message),
+            EarlyRingState::Gone(_) => Err(TryPublishError::Closed(message)),
+        }
+    }
+
+    /// Whether [`try_publish`](Self::try_publish) would succeed.
+    fn look_for_room(&self) -> Result<(), Refusal> {
+        match &mut *self.lock() {
+            EarlyRingState::Waiting(messages) if messages.len() < self.0.capacity => Ok(()),
+            EarlyRingState::EarlyRing { ring, .. } => ring.ring.look_for_room(),
+            EarlyRingState::Waiting(_) | EarlyRingState::Gone(_) => Err(Refusal::Closed),
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        match &*self.lock() {
+            EarlyRingState::Waiting(_) => false,
+            EarlyRingState::EarlyRing { ring, .. } => ring.ring.is_closed(),
+            EarlyRingState::Gone(_) => true,
+        }
+    }
+
+    fn published(&self) -> u64 {
+        match &*self.lock() {
+            EarlyRingState::Waiting(messages) => messages.len() as u64,
+            EarlyRingState::EarlyRing { ring, .. } => ring.ring.sent(),
+            EarlyRingState::Gone(published) => *published,
+        }
+    }
+
+    fn capacity(&self) -> usize {
+        match &*self.lock() {
+            EarlyRingState::EarlyRing { ring, .. } => ring.capacity,
+            EarlyRingState::Waiting(_) | EarlyRingState::Gone(_) => self.0.capacity,
+        }
+    }
+}
+
+impl<T: Send> Early<T> {
+    fn lock(&self) -> MutexGuard<'_, EarlyRingState<T>> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That there will be a ring. If it is dropped, there will be none.
+pub(super) struct Promise<T: Send>(Early<T>);
+
+impl<T: Send + 'static> Promise<T> {
+    /// There is a ring: the last edge of `draft` has it.
+    pub(super) fn keep(self, draft: &mut Draft, ring: InputRing<T>) {
+        let Some(edge) = draft.graph.edges.last() else {
+            unreachable!("a ring has an edge");
+        };
+        let (ring_id, capacity) = (edge.ring_id, edge.capacity);
+        let mut ring = EarlyRing { ring, capacity };
+        let mut state = self.0.lock();
+        let EarlyRingState::Waiting(messages) = &mut *state else { unreachable!("it is kept once") };
+        let messages = mem::take(messages);
+        let count = messages.len();
+        // Where nothing waits, large messages take no stack.
+        let left = if count == 0 { Vec::new() } else { ring.take_in(messages) };
+        if !left.is_empty() {
+            let first = draft.graph.edges.iter().position(|edge| edge.ring_id == ring_id);
+            let error = CapacityError::TooSmall { capacity, minimum: count };
+            draft.note(Mistake::Capacity { edge: first.unwrap_or_default(), error });
+        }
+        *state = EarlyRingState::EarlyRing { ring, is_built: false, _left: left };
+        drop(state);
+        let there = Early(Arc::clone(&self.0.0));
+        draft.connect.push(Box::new(move || {
+            if let EarlyRingState::EarlyRing { is_built, .. } = &mut *there.lock() {
+                *is_built = true;
+            }
+        }));
+    }
+}
+
+impl<T: Send> Drop for Promise<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        if let EarlyRingState::Waiting(messages) = &*state {
+            let published = messages.len() as u64;
+            let left = mem::replace(&mut *state, EarlyRingState::Gone(published));
+            // Destructors of the user's run without the lock.
+            drop(state);
+            if let EarlyRingState::Waiting(messages) = left {
+                drop_each(messages, drop);
+            }
+        }
     }
 }

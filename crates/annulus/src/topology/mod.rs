@@ -66,9 +66,7 @@
 //! threads of `std` do: see [event loops](crate::event_loop#signals).
 
 mod builder;
-mod counters;
 mod draft;
-mod early;
 mod edge;
 mod error;
 mod fork;
@@ -79,14 +77,9 @@ mod pipeline;
 mod port;
 mod readers;
 mod runner;
-mod sink;
-mod source;
 mod stages;
-mod state;
 mod statistics;
-mod step;
 mod timing;
-mod transmit;
 
 pub use builder::Builder;
 pub use edge::{EndKind, Free, InStep, Merged, OneForOne};
@@ -95,6 +88,5 @@ pub use fork::{BranchOf, Copyable, End, Fork};
 pub use graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 pub use input::Input;
 pub use pipeline::Pipeline;
-pub use sink::Sunk;
-pub use stages::Stages;
+pub use stages::{Stages, Sunk};
 pub use statistics::{EdgeStatistics, StageStatistics, Statistics};

@@ -10,12 +10,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::counters::Work;
 use super::draft::{Draft, EdgeCounters, Job, SharedDraft};
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
+use super::readers::PipelineState;
 use super::runner::Context;
-use super::state::PipelineState;
+use super::statistics::Work;
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
 use super::timing::nanoseconds;
 use crate::affinity::thread::{self as pinned, NoThread};
@@ -34,12 +34,12 @@ use crate::wait::{Stop, WaitStrategy};
 /// | A thread of a stage of several panics | the message. [`then_unordered`](super::Stages::then_unordered): nothing more comes in, and the other threads work on what is queued. [`then_parallel`](super::Stages::then_parallel): the results of the messages before go on, in order; what is behind is lost, with the results that other threads have made of it |
 /// | [`abort`](Self::abort) | what is in the pipeline. What has reached an output can still be received |
 ///
-/// Nobody waits for a stage that is gone. Every thread ends once the input is dropped or closed, and it has
+/// Nothing waits for a stage that is gone. Every thread ends once the input is dropped or closed, and it has
 /// worked on what is there. After an abort, a thread that is in a stage's function ends when the function
 /// returns, or when the iterator that it returned has made its next item. A thread that waits for room in an
-/// output that nobody reads goes on waiting: drop the output, or abort.
+/// output that is not read continues to wait: drop the output, or abort.
 ///
-/// If the `Pipeline` is dropped, its threads go on, and end as above. So a panic is then seen only as an
+/// If the `Pipeline` is dropped, its threads continue, and end as above. So a panic is then seen only as an
 /// early end.
 #[must_use = "`join` says whether a stage panicked"]
 pub struct Pipeline {
@@ -75,7 +75,8 @@ impl Pipeline {
         }
         let Draft { graph, counters, jobs, connect, shared, stack_bytes, .. } = draft;
         let mut pipeline = Self { graph, counters, threads: Vec::new(), shared, begun: Instant::now() };
-        // A thread begins its work when all threads are there, so none takes messages from a source in vain.
+        // A thread begins its work when all threads are there, so none takes messages if the
+        // build fails.
         let gate = Arc::new(Mutex::new(false));
         let mut is_open = lock(&gate);
         for job in jobs {
@@ -219,7 +220,7 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// The pipeline, if a thread goes on. The result inside is that of [`join`](Self::join).
+    /// The pipeline, if a thread still runs. The result inside is what [`join`](Self::join) returns.
     ///
     /// # Examples
     ///
@@ -344,7 +345,7 @@ impl Pipeline {
                 sent.push(&counters.sent);
             }
         }
-        // Edges of one ring share counters, beside each other: each counts once.
+        // Edges of one ring are neighbours, and share counters: each counts once.
         received.dedup_by(|a, b| Arc::ptr_eq(a, b));
         sent.sort_by_key(|counters| Arc::as_ptr(counters));
         sent.dedup_by(|a, b| Arc::ptr_eq(a, b));

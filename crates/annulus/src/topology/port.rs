@@ -5,17 +5,17 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::Any;
 
-use super::counters::{Received, SentCount};
-use super::edge::EdgeKind;
-use super::readers::{ReaderGone, Readers, WaitPlan, receive};
+use super::readers::{PipelineState, ReaderGone, Readers, WaitPlan, receive};
+use super::statistics::{Received, SentCount};
 use super::timing::Timing;
-use crate::Receive;
-use crate::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
-use crate::error::{PublishError, RecvError, Refusal, SendError, TryPublishError, TrySendError};
+use crate::broadcast::{Lossless, Lossy, Publisher};
+use crate::error::{GiveBack, RecvError, Refusal, SendError, TryPublishError, TrySendError};
 use crate::message::Message;
-use crate::queue::{Consumer, Producer, ordered, spsc};
+use crate::queue::{InPlace, Producer, ordered, spsc};
+use crate::sync::seeded;
 use crate::transmit::room::Alone;
 use crate::wait::{Control, EventCount, Lending, Look, WaitStrategy};
+use crate::{Closer, Receive, Transmit};
 
 /// Where a stage receives its messages.
 pub(super) trait Inlet<T>: Send {
@@ -53,18 +53,22 @@ pub(super) trait Inlet<T>: Send {
 /// Where a stage sends its results.
 pub(super) trait Outlet<T>: Send {
     /// Sends `message`. Waits for room as `timing` says, which does not count that as work. Drops the message
-    /// and returns false if nobody receives it.
+    /// and returns false if nothing receives it.
     fn pass(&mut self, message: T, timing: &mut Timing<'_>) -> bool;
 
     /// Whether the next message would be refused.
     fn is_closed(&self) -> bool;
 
-    /// When [`is_closed`](Self::is_closed) becomes true, whoever waits with `control` is woken.
+    /// When [`is_closed`](Self::is_closed) becomes true, the thread that waits with `control` is woken.
     fn wake_at_the_end(&self, control: &Arc<Control>);
 
-    /// What an input sends into, where it is one ring.
+    // Decision 0076: one ring behind an input.
+    /// The ring behind an input, where this is one.
     // Unreached: of what no input sends into: decision 0076
-    fn into_entry(self: Box<Self>) -> Option<BoxEntry<T>> {
+    fn into_input_ring(self: Box<Self>) -> Option<InputRing<T>>
+    where
+        T: Send + 'static,
+    {
         None
     }
 
@@ -77,31 +81,14 @@ pub(super) trait Outlet<T>: Send {
     }
 }
 
-// Decision 0076: one ring behind an input.
-/// The ring behind an input, which sends into it alone. What is free there stays free until it sends.
-pub(super) trait InputRing<T>: Outlet<T> + Alone {
-    /// Sends `message` if there is room.
-    fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>>;
-
-    /// Sends `message`. Waits for room by `strategy`, or by that of the ring. Gives it back if the ring is
-    /// closed.
-    fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T>;
-
-    /// Those who receive what it sends.
-    fn readers(&self) -> &Readers;
-
-    /// The producer that it is, where it is one of a queue with one.
-    fn into_producer(self: Box<Self>) -> Result<CountedProducer<T>, BoxEntry<T>>
-    where
-        T: Send;
-}
-
-/// A receiving handle, and what it has counted.
+/// A receiving handle of a pipeline's own rings, and what it has counted.
 pub(super) struct Reader<H> {
     /// Before the handle, which keeps the lent event alive: fields are dropped in this order.
     lending: Lending,
     pub(super) handle: H,
     counters: Arc<Received>,
+    /// Of a ring that the threads of one stage share: closes it if this thread panics.
+    abandoned: Option<Closer>,
     /// After the handle.
     leaving: ReaderGone,
 }
@@ -109,20 +96,73 @@ pub(super) struct Reader<H> {
 impl<H> Reader<H> {
     pub(super) fn new(handle: H, counters: Arc<Received>, readers: &Arc<Readers>) -> Self {
         let (lending, leaving) = (Lending::new(Arc::default()), ReaderGone(Arc::clone(readers)));
-        Self { lending, handle, counters, leaving }
+        Self { lending, handle, counters, abandoned: None, leaving }
     }
 
-    /// The handle, which is an output from now on, and those who are told of its end.
+    /// This reader, which closes its ring if its thread panics.
+    pub(super) fn of_several(self, closer: Closer) -> Self {
+        Self { abandoned: Some(closer), ..self }
+    }
+
+    /// The handle, which is an output from now on, and what is told of its end.
     pub(super) fn into_output(self) -> (H, Arc<Readers>) {
         (self.handle, Arc::clone(&self.leaving.0))
     }
 }
 
+impl<H: Receive> Reader<H> {
+    #[inline]
+    fn tell_losses(&self) {
+        let lost = self.handle.lost();
+        if lost > 0 {
+            self.counters.lost.set(lost);
+        }
+    }
+}
+
+impl<H: Receive<Item: Send> + Send + 'static> Inlet<H::Item> for Reader<H> {
+    #[inline]
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<H::Item, RecvError> {
+        // SAFETY: the fields are in this order. Only what is no inlet yet is taken apart.
+        let received = unsafe { receive(&mut self.handle, &mut self.lending, how) };
+        self.counters.received.add(u64::from(received.is_ok()));
+        self.tell_losses();
+        received
+    }
+
+    #[inline]
+    fn try_receive(&mut self) -> Option<H::Item> {
+        // The end is found again by the next receive.
+        let Look::Found(Ok(message)) = self.handle.poll_in_hand() else { return None };
+        self.counters.received.add(1);
+        self.tell_losses();
+        Some(message)
+    }
+
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
+        see(self.lending.control());
+    }
+
+    fn abandon(&mut self) {
+        if let Some(ring) = &self.abandoned {
+            ring.close();
+        }
+    }
+
+    fn consumer(&mut self) -> Option<&mut CountedConsumer<H::Item>>
+    where
+        H::Item: Send + 'static,
+    {
+        (self as &mut dyn Any).downcast_mut()
+    }
+}
+
 /// A sending handle, and what it has counted.
-pub(super) struct Writer<H> {
-    pub(super) handle: H,
+pub(super) struct Writer<H: ?Sized> {
     pub(super) counters: Arc<SentCount>,
     pub(super) readers: Arc<Readers>,
+    /// Last, so that its type may be erased.
+    pub(super) handle: H,
 }
 
 /// The consumer of a queue with one producer.
@@ -133,83 +173,98 @@ pub(super) type CountedProducer<T> = Writer<spsc::Producer<T>>;
 
 pub(super) type BoxInlet<T> = Box<dyn Inlet<T>>;
 pub(super) type BoxOutlet<T> = Box<dyn Outlet<T>>;
-pub(super) type BoxEntry<T> = Box<dyn InputRing<T>>;
+pub(super) type BoxWriter<T> = Box<Writer<dyn CountedSender<T>>>;
 
-/// A receiving handle of a pipeline's own rings.
-pub(super) trait Takes<T>: Receive<Item = T> + Send + 'static {
-    /// How many messages it has lost, if it can lose any.
-    fn losses(&self) -> Option<u64> {
-        None
-    }
-
-    /// As [`Inlet::abandon`].
-    fn abandon(&self) {}
+/// The ring behind an input, which sends into it alone. What is free there stays free until it sends.
+pub(super) enum InputRing<T: Send> {
+    /// A queue with one producer.
+    Queue(CountedProducer<T>),
+    Other(BoxWriter<T>),
 }
 
-impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Reader<H> {
-    #[inline]
-    fn receive(&mut self, how: WaitPlan<'_>) -> Result<T, RecvError> {
-        // SAFETY: the fields are in this order. Only what is no inlet yet is taken apart.
-        let received = unsafe { receive(&mut self.handle, &mut self.lending, how) };
-        self.counters.received.add(u64::from(received.is_ok()));
-        if let Some(lost) = self.handle.losses() {
-            self.counters.lost.set(lost);
+impl<T: Send + 'static> InputRing<T> {
+    pub(super) fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
+        match self {
+            Self::Queue(producer) => producer.try_send(message),
+            Self::Other(writer) => writer.try_send(message),
         }
-        received
     }
 
-    #[inline]
-    fn try_receive(&mut self) -> Option<T> {
-        // The end is found again by the next receive.
-        let Look::Found(Ok(message)) = self.handle.poll_in_hand() else { return None };
-        self.counters.received.add(1);
-        if let Some(lost) = self.handle.losses() {
-            self.counters.lost.set(lost);
+    pub(super) fn look_for_room(&mut self) -> Result<(), Refusal> {
+        match self {
+            Self::Queue(producer) => producer.look_for_room(),
+            Self::Other(writer) => writer.look_for_room(),
         }
-        Some(message)
     }
 
-    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
-        see(self.lending.control());
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Self::Queue(producer) => producer.refuses(),
+            Self::Other(writer) => writer.refuses(),
+        }
     }
 
-    fn abandon(&mut self) {
-        self.handle.abandon();
-    }
-
-    fn consumer(&mut self) -> Option<&mut CountedConsumer<T>> {
-        (self as &mut dyn Any).downcast_mut()
-    }
-}
-
-impl<T: Send + 'static, K: EdgeKind> Takes<T> for Consumer<T, K> {}
-
-impl<T: Message, M: Mode> Takes<T> for Subscriber<T, M> {
-    fn losses(&self) -> Option<u64> {
-        (!M::LOSSLESS).then(|| self.total_lagged())
-    }
-}
-
-/// One thread of a stage takes a message when it works on it: what one thread holds, no other can work on.
-impl<T: Send + 'static> Takes<T> for ordered::Receiver<T> {
-    fn abandon(&self) {
-        self.closer().close();
+    /// How many messages went in.
+    pub(super) fn sent(&self) -> u64 {
+        match self {
+            Self::Queue(producer) => producer.counters.0.get(),
+            Self::Other(writer) => writer.counters.0.get(),
+        }
     }
 }
 
 /// A sending handle of a pipeline's own rings.
-pub(super) trait Sends<T>: Alone + Send + 'static {
-    /// As [`InputRing::try_send`].
-    fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>>;
+pub(super) trait CountedSender<T>: Transmit<Item = T> + Alone + 'static {
+    /// Sends `message` if there is room.
+    fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>> {
+        self.put_now(message).map_err(|(refusal, message)| TryPublishError::of(refusal, message))
+    }
 
-    /// As [`InputRing::send`].
-    fn put(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T>;
+    /// Sends `message`. Waits for room by `strategy`, or by the strategy of the ring. Gives the message back
+    /// if the ring is closed.
+    fn put(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
+        match self.put_now(message) {
+            Err((Refusal::Full, message)) => self.put_late(message, strategy, None),
+            put => put,
+        }
+        .map_err(|(_, message)| message)
+    }
 
     /// As [`Outlet::is_closed`].
-    fn refuses(&self) -> bool;
+    fn refuses(&self) -> bool {
+        self.is_closed()
+    }
 }
 
-impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Writer<H> {
+impl<H: ?Sized> Writer<H> {
+    /// As [`CountedSender::try_put`].
+    #[inline]
+    pub(super) fn try_send<T>(&mut self, message: T) -> Result<(), TryPublishError<T>>
+    where
+        H: CountedSender<T>,
+    {
+        self.handle.try_put(message).map(|()| self.counters.0.add(1))
+    }
+
+    /// As [`CountedSender::put`].
+    #[inline]
+    pub(super) fn send<T>(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T>
+    where
+        H: CountedSender<T>,
+    {
+        self.handle.put(message, strategy).map(|()| self.counters.0.add(1))
+    }
+
+    #[inline]
+    pub(super) fn refuses<T>(&self) -> bool
+    where
+        H: CountedSender<T>,
+    {
+        self.handle.refuses()
+    }
+}
+
+impl<T: Send + 'static, H: CountedSender<T>> Outlet<T> for Writer<H> {
     #[inline]
     fn pass(&mut self, message: T, timing: &mut Timing<'_>) -> bool {
         match self.try_send(message) {
@@ -230,8 +285,12 @@ impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Writer<H> {
         self.readers.wake_at_the_end(control);
     }
 
-    fn into_entry(self: Box<Self>) -> Option<BoxEntry<T>> {
-        Some(self)
+    fn into_input_ring(self: Box<Self>) -> Option<InputRing<T>> {
+        if (&*self as &dyn Any).is::<CountedProducer<T>>() {
+            (self as Box<dyn Any>).downcast().ok().map(|producer| InputRing::Queue(*producer))
+        } else {
+            Some(InputRing::Other(self))
+        }
     }
 
     fn producer(&mut self) -> Option<&mut CountedProducer<T>> {
@@ -239,34 +298,14 @@ impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Writer<H> {
     }
 }
 
-impl<T: Send + 'static, H: Sends<T>> InputRing<T> for Writer<H> {
-    #[inline]
-    fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        self.handle.try_put(message).map(|()| self.counters.0.add(1))
-    }
-
-    #[inline]
-    fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
-        self.handle.put(message, strategy).map(|()| self.counters.0.add(1))
-    }
-
-    fn readers(&self) -> &Readers {
-        &self.readers
-    }
-
-    fn into_producer(self: Box<Self>) -> Result<CountedProducer<T>, BoxEntry<T>> {
-        let mut this = Some(*self);
-        match (&mut this as &mut dyn Any).downcast_mut::<Option<CountedProducer<T>>>() {
-            Some(producer) => Ok(producer.take().unwrap_or_else(|| unreachable!("it is there"))),
-            None => Err(Box::new(this.unwrap_or_else(|| unreachable!("it is there")))),
-        }
-    }
-}
-
-impl<T: Send + 'static, K: EdgeKind> Sends<T> for Producer<T, K> {
+/// The most frequent handle has the queue's own verbs, which a loop inlines.
+impl<T: Send + 'static, K: InPlace> CountedSender<T> for Producer<T, K> {
     #[inline]
     fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        given_back(self.try_send(message))
+        self.try_send(message).map_err(|error| match error {
+            TrySendError::Full(message) => TryPublishError::Full(message),
+            TrySendError::Closed(message) => TryPublishError::Closed(message),
+        })
     }
 
     #[inline]
@@ -284,53 +323,12 @@ impl<T: Send + 'static, K: EdgeKind> Sends<T> for Producer<T, K> {
     }
 }
 
-impl<T: Send + 'static> Sends<T> for ordered::Sender<T> {
-    fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        given_back(self.try_send(message))
-    }
+impl<T: Send + 'static> CountedSender<T> for ordered::Sender<T> {}
 
-    fn put(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
-        let sent = match strategy {
-            None => self.send(message),
-            Some(strategy) => self.send_by(message, strategy),
-        };
-        sent.map_err(SendError::into_inner)
-    }
+impl<T: Message> CountedSender<T> for Publisher<T, Lossless> {}
 
-    fn refuses(&self) -> bool {
-        self.is_closed()
-    }
-}
-
-/// What a queue gives back, as a publisher's error.
-#[inline]
-fn given_back<T>(sent: Result<(), TrySendError<T>>) -> Result<(), TryPublishError<T>> {
-    sent.map_err(|error| match error {
-        TrySendError::Full(message) => TryPublishError::Full(message),
-        TrySendError::Closed(message) => TryPublishError::Closed(message),
-    })
-}
-
-impl<T: Message> Sends<T> for Publisher<T, Lossless> {
-    fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        self.try_publish(message)
-    }
-
-    fn put(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
-        let sent = match strategy {
-            None => self.publish(message),
-            Some(strategy) => self.publish_by(message, strategy),
-        };
-        sent.map_err(PublishError::into_inner)
-    }
-
-    fn refuses(&self) -> bool {
-        self.is_closed()
-    }
-}
-
-/// A publisher of a lossy ring waits for nobody. Here, a ring that nobody reads counts as closed.
-impl<T: Message> Sends<T> for Publisher<T, Lossy> {
+/// A publisher of a lossy ring waits for nothing. Here, a ring without subscribers counts as closed.
+impl<T: Message> CountedSender<T> for Publisher<T, Lossy> {
     fn try_put(&mut self, message: T) -> Result<(), TryPublishError<T>> {
         self.put(message, None).map_err(TryPublishError::Closed)
     }
@@ -349,7 +347,7 @@ impl<T: Message> Sends<T> for Publisher<T, Lossy> {
 }
 
 /// What a handle knows of its room.
-impl<H: Alone> Alone for Writer<H> {
+impl<H: Alone + ?Sized> Alone for Writer<H> {
     fn released(&self) -> &EventCount {
         self.handle.released()
     }
@@ -360,5 +358,102 @@ impl<H: Alone> Alone for Writer<H> {
 
     fn strategy(&self) -> WaitStrategy {
         self.handle.strategy()
+    }
+}
+
+/// A receiving handle of the user's as what a stage receives from.
+///
+/// Its ring is not the pipeline's, so a shutdown can't close it. The thread waits there as an event loop
+/// does: it lends the ring's event to the thread that stops it ([`Control`]).
+pub(super) struct Existing<R: Receive> {
+    /// Before the receiver, which keeps the lent event alive: fields are dropped in this order.
+    lending: Lending,
+    receiver: R,
+    counters: Arc<Received>,
+}
+
+impl<R: Receive> Existing<R> {
+    pub(super) fn new(receiver: R, counters: Arc<Received>, shared: &PipelineState) -> Self {
+        Self { lending: Lending::new(Arc::clone(&shared.source)), receiver, counters }
+    }
+
+    /// Counts what only the receiver can tell.
+    fn tell_what_is_left(&self) {
+        if !seeded!("source_loss_uncounted") {
+            self.counters.lost.set(self.receiver.lost());
+        }
+        self.counters.left.set(self.receiver.left().unwrap_or(0));
+    }
+}
+
+impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
+    fn receive(&mut self, how: WaitPlan<'_>) -> Result<R::Item, RecvError> {
+        // SAFETY: the fields are in this order, and nothing takes them apart.
+        let received = unsafe { receive(&mut self.receiver, &mut self.lending, how) };
+        self.counters.received.add(u64::from(received.is_ok()));
+        self.tell_what_is_left();
+        received
+    }
+
+    fn try_receive(&mut self) -> Option<R::Item> {
+        if self.lending.control().asked().is_some() {
+            return None;
+        }
+        // The end is found again by the next receive.
+        let Look::Found(Ok(message)) = self.receiver.poll_in_hand() else { return None };
+        self.counters.received.add(1);
+        Some(message)
+    }
+
+    fn receive_more(&mut self, batch: &mut Vec<R::Item>, most: usize) {
+        // One by one where the next receive says that the message before is processed.
+        let most = if self.receiver.is_staged() && !seeded!("source_processed_early") { 1 } else { most };
+        while batch.len() < most {
+            let Some(message) = self.try_receive() else { break };
+            batch.push(message);
+        }
+    }
+
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
+        see(self.lending.control());
+    }
+}
+
+impl<R: Receive> Drop for Existing<R> {
+    fn drop(&mut self) {
+        self.tell_what_is_left();
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::boxed::Box;
+    use core::mem;
+
+    use super::*;
+    use crate::wait::Stop;
+
+    /// Of a handle in a box, and of the handle itself.
+    #[test]
+    fn a_batch_is_what_is_there_before_a_stop() {
+        let (mut publisher, subscribable) = crate::broadcast::lossless(8);
+        let (stage, subscriber) = (subscribable.subscribe_tracked(), subscribable.subscribe());
+        (0..6).for_each(|number| publisher.publish(number).unwrap());
+        let shared = PipelineState::default();
+        let mut batch = Vec::new();
+        let mut source = Existing::new(Box::new(subscriber), Arc::default(), &shared);
+        source.receive_more(&mut batch, 2);
+        assert_eq!(mem::take(&mut batch), [0, 1]);
+        source.receive_more(&mut batch, 8);
+        assert_eq!(mem::take(&mut batch), [2, 3, 4, 5]);
+        let mut source = Existing::new(Box::new(stage), Arc::default(), &shared);
+        source.receive_more(&mut batch, 8);
+        assert_eq!(mem::take(&mut batch), [0]);
+        shared.source.stop(Stop::Now);
+        source.receive_more(&mut batch, 8);
+        assert_eq!(batch, []);
+        let counters = Arc::clone(&source.counters);
+        drop(source);
+        assert_eq!((counters.received.get(), counters.left.get()), (1, 5));
     }
 }

@@ -1,24 +1,71 @@
-//! [`Readers`]: tells those who send into a ring that nobody receives any more, also if they wait for
-//! messages.
+//! How a pipeline ends: [`PipelineState`], what all its threads share, and [`Readers`], which tell the
+//! writers of a ring that nothing receives from it any more, also if the writers wait for messages.
 //!
 //! A stage that waits for a message sleeps in the ring before it, and the end of the ring behind it has to
 //! wake it there. So its thread lends the event at which it sleeps, as an event loop does for a stop
-//! ([`Control`]). Whoever ends the ring behind it closes that, and then wakes the thread. The thread looks at
-//! its outlet before it sleeps ([`NextOrStop`]).
+//! ([`Control`]). What ends the ring behind it closes that ring, and then wakes the thread. The thread looks
+//! at its outlet before it sleeps ([`NextOrStop`]).
 
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::any::Any;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::error::CloseReason;
-use super::state::PipelineState;
-use crate::Receive;
+use super::error::{CloseReason, StagePanic};
 use crate::close::Told;
 use crate::error::RecvError;
 use crate::sync::seeded;
-use crate::wait::{Control, Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
+use crate::wait::{Control, Latch, Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
+use crate::{Receive, Shutdown};
 
-/// The reading side of a ring, for those who send into it.
+/// What all threads of a pipeline share.
+// Decision 0076: closing is the only signal.
+pub(super) struct PipelineState {
+    /// Closes all rings at once.
+    pub(super) abort: Shutdown,
+    /// Closes what comes in.
+    pub(super) stop: Shutdown,
+    /// Stops the thread that receives from the source, if there is one.
+    pub(super) source: Arc<Control>,
+    /// Open once all threads have done all but end.
+    pub(super) ended: Latch,
+    panics: Mutex<Vec<StagePanic>>,
+}
+
+impl Default for PipelineState {
+    fn default() -> Self {
+        Self {
+            abort: Shutdown::new(),
+            stop: Shutdown::new(),
+            source: Arc::default(),
+            ended: Latch::new(0),
+            panics: Mutex::default(),
+        }
+    }
+}
+
+impl PipelineState {
+    /// Notes that the stage with this number and name panicked.
+    pub(super) fn panicked(&self, index: usize, stage: &str, payload: &(dyn Any + Send)) {
+        let panic = StagePanic { index, stage: stage.to_string(), message: message_of(payload) };
+        self.panics.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
+    }
+
+    pub(super) fn panics(&self) -> Vec<StagePanic> {
+        self.panics.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_string(),
+        (_, Some(text)) => text.clone(),
+        _ => "(no message)".to_string(),
+    }
+}
+
+/// The reading side of a ring, for the writers of the ring.
 pub(super) struct Readers {
     pipeline: Arc<PipelineState>,
     writers: Mutex<Vec<Arc<Control>>>,
@@ -44,13 +91,13 @@ impl Readers {
         }
     }
 
-    /// The end of the ring wakes whoever waits with `control`. If it is over already, that one sees so when
-    /// it looks: the lock was held between the two.
+    /// The end of the ring wakes the thread that waits with `control`. If the ring has ended already, the
+    /// thread sees so when it looks: the lock was held between the two.
     pub(super) fn wake_at_the_end(&self, control: &Arc<Control>) {
         self.writers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(control));
     }
 
-    /// A reader is gone, or the ring is closed: those who send look whether anybody is left.
+    /// A reader is gone, or the ring is closed: the writers look whether a reader is left.
     fn have_changed(&self) {
         if !seeded!("stage_sleeps_on") {
             self.writers.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|one| one.wake());
@@ -81,12 +128,12 @@ impl Drop for ReaderGone {
 #[derive(Clone, Copy)]
 pub(super) struct WaitPlan<'o> {
     pub(super) strategy: WaitStrategy,
-    /// Whether nobody receives what it would send.
+    /// Whether nothing receives what it would send.
     pub(super) is_over: &'o dyn Fn() -> bool,
 }
 
-/// Waits for a message. An error if the ring has come to its end, somebody asks to stop, or nothing is there
-/// and nobody receives what would come of it.
+/// Waits for a message. An error if the ring has come to its end, a stop is asked for, or nothing is there
+/// and nothing receives what would come of it.
 ///
 /// # Safety
 ///

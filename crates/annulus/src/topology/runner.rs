@@ -1,20 +1,24 @@
-//! The thread of a stage: receives a message, works on it, sends what comes of it, and again.
+//! The thread of a stage: receives a message, works on it ([`Step`]), sends what comes of it, and again.
 //!
-//! *The end* is looked for at each message: whether the pipeline was aborted, and whether anybody receives
+//! Each result is sent before the function is called again, as a thread written by hand does it. So no result
+//! waits behind another message, however long that takes, and two stages may wait for each other's results.
+//!
+//! *The end* is looked for at each message: whether the pipeline was aborted, and whether anything receives
 //! the results. A send tells that; a stage that has nothing to send looks, and so does one that waits for a
 //! message ([`readers`](super::readers)).
 //!
 //! *A panic* comes out of the stage's function, or out of a destructor. It is noted before the stage's output
-//! closes. So whoever sees the close also sees who panicked.
+//! closes. So a thread that sees the close also sees which stage panicked.
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::counters::Work;
 use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
+use super::readers::PipelineState;
 use super::readers::WaitPlan;
-use super::state::PipelineState;
+use super::statistics::Work;
 use super::timing::{Timing, next_most};
 use crate::base::drop_all::end_panic;
 use crate::sync::seeded;
@@ -72,7 +76,7 @@ impl<'c, O: ?Sized> Results<'c, O> {
         self.context.shared.abort.is_shutdown() && !seeded!("abort_waits_for_a_batch")
     }
 
-    /// Whether nobody receives the results: for a message that has none.
+    /// Whether nothing receives the results: for a message that has none.
     #[inline]
     pub(super) fn is_closed<U>(&self) -> bool
     where
@@ -81,7 +85,7 @@ impl<'c, O: ?Sized> Results<'c, O> {
         self.outlet.is_closed() && !seeded!("stage_without_results_goes_on")
     }
 
-    /// Sends `result`. Returns false if nobody receives it.
+    /// Sends `result`. Returns false if nothing receives it.
     #[inline]
     pub(super) fn send<U>(&mut self, result: U) -> bool
     where
@@ -105,6 +109,90 @@ pub(super) trait Step<T, U> {
 
     /// Sends the results that a panic has left.
     fn finish(&mut self, _: &mut Results<'_, impl Outlet<U> + ?Sized>) {}
+}
+
+/// One message after the other: the function makes any number of results of it.
+pub(super) struct MapStep<F>(pub(super) F);
+
+impl<T, U, I: IntoIterator<Item = U>, F: FnMut(T) -> I> Step<T, U> for MapStep<F> {
+    #[inline]
+    fn work(
+        &mut self,
+        first: T,
+        most: usize,
+        inlet: &mut (impl Inlet<T> + ?Sized),
+        out: &mut Results<'_, impl Outlet<U> + ?Sized>,
+    ) -> Option<usize> {
+        let Self(f) = self;
+        let (mut message, mut count) = (first, 1);
+        loop {
+            out.count_call();
+            let mut is_silent = true;
+            for result in f(message) {
+                is_silent = false;
+                if !out.send(result) {
+                    return None;
+                }
+            }
+            if is_silent && out.is_closed() {
+                return None;
+            }
+            if count == most {
+                return Some(count);
+            }
+            if out.is_aborted() {
+                return None;
+            }
+            let Some(next) = inlet.try_receive() else { return Some(count) };
+            message = next;
+            count += 1;
+        }
+    }
+}
+
+/// A stage that replaces each message by what `f` returns.
+pub(super) fn mapping<T, U>(mut f: impl FnMut(T) -> U) -> MapStep<impl FnMut(T) -> Option<U>> {
+    MapStep(move |message| Some(f(message)))
+}
+
+/// All messages that are there at once.
+pub(super) struct Batch<T, U, F> {
+    f: F,
+    messages: Vec<T>,
+    results: Vec<U>,
+}
+
+impl<T, U, F: FnMut(&mut [T], &mut Vec<U>)> Batch<T, U, F> {
+    pub(super) fn new(f: F) -> Self {
+        Self { f, messages: Vec::new(), results: Vec::new() }
+    }
+}
+
+impl<T, U, F: FnMut(&mut [T], &mut Vec<U>)> Step<T, U> for Batch<T, U, F> {
+    fn work(
+        &mut self,
+        first: T,
+        most: usize,
+        inlet: &mut (impl Inlet<T> + ?Sized),
+        out: &mut Results<'_, impl Outlet<U> + ?Sized>,
+    ) -> Option<usize> {
+        self.messages.push(first);
+        inlet.receive_more(&mut self.messages, most);
+        let count = self.messages.len();
+        out.count_call();
+        (self.f)(&mut self.messages, &mut self.results);
+        self.messages.clear();
+        if self.results.is_empty() && out.is_closed() {
+            return None;
+        }
+        self.results.drain(..).all(|result| out.send(result)).then_some(count)
+    }
+
+    fn finish(&mut self, out: &mut Results<'_, impl Outlet<U> + ?Sized>) {
+        if !seeded!("stage_keeps_results") {
+            let _ = self.results.drain(..).all(|result| out.send(result));
+        }
+    }
 }
 
 /// The thread of a stage.
@@ -147,7 +235,7 @@ fn work<T, U>(
         if out.is_aborted() {
             return;
         }
-        // Nobody knows yet how many they will be: probably as many as the last time.
+        // It is not known yet how many they will be: probably as many as the last time.
         out.timing.begin(count);
         let Some(worked_on) = step.work(first, most, inlet, &mut out) else { return };
         count = worked_on;

@@ -1,25 +1,25 @@
-//! [`Stages`]: an end of a pipeline that is being built, and the verbs that add to it.
+//! [`Stages`]: an end of a pipeline that is being built, and the verbs that add to it. [`Sunk`]: an end that
+//! nothing comes out of.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::draft::{Draft, Job, NOWHERE, PartSettings, Pending, SharedDraft};
-use super::edge::{EdgeKind, EndKind, Free, InStep, Merged};
+use super::draft::{Draft, Job, NOWHERE, Pending, SharedDraft};
+use super::edge::{EndKind, Free, InStep, Merged, PartSettings};
 use super::error::BuildError;
 use super::graph::{Node, RingKind};
 use super::join::{Collect, Deal};
 use super::pipeline::Pipeline;
-use super::port::{BoxInlet, BoxOutlet};
-use super::runner::{Step, run};
-use super::sink::{Nothing, Sunk};
-use super::step::{Batch, MapStep, mapping};
+use super::port::{BoxInlet, BoxOutlet, Outlet};
+use super::runner::{Batch, MapStep, Step, mapping, run};
+use super::timing::Timing;
 use crate::message::Message;
-use crate::queue::{Consumer, InPlace};
-use crate::spsc::Spsc;
+use crate::queue::Consumer;
 use crate::sync::seeded;
-use crate::wait::WaitStrategy;
+use crate::wait::{Control, WaitStrategy};
 
 /// An end of a pipeline that is being built: messages of type `T` come out of it. Each verb adds a stage or a
 /// ring, and returns the new end; [`build`](Self::build) starts the threads.
@@ -36,30 +36,24 @@ use crate::wait::WaitStrategy;
 pub struct Stages<T, K = InStep> {
     pub(super) draft: SharedDraft,
     pub(super) settings: PartSettings,
-    upstream: UpstreamInlet<T>,
+    upstream: Upstream<T>,
     /// The stage that was added last, for its name.
     last: Option<usize>,
     kind: PhantomData<fn() -> K>,
 }
 
 /// What an end is before it has a reader.
-enum UpstreamInlet<T> {
-    /// Those who wait for the ring that they send into: at least one where `K` is [`Merged`], one
+enum Upstream<T> {
+    /// What waits for the ring that it sends into: at least one writer where `K` is [`Merged`], one
     /// otherwise.
-    MergedWriters(Vec<Pending<T>>),
+    Writers(Vec<Pending<T>>),
     /// What the next stage receives from, and the edges that lead there. Not where `K` is [`Merged`].
     Inlet(BoxInlet<T>, Vec<usize>),
 }
 
 impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub(super) fn of_writers(draft: SharedDraft, settings: PartSettings, writers: Vec<Pending<T>>) -> Self {
-        Self {
-            draft,
-            settings,
-            upstream: UpstreamInlet::MergedWriters(writers),
-            last: None,
-            kind: PhantomData,
-        }
+        Self { draft, settings, upstream: Upstream::Writers(writers), last: None, kind: PhantomData }
     }
 
     /// Adds a stage that replaces each message by `f(message)`.
@@ -146,7 +140,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Adds a stage that replaces each message by any number of messages.
     ///
     /// Each item goes on before the next one is asked for. So an iterator without an end is fine, until
-    /// nobody receives its items any more.
+    /// nothing receives its items any more.
     ///
     /// # Examples
     ///
@@ -286,8 +280,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let node = Node::Stage(stage);
         let (mut outlets, mut inlets, mut edges) = (Vec::new(), Vec::new(), Vec::new());
         for f in functions {
-            let before = locked.new_queue::<T, Spsc>(&[writer.from], node, RingKind::InTurn, settings);
-            let behind = locked.new_queue::<U, Spsc>(&[node], NOWHERE, RingKind::InTurn, settings);
+            let before = locked.new_queue::<T, InStep>(&[writer.from], node, RingKind::InTurn, settings);
+            let behind = locked.new_queue::<U, InStep>(&[node], NOWHERE, RingKind::InTurn, settings);
             let work = behind.outlets.into_iter().zip([f]);
             let inlet: BoxInlet<T> = Box::new(before.inlet);
             locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f))));
@@ -336,8 +330,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         Stages { last: Some(stage), ..Stages::of_writers(draft, settings, workers) }
     }
 
-    /// Lets the stages before go on when those behind are too slow: from here to the next stage, messages go
-    /// through a lossy broadcast ring. A reader that falls behind loses the oldest messages. The
+    /// Lets the stages before continue when the stages behind are too slow: from here to the next stage,
+    /// messages go through a lossy broadcast ring. A reader that falls behind loses the oldest messages. The
     /// [statistics](Pipeline::statistics) of the edge say how many.
     ///
     /// # Examples
@@ -453,9 +447,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Builds the pipeline: starts the thread of each stage. Returns the queue that the results come out of,
     /// and the [`Pipeline`].
     ///
-    /// Keep the queue, and receive from it. When it is dropped, nobody receives the results, and the stages
-    /// end, whatever they wait for. `let (_, pipeline) = stages.build()` drops it at once. Where nobody needs
-    /// the results, end the pipeline with a [`sink`](Self::sink), which has no output:
+    /// Keep the queue, and receive from it. When it is dropped, nothing receives the results, and the stages
+    /// end, whatever they wait for. `let (_, pipeline) = stages.build()` drops it at once. Where the results
+    /// are not needed, end the pipeline with a [`sink`](Self::sink), which has no output:
     ///
     /// ```
     /// use annulus::topology::Pipeline;
@@ -504,7 +498,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub(super) fn output(self) -> Consumer<T, K::Queue> {
         let (draft, settings) = (self.draft.clone(), self.settings);
         let writers = self.into_writers();
-        draft.lock().output(writers, settings)
+        draft.lock().output::<T, K>(writers, settings)
     }
 
     /// Adds a stage that does `what`.
@@ -524,7 +518,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     fn reader(self, what: &str, strategy: WaitStrategy) -> (SharedDraft, usize, BoxInlet<T>) {
         let mut locked = self.draft.lock();
         let stage = locked.add_stage(what, 1, PartSettings { strategy, ..self.settings });
-        let (inlet, edges) = self.upstream.into_inlet::<K::Queue>(&mut locked, self.settings);
+        let (inlet, edges) = self.upstream.into_inlet::<K>(&mut locked, self.settings);
         locked.lead(&edges, Node::Stage(stage));
         drop(locked);
         (self.draft, stage, inlet)
@@ -532,22 +526,22 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     /// What a join receives from, at a place in the graph that is not known yet.
     pub(super) fn into_inlet(self) -> (BoxInlet<T>, Vec<usize>) {
-        self.upstream.into_inlet::<K::Queue>(&mut self.draft.lock(), self.settings)
+        self.upstream.into_inlet::<K>(&mut self.draft.lock(), self.settings)
     }
 
-    /// Those who wait for a ring to send into. Where nobody does, a stage is added that passes messages on.
+    /// The writers that wait for a ring. Where there are none, a stage is added that passes messages on.
     pub(super) fn into_writers(self) -> Vec<Pending<T>> {
         match self.upstream {
-            UpstreamInlet::MergedWriters(writers) => writers,
-            UpstreamInlet::Inlet(..) => alloc::vec![self.forwarded()],
+            Upstream::Writers(writers) => writers,
+            Upstream::Inlet(..) => alloc::vec![self.forwarded()],
         }
     }
 
-    /// The only one who waits for a ring. Where there are others, or it is the input and `no_input` is asked
-    /// for, a stage is added that passes messages on.
+    /// The only writer that waits for a ring. Where there are others, or it is the input and `no_input` is
+    /// asked for, a stage is added that passes messages on.
     pub(super) fn into_single(self, no_input: bool) -> Pending<T> {
         match self.upstream {
-            UpstreamInlet::MergedWriters(mut writers)
+            Upstream::Writers(mut writers)
                 if writers.len() == 1
                     && !(no_input && writers[0].from == Node::Input && !seeded!("input_deals")) =>
             {
@@ -586,19 +580,15 @@ impl<T, K> Stages<T, K> {
         edges: Vec<usize>,
         last: Option<usize>,
     ) -> Self {
-        Self { draft, settings, upstream: UpstreamInlet::Inlet(inlet, edges), last, kind: PhantomData }
+        Self { draft, settings, upstream: Upstream::Inlet(inlet, edges), last, kind: PhantomData }
     }
 }
 
-impl<T: Send + 'static> UpstreamInlet<T> {
-    fn into_inlet<K: InPlace + EdgeKind>(
-        self,
-        draft: &mut Draft,
-        settings: PartSettings,
-    ) -> (BoxInlet<T>, Vec<usize>) {
+impl<T: Send + 'static> Upstream<T> {
+    fn into_inlet<K: EndKind>(self, draft: &mut Draft, settings: PartSettings) -> (BoxInlet<T>, Vec<usize>) {
         match self {
             Self::Inlet(inlet, edges) => (inlet, edges),
-            Self::MergedWriters(writers) => {
+            Self::Writers(writers) => {
                 let (inlet, edges) = draft.queue::<T, K>(writers, NOWHERE, settings);
                 (Box::new(inlet), edges)
             }
@@ -630,4 +620,71 @@ impl<T, K> fmt::Debug for Stages<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stages").field("graph", &self.draft.graph()).finish_non_exhaustive()
     }
+}
+
+/// An end of a pipeline that nothing comes out of; made by [`Stages::sink`](super::Stages::sink).
+#[must_use = "a pipeline is built by `build`"]
+pub struct Sunk {
+    pub(super) draft: SharedDraft,
+    stage: usize,
+}
+
+impl Sunk {
+    pub(super) fn new(draft: SharedDraft, stage: usize) -> Self {
+        Self { draft, stage }
+    }
+
+    /// Names the sink: see [`Stages::named`](super::Stages::named).
+    pub fn named(self, name: &str) -> Self {
+        self.draft.lock().name(Some(self.stage), name);
+        self
+    }
+
+    /// The sink's thread runs on this core only: see [`Stages::core`](super::Stages::core).
+    pub fn core(self, core: impl Into<Option<usize>>) -> Self {
+        let cores = core.into().into_iter().collect();
+        self.draft.lock().pin(Some(self.stage), cores);
+        self
+    }
+
+    /// Builds the pipeline: see [`Stages::build`](super::Stages::build).
+    ///
+    /// # Panics
+    ///
+    /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
+    #[track_caller]
+    pub fn build(self) -> Pipeline {
+        self.try_build().unwrap_or_else(|error| panic!("annulus::topology: {error}"))
+    }
+
+    /// As [`build`](Self::build), but returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`]. No thread is left.
+    pub fn try_build(self) -> Result<Pipeline, BuildError> {
+        Pipeline::start(&self.draft)
+    }
+}
+
+impl fmt::Debug for Sunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sunk").field("graph", &self.draft.graph()).finish_non_exhaustive()
+    }
+}
+
+/// The outlet of a stage without results.
+pub(super) struct Nothing;
+
+impl Outlet<()> for Nothing {
+    // Unreached: a sink has no results
+    fn pass(&mut self, (): (), _: &mut Timing<'_>) -> bool {
+        true
+    }
+
+    fn is_closed(&self) -> bool {
+        false
+    }
+
+    fn wake_at_the_end(&self, _: &Arc<Control>) {}
 }

@@ -1,10 +1,12 @@
-//! [`Statistics`]: what a pipeline has done so far.
+//! [`Statistics`]: what a pipeline has done so far. It is read from counters, each of which has one writer, a
+//! thread of the pipeline.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::graph::{Graph, Node, RingKind};
+use crate::sync::{AtomicU64, Ordering};
 
 /// What a pipeline has done so far; made by [`Pipeline::statistics`](super::Pipeline::statistics).
 ///
@@ -46,9 +48,9 @@ pub struct StageStatistics {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EdgeStatistics {
-    /// The name of whoever sends.
+    /// The name of the stage that sends, or `input`.
     pub from: String,
-    /// The name of whoever receives.
+    /// The name of the stage that receives, or of the output.
     pub to: String,
     /// What the ring is.
     pub ring: RingKind,
@@ -62,7 +64,7 @@ pub struct EdgeStatistics {
     /// at a [lossy](super::Stages::lossy) edge, and at a [source](super::Builder::source) that loses
     /// messages. (Of a source, those that it knew of when it received last.)
     pub lost: u64,
-    /// How many messages `to` has yet to receive from the ring, whoever sent them: how far it lags behind. 0
+    /// How many messages `to` has yet to receive from the ring, of all its writers: how far it lags behind. 0
     /// once `to` has ended, or was dropped: then what was left is dropped, too, and counts as sent only. At a
     /// [source](super::Builder::source), how many were left when it last waited or ended, or 0 where the
     /// handle can't tell: a [group](crate::broadcast::SubscriberGroup) can, a [consumer of
@@ -75,7 +77,7 @@ pub struct EdgeStatistics {
 pub(super) fn edge(graph: &Graph, index: usize, numbers: &[EdgeNumbers]) -> EdgeStatistics {
     let info = &graph.edges[index];
     let EdgeNumbers { sent, received, mut lost, waiting, taken, is_over } = numbers[index];
-    // All who send to the same reader of the ring; or the readers among whom the ring divides its messages.
+    // All writers of the same reader of the ring; or the readers among whom the ring divides its messages.
     let of_ring = || graph.edges.iter().zip(numbers).filter(|(edge, _)| edge.ring_id == info.ring_id);
     let all_sent: u64 = of_ring().filter(|(edge, _)| edge.to == info.to).map(|(_, n)| n.sent).sum();
     let waiting = waiting.unwrap_or(0);
@@ -116,4 +118,59 @@ pub(super) struct EdgeNumbers {
     pub(super) taken: Option<u64>,
     /// Whether the stage that receives has ended. What was left for it is dropped.
     pub(super) is_over: bool,
+}
+
+/// A number that one thread counts up and others read now and then.
+#[derive(Default)]
+pub(super) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds `count`. Only one thread may do that.
+    #[inline]
+    pub(super) fn add(&self, count: u64) {
+        // Relaxed: there is one writer.
+        let number = self.0.load(Ordering::Relaxed);
+        // Release: pairs with `get`. A thread that reads that a message was sent finds it in the ring, too.
+        self.0.store(number + count, Ordering::Release);
+    }
+
+    /// Replaces the number.
+    pub(super) fn set(&self, number: u64) {
+        // Release: pairs with `get`, as above.
+        self.0.store(number, Ordering::Release);
+    }
+
+    /// The number, which may be behind its writer.
+    pub(super) fn get(&self) -> u64 {
+        // Acquire: pairs with `add` and `set`.
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// What a writer of a ring has put into it. Writers and readers do not share cache lines.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct SentCount(pub(super) Counter);
+
+/// What a reader of a ring has taken from it, and lost.
+#[derive(Default)]
+#[repr(align(128))]
+#[allow(clippy::struct_field_names, reason = "it is what this one counts")]
+pub(super) struct Received {
+    pub(super) received: Counter,
+    pub(super) lost: Counter,
+    /// How many messages were left there, where only the reader can say so.
+    pub(super) left: Counter,
+}
+
+/// What a thread of a stage has done.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct Work {
+    /// How often it has called its function.
+    pub(super) calls: Counter,
+    /// How long that took, in nanoseconds.
+    pub(super) busy_ns: Counter,
+    /// When it ended, in nanoseconds since the build; 0 before.
+    pub(super) ended_ns: Counter,
 }

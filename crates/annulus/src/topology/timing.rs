@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::counters::Work;
+use super::statistics::Work;
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
 
@@ -85,7 +85,7 @@ impl<'w> Timing<'w> {
 
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
-        // A batch is in hand here if it panicked, or if nobody receives its results.
+        // A batch is in hand here if it panicked, or if nothing receives its results.
         if self.end().is_none() && self.untimed > 0 {
             self.tell();
         }

@@ -1,4 +1,4 @@
-//! Topics that are made while somebody receives from all that match, and patterns that come while topics
+//! Topics that are made while a subscriber receives from all that match, and patterns that come while topics
 //! are made.
 
 use std::thread;
@@ -111,11 +111,11 @@ mod amid {
     }
 }
 
-/// A pattern comes to its end beside threads that change the topics all the time: it looks at the many
+/// A pattern comes to its end while threads change the topics all the time: it looks at the many
 /// topics once, and not again after each change.
 #[allow(clippy::disallowed_types, reason = "of the test itself")]
 #[test]
-fn a_pattern_is_made_beside_changes() {
+fn a_pattern_is_made_during_changes() {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     let topics = if cfg!(miri) { 20 } else { 5_000 };
@@ -136,7 +136,7 @@ fn a_pattern_is_made_beside_changes() {
         let (before, began) = (changes.load(Ordering::Relaxed), std::time::Instant::now());
         let matching = bus.subscribe_matching("t.*").unwrap();
         let took = began.elapsed();
-        println!("{took:?} beside {} changes", changes.load(Ordering::Relaxed) - before);
+        println!("{took:?} during {} changes", changes.load(Ordering::Relaxed) - before);
         assert_eq!(matching.topics().count(), topics);
         over.store(true, Ordering::Relaxed);
     });

@@ -1,4 +1,4 @@
-//! Buses: what each verb promises, against a model, and beside other threads.
+//! Buses: what each verb promises, against a model, and with other threads.
 
 mod joins;
 mod model;

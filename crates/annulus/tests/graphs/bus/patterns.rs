@@ -78,7 +78,7 @@ fn a_lag_names_its_topic_and_is_counted() {
 }
 
 #[test]
-fn it_ends_with_the_bus_and_its_publishers() {
+fn matching_subscriber_ends_with_the_bus_and_its_publishers() {
     let bus = Bus::<u64>::new(8);
     let mut matching = bus.subscribe_matching("*").unwrap();
     let mut publisher = bus.publisher("a");
@@ -124,7 +124,7 @@ fn pattern_of_a_typed_bus_receives_its_type_only() {
 }
 
 #[test]
-fn it_sleeps_until_something_comes() {
+fn matching_subscriber_sleeps_until_a_message_comes() {
     let bus = Bus::<u64>::new(8);
     let mut matching = bus.subscribe_matching("**").unwrap();
     let short = Duration::from_millis(if cfg!(miri) { 1 } else { 20 });
@@ -189,7 +189,7 @@ fn new_topics_join_with_their_first_message() {
 }
 
 #[test]
-fn the_numbers_of_each_topic() {
+fn stats_has_the_numbers_of_each_topic() {
     let bus = Bus::<u64>::new(4);
     let mut all = bus.subscribe_matching("**").unwrap();
     let mut prices = bus.publisher("prices");

@@ -47,7 +47,7 @@ fn a_topic_is_made_once() {
 
 /// The publisher goes from thread to thread, and no message is lost.
 #[test]
-fn a_publisher_goes_around() {
+fn a_publisher_moves_between_threads_without_loss() {
     let bus = Bus::<u64, Lossless>::with(annulus::broadcast::Builder::new(8));
     let mut subscriber = bus.subscribe("shared");
     let reader = thread::spawn(move || subscriber.iter().collect::<Vec<_>>());
@@ -110,9 +110,9 @@ fn removal_never_takes_a_topic_in_use() {
     assert!(removed > 0 || bus.remove("name").is_ok());
 }
 
-/// Look-ups of one topic beside others that come and go.
+/// Look-ups of one topic while others come and go.
 #[test]
-fn look_ups_find_their_topic_beside_changes() {
+fn look_ups_find_their_topic_during_changes() {
     let bus = Bus::<u64>::new(2);
     let kept = bus.subscribable("kept");
     thread::scope(|scope| {

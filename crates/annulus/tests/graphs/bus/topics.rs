@@ -28,7 +28,7 @@ fn a_taken_publisher_is_named() {
 }
 
 #[test]
-fn subscribers_go_on_with_the_next_publisher() {
+fn subscribers_continue_with_the_next_publisher() {
     let bus = Bus::<u64>::new(8);
     let mut subscriber = bus.subscribe("prices");
     let mut received = Vec::new();
@@ -63,7 +63,7 @@ fn a_closed_topic_is_removed_and_made_anew() {
     publisher.publish(1);
     publisher.close();
     let closed = TopicError::Closed { topic: "prices".into() };
-    assert_eq!(bus.try_publisher("prices").unwrap_err(), closed, "whoever has the publisher");
+    assert_eq!(bus.try_publisher("prices").unwrap_err(), closed, "although its publisher is out");
     assert_eq!(bus.subscribe("prices").try_recv(), Err(LossyTryRecvError::Closed));
     assert!(bus.topics()[0].is_closed);
     assert_eq!(bus.remove("prices"), Ok(()));
@@ -202,7 +202,7 @@ fn topics_of_a_typed_bus_have_one_type_each() {
     assert!(format!("{bus:?} {kind:?} {:?}", bus.topic::<u8>("z")).contains("MpLossless"));
 }
 
-/// Handles go where those of a ring go.
+/// Handles go where a ring's handles go.
 #[test]
 fn handles_go_to_other_threads() {
     const fn is_shared<T: Send + Sync>() {}
@@ -227,7 +227,7 @@ fn publishers_of_many_are_cloned() {
     assert_eq!(bus.remove("a"), Ok(()));
 }
 
-/// A publisher that is in the place of another one does not become that of its topic: the topics that were
+/// A publisher that is in the place of another one does not become its topic's: the topics that were
 /// mixed up end, and no message reaches another topic.
 #[test]
 fn a_topic_takes_back_its_own_publisher_only() {

@@ -56,7 +56,7 @@ fn each_thread_runs_on_its_core() {
 
 /// No thread is left, nothing was taken from the source, and the error names the core.
 #[test]
-fn a_core_that_is_not_there() {
+fn a_core_that_is_not_there_fails_the_build() {
     for core in [100_000, 1023] {
         let (mut producer, consumer) = spmc::channel::<u64>(8);
         let mut other = consumer.clone();
@@ -90,7 +90,7 @@ fn a_core_that_is_not_there() {
 
 /// One of several threads.
 #[test]
-fn one_core_of_several_is_not_there() {
+fn one_missing_core_of_several_fails_the_build() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let stages = stages.then_unordered(2, |x| x).named("both").cores([0, 100_000]);
     let error = stages.try_build().unwrap_err();

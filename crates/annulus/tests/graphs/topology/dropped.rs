@@ -1,5 +1,5 @@
-//! An output that is dropped while no message is there: the stages in front of it are woken, and end. Nobody
-//! sends anything here, so a stage that is not woken waits for ever.
+//! An output that is dropped while no message is there: the stages in front of it are woken, and end. Nothing
+//! is sent here, so a stage that is not woken waits for ever.
 
 use annulus::topology::{Builder, CloseReason, Input, Pipeline, Stages};
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, queue, spsc};
@@ -37,7 +37,7 @@ fn ends<O>(build: impl Fn(Stages<u64>) -> (O, Pipeline)) {
 }
 
 #[test]
-fn a_stage_of_any_kind() {
+fn a_stage_of_any_kind_ends_with_its_output() {
     ends(|stages| stages.then(|x| x).build());
     ends(|stages| stages.filter_map(Some).build());
     ends(|stages| stages.flat_map(|x| 0..x).build());
@@ -45,27 +45,27 @@ fn a_stage_of_any_kind() {
 }
 
 #[test]
-fn a_stage_of_several_threads() {
+fn a_stage_of_several_threads_ends_with_its_output() {
     ends(|stages| stages.then_parallel(3, |x| x).build());
     ends(|stages| stages.then_unordered(3, |x| x).build());
     ends(|stages| stages.then(|x| x).then_parallel(2, |x| x).then_unordered(2, |x| x).build());
 }
 
 #[test]
-fn a_chain() {
+fn a_chain_ends_with_its_output() {
     ends(|stages| stages.then(|x| x + 1).then(|x| x * 2).filter_map(Some).then(|x| x).build());
 }
 
 /// An input that leads to an output goes by a stage of its own where it has to.
 #[test]
-fn a_stage_that_only_passes_on() {
+fn a_stage_that_only_passes_on_ends_with_its_output() {
     ends(|stages| stages.lossy().build());
     ends(|stages| stages.lossy().then(|x| x).build());
     ends(|stages| stages.then(|x| x).lossy().then(|x| x).build());
 }
 
 #[test]
-fn branches_that_join() {
+fn branches_that_join_end_with_their_output() {
     ends(|stages| stages.fan_out(|x| x, |x| x).zip().build());
     ends(|stages| stages.fan_out(|x| x, |x| x).merge().build());
     ends(|stages| stages.fan_out(|x| x, |x| x).merge().then(|x| x).build());
@@ -77,7 +77,7 @@ fn branches_that_join() {
 
 /// All outputs together.
 #[test]
-fn branches_with_outputs_of_their_own() {
+fn branches_end_with_all_their_outputs() {
     ends(|stages| stages.fan_out(|x| x, |x| x).build());
     ends(|stages| stages.then(|x| x).branches(3, |_, branch| branch.then(|x| x)).build());
     ends(|stages| stages.then(|x| x).branches_lossy(3, |_, branch| branch.then(|x| x)).build());
@@ -86,7 +86,7 @@ fn branches_with_outputs_of_their_own() {
 
 /// A stage that has another branch to send to continues.
 #[test]
-fn one_of_two_outputs() {
+fn dropped_output_of_two_ends_its_branch_only() {
     for (builder, waits) in builders() {
         let (mut input, stages) = builder.input::<u64>();
         let ((left, mut right), pipeline) = stages.then(|x| x).fan_out(|x| x + 1, |x| x + 2).build();
@@ -102,7 +102,7 @@ fn one_of_two_outputs() {
 }
 
 #[test]
-fn an_input_knows_why() {
+fn close_reason_says_what_ended_the_pipeline() {
     let says = |input: &mut Input<u64>, expected: CloseReason, why| {
         let reason = input.close_reason().unwrap();
         assert_eq!(reason, expected);
@@ -137,7 +137,7 @@ fn an_input_knows_why() {
 
 /// Closed from elsewhere, not dropped.
 #[test]
-fn an_output_that_is_closed() {
+fn a_closed_output_ends_its_stages() {
     for (builder, waits) in builders() {
         let (input, stages) = builder.input::<u64>();
         let (output, pipeline) = stages.then(|x| x).then(|x| x).build();
@@ -150,7 +150,7 @@ fn an_output_that_is_closed() {
 
 /// A source is dropped with the stage, so its senders are told.
 #[test]
-fn a_source_of_any_kind() {
+fn a_source_of_any_kind_is_dropped_with_its_stage() {
     for (builder, waits) in builders() {
         let (one, from_one) = spsc::channel::<u64>(4);
         let (many, from_many) = mpsc::channel::<u64>(4);
@@ -189,7 +189,7 @@ fn a_source_leaves_its_messages_to_others() {
 
 /// A stage that panics is gone like an output that is dropped: all in front of it end, and the input says so.
 #[test]
-fn a_stage_that_panics() {
+fn a_stage_that_panics_ends_the_stages_before_it() {
     for (builder, _) in builders() {
         let (mut input, stages) = builder.input::<u64>();
         let fails = |_| -> u64 { std::panic::resume_unwind(Box::new("on purpose")) };

@@ -79,7 +79,7 @@ fn other_rings_take_messages_before_the_build() {
     pipeline.join().unwrap();
 }
 
-/// No verb waits for room that nobody makes.
+/// No verb waits for room that nothing makes.
 #[test]
 fn full_input_refuses_before_the_build() {
     each_way(|mut input, stages, way| {

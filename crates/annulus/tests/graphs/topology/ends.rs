@@ -17,7 +17,7 @@ fn quiet_panic(message: &'static str) -> ! {
 }
 
 #[test]
-fn the_results_before_a_panic_go_on() {
+fn the_results_before_a_panic_are_sent() {
     for batch in if cfg!(miri) { &[256][..] } else { &[1, 64, 256] } {
         let (mut input, stages) = Pipeline::builder().capacity(256).input::<u64>();
         let (output, pipeline) = stages
@@ -250,7 +250,7 @@ fn abort_wakes_all_waiters() {
     let out: Vec<_> = output.into_iter().collect();
     assert!(out.len() as u64 <= sent && out.len() <= 2, "{out:?}");
 
-    // All rings are empty: everybody waits for a message.
+    // All rings are empty: all threads wait for a message.
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (mut output, pipeline) = stages.then(|x| x).fan_out(|x| x, |x| x).merge().then(|x| x).build();
     thread::sleep(Duration::from_millis(if cfg!(miri) { 1 } else { 20 }));
@@ -284,7 +284,7 @@ fn abort_drops_queued_messages() {
 /// A slow stage does not keep its results back until it has worked on a whole batch.
 #[test]
 fn a_slow_stage_sends_its_results_one_by_one() {
-    // It works on so many before one of their results is received, and waits then: in vain if it keeps them.
+    // It works on so many before one of their results is received, and waits then: for ever if it keeps them.
     const AHEAD: u64 = 50;
     let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
     let (go_on, gate) = channel::<()>();
@@ -311,7 +311,7 @@ fn a_slow_stage_sends_its_results_one_by_one() {
 /// A slow stage of batches gets short ones, so that it does not keep its results back.
 #[test]
 fn a_slow_stage_gets_short_batches() {
-    // It works on so many before one of their results is received, and waits then: in vain if it got more.
+    // It works on so many before one of their results is received, and waits then: for ever if it got more.
     const AHEAD: u64 = 50;
     let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
     let (go_on, gate) = channel::<()>();
@@ -337,9 +337,9 @@ fn a_slow_stage_gets_short_batches() {
     pipeline.join().unwrap();
 }
 
-/// Also those of a batch in which it panics.
+/// Also the results of a batch in which it panics.
 #[test]
-fn the_results_of_a_batch_before_a_panic_go_on() {
+fn the_results_of_a_batch_before_a_panic_are_sent() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (output, pipeline) = stages
         .then_batch(|_, results: &mut Vec<u64>| {
@@ -352,9 +352,9 @@ fn the_results_of_a_batch_before_a_panic_go_on() {
     assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
 }
 
-/// An endless stage ends when nobody receives what it makes.
+/// An endless stage ends when nothing receives what it makes.
 #[test]
-fn an_endless_stage_ends() {
+fn an_endless_stage_ends_without_a_receiver() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let (mut output, pipeline) = stages.flat_map(|x| x..).build();
     input.publish(5).unwrap();
@@ -377,7 +377,7 @@ fn shutdown_and_join_as_the_input_lives() {
     pipeline.join().unwrap();
 }
 
-/// What an input has accepted comes out, also if it did so beside a shutdown, whatever is behind it.
+/// What an input has accepted comes out, also if it did so during a shutdown, whatever is behind it.
 #[test]
 fn messages_accepted_during_a_shutdown_come_out() {
     let rounds = if cfg!(miri) { 1 } else { 100 };

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use model::{Bound, Model, Modelled, model};
 use parts::{Act, Fault, Numbering, Part, add, count, parts};
 
-/// How a run ends, beside a panic: what happens before the message of this number is sent.
+/// How a run ends, other than by a panic: what happens before the message of this number is sent.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     /// The input is dropped after the last message.

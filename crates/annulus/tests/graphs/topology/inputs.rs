@@ -197,7 +197,7 @@ mod tasks {
         pipeline.join().unwrap();
     }
 
-    /// Over a lossy ring there always is room, until nobody receives.
+    /// Over a lossy ring there always is room, until nothing receives.
     #[test]
     fn a_lossy_ring_has_room() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
@@ -266,7 +266,7 @@ fn an_input_is_ready_where_it_has_room() {
     });
 }
 
-/// One that is not built yet, and one that waits for nobody.
+/// One that is not built yet, and one that never waits.
 #[test]
 fn an_input_that_never_waits_is_ready() {
     let is_ready = |input: &mut Input<u64>| {

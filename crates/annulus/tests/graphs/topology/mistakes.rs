@@ -324,7 +324,7 @@ fn functions_of_the_users_may_look_at_ends() {
     *looked.0.lock().unwrap() = None;
 }
 
-/// A graph is a value that anybody may change.
+/// A graph is a value that any code may change.
 #[test]
 fn a_graph_with_other_numbers_is_drawn() {
     let (_input, stages) = Pipeline::builder().capacity(4).input::<u64>();

@@ -73,7 +73,7 @@ fn waiting_messages_are_counted() {
     pipeline.join().unwrap();
 }
 
-/// Nobody receives: what was counted as sent is in the ring.
+/// Nothing receives: what was counted as sent is in the ring.
 #[test]
 fn nothing_counts_as_received_that_was_not() {
     let capacity = if cfg!(miri) { 8 } else { 4096 };
@@ -292,7 +292,7 @@ fn dropped_output_keeps_its_count() {
     check(|stages| stages.fan_out(|x| x, |x| x).zip().build(), |output| output.recv().is_ok());
 }
 
-/// What waits in front of a stage when the pipeline is aborted is dropped, and nobody has received it.
+/// What waits in front of a stage when the pipeline is aborted is dropped, and was not received.
 #[test]
 fn an_abort_leaves_nothing_to_be_received() {
     fn check<O>(build: impl FnOnce(Stages<u64>, Box<dyn FnMut(u64) -> u64 + Send>) -> (O, Pipeline)) {

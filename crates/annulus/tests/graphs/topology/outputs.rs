@@ -53,7 +53,7 @@ fn an_output_feeds_an_event_loop() {
 
 /// A stage whose output is dropped ends. `sink` has no output that could be dropped.
 #[test]
-fn a_sink_goes_on_where_a_stage_without_an_output_ends() {
+fn a_sink_runs_where_a_stage_without_an_output_ends() {
     let (sender, received) = std::sync::mpsc::channel();
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let pipeline = stages.then(move |x| sender.send(x).unwrap()).sink(drop).build();

@@ -239,7 +239,7 @@ fn a_dropped_output_is_noticed_at_each_message() {
     left!(|stages, calls| stages.flat_map(move |x| Some(calls.call(x)).filter(|x| *x < QUICK)));
 }
 
-/// A stage that has nothing to send ends, too, if nobody would receive it.
+/// A stage that has nothing to send ends, too, if nothing would receive it.
 #[test]
 fn a_stage_without_results_ends() {
     fn ends<O>(build: impl FnOnce(Stages<u64>) -> (O, Pipeline)) {

@@ -80,7 +80,7 @@ fn a_source_is_left_at_a_shutdown() {
 /// The thread is woken for a message, and finds a shutdown first. Then another reader of the queue gets it:
 /// one that the shutdown itself does not wake.
 #[test]
-fn a_shutdown_beside_a_message_loses_no_wake_up() {
+fn a_shutdown_at_a_message_loses_no_wake_up() {
     for _ in 0..if cfg!(miri) { 2 } else { 1000 } {
         let (mut producer, consumer) = mpmc::channel::<u64>(4);
         let mut other = consumer.clone();
@@ -116,7 +116,7 @@ fn a_stage_that_panics_leaves_its_source() {
     assert!(producer.is_closed());
 }
 
-/// A source that loses messages says so, for nobody else can ask its handle.
+/// A source that loses messages says so, for its handle can't be asked elsewhere.
 #[test]
 fn losses_of_a_source_are_counted() {
     let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);

@@ -8,7 +8,7 @@ use annulus::topology::{BuildError, Input, Pipeline, RingKind, Stages, Sunk};
 use annulus::{TryPublishError, WaitStrategy};
 
 #[test]
-fn each_branch_of_a_diamond_goes_on() {
+fn each_branch_of_a_diamond_takes_another_stage() {
     let (mut input, stages) = Pipeline::builder().stack_bytes(256 * 1024).input::<u64>();
     let ((mut a, mut b), pipeline) =
         stages.fan_out(|x| x + 1, |x| x * 10).then_a(|x| x.to_string()).then_b(|x| x + 5).build();
@@ -49,7 +49,7 @@ fn lossy_branches_never_wait_and_count_losses() {
     pipeline.join().unwrap();
 }
 
-/// A lossy ring that nobody reads any more counts as closed.
+/// A lossy ring without readers counts as closed.
 #[test]
 fn the_end_of_a_reader_is_seen_over_a_lossy_edge() {
     for behind_a_stage in [false, true] {
@@ -136,7 +136,7 @@ fn build_errors_have_texts() {
 }
 
 #[test]
-fn all_of_it_can_be_printed() {
+fn each_type_can_be_printed() {
     let (input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     assert!(format!("{input:?}").starts_with("Input"));
     let stages = stages.then(|x| x).named("parse");

@@ -23,7 +23,7 @@ pub(super) enum Part {
     /// Over a lossy ring that has room for all messages.
     Lossy,
     LossyBranches(Vec<Part>, Vec<Part>),
-    /// Its branches have `Then` and `Parallel` only, as those of `Rows`.
+    /// Its branches have `Then` and `Parallel` only, as the branches of `Rows`.
     Zip(Vec<Part>, Vec<Part>),
     Rows(Vec<Vec<Part>>),
 }
