@@ -208,24 +208,17 @@ unsafe impl Send for Across {}
 // `OneToOne::cache_limit` demand.
 unsafe impl Sync for Across {}
 
-/// A control block over numbers in memory that processes have.
-pub(crate) trait Over: Sized {
-    /// Of a lane whose first message is `first`, and whose messages take `size` slots each.
+impl Across {
+    /// Over numbers of a lane whose first message is `first`, and whose messages take `size` slots each: one.
     ///
     /// # Safety
     ///
     /// `numbers` live, and can be written to, as long as this.
-    unsafe fn over(numbers: NonNull<Numbers>, first: Number, size: usize) -> Self;
-}
-
-impl Over for Across {
-    unsafe fn over(numbers: NonNull<Numbers>, first: Number, size: usize) -> Self {
+    pub(crate) unsafe fn over(numbers: NonNull<Numbers>, first: Number, size: usize) -> Self {
         debug_assert_eq!(size, 1, "a slot is a message");
         Self { numbers, cached_limit: UnsafeCell::new(first) }
     }
-}
 
-impl Across {
     #[inline(always)]
     fn numbers(&self) -> &Numbers {
         // SAFETY: they live as long as this.

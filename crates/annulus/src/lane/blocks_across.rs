@@ -13,7 +13,7 @@
 
 use core::ptr::NonNull;
 
-use super::across::{Numbers, Over};
+use super::across::Numbers;
 use super::{Across, ControlBlock, Number, OtherProcess};
 use crate::sync::{AtomicU64, UnsafeCell};
 
@@ -33,8 +33,13 @@ pub(crate) struct BlocksAcross {
     impossible: Number,
 }
 
-impl Over for BlocksAcross {
-    unsafe fn over(numbers: NonNull<Numbers>, first: Number, size: usize) -> Self {
+impl BlocksAcross {
+    /// Over numbers of a lane whose first message is `first`, and whose messages take `size` slots each.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Across::over`].
+    pub(crate) unsafe fn over(numbers: NonNull<Numbers>, first: Number, size: usize) -> Self {
         // SAFETY: the caller's promise.
         let across = unsafe { Across::over(numbers, first, 1) };
         let size = size.max(1) as u64;

@@ -16,7 +16,7 @@ mod span;
 mod stamped;
 
 #[cfg(feature = "shm")]
-pub(crate) use across::{Across, Numbers, OtherProcess, Over, Producers};
+pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use blocks_across::BlocksAcross;
 pub(crate) use cells::{Cells, Number, Position};

@@ -15,17 +15,14 @@ use core::ptr::NonNull;
 use super::checked::{Cell, CheckedRead, CheckedWrite};
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
-use super::kind::{AnyKind, InPlace, Lanes, Parts};
-use super::state::LaneShare;
-
+use super::kind::{AnyKind, InPlace, Parts, in_place};
 use super::lane_node::Plan;
-
 use super::read::{One, ReadEnd};
+use super::state::LaneShare;
 use super::write::WriteEnd;
 use super::{Consumer, Producer};
 use crate::base::peer_liveness::Gone;
-use crate::base::same_type::Same;
-use crate::lane::{self, Cells, ControlBlock, Number, Numbers, OneToOne, OtherProcess, Over, Producers};
+use crate::lane::{self, Cells, ControlBlock, Number, Numbers, OneToOne, OtherProcess, Producers};
 use crate::memory::Memory;
 use crate::message::Message;
 use crate::message::schema::BadValue;
@@ -75,144 +72,101 @@ pub(crate) trait KindAcross: AnyKind {
     unsafe fn consumer(part: Part<Self::Cell<Self::Message>>, plan: Plan) -> Consumer<Self::Message, Self>;
 }
 
-/// What such a kind is made of: the end of its consumer.
-macro_rules! kind {
-    ($Kind:ident = $Read:ident, $name:literal) => {
-        impl<M: Message> AnyKind for $Kind<M> {
-            type Corrupt = BadValue;
+/// The kinds of queue between processes, by their parts. The end of a consumer is an `$end`, or checks what
+/// comes out of one.
+macro_rules! kinds {
+    ($(
+        $(#[$attribute:meta])*
+        [$($M:ident: $bound:path)?] $Kind:ty = $name:literal {
+            Message: $Message:ty, Corrupt: $Corrupt:ty, slots_of: $slots_of:expr,
+            Cell: $Cell:ty, ControlBlock: $ControlBlock:ty, Write: $Write:ty, Read: $Read:ty = $end:ident
         }
-
-        impl<M: Message> Parts for $Kind<M> {
-            type Bad = BadValue;
-            type Write<T: Send> = CheckedWrite<T, M, WriteEnd<Cell<M>, lane::Across>>;
-            type Read<T: Send> = CheckedRead<T, M, $Read<Cell<M>, lane::Across>>;
-            type ControlBlock = lane::Across;
-            type Cell<T: Send> = Cell<M>;
+    )*) => {$(
+        // SAFETY: a cell has the layout of an `M`, and that is a `T`; or it is a `T`.
+        $(#[$attribute])*
+        unsafe impl<$($M: $bound)?> Parts for $Kind {
+            type Bad = $Corrupt;
+            type Write<T: Send> = $Write;
+            type Read<T: Send> = $Read;
+            type ControlBlock = $ControlBlock;
+            type Cell<T: Send> = $Cell;
             const NAME: &'static str = $name;
         }
 
-        /// Messages that lie in their slots as they are.
-        impl<M: Message<Wire = M>> InPlace for $Kind<M> {}
-
-        // SAFETY: a cell has the layout of an `M`, and that is a `T`.
-        unsafe impl<M: Message<Wire = M>> Lanes for $Kind<M> {
-            fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<Cell<M>, lane::Across> {
-                &mut write.end
-            }
-
-            #[inline]
-            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Cell<M>, lane::Across> {
-                read.end.look_in_place();
-                read.end.current()
-            }
-
-            #[inline]
-            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Cell<M>, lane::Across> {
-                read.end.current()
-            }
-
-            #[inline]
-            fn end_turn<T: Send>(read: &mut Self::Read<T>) {
-                read.end.end_turn();
-            }
+        $(#[$attribute])*
+        impl<$($M: $bound)?> AnyKind for $Kind {
+            type Corrupt = $Corrupt;
         }
 
-        impl<M: Message> KindAcross for $Kind<M> {
-            type Message = M;
+        $(#[$attribute])*
+        impl<$($M: $bound)?> KindAcross for $Kind {
+            type Message = $Message;
 
             #[cfg(not(annulus_loom))]
-            fn slots_of(_: usize) -> usize {
-                1
-            }
-
-            unsafe fn producer(part: Part<Cell<M>>, plan: Plan) -> Producer<M, Self> {
-                // SAFETY: the caller's promise.
-                let end = WriteEnd::new(unsafe { part.share(plan) });
-                end.state().list(1);
-                Producer { end: CheckedWrite { end, same: Same::new() } }
-            }
-
-            unsafe fn consumer(part: Part<Cell<M>>, plan: Plan) -> Consumer<M, Self> {
-                // SAFETY: the caller's promise.
-                let end = $Read::new(ReadEnd::new(unsafe { part.share(plan) }));
-                end.state().list(1);
-                Consumer { end: CheckedRead::new(end, Same::new()), strategy: None }
-            }
-        }
-    };
-}
-kind!(Across = One, "spsc across processes");
-kind!(ManyAcross = FanIn, "mpsc across processes");
-
-/// The same for messages of which only the bytes are known.
-#[cfg(not(annulus_loom))]
-macro_rules! kind_of_blocks {
-    ($Kind:ty = $Read:ident, $name:literal) => {
-        impl AnyKind for $Kind {
-            type Corrupt = Infallible;
-        }
-
-        impl Parts for $Kind {
-            type Bad = Infallible;
-            type Write<T: Send> = WriteEnd<T, lane::BlocksAcross>;
-            type Read<T: Send> = $Read<T, lane::BlocksAcross>;
-            type ControlBlock = lane::BlocksAcross;
-            type Cell<T: Send> = T;
-            const NAME: &'static str = $name;
-        }
-
-        impl InPlace for $Kind {}
-
-        // SAFETY: a cell is a message.
-        unsafe impl Lanes for $Kind {
-            fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, lane::BlocksAcross> {
-                write
-            }
-
-            #[inline]
-            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::BlocksAcross> {
-                read.look_in_place();
-                read.current()
-            }
-
-            #[inline]
-            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::BlocksAcross> {
-                read.current()
-            }
-
-            #[inline]
-            fn end_turn<T: Send>(read: &mut Self::Read<T>) {
-                read.end_turn();
-            }
-        }
-
-        impl KindAcross for $Kind {
-            type Message = u8;
-
             fn slots_of(message_bytes: usize) -> usize {
-                message_bytes
+                $slots_of(message_bytes)
             }
 
-            unsafe fn producer(part: Part<u8>, plan: Plan) -> Producer<u8, Self> {
+            unsafe fn producer(part: Part<Self::Cell<$Message>>, plan: Plan) -> Producer<$Message, Self> {
                 // SAFETY: the caller's promise.
-                let end = WriteEnd::new(unsafe { part.share(plan) });
+                let share = unsafe { part.share(plan, <$ControlBlock>::over) };
+                let next = share.lane.tail();
+                let end = WriteEnd::at(share, next);
                 end.state().list(1);
-                Producer { end }
+                Producer { end: end.into() }
             }
 
-            unsafe fn consumer(part: Part<u8>, plan: Plan) -> Consumer<u8, Self> {
+            unsafe fn consumer(part: Part<Self::Cell<$Message>>, plan: Plan) -> Consumer<$Message, Self> {
                 // SAFETY: the caller's promise.
-                let end = $Read::new(ReadEnd::new(unsafe { part.share(plan) }));
+                let share = unsafe { part.share(plan, <$ControlBlock>::over) };
+                let next = share.lane.head();
+                let end = $end::at(share, next);
                 end.state().list(1);
-                Consumer { end, strategy: None }
+                Consumer { end: end.into(), strategy: None }
             }
         }
-    };
+    )*};
 }
+
+kinds! {
+    [M: Message] Across<M> = "spsc across processes" {
+        Message: M, Corrupt: BadValue, slots_of: |_| 1, Cell: Cell<M>, ControlBlock: lane::Across,
+        Write: CheckedWrite<T, M, WriteEnd<Cell<M>, lane::Across>>,
+        Read: CheckedRead<T, M, One<Cell<M>, lane::Across>> = One
+    }
+
+    [M: Message] ManyAcross<M> = "mpsc across processes" {
+        Message: M, Corrupt: BadValue, slots_of: |_| 1, Cell: Cell<M>, ControlBlock: lane::Across,
+        Write: CheckedWrite<T, M, WriteEnd<Cell<M>, lane::Across>>,
+        Read: CheckedRead<T, M, FanIn<Cell<M>, lane::Across>> = FanIn
+    }
+
+    // Of their messages only the bytes are known.
+    #[cfg(not(annulus_loom))]
+    [] BlocksAcross = "spsc across processes" {
+        Message: u8, Corrupt: Infallible, slots_of: |bytes| bytes, Cell: T, ControlBlock: lane::BlocksAcross,
+        Write: WriteEnd<T, lane::BlocksAcross>,
+        Read: One<T, lane::BlocksAcross> = One
+    }
+
+    #[cfg(not(annulus_loom))]
+    [] ManyBlocksAcross = "mpsc across processes" {
+        Message: u8, Corrupt: Infallible, slots_of: |bytes| bytes, Cell: T, ControlBlock: lane::BlocksAcross,
+        Write: WriteEnd<T, lane::BlocksAcross>,
+        Read: FanIn<T, lane::BlocksAcross> = FanIn
+    }
+}
+
+// Messages that lie in their slots as they are.
+in_place!([M: Message<Wire = M>] Across<M>, in end);
+in_place!([M: Message<Wire = M>] ManyAcross<M>, in end);
 #[cfg(not(annulus_loom))]
-kind_of_blocks!(BlocksAcross = One, "spsc across processes");
+in_place!([] BlocksAcross);
 #[cfg(not(annulus_loom))]
-kind_of_blocks!(ManyBlocksAcross = FanIn, "mpsc across processes");
+in_place!([] ManyBlocksAcross);
+
+/// Makes the control block of a lane over numbers in the memory of the queue: [`lane::Across::over`].
+type Over<C> = unsafe fn(NonNull<Numbers>, Number, usize) -> C;
 
 /// What a process has of a lane.
 pub(crate) struct LanePart<T> {
@@ -227,9 +181,14 @@ impl<T: Send> LanePart<T> {
     /// # Safety
     ///
     /// As of [`Numbers`]: they live, and can be written to, as long as the memory, which the slots keep, too.
-    unsafe fn lane<C: ControlBlock + Over>(self, first: Number, size: usize) -> (OneToOne<T, C>, Remote) {
+    unsafe fn lane<C: ControlBlock>(
+        self,
+        first: Number,
+        size: usize,
+        over: Over<C>,
+    ) -> (OneToOne<T, C>, Remote) {
         // SAFETY: the caller's promise.
-        let control = unsafe { C::over(self.numbers, first, size) };
+        let control = unsafe { over(self.numbers, first, size) };
         (OneToOne::over(self.slots, first, control), self.released)
     }
 }
@@ -256,15 +215,15 @@ impl<T: Send> Part<T> {
     /// # Safety
     ///
     /// As of [`LanePart::lane`], for all numbers.
-    unsafe fn share<C>(self, plan: Plan) -> LaneShare<OneToOne<T, C>>
+    unsafe fn share<C>(self, plan: Plan, over: Over<C>) -> LaneShare<OneToOne<T, C>>
     where
-        C: ControlBlock<Peer = OtherProcess> + Over,
+        C: ControlBlock<Peer = OtherProcess>,
     {
         // SAFETY: the caller's promise.
         let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };
         let (first, size) = (plan.first, self.size);
         // SAFETY: the caller's promise.
-        let lane = |part: LanePart<T>| unsafe { part.lane(first, size) };
+        let lane = |part: LanePart<T>| unsafe { part.lane(first, size, over) };
         LaneShare::across(
             plan,
             lane(self.first),

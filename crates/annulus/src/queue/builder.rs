@@ -7,7 +7,7 @@ use super::kind::QueueKind;
 use super::lane_node::Plan;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
-use crate::lane::Number;
+use crate::lane::{Cells, Number};
 use crate::memory::Memory;
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
@@ -166,7 +166,7 @@ impl<K: QueueKind> Builder<K> {
     }
 
     #[inline(always)]
-    fn made_of<T: Send>(self, slots: K::Slots<T>) -> (Producer<T, K>, Consumer<T, K>) {
+    fn made_of<T: Send>(self, slots: Cells<K::Cell<T>>) -> (Producer<T, K>, Consumer<T, K>) {
         let (write, read) = K::ends(slots, &self.plan);
         (Producer { end: write }, Consumer { end: read, strategy: None })
     }

@@ -70,7 +70,13 @@ impl<M: Message> Cell<M> {
 /// The end of a producer.
 pub(crate) struct CheckedWrite<T, M, W> {
     pub(super) end: W,
-    pub(super) same: Same<M, T>,
+    same: Same<M, T>,
+}
+
+impl<M, W> From<W> for CheckedWrite<M, M, W> {
+    fn from(end: W) -> Self {
+        Self { end, same: Same::new() }
+    }
 }
 
 impl<T, M: Message, W: Write<Cell<M>>> Write<T> for CheckedWrite<T, M, W> {
@@ -160,9 +166,9 @@ struct Checked<T, M> {
     found: Option<BadValue>,
 }
 
-impl<T, M: Message, R> CheckedRead<T, M, R> {
-    pub(super) fn new(end: R, same: Same<M, T>) -> Self {
-        Self { end, checked: Checked { same, corrupt: 0, found: None } }
+impl<M, R> From<R> for CheckedRead<M, M, R> {
+    fn from(end: R) -> Self {
+        Self { end, checked: Checked { same: Same::new(), corrupt: 0, found: None } }
     }
 }
 

@@ -888,7 +888,7 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
 /// Another consumer of the queue. Nobody has to wait for this.
 impl<T: Send, K: ManyConsumers> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
-        Self { end: K::another(&self.end), strategy: self.strategy }
+        Self { end: K::another_consumer(&self.end), strategy: self.strategy }
     }
 }
 

@@ -11,7 +11,7 @@ use super::ends::{Read, take_up_to};
 use super::lane_node::QueueLane;
 use super::read::{ReadEnd, note_rest, seal};
 use super::roster::{BUDGET, Round};
-use super::state::QueueState;
+use super::state::{LaneShare, QueueState};
 use super::thinning::Thinning;
 use crate::base::drop_all::drop_all;
 use crate::lane::{ControlBlock, Number, OneToOne, Own};
@@ -224,7 +224,6 @@ impl<T, C: ControlBlock> FanIn<T, C> {
     }
 
     /// The end of the lane that the last look was at.
-    #[cfg(feature = "shm")]
     #[inline(always)]
     pub(super) fn current(&mut self) -> &mut ReadEnd<T, C> {
         &mut self.current
@@ -238,13 +237,13 @@ impl<T, C: ControlBlock> FanIn<T, C> {
 }
 
 impl<T, C: ControlBlock> FanIn<T, C> {
-    /// The one consumer of a queue, which begins with `current`, its first lane.
-    pub(super) fn new(current: ReadEnd<T, C>) -> Self {
-        let begun = current.next();
+    /// The one consumer of a queue, which begins with the first lane. The next message there is `next`.
+    #[inline(always)]
+    pub(super) fn at(first: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
         Self {
-            current,
+            current: ReadEnd::at(first, next),
             turn: 0,
-            begun,
+            begun: next,
             thinning: Thinning::new(),
             settled: false,
             backoff: ReaderBackoff::new(),

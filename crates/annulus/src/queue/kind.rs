@@ -7,25 +7,33 @@
 //! | [`Mpsc`] | [`WriteEnd`] | [`FanIn`] | one to one |
 //! | [`Spmc`] | [`WriteMany`] | [`ReadMany`] | one to many, the only one |
 //! | [`Mpmc`] | [`WriteMany`] | [`ReadMany`] | one to many |
+//!
+//! [`Parts`] says what a kind is made of. The public traits say what a kind can do, and have the functions
+//! that only such a kind has.
+
+#![allow(
+    private_bounds,
+    private_interfaces,
+    reason = "this seals the traits, and their functions are for the crate"
+)]
 
 use core::convert::Infallible;
 use core::fmt;
 
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
-use super::lane_node::{NewLane, Plan, QueueLane};
+use super::lane_node::{Plan, QueueLane};
 use super::read::{One, ReadEnd};
 use super::read_many::ReadMany;
 use super::state::{LaneShare, QueueState};
 use super::write::WriteEnd;
 use super::write_many::WriteMany;
 use crate::error::CapacityError;
-use crate::lane::{ControlBlock, Lone, OneToMany, OneToOne, Own};
+use crate::lane::{Cells, ControlBlock, Lone, OneToMany, OneToOne, Own, StampedSlot};
 
 /// A kind of queue: who sends and who receives, and whether both are in one process. The kinds within one
 /// process are those that are a [`QueueKind`]; the module `shm` has those between processes. There are no
 /// others, because the trait can't be implemented outside this crate.
-#[allow(private_bounds, reason = "this is what seals it")]
 pub trait AnyKind: Parts<Bad = <Self as AnyKind>::Corrupt> {
     /// What is said of a corrupt message, which another process has sent: a
     /// [`BadValue`](crate::schema::BadValue). Within one process there is no such thing.
@@ -41,9 +49,16 @@ pub trait AnyKind: Parts<Bad = <Self as AnyKind>::Corrupt> {
     note = "no builder makes it: `annulus::shm::spsc::producer` makes such a queue, by the settings of an `annulus::spsc::Builder`",
     note = "`annulus::shm::mpsc::Builder` makes one of several producers"
 )]
-#[allow(private_bounds, reason = "this is what seals it")]
 #[doc(alias = "Kind")]
-pub trait QueueKind: AnyKind<Corrupt = Infallible> + Build {}
+pub trait QueueKind: AnyKind<Corrupt = Infallible> {
+    /// The slots of a new queue's first lane.
+    #[doc(hidden)]
+    fn slots<T: Send>(plan: &Plan) -> Result<Cells<Self::Cell<T>>, CapacityError>;
+
+    /// The ends of a new queue with these slots. Nothing can fail here, so all is made where it is to be.
+    #[doc(hidden)]
+    fn ends<T: Send>(slots: Cells<Self::Cell<T>>, plan: &Plan) -> (Self::Write<T>, Self::Read<T>);
+}
 
 /// A kind of queue whose messages can be written and read in place: as slices within one process (where it is
 /// a [`QueueKind`], too), and as a [`SharedSlice`](super::SharedSlice) between processes.
@@ -52,8 +67,23 @@ pub trait QueueKind: AnyKind<Corrupt = Infallible> + Build {}
     label = "not for queues with many consumers",
     note = "`spsc` and `mpsc` queues have it; here, receive messages by value, one by one or in batches"
 )]
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait InPlace: AnyKind + Lanes {}
+pub trait InPlace: AnyKind {
+    /// The producer's end of its lane.
+    #[doc(hidden)]
+    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<Self::Cell<T>, Self::ControlBlock>;
+
+    /// The lane to take from next. Where it has no message, no lane has.
+    #[doc(hidden)]
+    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
+
+    /// The lane that the last look was at.
+    #[doc(hidden)]
+    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
+
+    /// The lane that the last look was at has had its turn.
+    #[doc(hidden)]
+    fn end_turn<T: Send>(read: &mut Self::Read<T>);
+}
 
 /// A kind of queue that producers can join while it runs.
 #[diagnostic::on_unimplemented(
@@ -61,8 +91,11 @@ pub trait InPlace: AnyKind + Lanes {}
     label = "it has one producer, or others join by an invitation",
     note = "`mpsc` and `mpmc` queues have many: their producers are cloned; those of `shm::mpsc` come from `shm::mpsc::producer`"
 )]
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Joinable: QueueKind + Join {}
+pub trait Joinable: QueueKind {
+    /// Another producer, with a ring of its own.
+    #[doc(hidden)]
+    fn another_producer<T: Send>(write: &Self::Write<T>) -> Result<Self::Write<T>, CapacityError>;
+}
 
 /// A kind of queue that consumers can join while it runs.
 #[diagnostic::on_unimplemented(
@@ -70,13 +103,21 @@ pub trait Joinable: QueueKind + Join {}
     label = "no other consumer can join",
     note = "`spmc` and `mpmc` queues have many, each message for one of them; where all are to see every message, use a broadcast ring"
 )]
-#[allow(private_bounds, reason = "this is what seals it")]
 #[doc(alias = "Shared")]
-pub trait ManyConsumers: QueueKind + Divide {}
+pub trait ManyConsumers: QueueKind {
+    /// Another consumer.
+    #[doc(hidden)]
+    fn another_consumer<T: Send>(read: &Self::Read<T>) -> Self::Read<T>;
+}
 
 /// What a queue of a kind is made of.
+///
+/// # Safety
+///
+/// Where the kind is [`InPlace`], a cell has the layout of a message. What is there is a message, unless
+/// another process has written something else.
 // Decision 0043: the handles are written once.
-pub(crate) trait Parts: Sized + 'static {
+pub(crate) unsafe trait Parts: Sized + 'static {
     /// As [`AnyKind::Corrupt`].
     type Bad;
 
@@ -84,8 +125,7 @@ pub(crate) trait Parts: Sized + 'static {
     type Write<T: Send>: Write<T, Lane: QueueLane + Send + Sync> + Send + Sync;
     /// A consumer's end.
     type Read<T: Send>: Read<T, Lane: QueueLane + Send + Sync, Corrupt = Self::Bad> + Send + Sync;
-    /// The control block of its lanes. (Here, and not in [`Lanes`], where it is used: so what has this type
-    /// in its own needs no bound that a compiler would complain of beside the one that says what to do.)
+    /// The control block of its lanes.
     type ControlBlock: ControlBlock + Send + Sync;
     /// What lies in a slot of them.
     type Cell<T: Send>: Send;
@@ -93,258 +133,126 @@ pub(crate) trait Parts: Sized + 'static {
     const NAME: &'static str;
 }
 
-/// A kind of queue that a [`Builder`](super::Builder) makes.
-pub(crate) trait Build: Parts {
-    /// What its first lane lies in.
-    type Slots<T: Send>;
+/// The kinds of queue within one process, by their parts.
+macro_rules! kinds {
+    ($(
+        $(#[$doc:meta])*
+        $Kind:ident = $name:literal {
+            Write: $Write:ty, Read: $Read:ty, Lane: $Lane:ty, Cell: $Cell:ty, ControlBlock: $ControlBlock:ty
+        }
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $Kind {}
 
-    /// The slots of a new queue's first lane.
-    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError>;
+        // SAFETY: a cell of a kind in place is a message.
+        unsafe impl Parts for $Kind {
+            type Bad = Infallible;
+            type Write<T: Send> = $Write;
+            type Read<T: Send> = $Read;
+            type ControlBlock = $ControlBlock;
+            type Cell<T: Send> = $Cell;
+            const NAME: &'static str = $name;
+        }
 
-    /// The ends of a new queue with these slots. Nothing can fail here, so all is made where it is to be.
-    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (Self::Write<T>, Self::Read<T>);
+        impl AnyKind for $Kind {
+            type Corrupt = Infallible;
+        }
+
+        impl QueueKind for $Kind {
+            #[inline(always)]
+            fn slots<T: Send>(plan: &Plan) -> Result<Cells<$Cell>, CapacityError> {
+                QueueState::<$Lane>::first_slots(plan)
+            }
+
+            #[inline(always)]
+            fn ends<T: Send>(slots: Cells<$Cell>, plan: &Plan) -> ($Write, $Read) {
+                let [write, read] = LaneShare::<$Lane>::first(slots, plan);
+                (<$Write>::at(write, plan.first), <$Read>::at(read, plan.first))
+            }
+        }
+    )*};
 }
 
-/// The lanes of a kind whose messages lie beside each other.
-///
-/// # Safety
-///
-/// A cell has the layout of a message, and what is there is one, unless another process has written something
-/// else.
-pub(crate) unsafe trait Lanes: Parts {
-    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<Self::Cell<T>, Self::ControlBlock>;
-
-    /// The lane to take from next. Where it has no message, no lane has.
-    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
-
-    /// The lane that the last look was at.
-    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
-
-    /// The lane that the last look was at has had its turn.
-    fn end_turn<T: Send>(_read: &mut Self::Read<T>) {}
-}
-
-/// How a producer joins.
-pub(crate) trait Join: Parts {
-    /// Another producer, with a ring of its own.
-    fn another<T: Send>(write: &Self::Write<T>) -> Result<Self::Write<T>, CapacityError>;
-}
-
-/// How a consumer joins.
-pub(crate) trait Divide: Parts {
-    /// Another consumer.
-    fn another<T: Send>(read: &Self::Read<T>) -> Self::Read<T>;
-}
-
-/// One producer, one consumer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Spsc {}
-
-impl AnyKind for Spsc {
-    type Corrupt = Infallible;
-}
-
-impl QueueKind for Spsc {}
-
-impl InPlace for Spsc {}
-
-impl Parts for Spsc {
-    type Bad = Infallible;
-    type Write<T: Send> = WriteEnd<T, Lone>;
-    type Read<T: Send> = One<T>;
-    type ControlBlock = Lone;
-    type Cell<T: Send> = T;
-    const NAME: &'static str = "spsc";
-}
-
-impl Build for Spsc {
-    type Slots<T: Send> = <OneToOne<T, Lone> as NewLane>::Slots;
-
-    #[inline(always)]
-    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        QueueState::<OneToOne<T, Lone>>::first_slots(plan)
+kinds! {
+    /// One producer, one consumer.
+    Spsc = "spsc" {
+        Write: WriteEnd<T, Lone>, Read: One<T>, Lane: OneToOne<T, Lone>, Cell: T, ControlBlock: Lone
     }
 
-    #[inline(always)]
-    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T, Lone>, One<T>) {
-        let [write, read] = LaneShare::first(slots, plan);
-        (WriteEnd::at(write, plan.first), One::new(ReadEnd::at(read, plan.first)))
+    /// Many producers, one consumer.
+    Mpsc = "mpsc" {
+        Write: WriteEnd<T>, Read: FanIn<T>, Lane: OneToOne<T>, Cell: T, ControlBlock: Own
+    }
+
+    /// One producer, many consumers.
+    Spmc = "spmc" {
+        Write: WriteMany<T>, Read: ReadMany<T>, Lane: OneToMany<T>, Cell: StampedSlot<T>, ControlBlock: Own
+    }
+
+    /// Many producers, many consumers.
+    Mpmc = "mpmc" {
+        Write: WriteMany<T>, Read: ReadMany<T>, Lane: OneToMany<T>, Cell: StampedSlot<T>, ControlBlock: Own
     }
 }
 
-// SAFETY: a cell is a message.
-unsafe impl Lanes for Spsc {
-    fn write_end<T: Send>(write: &mut WriteEnd<T, Lone>) -> &mut WriteEnd<T, Lone> {
-        write
-    }
+/// Says that a kind is [`InPlace`]. Where the ends of lanes lie in ends that check messages, `$within` is
+/// their field.
+macro_rules! in_place {
+    ([$($generics:tt)*] $Kind:ty $(, in $within:ident)?) => {
+        #[allow(private_interfaces, reason = "as of the trait")]
+        impl<$($generics)*> InPlace for $Kind {
+            #[inline]
+            fn write_end<T: Send>(
+                write: &mut Self::Write<T>,
+            ) -> &mut WriteEnd<Self::Cell<T>, Self::ControlBlock> {
+                &mut (*write)$(.$within)?
+            }
 
-    #[inline]
-    fn read_end<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T, Lone> {
-        read.has_some();
-        &mut read.end
-    }
+            #[inline]
+            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock> {
+                read$(.$within)?.look_in_place();
+                read$(.$within)?.current()
+            }
 
-    #[inline]
-    fn current<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T, Lone> {
-        &mut read.end
-    }
+            #[inline]
+            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock> {
+                read$(.$within)?.current()
+            }
+
+            #[inline]
+            fn end_turn<T: Send>(read: &mut Self::Read<T>) {
+                read$(.$within)?.end_turn();
+            }
+        }
+    };
 }
+#[cfg(feature = "shm")]
+pub(super) use in_place;
 
-/// Many producers, one consumer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mpsc {}
+in_place!([] Spsc);
+in_place!([] Mpsc);
 
-impl AnyKind for Mpsc {
-    type Corrupt = Infallible;
-}
-
-impl QueueKind for Mpsc {}
-
-impl InPlace for Mpsc {}
-
-impl Joinable for Mpsc {}
-
-impl Parts for Mpsc {
-    type Bad = Infallible;
-    type Write<T: Send> = WriteEnd<T>;
-    type Read<T: Send> = FanIn<T>;
-    type ControlBlock = Own;
-    type Cell<T: Send> = T;
-    const NAME: &'static str = "mpsc";
-}
-
-impl Build for Mpsc {
-    type Slots<T: Send> = <OneToOne<T> as NewLane>::Slots;
-
-    #[inline(always)]
-    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        QueueState::<OneToOne<T>>::first_slots(plan)
-    }
-
-    #[inline(always)]
-    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteEnd<T>, FanIn<T>) {
-        let [write, read] = LaneShare::first(slots, plan);
-        (WriteEnd::at(write, plan.first), FanIn::new(ReadEnd::at(read, plan.first)))
-    }
-}
-
-// SAFETY: a cell is a message.
-unsafe impl Lanes for Mpsc {
-    fn write_end<T: Send>(write: &mut WriteEnd<T>) -> &mut WriteEnd<T> {
-        write
-    }
-
-    #[inline]
-    fn read_end<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
-        read.look_in_place();
-        &mut read.current
-    }
-
-    #[inline]
-    fn current<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
-        &mut read.current
-    }
-
-    #[inline]
-    fn end_turn<T: Send>(read: &mut FanIn<T>) {
-        read.end_turn();
-    }
-}
-
-impl Join for Mpsc {
-    fn another<T: Send>(write: &WriteEnd<T>) -> Result<WriteEnd<T>, CapacityError> {
+impl Joinable for Mpsc {
+    fn another_producer<T: Send>(write: &WriteEnd<T>) -> Result<WriteEnd<T>, CapacityError> {
         write.another()
     }
 }
 
-/// One producer, many consumers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Spmc {}
-
-impl AnyKind for Spmc {
-    type Corrupt = Infallible;
-}
-
-impl QueueKind for Spmc {}
-
-impl ManyConsumers for Spmc {}
-
-impl Parts for Spmc {
-    type Bad = Infallible;
-    type Write<T: Send> = WriteMany<T>;
-    type Read<T: Send> = ReadMany<T>;
-    type ControlBlock = Own;
-    type Cell<T: Send> = T;
-    const NAME: &'static str = "spmc";
-}
-
-impl Build for Spmc {
-    type Slots<T: Send> = <OneToMany<T> as NewLane>::Slots;
-
-    #[inline(always)]
-    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        QueueState::<OneToMany<T>>::first_slots(plan)
-    }
-
-    #[inline(always)]
-    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteMany<T>, ReadMany<T>) {
-        let [write, read] = LaneShare::first(slots, plan);
-        (WriteMany::new(write), ReadMany::new(read))
-    }
-}
-
-impl Divide for Spmc {
-    fn another<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
-        read.another()
-    }
-}
-
-/// Many producers, many consumers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mpmc {}
-
-impl AnyKind for Mpmc {
-    type Corrupt = Infallible;
-}
-
-impl QueueKind for Mpmc {}
-
-impl Joinable for Mpmc {}
-
-impl ManyConsumers for Mpmc {}
-
-impl Parts for Mpmc {
-    type Bad = Infallible;
-    type Write<T: Send> = WriteMany<T>;
-    type Read<T: Send> = ReadMany<T>;
-    type ControlBlock = Own;
-    type Cell<T: Send> = T;
-    const NAME: &'static str = "mpmc";
-}
-
-impl Build for Mpmc {
-    type Slots<T: Send> = <OneToMany<T> as NewLane>::Slots;
-
-    #[inline(always)]
-    fn slots<T: Send>(plan: &Plan) -> Result<Self::Slots<T>, CapacityError> {
-        QueueState::<OneToMany<T>>::first_slots(plan)
-    }
-
-    #[inline(always)]
-    fn ends<T: Send>(slots: Self::Slots<T>, plan: &Plan) -> (WriteMany<T>, ReadMany<T>) {
-        let [write, read] = LaneShare::first(slots, plan);
-        (WriteMany::new(write), ReadMany::new(read))
-    }
-}
-
-impl Divide for Mpmc {
-    fn another<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
-        read.another()
-    }
-}
-
-impl Join for Mpmc {
-    fn another<T: Send>(write: &WriteMany<T>) -> Result<WriteMany<T>, CapacityError> {
+impl Joinable for Mpmc {
+    fn another_producer<T: Send>(write: &WriteMany<T>) -> Result<WriteMany<T>, CapacityError> {
         write.another()
+    }
+}
+
+impl ManyConsumers for Spmc {
+    fn another_consumer<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
+        read.another()
+    }
+}
+
+impl ManyConsumers for Mpmc {
+    fn another_consumer<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
+        read.another()
     }
 }

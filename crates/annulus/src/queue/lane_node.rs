@@ -15,7 +15,9 @@ use crate::base::free_list::END;
 use crate::base::room::Before;
 use crate::error::CapacityError;
 use crate::lane::{Cells, ControlBlock, Number, OneToMany, OneToOne, Own, Peer, Span, StampedSlot};
-use crate::memory::{Block, Memory};
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::Memory;
 use crate::stats::{Counting, ProducerStats};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::wait::{EventCount, WaitStrategy};
@@ -171,62 +173,49 @@ impl KeptPlan {
     }
 }
 
-/// A lane that a queue makes.
+/// A lane that a queue makes. (Lanes between processes lie in memory that was made before the queue.)
 pub(crate) trait NewLane: QueueLane {
-    /// What its messages lie in.
-    type Slots;
+    /// What lies in a slot.
+    type Cell;
 
     /// The slots of an empty lane, behind what is to be before them.
-    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError>;
+    fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError>;
 
     /// Writes an empty lane of these slots.
     ///
     /// # Safety
     ///
     /// There is room for it, which nobody else uses.
-    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan);
-
-    /// Where the slots lie.
-    fn block_of(slots: &mut Self::Slots) -> &mut Block;
+    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Plan);
 }
 
 impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
-    type Slots = Cells<T>;
+    type Cell = T;
 
     #[inline(always)]
-    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError> {
+    fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
         OneToOne::<T, Own<LONE>>::slots(plan.capacity, &plan.memory, before)
     }
 
     #[inline(always)]
-    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan) {
+    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Plan) {
         // SAFETY: the caller's promise.
         unsafe { OneToOne::write_at(place, slots, plan.first) };
-    }
-
-    #[inline(always)]
-    fn block_of(slots: &mut Self::Slots) -> &mut Block {
-        slots.block_mut()
     }
 }
 
 impl<T> NewLane for OneToMany<T> {
-    type Slots = Cells<StampedSlot<T>>;
+    type Cell = StampedSlot<T>;
 
     #[inline(always)]
-    fn slots(plan: &Plan, before: Before) -> Result<Self::Slots, CapacityError> {
+    fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
         OneToMany::slots(plan.capacity, plan.first, &plan.memory, before)
     }
 
     #[inline(always)]
-    unsafe fn write_at(place: *mut Self, slots: Self::Slots, plan: &Plan) {
+    unsafe fn write_at(place: *mut Self, slots: Cells<Self::Cell>, plan: &Plan) {
         // SAFETY: the caller's promise.
         unsafe { place.write(OneToMany::new(slots, plan.first)) };
-    }
-
-    #[inline(always)]
-    fn block_of(slots: &mut Self::Slots) -> &mut Block {
-        slots.block_mut()
     }
 }
 

@@ -516,7 +516,7 @@ impl<T: Send, K: Joinable> Producer<T, K> {
         if self.is_closed() {
             return Err(RegisterError::Closed);
         }
-        let end = K::another(&self.end)?;
+        let end = K::another_producer(&self.end)?;
         if self.is_closed() { Err(RegisterError::Closed) } else { Ok(Self { end }) }
     }
 }
@@ -530,7 +530,7 @@ impl<T: Send, K: Joinable> Clone for Producer<T, K> {
     ///
     /// If there is no memory for another ring. [`register`](Producer::register) returns an error instead.
     fn clone(&self) -> Self {
-        match K::another(&self.end) {
+        match K::another_producer(&self.end) {
             Ok(end) => Self { end },
             // Unreached: no memory for another ring; a ring of the same size was had before
             Err(error) => panic!("no ring for another producer: {error}"),

@@ -525,7 +525,6 @@ fn refuse_to_advance(count: usize, there: usize) -> ! {
 }
 
 /// For queues whose messages are read in place, as [`FanIn`](super::fan_in::FanIn) has them.
-#[cfg(feature = "shm")]
 impl<T, C: ControlBlock> One<T, C> {
     /// Looks for messages that are to be read in place, unless some are known.
     #[inline(always)]
@@ -579,13 +578,6 @@ pub(super) fn seal<T, C: ControlBlock>(lane: &OneToOne<T, C>, known: Number) -> 
 
 /// How the end of a lane begins, and moves on to another lane.
 impl<T, C: ControlBlock> ReadEnd<T, C> {
-    /// The consumer of a lane that nobody else receives from.
-    #[cfg(feature = "shm")]
-    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
-        let next = node.lane.head();
-        Self::at(node, next)
-    }
-
     /// The consumer of a lane that nobody else receives from, whose next message is `next`.
     #[inline(always)]
     pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
@@ -643,9 +635,10 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
 }
 
 impl<T, C: ControlBlock> One<T, C> {
-    /// The one consumer of a queue whose lane `end` reads.
-    pub(super) fn new(end: ReadEnd<T, C>) -> Self {
-        Self { end, backoff: ReaderBackoff::new() }
+    /// The one consumer of a queue that has this lane, whose next message is `next`.
+    #[inline(always)]
+    pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
+        Self { end: ReadEnd::at(node, next), backoff: ReaderBackoff::new() }
     }
 }
 

@@ -20,7 +20,7 @@ use super::roster::{BUDGET, Round};
 use super::state::{LaneShare, QueueState};
 use super::thinning::Thinning;
 use crate::base::drop_all::drop_all;
-use crate::lane::{OneToMany, Taken};
+use crate::lane::{Number, OneToMany, Taken};
 use crate::sync::{AtomicU64, seeded};
 
 /// A consumer of all one-to-many lanes of a queue state.
@@ -272,15 +272,17 @@ impl<T> Drop for LeavingLane<'_, T> {
 
 /// How a consumer begins.
 impl<T> ReadMany<T> {
-    /// A consumer that begins with `local`. The queue state counts it already.
-    pub(super) fn new(local: LaneShare<OneToMany<T>>) -> Self {
+    /// A consumer that begins with `local`, which has the number of the next message: not always the first
+    /// one. The queue state counts the consumer already.
+    #[inline(always)]
+    pub(super) fn at(local: LaneShare<OneToMany<T>>, _first: Number) -> Self {
         Self { local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
     }
 
     /// Another consumer, which begins with the next lane.
     pub(super) fn another(&self) -> Self {
         self.state().consumer_comes();
-        let mut other = Self::new(self.local.clone());
+        let mut other = Self::at(self.local.clone(), self.state().plan.first);
         let mut round = self.state().roster.round(self.turn, true);
         other.next_in_round(&mut round);
         other

@@ -37,7 +37,7 @@ use crate::base::room::Before;
 use crate::close::Told;
 use crate::close::{Close, Closer};
 use crate::error::CapacityError;
-use crate::lane::{OneToOne, Peer};
+use crate::lane::{Cells, OneToOne, Peer};
 use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
@@ -213,7 +213,7 @@ impl<L: QueueLane> LaneShare<L> {
     /// The first two shares in a new queue state, which has one lane, of these slots. The lane is active. The
     /// queue state counts one producer and one consumer, which are still to be made.
     #[inline(always)]
-    pub(super) fn first(slots: L::Slots, plan: &Plan) -> [Self; 2]
+    pub(super) fn first(slots: Cells<L::Cell>, plan: &Plan) -> [Self; 2]
     where
         L: NewLane<Peer = ()> + Send + Sync,
     {
@@ -222,7 +222,7 @@ impl<L: QueueLane> LaneShare<L> {
         let mut slots = ManuallyDrop::new(slots);
         let new_word = NewWord::of_events();
         let event = |counters| EventCount::begun(new_word, counters);
-        let room = L::block_of(&mut slots).room_before();
+        let room = slots.block_mut().room_before();
         // SAFETY: `made` has room for it.
         let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };
         let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
@@ -268,7 +268,7 @@ impl<L: QueueLane> LaneShare<L> {
 impl<L: QueueLane> QueueState<L> {
     /// The slots of the first lane. They lie in one room with the queue state, if they are small.
     #[inline(always)]
-    pub(super) fn first_slots(plan: &Plan) -> Result<L::Slots, CapacityError>
+    pub(super) fn first_slots(plan: &Plan) -> Result<Cells<L::Cell>, CapacityError>
     where
         L: NewLane,
     {
@@ -363,7 +363,7 @@ impl<L: QueueLane> QueueState<L> {
 
     /// Slots of its memory for a lane, near the consumer if that has said where it is.
     #[cfg_attr(not(feature = "numa"), allow(clippy::unused_self, reason = "which knows where that is"))]
-    fn new_slots(&self, mut plan: Plan) -> Result<L::Slots, CapacityError>
+    fn new_slots(&self, mut plan: Plan) -> Result<Cells<L::Cell>, CapacityError>
     where
         L: NewLane,
     {
@@ -377,7 +377,7 @@ impl<L: QueueLane> QueueState<L> {
             // Relaxed: it is a number and nothing else.
             let node = self.reader_node.load(Ordering::Relaxed);
             if node != NOWHERE {
-                let told = L::block_of(&mut slots).bring_to(node);
+                let told = slots.block_mut().bring_to(node);
                 told.or_else(|error| plan.memory.if_required(error)).map_err(CapacityError::Memory)?;
             }
         }

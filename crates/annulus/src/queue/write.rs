@@ -560,14 +560,8 @@ unsafe fn drop_unsent<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, tail:
 
 /// How an end begins.
 impl<T, C: ControlBlock> WriteEnd<T, C> {
-    /// The producer of a lane on which nobody else sends. The queue state counts it already.
-    pub(super) fn new(node: LaneShare<OneToOne<T, C>>) -> Self {
-        // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
-        let next = node.lane.tail();
-        Self::at(node, next)
-    }
-
-    /// As [`new`](Self::new), where the next message is `next`.
+    /// The producer of a lane on which nobody else sends, and whose next message is `next`. The queue state
+    /// counts it already.
     #[inline(always)]
     pub(super) fn at(node: LaneShare<OneToOne<T, C>>, next: Number) -> Self {
         let tail = node.lane.position(next);
@@ -592,7 +586,9 @@ impl<T> WriteEnd<T> {
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         let node = self.node.join()?;
         self.state().producer_comes();
-        let end = Self::new(node);
+        // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
+        let next = node.lane.tail();
+        let end = Self::at(node, next);
         end.node.base.store(end.tail.number.get(), Ordering::Relaxed);
         if let Some(sampler) = &end.node.sampler {
             sampler.reset();

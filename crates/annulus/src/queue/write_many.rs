@@ -180,9 +180,10 @@ unsafe fn publish_slow_path<T>(
 
 /// How a producer begins.
 impl<T> WriteMany<T> {
-    /// The producer of a lane that nobody else sends on. The queue state counts it already.
-    pub(super) fn new(node: LaneShare<OneToMany<T>>) -> Self {
-        let next = node.lane.left_at();
+    /// The producer of a lane that nobody else sends on, whose next message is `next`. The queue state counts
+    /// it already.
+    #[inline(always)]
+    pub(super) fn at(node: LaneShare<OneToMany<T>>, next: Number) -> Self {
         Self { node, next }
     }
 
@@ -195,7 +196,8 @@ impl<T> WriteMany<T> {
         if !seeded!("one_to_many_join_unfenced") {
             state.published.fence();
         }
-        let end = Self::new(node);
+        let next = node.lane.left_at();
+        let end = Self::at(node, next);
         // Relaxed: a number for statistics.
         end.node.base.store(end.next.get(), Ordering::Relaxed);
         Ok(end)
