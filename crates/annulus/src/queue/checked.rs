@@ -222,20 +222,21 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
         self.end.state()
     }
 
-    fn expect(&mut self) {
-        self.end.expect();
+    fn before_spin(&mut self) {
+        self.end.before_spin();
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
         self.end.watched()
     }
 
-    fn has_some(&mut self) -> bool {
-        self.end.has_some()
+    fn has_message(&mut self) -> bool {
+        self.end.has_message()
     }
 
-    fn has_more(&mut self) -> bool {
-        self.end.has_more() && (M::ANY_BITS || self.end.peek().is_some_and(|cell| cell.is_message()))
+    fn has_certain_message(&mut self) -> bool {
+        self.end.has_certain_message()
+            && (M::ANY_BITS || self.end.peek().is_some_and(|cell| cell.is_message()))
     }
 
     #[inline(always)]
@@ -265,9 +266,9 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
     }
 
     #[inline]
-    fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+    fn take_from_lane(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         let Self { end, checked } = self;
-        end.take_here(most, |cell| checked.hand_out(cell, &mut each))
+        end.take_from_lane(most, |cell| checked.hand_out(cell, &mut each))
     }
 
     #[inline]
@@ -311,8 +312,8 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
         self.end.next_in_round(round)
     }
 
-    fn here(&mut self) -> usize {
-        self.end.here()
+    fn lane_len(&mut self) -> usize {
+        self.end.lane_len()
     }
 
     fn settle(&mut self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! recv ─▶ receive ─▶ take_plainly of the end (`read.rs`; `read_many.rs` where there are many consumers)
-//!                     └─ nothing was there ─▶ wait, outlined: search the lanes, sleep, or closed
+//!                     └─ nothing was there ─▶ recv_slow_path, outlined: search the lanes, sleep, or closed
 //! ```
 
 use alloc::vec::Vec;
@@ -157,17 +157,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
             Some(value) => Ok(value),
             // Here, because a copy of the end costs more than the look.
             None if self.end.is_plainly_empty() => Err(TryRecvError::Empty),
-            None => outlined(&mut self.end, look),
+            None => outlined(&mut self.end, try_recv_slow_path),
         }
-    }
-
-    /// Looks for what `find` finds, or for the end.
-    #[inline(always)]
-    pub(super) fn look_for<F>(
-        &mut self,
-        find: impl FnMut(&mut K::Read<T>) -> Option<F>,
-    ) -> Result<F, TryRecvError<K::Corrupt>> {
-        look_for::<T, _, F>(&mut self.end, find)
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin),
@@ -198,7 +189,9 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
-            None => outlined(self, |consumer| consumer.wait(strategy, None)).unwrap_or(Err(RecvError)),
+            None => {
+                outlined(self, |consumer| consumer.recv_slow_path(strategy, None)).unwrap_or(Err(RecvError))
+            }
         }
     }
 
@@ -239,14 +232,14 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
 
     #[cfg(feature = "std")]
     fn recv_until(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        in_time(self.wait(None, deadline))
+        in_time(self.recv_slow_path(None, deadline))
     }
 
     /// Receives a message, or waits for one, or for the end. `None` once `deadline` has passed. It is the
     /// slow path of a receive that waits.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait(
+    pub(super) fn recv_slow_path(
         &mut self,
         strategy: Option<WaitStrategy>,
         deadline: Deadline,
@@ -265,7 +258,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         let eager =
             matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin | WaitStrategy::Monitor);
         if eager {
-            self.end.expect();
+            self.end.before_spin();
         }
         // (What waits passes it.)
         self.end.take_corrupt();
@@ -297,7 +290,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[inline]
     pub fn try_recv_batch(&mut self, values: &mut [T]) -> usize {
         let received = self.end.take_into(values);
-        self.look_for_the_end(received);
+        self.settle_if_over(received);
         received
     }
 
@@ -385,10 +378,10 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         let mut passed = 0;
         let mut round = self.end.begin_round();
         while self.end.next_in_round(&mut round) {
-            let here = self.end.here();
-            passed += take_up_to(here, |left| self.end.take_here(left, &mut handler));
+            let here = self.end.lane_len();
+            passed += take_up_to(here, |left| self.end.take_from_lane(left, &mut handler));
         }
-        self.look_for_the_end(passed);
+        self.settle_if_over(passed);
         passed - (self.end.corrupt() - corrupt) as usize
     }
 
@@ -408,7 +401,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[inline]
     pub fn consume_up_to(&mut self, most: usize, handler: impl FnMut(T)) -> usize {
         let consumed = self.end.take_up_to(most, handler);
-        self.look_for_the_end(consumed);
+        self.settle_if_over(consumed);
         consumed
     }
 
@@ -416,7 +409,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     // Mutants: `with ()`: only a model sees it: what is sent beside a close, and in no list yet (loom
     // fan_in_wake, shared_wake); other calls look for the end, too.
     #[inline]
-    fn look_for_the_end(&mut self, found: usize) {
+    fn settle_if_over(&mut self, found: usize) {
         // Mutants: `== with !=`, `&& with ||`: only a model sees it: what is sent beside a close, and in no
         // list yet (loom fan_in_wake, shared_wake); other calls look for the end, too.
         if found == 0 && self.end.state().may_be_over() {
@@ -553,13 +546,13 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
 /// The slow path of a receive that does not wait.
 #[cold]
 #[inline(never)]
-pub(super) fn look<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError<E::Corrupt>> {
-    look_for::<T, E, T>(end, E::try_take)
+fn try_recv_slow_path<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError<E::Corrupt>> {
+    find_or_end::<T, E, T>(end, E::try_take)
 }
 
 /// Looks for what `find` finds, or for the end.
 #[inline(always)]
-fn look_for<T, E: Read<T>, F>(
+pub(super) fn find_or_end<T, E: Read<T>, F>(
     end: &mut E,
     mut find: impl FnMut(&mut E) -> Option<F>,
 ) -> Result<F, TryRecvError<E::Corrupt>> {
@@ -605,9 +598,9 @@ impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for
 
     fn poll(&mut self) -> Look<Self::Found> {
         if self.eager {
-            self.consumer.end.expect();
+            self.consumer.end.before_spin();
         }
-        Look::from(self.consumer.look_for(&mut self.find))
+        Look::from(find_or_end::<T, _, F>(&mut self.consumer.end, &mut self.find))
     }
 }
 
@@ -948,7 +941,7 @@ impl<T: Send, K: AnyKind> Iterator for TryIter<'_, T, K> {
                 self.here -= 1;
                 let mut value = None;
                 // (As many are there, unless another consumer takes them.)
-                let passed = self.consumer.end.take_here(1, |taken| value = Some(taken));
+                let passed = self.consumer.end.take_from_lane(1, |taken| value = Some(taken));
                 if value.is_some() {
                     return value;
                 }
@@ -961,7 +954,7 @@ impl<T: Send, K: AnyKind> Iterator for TryIter<'_, T, K> {
             if !self.consumer.end.next_in_round(&mut self.round) {
                 return None;
             }
-            self.here = self.consumer.end.here();
+            self.here = self.consumer.end.lane_len();
         }
     }
 }
@@ -1010,7 +1003,7 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
     }
 
     fn is_ready(&mut self) -> bool {
-        match self.look_for(|end| end.has_some().then_some(())) {
+        match find_or_end::<T, _, _>(&mut self.end, |end| end.has_message().then_some(())) {
             // (What is corrupt is there, too.)
             Ok(()) | Err(TryRecvError::Corrupt(_)) => true,
             Err(TryRecvError::Closed) => !seeded!("end_is_not_ready"),
@@ -1025,7 +1018,7 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
 
 impl<T: Send, K: AnyKind> Batches for Consumer<T, K> {
     fn has_more(&mut self) -> bool {
-        self.end.has_more()
+        self.end.has_certain_message()
     }
 
     /// Of each lane with a message. What a producer sends that joins later comes after the mark, also in a
@@ -1078,7 +1071,7 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
         if !self.end.state().may_be_over() {
             return Look::Nothing;
         }
-        Look::from(look::<T, _>(&mut self.end))
+        Look::from(try_recv_slow_path::<T, _>(&mut self.end))
     }
 
     /// By its own: who spins for the next message is in a hurry.
@@ -1087,7 +1080,7 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
         strategy: Option<WaitStrategy>,
         deadline: Deadline,
     ) -> Option<Result<T, RecvError>> {
-        self.wait(strategy, deadline)
+        self.recv_slow_path(strategy, deadline)
     }
 
     #[inline]

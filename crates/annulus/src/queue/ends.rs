@@ -1,5 +1,17 @@
 //! The two ends of one lane or of several: what a producer and a consumer of any kind can do. And
 //! [`outlined`]: how a handle stays in registers although some of its functions are not inlined.
+//!
+//! *Is a message there?* Each question has one name, in all ends:
+//!
+//! | name | what it does |
+//! | --- | --- |
+//! | `cached_len` | how many messages the end knows of; loads nothing (`cached_free`: how many free slots) |
+//! | `refresh…` | lane.take5: loads the tail, so that the end knows of more (lane.send1: loads the head) |
+//! | `lane_len` | refreshes, and then says how many messages lie in the lane |
+//! | `has_message` | whether a message is there: first by `cached_len`, then by a refresh or a search |
+//! | `has_certain_message` | the same, but false if another consumer may take the message first |
+//! | `is_plainly_empty` | whether the plain path can tell that nothing is there |
+//! | `before_spin` | asks nothing: it prefetches what the next refresh will need |
 
 use core::mem::ManuallyDrop;
 use core::ptr;
@@ -22,7 +34,7 @@ pub(crate) trait Write<T> {
 
     fn state(&self) -> &QueueState<Self::Lane>;
 
-    /// Sends `value` if that takes only the plain steps. Otherwise it gives the value back, and the caller
+    /// Sends `value` on the plain path, if that will do. Otherwise it gives the value back, and the caller
     /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`send`](Self::send),
     /// [`outlined`].
     fn send_plainly(&mut self, value: T) -> Result<(), T>;
@@ -67,17 +79,17 @@ pub(crate) trait Read<T> {
     /// What the queue state has for lanes.
     type Lane: QueueLane;
 
-    /// As of [`AnyKind`](super::kind::AnyKind::Corrupt).
+    /// What is said of a corrupt message: [`AnyKind::Corrupt`](super::kind::AnyKind::Corrupt).
     type Corrupt;
 
     fn state(&self) -> &QueueState<Self::Lane>;
 
-    /// Says that the caller spins until the next message is there. So its line may be fetched together with
-    /// the look, and no rest follows the look.
-    fn expect(&mut self) {}
+    /// Called before each look of a caller that spins until the next message is there. It may prefetch the
+    /// line of that message, and no rest follows the look.
+    fn before_spin(&mut self) {}
 
-    /// Whether a look would find an open queue without messages, if it takes only the plain steps to say so.
-    /// Otherwise false, and the caller looks.
+    /// Whether the queue is open and has no message, if the plain path can tell. Otherwise false, and the
+    /// caller looks.
     fn is_plainly_empty(&mut self) -> bool {
         false
     }
@@ -87,14 +99,14 @@ pub(crate) trait Read<T> {
 
     /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes,
     /// one of them may be faster.
-    fn has_some(&mut self) -> bool;
+    fn has_message(&mut self) -> bool;
 
-    /// As [`has_some`](Self::has_some), but false where another consumer may be faster.
-    fn has_more(&mut self) -> bool {
-        self.has_some()
+    /// As [`has_message`](Self::has_message), but false where another consumer may be faster.
+    fn has_certain_message(&mut self) -> bool {
+        self.has_message()
     }
 
-    /// A copy of the next message, which [`has_more`](Self::has_more) has seen.
+    /// A copy of the next message, which [`has_certain_message`](Self::has_certain_message) has seen.
     #[cfg(feature = "shm")]
     fn peek(&mut self) -> Option<T>
     where
@@ -103,12 +115,12 @@ pub(crate) trait Read<T> {
         None
     }
 
-    /// Takes the next message if that takes only the plain steps. Otherwise the caller takes the slow path:
+    /// Takes the next message on the plain path, if that will do. Otherwise the caller takes the slow path:
     /// [`try_take`](Self::try_take), [`outlined`].
     fn take_plainly(&mut self) -> Option<T>;
 
-    /// Takes the next message, if there is one. `None` also for one that is corrupt, which it has passed:
-    /// [`take_corrupt`](Self::take_corrupt) tells.
+    /// Takes the next message, if there is one. Passes a corrupt message and returns `None`;
+    /// [`take_corrupt`](Self::take_corrupt) tells it.
     fn try_take(&mut self) -> Option<T>;
 
     /// What was corrupt at the last [`try_take`](Self::try_take) or [`take_plainly`](Self::take_plainly).
@@ -126,12 +138,12 @@ pub(crate) trait Read<T> {
 
     /// Hands up to `most` messages of one lane to `each`, in the order of [`try_take`](Self::try_take), and
     /// returns how many. 0 means that no message was there. If `each` panics, the messages that it got count
-    /// as taken, and the others stay. Those that are corrupt count, and `each` does not get them.
+    /// as taken, and the others stay. Corrupt messages count, and `each` does not get them.
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize;
 
     /// As [`take_some`](Self::take_some), but only from the lane from which the next message comes.
     #[inline]
-    fn take_here(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+    fn take_from_lane(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         self.take_some(most, each)
     }
 
@@ -143,7 +155,7 @@ pub(crate) trait Read<T> {
     }
 
     /// Moves messages into `buffer`, from the first slot on, and returns how many. Drops what was there
-    /// before. Passes those that are corrupt.
+    /// before. Passes corrupt messages.
     fn take_into(&mut self, buffer: &mut [T]) -> usize;
 
     /// Begins a round of all lanes.
@@ -152,8 +164,8 @@ pub(crate) trait Read<T> {
     /// Moves on to the next lane of `round`; false where there is none.
     fn next_in_round(&mut self, round: &mut Round) -> bool;
 
-    /// How many messages lie in the lane from which the next message comes.
-    fn here(&mut self) -> usize;
+    /// Looks how many messages lie in the lane from which the next message comes.
+    fn lane_len(&mut self) -> usize;
 
     /// Called on a closed queue. Returns whether no message is left and none will come; this stays so. After
     /// the first false a message may be there.

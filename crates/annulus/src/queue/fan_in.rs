@@ -49,13 +49,13 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
 
     fn try_take(&mut self) -> Option<T> {
         // SAFETY: something is there, in the current lane.
-        self.has_some().then(|| unsafe { self.current.take() })
+        self.has_message().then(|| unsafe { self.current.take() })
     }
 
     /// If so, one is in the current lane.
     #[inline(always)]
-    fn has_some(&mut self) -> bool {
-        self.current.known() != 0 || self.find()
+    fn has_message(&mut self) -> bool {
+        self.current.cached_len() != 0 || self.find()
     }
 
     /// Where there is one lane, there is nothing to search.
@@ -74,7 +74,7 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
         is_empty
     }
 
-    fn expect(&mut self) {
+    fn before_spin(&mut self) {
         self.backoff.skip_next_rest();
     }
 
@@ -94,11 +94,11 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
 
     #[inline]
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
-        if self.has_some() { self.current.take_some(most, each) } else { 0 }
+        if self.has_message() { self.current.take_some(most, each) } else { 0 }
     }
 
     #[inline]
-    fn take_here(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+    fn take_from_lane(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         self.current.take_some(most, each)
     }
 
@@ -106,7 +106,7 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
     fn take_into(&mut self, buffer: &mut [T]) -> usize {
         let count = buffer.len();
         take_up_to(count, |left| {
-            if self.has_some() { self.current.move_some(&mut buffer[count - left..]) } else { 0 }
+            if self.has_message() { self.current.move_some(&mut buffer[count - left..]) } else { 0 }
         })
     }
 
@@ -121,17 +121,17 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
         self.next_lane(round, &mut 0)
     }
 
-    fn here(&mut self) -> usize {
-        if self.current.look(usize::MAX) {
+    fn lane_len(&mut self) -> usize {
+        if self.current.refresh_to_take_all(usize::MAX) {
             self.thinning.found(&self.current.node, 0);
         }
-        self.current.known()
+        self.current.cached_len()
     }
 
     #[cold]
     fn settle(&mut self) -> bool {
         if self.settled {
-            return !self.has_some();
+            return !self.has_message();
         }
         if self.state().is_closed() {
             self.state().await_sends();
@@ -165,13 +165,13 @@ impl<T, C: ControlBlock> FanIn<T, C> {
         let mut looked = 0;
         while self.next_lane(&mut round, &mut looked) {
             let budget = if seeded!("turn_without_end") { usize::MAX } else { BUDGET };
-            if self.current.learn(budget) {
+            if self.current.refresh(budget) {
                 self.thinning.found(&self.current.node, looked);
                 // Mutants: `&& with ||`, `== with !=`: it rests before it receives, or does not.
                 if looked == 0 && round.is_over() {
                     self.rest();
                 }
-                self.current.begin_one_by_one();
+                self.current.limit_to_sample();
                 return true;
             }
             looked += 1;
@@ -202,10 +202,10 @@ impl<T, C: ControlBlock> FanIn<T, C> {
     /// (With several active lanes the reader has other work.)
     fn rest(&mut self) {
         let end = &mut self.current;
-        self.backoff.found(end.known(), BUDGET / 2, || {
+        self.backoff.found(end.cached_len(), BUDGET / 2, || {
             note_rest(&end.node);
-            end.learn(BUDGET);
-            end.known()
+            end.refresh(BUDGET);
+            end.cached_len()
         });
     }
 }
@@ -215,11 +215,11 @@ impl<T, C: ControlBlock> FanIn<T, C> {
     /// Looks for a lane whose messages are to be read in place. Where there is one, all its messages are
     /// known afterwards. Stays with the current lane until its turn is over.
     #[inline]
-    pub(super) fn look_in_place(&mut self) {
+    pub(super) fn refresh_in_place(&mut self) {
         let taken = self.current.next().since(self.begun);
-        let stays = self.current.known() != 0 && taken < BUDGET as u64;
+        let stays = self.current.cached_len() != 0 && taken < BUDGET as u64;
         if stays || self.find() {
-            self.current.look(usize::MAX);
+            self.current.refresh_to_take_all(usize::MAX);
         }
     }
 
@@ -268,8 +268,8 @@ impl<T, C: ControlBlock> Drop for FanIn<T, C> {
         drop_all(|| {
             let is_lane = self.next_in_round(&mut round);
             if is_lane {
-                self.current.learn(usize::MAX);
-                self.current.drop_some(self.current.known());
+                self.current.refresh(usize::MAX);
+                self.current.drop_some(self.current.cached_len());
             }
             is_lane
         });

@@ -211,7 +211,7 @@ macro_rules! in_place {
 
             #[inline]
             fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock> {
-                read$(.$within)?.look_in_place();
+                read$(.$within)?.refresh_in_place();
                 read$(.$within)?.current()
             }
 

@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! plain path                                             slow path, outlined
-//!             take_plainly, take_in_run: in a run?  no ─▶ wait, look
-//! lane.take6  move the message out of its slot            lane.take5  try_take: learn (and rest, if that pays)
-//! lane.take7  store the head                                          take: a run, then as on the left
+//!             take_plainly, take_in_run: in a run?  no ─▶ recv_slow_path: try_take, or wait for a message
+//! lane.take6  take_before: move the message out           lane.take5  has_message: refresh (and rest)
+//! lane.take7  go_to: store the head                                   take: as on the left, then begin a run
 //! lane.take8  is the producer asleep? wake it
 //! ```
 
@@ -62,12 +62,12 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
 
     fn try_take(&mut self) -> Option<T> {
         // SAFETY: something is there.
-        self.has_some().then(|| unsafe { self.end.take() })
+        self.has_message().then(|| unsafe { self.end.take() })
     }
 
     #[inline(always)]
-    fn has_some(&mut self) -> bool {
-        self.end.known() != 0 || self.look(true)
+    fn has_message(&mut self) -> bool {
+        self.end.cached_len() != 0 || self.refresh(true)
     }
 
     #[inline(always)]
@@ -83,9 +83,9 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
         is_empty
     }
 
-    fn expect(&mut self) {
+    fn before_spin(&mut self) {
         self.backoff.skip_next_rest();
-        self.end.expect();
+        self.end.prefetch();
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
@@ -103,8 +103,8 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
     #[inline]
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         // Mutants: `< with <=`: one more look.
-        if self.end.known() < most {
-            self.look_for_all();
+        if self.end.cached_len() < most {
+            self.refresh_all();
         }
         self.end.take_some(most, each)
     }
@@ -121,8 +121,8 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
     #[inline]
     fn take_into(&mut self, buffer: &mut [T]) -> usize {
         // Mutants: `< with <=`: one more look.
-        if self.end.known() < buffer.len() {
-            self.look_for_all();
+        if self.end.cached_len() < buffer.len() {
+            self.refresh_all();
         }
         self.end.move_some(buffer)
     }
@@ -135,15 +135,15 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
         self.state().roster.next(round).is_some()
     }
 
-    fn here(&mut self) -> usize {
-        self.look_for_all();
-        self.end.known()
+    fn lane_len(&mut self) -> usize {
+        self.refresh_all();
+        self.end.cached_len()
     }
 
     #[cold]
     fn settle(&mut self) -> bool {
         if self.end.is_sealed() {
-            return !self.has_some();
+            return !self.has_message();
         }
         if self.state().is_closed() {
             self.state().await_sends();
@@ -157,7 +157,121 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
     }
 }
 
-/// The plain path: a message of a run.
+/// lane.take5: which messages are there.
+impl<T, C: ControlBlock> ReadEnd<T, C> {
+    #[inline(always)]
+    pub(super) fn lane(&self) -> &OneToOne<T, C> {
+        &self.node.lane
+    }
+
+    /// How many messages are known to be there, without a look.
+    #[inline(always)]
+    pub(super) fn cached_len(&self) -> usize {
+        self.limit.since(self.head.number) as usize
+    }
+
+    /// lane.take5: loads the tail. Then up to `most` messages are known, and none of those that were known
+    /// before is gone, whatever another process writes. Returns whether there is any. Ends the run.
+    #[inline(always)]
+    pub(super) fn refresh(&mut self, most: usize) -> bool {
+        let tail = match self.end {
+            None => self.lane().read_tail(self.head.number, self.limit),
+            Some(end) if seeded!("lane_end_unchecked") => end,
+            // (Of another process it may lie before messages that a tail had promised.)
+            Some(end) => self.lane().believed(self.head.number, self.limit, end),
+        };
+        let there = tail.since(self.head.number).min(most as u64);
+        self.limit = self.head.number.plus(there);
+        self.stop = self.head.number;
+        there != 0
+    }
+
+    /// The caller is about to take the messages that it knows of: ends the sample of a latency that is among
+    /// them. Returns before which message a caller that takes them one by one must look again.
+    #[inline(always)]
+    pub(super) fn end_sample(&self) -> Number {
+        match &self.node.sampler {
+            None => self.limit,
+            Some(sampler) => sampler.end_sample(self.head.number, self.limit),
+        }
+    }
+
+    /// The caller is about to take the messages that it knows of, one by one. Where one of them is a sample,
+    /// the caller knows only of the messages before it, so it looks again when it comes to the sample.
+    // Mutants: `with ()`: a measured message is recorded later, with others that are taken: no test can tell
+    // how long it took.
+    #[inline(always)]
+    pub(super) fn limit_to_sample(&mut self) {
+        self.limit = self.end_sample();
+    }
+
+    /// [Refreshes](Self::refresh), for a caller that is about to take all messages that it knows of.
+    #[inline(always)]
+    pub(super) fn refresh_to_take_all(&mut self, most: usize) -> bool {
+        let some = self.refresh(most);
+        self.end_sample();
+        some
+    }
+
+    /// lane.take5, without a refresh: whether no message is there, and the end of the lane is not decided.
+    #[inline(always)]
+    pub(super) fn is_plainly_empty(&self) -> bool {
+        self.end.is_none() && self.limit == self.head.number && self.lane().tail() == self.limit
+    }
+
+    /// Prefetches the line of the next message.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        // Decision 0052: with the look at the tail.
+        self.head.prefetch_to_read();
+    }
+}
+
+/// lane.take5, and the rests of a reader that is right behind the writer.
+impl<T, C: ControlBlock> One<T, C> {
+    /// lane.take5. Where a rest pays, rests and looks again. Returns whether there is a message.
+    #[inline(always)]
+    fn refresh(&mut self, one_by_one: bool) -> bool {
+        if !self.end.refresh(usize::MAX) {
+            self.backoff.found_nothing();
+            return false;
+        }
+        // Mutants: `/ with %`, `/ with *`: when to rest.
+        let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
+        let end = &mut self.end;
+        self.backoff.found(end.cached_len(), backlog, || {
+            note_rest(&end.node);
+            end.refresh(usize::MAX);
+            end.cached_len()
+        });
+        if one_by_one {
+            end.limit_to_sample();
+        } else {
+            end.end_sample();
+        }
+        true
+    }
+
+    /// [Refreshes](Self::refresh), for a caller that is about to take all messages that it knows of.
+    #[inline(always)]
+    fn refresh_all(&mut self) {
+        self.refresh(false);
+    }
+}
+
+/// With so many messages, or an eighth of a lane, the reader is not right behind the writer.
+const BACKLOG: usize = 512;
+
+/// The consumer of `node` has paused.
+#[cold]
+#[inline(never)]
+pub(super) fn note_rest<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
+    if let Some(counters) = &state_of(node).counters {
+        counters.rested();
+    }
+}
+
+/// lane.take6 to lane.take8: a message is moved out, and its slot is given back.
 impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// lane.take6 to lane.take8, within a run.
     // Mutants: `with None`: costs or saves time.
@@ -168,6 +282,19 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         }
         // SAFETY: messages are there up to the end of the run, and this one is before it.
         Some(unsafe { self.take_before(self.head.step()) })
+    }
+
+    /// lane.take6 to lane.take8. Begins a run.
+    ///
+    /// # Safety
+    ///
+    /// A message is known to be there.
+    pub(super) unsafe fn take(&mut self) -> T {
+        let after = self.head.next(self.lane().cells());
+        // SAFETY: the caller's promise.
+        let value = unsafe { self.take_before(after) };
+        self.begin_run();
+        value
     }
 
     /// lane.take6 to lane.take8 of the message before `after`.
@@ -198,145 +325,18 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         self.node.released.notify();
     }
 
-    #[inline(always)]
-    pub(super) fn lane(&self) -> &OneToOne<T, C> {
-        &self.node.lane
-    }
-}
-
-/// The slow path: looks for messages.
-impl<T, C: ControlBlock> One<T, C> {
-    /// Looks for messages. Where a rest pays, rests and looks again.
-    #[inline(always)]
-    fn look(&mut self, one_by_one: bool) -> bool {
-        if !self.end.learn(usize::MAX) {
-            self.backoff.found_nothing();
-            return false;
-        }
-        // Mutants: `/ with %`, `/ with *`: when to rest.
-        let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
-        let end = &mut self.end;
-        self.backoff.found(end.known(), backlog, || {
-            note_rest(&end.node);
-            end.learn(usize::MAX);
-            end.known()
-        });
-        if one_by_one {
-            end.begin_one_by_one();
-        } else {
-            end.measure();
-        }
-        true
-    }
-
-    /// Looks for all that there is.
-    #[inline(always)]
-    pub(super) fn look_for_all(&mut self) {
-        self.look(false);
-    }
-}
-
-/// With so many messages, or an eighth of a lane, the reader is not right behind the writer.
-const BACKLOG: usize = 512;
-
-/// The consumer of `node` has paused.
-#[cold]
-#[inline(never)]
-pub(super) fn note_rest<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
-    if let Some(counters) = &state_of(node).counters {
-        counters.rested();
-    }
-}
-
-impl<T, C: ControlBlock> ReadEnd<T, C> {
-    /// How many messages are known to be there.
-    #[inline(always)]
-    pub(super) fn known(&self) -> usize {
-        self.limit.since(self.head.number) as usize
-    }
-
-    /// lane.take5: learns how many messages are there, up to `most`, and returns whether there is any. None
-    /// of the known ones is gone then, whatever another process writes. Ends the run.
-    #[inline(always)]
-    pub(super) fn learn(&mut self, most: usize) -> bool {
-        let tail = match self.end {
-            None => self.lane().read_tail(self.head.number, self.limit),
-            Some(end) if seeded!("lane_end_unchecked") => end,
-            // (Of another process it may lie before messages that a tail had promised.)
-            Some(end) => self.lane().believed(self.head.number, self.limit, end),
-        };
-        let there = tail.since(self.head.number).min(most as u64);
-        self.limit = self.head.number.plus(there);
-        self.stop = self.head.number;
-        there != 0
-    }
-
-    /// The caller is about to take the messages that it knows of, one by one. Where one of them is measured,
-    /// it looks again when it comes to that one.
-    // Mutants: `with ()`: a measured message is recorded later, with others that are taken: no test can tell
-    // how long it took.
-    #[inline(always)]
-    pub(super) fn begin_one_by_one(&mut self) {
-        self.limit = self.measure();
-    }
-
-    /// The caller is about to take the messages that it knows of. Returns before which message a caller that
-    /// takes them one by one must look again.
-    #[inline(always)]
-    pub(super) fn measure(&self) -> Number {
-        match &self.node.sampler {
-            None => self.limit,
-            Some(sampler) => sampler.end_sample(self.head.number, self.limit),
-        }
-    }
-
-    /// [Learns](Self::learn), and notes that the caller is about to take all of it.
-    #[inline(always)]
-    pub(super) fn look(&mut self, most: usize) -> bool {
-        let some = self.learn(most);
-        self.measure();
-        some
-    }
-
-    /// lane.take6 to lane.take8. Begins a run.
-    ///
-    /// # Safety
-    ///
-    /// A message is known to be there.
-    pub(super) unsafe fn take(&mut self) -> T {
-        let after = self.head.next(self.lane().cells());
-        // SAFETY: the caller's promise.
-        let value = unsafe { self.take_before(after) };
-        self.begin_run();
-        value
-    }
-
     /// Begins a run. It reaches as far as messages are known to be there and slots lie beside each other.
     #[inline(always)]
     fn begin_run(&mut self) {
         let left = self.head.left(self.lane().cells());
-        self.stop = self.head.number.plus(self.known().min(left) as u64);
+        self.stop = self.head.number.plus(self.cached_len().min(left) as u64);
     }
 
     /// How many messages of the run are left.
     // Mutants: `with 0`: costs or saves time.
     #[inline(always)]
-    fn run(&self) -> usize {
+    fn run_len(&self) -> usize {
         self.stop.since(self.head.number) as usize
-    }
-
-    /// Prefetches the line of the next message.
-    #[inline(always)]
-    pub(super) fn expect(&self) {
-        // Decision 0052: with the look at the tail.
-        self.head.prefetch_to_read();
-    }
-
-    /// Whether no message is known to be there, and none has come (lane.take5), to a lane whose end is not
-    /// decided.
-    #[inline(always)]
-    pub(super) fn is_plainly_empty(&self) -> bool {
-        self.end.is_none() && self.limit == self.head.number && self.lane().tail() == self.limit
     }
 }
 
@@ -345,7 +345,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
     #[inline]
     pub(super) fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
-        let count = most.min(self.known());
+        let count = most.min(self.cached_len());
         if count == 0 {
             return 0;
         }
@@ -379,10 +379,10 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         // `count` messages are taken, and the slots of `beside` of them lie beside each other.
         let (mut count, mut beside) = (buffer.len(), buffer.len());
         // Mutants: `> with >=`: a run ends where it is used up.
-        if unlikely(count > self.run()) {
+        if unlikely(count > self.run_len()) {
             self.begin_run();
-            count = count.min(self.known());
-            beside = count.min(self.beside());
+            count = count.min(self.cached_len());
+            beside = count.min(self.contiguous_len());
         }
         if count == 0 {
             return 0;
@@ -419,7 +419,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     #[inline(always)]
     fn pass(&mut self, count: usize) {
         // Mutants: `> with >=`: a run ends where it is used up.
-        if unlikely(count > self.run()) {
+        if unlikely(count > self.run_len()) {
             self.go_to(self.head.forward(count, self.lane().cells()));
             if !seeded!("receive_run_goes_on") {
                 self.stop = self.head.number;
@@ -452,9 +452,9 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     pub(super) fn readable(&mut self, most: usize) -> NonNull<[T]> {
         let mut count = most;
         // Mutants: `> with >=`: a run ends where it is used up.
-        if unlikely(most > self.run()) {
+        if unlikely(most > self.run_len()) {
             self.begin_run();
-            count = most.min(self.beside());
+            count = most.min(self.contiguous_len());
         }
         // SAFETY: they lie before the tail (lane.take5), and nobody takes them while this end is borrowed.
         unsafe { self.lane().cells().values_at(self.head, count) }
@@ -462,15 +462,15 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
 
     /// As [`readable`](Self::readable), by shared reference.
     #[inline]
-    pub(super) fn known_beside(&self, most: usize) -> NonNull<[T]> {
+    pub(super) fn cached_slice(&self, most: usize) -> NonNull<[T]> {
         // SAFETY: as in `readable`.
-        unsafe { self.lane().cells().values_at(self.head, most.min(self.beside())) }
+        unsafe { self.lane().cells().values_at(self.head, most.min(self.contiguous_len())) }
     }
 
     /// How many of the known messages lie beside each other.
     #[inline(always)]
-    fn beside(&self) -> usize {
-        self.known().min(self.head.to_storage_end(self.lane().cells()))
+    fn contiguous_len(&self) -> usize {
+        self.cached_len().min(self.head.to_storage_end(self.lane().cells()))
     }
 
     /// A copy of the next message.
@@ -484,7 +484,7 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
         (!next.is_empty()).then(|| unsafe { next.cast().read() })
     }
 
-    /// Drops the first `count` of those that lie [beside each other](Self::beside).
+    /// Drops the first `count` of those that lie [beside each other](Self::contiguous_len).
     ///
     /// # Panics
     ///
@@ -492,8 +492,8 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     #[inline(always)]
     pub(super) fn advance(&mut self, count: usize) {
         // Mutants: `> with >=`: a run ends where it is used up.
-        if unlikely(count > self.run()) && count > self.beside() {
-            refuse_to_advance(count, self.beside());
+        if unlikely(count > self.run_len()) && count > self.contiguous_len() {
+            refuse_to_advance(count, self.contiguous_len());
         }
         self.drop_some(count);
     }
@@ -528,8 +528,8 @@ fn refuse_to_advance(count: usize, there: usize) -> ! {
 impl<T, C: ControlBlock> One<T, C> {
     /// Looks for messages that are to be read in place, unless some are known.
     #[inline(always)]
-    pub(super) fn look_in_place(&mut self) {
-        self.has_some();
+    pub(super) fn refresh_in_place(&mut self) {
+        self.has_message();
     }
 
     /// The end of its lane.
@@ -560,9 +560,9 @@ impl<T, C: ControlBlock> ReadEnd<T, C> {
     /// Drops all messages that are there.
     pub(super) fn drop_rest(&mut self) {
         drop_all(|| {
-            let is_some = self.look(usize::MAX);
+            let is_some = self.refresh_to_take_all(usize::MAX);
             if is_some {
-                self.drop_some(self.known());
+                self.drop_some(self.cached_len());
             }
             is_some
         });

@@ -58,7 +58,7 @@ impl<T> Read<T> for ReadMany<T> {
         self.take_next_here().or_else(|| self.search(Self::take_next_here))
     }
 
-    fn has_some(&mut self) -> bool {
+    fn has_message(&mut self) -> bool {
         let here = |end: &mut Self| {
             let is_here = end.budget() != 0 && !end.local.lane.is_empty();
             is_here.then_some(())
@@ -66,8 +66,8 @@ impl<T> Read<T> for ReadMany<T> {
         here(self).or_else(|| self.search(here)).is_some()
     }
 
-    fn has_more(&mut self) -> bool {
-        seeded!("batch_of_many_readers") && self.has_some()
+    fn has_certain_message(&mut self) -> bool {
+        seeded!("batch_of_many_readers") && self.has_message()
     }
 
     /// As that of a [`FanIn`](super::fan_in::FanIn).
@@ -95,7 +95,7 @@ impl<T> Read<T> for ReadMany<T> {
     /// From the local lane only: a round that went on elsewhere, where others were faster, would pass lanes
     /// over.
     #[inline]
-    fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+    fn take_from_lane(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         if most == 0 {
             // Unreached: nobody asks for no message; the trait allows it
             return 0;
@@ -131,7 +131,7 @@ impl<T> Read<T> for ReadMany<T> {
         true
     }
 
-    fn here(&mut self) -> usize {
+    fn lane_len(&mut self) -> usize {
         self.local.lane.len()
     }
 

@@ -5,10 +5,10 @@
 //! ```text
 //! plain path                                                  slow path, outlined
 //!             send_plainly: in a run, and not closed?   no ─▶ send_slow_path
-//!             send_in_run:                                    lane.send1  has_free_slot, or wait
-//! lane.send2  move the message into its slot                  begin_run_and_send: a run, then as on the left
+//!             send_in_run:                                    lane.send1  has_free_slot: refresh, or wait
+//! lane.send2  move the message into its slot                  send, begin_run_and_send: as on the left
 //! lane.send3  store the tail
-//! lane.send4  needs_slow_path?                 yes ─▶ publish_slow_path: end the lane, activate it, wake
+//! lane.send4  needs_slow_path?                 yes ─▶ publish_one_slow_path: end the lane, activate it, wake
 //! ```
 
 use core::mem::MaybeUninit;
@@ -54,7 +54,7 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
 
     #[inline(always)]
     fn state(&self) -> &QueueState<OneToOne<T, C>> {
-        self.state()
+        self.node.state()
     }
 
     #[inline(always)]
@@ -67,10 +67,10 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
     }
 
     fn has_free_slot(&mut self) -> bool {
-        if self.free_count() == 0 {
-            self.look_for_one();
+        if self.cached_free() == 0 {
+            self.refresh_for_one();
         }
-        self.free_count() != 0 || seeded!("lane_overwrites")
+        self.cached_free() != 0 || seeded!("lane_overwrites")
     }
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
@@ -85,24 +85,6 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
         unsafe { self.begin_run_and_send(value) }
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &EventCount {
-        &self.node.released
-    }
-
-    fn watched(&self) -> &AtomicU64 {
-        self.lane().head_word()
-    }
-
-    fn len(&self) -> usize {
-        self.lane().len()
-    }
-
-    #[cfg(feature = "std")]
-    fn block(&self) -> &Block {
-        self.lane().block()
-    }
-
     #[inline]
     fn send_some(&mut self, values: &[T]) -> usize
     where
@@ -111,10 +93,10 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
         // `count` messages are sent, and the slots of `beside` of them lie beside each other.
         let (mut count, mut beside) = (values.len(), values.len());
         // Mutants: `> with >=`: one more look.
-        if unlikely(count > self.run()) {
-            self.look_for(count);
+        if unlikely(count > self.run_len()) {
+            self.refresh_for(count);
             self.begin_run();
-            count = count.min(self.free_count());
+            count = count.min(self.cached_free());
             beside = count.min(self.tail.to_storage_end(self.lane().cells()));
         }
         // Mutants: `|| with &&`: where it is closed, the slow path finds that, too.
@@ -136,21 +118,141 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
         }
         if self.publish(count) { count } else { 0 }
     }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn event(&self) -> &EventCount {
+        &self.node.released
+    }
+
+    fn watched(&self) -> &AtomicU64 {
+        self.lane().head_word()
+    }
+
+    fn len(&self) -> usize {
+        self.lane().len()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.lane().block()
+    }
 }
 
-/// The plain path: a message of a run.
+/// lane.send1: free slots, and the run that they make.
 impl<T, C: ControlBlock> WriteEnd<T, C> {
+    /// How many slots are known to be free.
+    #[inline(always)]
+    fn cached_free(&mut self) -> usize {
+        // SAFETY: nobody else sends on this lane.
+        let until = unsafe { self.lane().cached_limit() };
+        until.since(self.tail.number) as usize
+    }
+
+    /// lane.send1: looks for free slots, for a caller that sends one message at a time. With a sampler, such
+    /// a caller looks again where the next sample is due, so it learns of the slots up to there only.
+    #[inline(always)]
+    fn refresh_for_one(&mut self) {
+        let limit = self.lane().read_limit(self.tail.number, self.tail.number);
+        let limit = self.begin_sample(limit);
+        self.cache_limit(limit);
+    }
+
+    /// lane.send1: looks for free slots if fewer than `wanted` are known to be free. Those that are known
+    /// stay free.
+    #[inline(always)]
+    fn refresh_for(&mut self, wanted: usize) {
+        let free = self.cached_free();
+        // Mutants: `< with <=`: one more look.
+        if free < wanted {
+            let tail = self.tail.number;
+            let limit = self.lane().read_limit(tail, tail.plus(free as u64));
+            self.begin_sample(limit);
+            self.cache_limit(limit);
+        }
+    }
+
+    /// The slots before message `limit` are free, and are about to be filled. Returns before which message
+    /// single sends must look again.
+    #[inline(always)]
+    fn begin_sample(&self, limit: Number) -> Number {
+        match &self.node.sampler {
+            None => limit,
+            Some(sampler) => begin_sample_slow_path(&self.node, sampler, self.tail.number, limit),
+        }
+    }
+
+    /// Notes that the slots before message `until` are free.
+    #[inline(always)]
+    fn cache_limit(&mut self, until: Number) {
+        // SAFETY: nobody else sends on this lane.
+        unsafe { self.lane().cache_limit(until) };
+    }
+
+    /// Waits until `count` slots are free, which are no more than the lane has.
+    pub(super) fn wait_for(
+        &mut self,
+        count: usize,
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<(), Refusal> {
+        let tail = self.tail.number;
+        let known = tail.plus(self.cached_free() as u64);
+        let preferred = preferred_slots(self.node.state().plan.capacity).max(count as u64);
+        // Too few are as good as none: the consumer notifies again when it frees more.
+        let count_free = |lane: &OneToOne<T, C>| {
+            let free = lane.read_limit(tail, known).since(tail);
+            if free < count as u64 && !seeded!("little_room_is_enough") { 0 } else { free }
+        };
+        let (state, freed) = (self.node.state(), self.lane().head_word());
+        let free = wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline)?;
+        self.cache_limit(tail.plus(free));
+        Ok(())
+    }
+
+    /// Begins a run. It reaches as far as slots are known to be free and lie beside each other.
+    fn begin_run(&mut self) {
+        // Decision 0003: single messages go in runs.
+        let beside = self.cached_free().min(self.tail.left(self.lane().cells()));
+        self.stop = self.tail.number.plus(beside as u64);
+    }
+
     /// Whether there is no run, or it has come to its end.
     // Mutants: `with true`: costs or saves time.
     #[inline(always)]
-    pub(super) fn is_run_over(&self) -> bool {
+    fn is_run_over(&self) -> bool {
         unlikely(self.tail.number == self.stop)
     }
 
+    /// How many messages of the run are left.
+    // Mutants: `with 0`: costs or saves time.
+    #[inline(always)]
+    fn run_len(&self) -> usize {
+        self.stop.since(self.tail.number) as usize
+    }
+}
+
+/// The producer of `node` is about to send message `tail`, and may send until `limit`: notes how many
+/// messages wait, and begins a sample. Returns before which message it must look again.
+#[cold]
+#[inline(never)]
+fn begin_sample_slow_path<T, C: ControlBlock>(
+    node: &LaneNode<OneToOne<T, C>>,
+    sampler: &LatencySampler,
+    tail: Number,
+    limit: Number,
+) -> Number {
+    if let Some(counters) = &state_of(node).counters {
+        counters.saw_waiting((node.lane.capacity() as u64).saturating_sub(limit.since(tail)));
+    }
+    sampler.begin_sample(tail, limit)
+}
+
+/// lane.send2 and lane.send3: messages go into their slots.
+impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// Whether the queue is closed, so that nothing may be sent.
     #[inline(always)]
-    pub(super) fn is_refused(&self) -> bool {
-        unlikely(self.state().may_be_closed()) && !seeded!("close_unsettled")
+    fn is_refused(&self) -> bool {
+        unlikely(self.node.state().may_be_closed()) && !seeded!("close_unsettled")
     }
 
     /// The plain send: lane.send2 to lane.send4 for a message in a run. It is not
@@ -160,7 +262,7 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     ///
     /// There is a run, and it is not [over](Self::is_run_over).
     #[inline(always)]
-    pub(super) unsafe fn send_in_run(&mut self, value: T) -> Result<(), T> {
+    unsafe fn send_in_run(&mut self, value: T) -> Result<(), T> {
         let node = &*self.node;
         // Read before the stores. After them the compiler would have to read it again.
         let state = state_of(node);
@@ -178,6 +280,72 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         }
         Ok(())
     }
+
+    /// As [`send_in_run`](Self::send_in_run), where there is no run: begins one.
+    ///
+    /// # Safety
+    ///
+    /// A slot is free.
+    #[inline]
+    unsafe fn begin_run_and_send(&mut self, value: T) -> Result<(), T> {
+        self.begin_run();
+        if !self.is_run_over() {
+            // SAFETY: just looked.
+            return unsafe { self.send_in_run(value) };
+        }
+        // The last slot is in no run, because the next one does not lie beside it.
+        let at = self.tail;
+        // SAFETY: the slot is free, so it is this end's alone.
+        unsafe { self.lane().cells().write_at(at, value) };
+        if !self.publish(1) {
+            // Unreached: a close beside a send into the last slot: two threads have to meet there; loom
+            // lane_wake
+            // SAFETY: written above, and the lane ends before it.
+            return Err(unsafe { self.lane().cells().take_at(at) });
+        }
+        self.begin_run();
+        Ok(())
+    }
+
+    /// Copies `values` to the slots from `position` on.
+    ///
+    /// # Safety
+    ///
+    /// So many slots lie there beside each other, and are free.
+    #[inline(always)]
+    unsafe fn copy_in(&self, position: Position<T>, values: &[T])
+    where
+        T: Copy,
+    {
+        // Decision 0050: no prefetch ahead.
+        // SAFETY: the caller's promise; free slots (lane.send1) belong to this end alone.
+        let free = unsafe { self.lane().cells().uninit_at(position, values.len()) };
+        // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
+        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.cast().as_ptr(), values.len()) };
+    }
+
+    /// lane.send3 and lane.send4 for the next `count` messages, which lie in their slots. Returns false where
+    /// the queue was closed meanwhile; then the messages still belong to the caller. Ends the run where they
+    /// reach beyond it.
+    #[inline(always)]
+    fn publish(&mut self, count: usize) -> bool {
+        // Mutants: `> with >=`: a run ends where it is used up.
+        let goes_beyond = unlikely(count > self.run_len());
+        let after =
+            if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
+        let node = &*self.node;
+        node.lane.publish(after.number);
+        let is_sent = !unlikely(needs_slow_path(state_of(node), node))
+            || publish_slow_path(node, self.tail.number, after.number);
+        if is_sent {
+            self.tail = after;
+            // Mutants: `&& with ||`: a run ends early.
+            if goes_beyond && !seeded!("send_run_goes_on") {
+                self.stop = after.number;
+            }
+        }
+        is_sent
+    }
 }
 
 /// lane.send4: whether there is more to do after lane.send3.
@@ -194,6 +362,18 @@ fn needs_slow_path<T, C: ControlBlock>(
     // The fence in the first look comes before the second look, too.
     // Mutants: `|| with &&`: costs or saves time.
     state.published.needs_slow_path() || !(C::LONE || node.is_active())
+}
+
+/// lane.send4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if
+/// not, the queue was closed before.
+#[cold]
+#[inline(never)]
+fn publish_slow_path<T, C: ControlBlock>(
+    node: &LaneNode<OneToOne<T, C>>,
+    first: Number,
+    tail: Number,
+) -> bool {
+    is_published(node) || end_or_wake(node, first, tail)
 }
 
 /// [`publish_slow_path`] for the one message just before `after`, which comes back if it is not sent. (It
@@ -274,191 +454,6 @@ fn end_or_wake<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, first: Numbe
     sent
 }
 
-/// The slow path: looks for free slots, and begins a run.
-impl<T, C: ControlBlock> WriteEnd<T, C> {
-    /// How many slots are known to be free.
-    #[inline(always)]
-    fn free_count(&mut self) -> usize {
-        // SAFETY: nobody else sends on this lane.
-        let until = unsafe { self.lane().cached_limit() };
-        until.since(self.tail.number) as usize
-    }
-
-    /// lane.send1: looks for free slots, for a caller that sends one message at a time. With a sampler, such
-    /// a caller looks again where the next sample is due, so it learns of the slots up to there only.
-    #[inline(always)]
-    fn look_for_one(&mut self) {
-        let limit = self.lane().read_limit(self.tail.number, self.tail.number);
-        let limit = self.begin_sample(limit);
-        self.cache_limit(limit);
-    }
-
-    /// The slots before message `limit` are free, and are about to be filled. Returns before which message
-    /// single sends must look again.
-    #[inline(always)]
-    fn begin_sample(&self, limit: Number) -> Number {
-        match &self.node.sampler {
-            None => limit,
-            Some(sampler) => measure(&self.node, sampler, self.tail.number, limit),
-        }
-    }
-
-    /// Notes that the slots before message `until` are free.
-    #[inline(always)]
-    fn cache_limit(&mut self, until: Number) {
-        // SAFETY: nobody else sends on this lane.
-        unsafe { self.lane().cache_limit(until) };
-    }
-}
-
-/// The producer of `node` is about to send message `tail`, and may send until `limit`: notes how many
-/// messages wait, and begins a sample. Returns before which message it must look again.
-#[cold]
-#[inline(never)]
-fn measure<T, C: ControlBlock>(
-    node: &LaneNode<OneToOne<T, C>>,
-    sampler: &LatencySampler,
-    tail: Number,
-    limit: Number,
-) -> Number {
-    if let Some(counters) = &state_of(node).counters {
-        counters.saw_waiting((node.lane.capacity() as u64).saturating_sub(limit.since(tail)));
-    }
-    sampler.begin_sample(tail, limit)
-}
-
-impl<T, C: ControlBlock> WriteEnd<T, C> {
-    /// Waits until `count` slots are free, which are no more than the lane has.
-    pub(super) fn wait_for(
-        &mut self,
-        count: usize,
-        strategy: WaitStrategy,
-        deadline: Deadline,
-    ) -> Result<(), Refusal> {
-        let tail = self.tail.number;
-        let known = tail.plus(self.free_count() as u64);
-        let preferred = preferred_slots(self.state().plan.capacity).max(count as u64);
-        // Too few are as good as none: the consumer notifies again when it frees more.
-        let count_free = |lane: &OneToOne<T, C>| {
-            let free = lane.read_limit(tail, known).since(tail);
-            if free < count as u64 && !seeded!("little_room_is_enough") { 0 } else { free }
-        };
-        let (state, freed) = (self.state(), self.lane().head_word());
-        let free = wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline)?;
-        self.cache_limit(tail.plus(free));
-        Ok(())
-    }
-
-    /// As [`send_in_run`](Self::send_in_run), where there is no run: begins one.
-    ///
-    /// # Safety
-    ///
-    /// A slot is free.
-    #[inline]
-    pub(super) unsafe fn begin_run_and_send(&mut self, value: T) -> Result<(), T> {
-        self.begin_run();
-        if !self.is_run_over() {
-            // SAFETY: just looked.
-            return unsafe { self.send_in_run(value) };
-        }
-        // The last slot is in no run, because the next one does not lie beside it.
-        let at = self.tail;
-        // SAFETY: the slot is free, so it is this end's alone.
-        unsafe { self.lane().cells().write_at(at, value) };
-        if !self.publish(1) {
-            // Unreached: a close beside a send into the last slot: two threads have to meet there; loom
-            // lane_wake
-            // SAFETY: written above, and the lane ends before it.
-            return Err(unsafe { self.lane().cells().take_at(at) });
-        }
-        self.begin_run();
-        Ok(())
-    }
-
-    /// Begins a run. It reaches as far as slots are known to be free and lie beside each other.
-    fn begin_run(&mut self) {
-        // Decision 0003: single messages go in runs.
-        let beside = self.free_count().min(self.tail.left(self.lane().cells()));
-        self.stop = self.tail.number.plus(beside as u64);
-    }
-
-    /// How many messages of the run are left.
-    // Mutants: `with 0`: costs or saves time.
-    #[inline(always)]
-    fn run(&self) -> usize {
-        self.stop.since(self.tail.number) as usize
-    }
-
-    /// lane.send3 and lane.send4 for the next `count` messages, which lie in their slots. Returns false where
-    /// the queue was closed meanwhile; then the messages still belong to the caller. Ends the run where they
-    /// reach beyond it.
-    #[inline(always)]
-    fn publish(&mut self, count: usize) -> bool {
-        // Mutants: `> with >=`: a run ends where it is used up.
-        let goes_beyond = unlikely(count > self.run());
-        let after =
-            if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
-        let node = &*self.node;
-        node.lane.publish(after.number);
-        let is_sent = !unlikely(needs_slow_path(state_of(node), node))
-            || publish_slow_path(node, self.tail.number, after.number);
-        if is_sent {
-            self.tail = after;
-            // Mutants: `&& with ||`: a run ends early.
-            if goes_beyond && !seeded!("send_run_goes_on") {
-                self.stop = after.number;
-            }
-        }
-        is_sent
-    }
-}
-
-/// lane.send4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if
-/// not, the queue was closed before.
-#[cold]
-#[inline(never)]
-fn publish_slow_path<T, C: ControlBlock>(
-    node: &LaneNode<OneToOne<T, C>>,
-    first: Number,
-    tail: Number,
-) -> bool {
-    is_published(node) || end_or_wake(node, first, tail)
-}
-
-/// Batches.
-impl<T, C: ControlBlock> WriteEnd<T, C> {
-    /// lane.send1: looks for free slots if fewer than `wanted` are known to be free. Those that are known
-    /// stay free.
-    #[inline(always)]
-    fn look_for(&mut self, wanted: usize) {
-        let free = self.free_count();
-        // Mutants: `< with <=`: one more look.
-        if free < wanted {
-            let tail = self.tail.number;
-            let limit = self.lane().read_limit(tail, tail.plus(free as u64));
-            self.begin_sample(limit);
-            self.cache_limit(limit);
-        }
-    }
-
-    /// Copies `values` to the slots from `position` on.
-    ///
-    /// # Safety
-    ///
-    /// So many slots lie there beside each other, and are free.
-    #[inline(always)]
-    unsafe fn copy_in(&self, position: Position<T>, values: &[T])
-    where
-        T: Copy,
-    {
-        // Decision 0050: no prefetch ahead.
-        // SAFETY: the caller's promise; free slots (lane.send1) belong to this end alone.
-        let free = unsafe { self.lane().cells().uninit_at(position, values.len()) };
-        // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
-        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.cast().as_ptr(), values.len()) };
-    }
-}
-
 /// In place.
 impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// Up to `most` contiguous free slots; empty where there is none.
@@ -466,10 +461,10 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     pub(super) fn free_slots(&mut self, most: usize) -> NonNull<[MaybeUninit<T>]> {
         let mut count = most;
         // Mutants: `> with >=`: a run begins where one is.
-        if unlikely(most > self.run()) {
-            self.look_for(most);
+        if unlikely(most > self.run_len()) {
+            self.refresh_for(most);
             self.begin_run();
-            count = most.min(self.free_count()).min(self.tail.to_storage_end(self.lane().cells()));
+            count = most.min(self.cached_free()).min(self.tail.to_storage_end(self.lane().cells()));
         }
         // SAFETY: they are behind the tail and free (lane.send1), so they belong to this end alone, as long
         // as it is borrowed. They lie beside each other: those of a run do, and the other bound is the last
@@ -486,8 +481,8 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     /// Whether `count` slots are free. If so, they stay free until this end fills them.
     #[inline]
     pub(super) fn has_free_slots(&mut self, count: usize) -> bool {
-        self.look_for(count);
-        self.free_count() >= count
+        self.refresh_for(count);
+        self.cached_free() >= count
     }
 
     /// `count` free slots behind the next `skip` ones. `None` where fewer than all of these are free.
@@ -571,11 +566,6 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
     }
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<OneToOne<T, C>> {
-        self.node.state()
-    }
-
-    #[inline(always)]
     pub(super) fn lane(&self) -> &OneToOne<T, C> {
         &self.node.lane
     }
@@ -585,7 +575,7 @@ impl<T> WriteEnd<T> {
     /// Another producer, with a lane of its own. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         let node = self.node.join()?;
-        self.state().producer_comes();
+        self.node.state().producer_comes();
         // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
         let next = node.lane.tail();
         let end = Self::at(node, next);
@@ -596,7 +586,7 @@ impl<T> WriteEnd<T> {
         // The consumer that ends the queue visits every lane that it sees. If it did not see this lane, the
         // producer sees the close before it sends.
         if !seeded!("join_unfenced") {
-            self.state().published.fence();
+            self.node.state().published.fence();
         }
         Ok(end)
     }

@@ -23,7 +23,7 @@ use crate::observer::observable;
 use crate::queue;
 use crate::queue::InPlace;
 #[cfg(feature = "async")]
-use crate::queue::consumer::NextMessage;
+use crate::queue::consumer::{NextMessage, find_or_end};
 use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::spsc::Spsc;
@@ -88,7 +88,7 @@ impl<K: InPlace> Consumer<K> {
     /// ```
     #[inline]
     pub fn try_read(&mut self) -> Result<Record<'_, K>, TryRecvError> {
-        match self.words.look_for(next_len::<K>) {
+        match find_or_end::<u64, _, _>(&mut self.words.end, next_len::<K>) {
             Ok(len) => Ok(Record::new(&mut self.words.end, len)),
             Err(TryRecvError::Closed) => Err(TryRecvError::Closed),
             // (Any word is one, so none is corrupt.)

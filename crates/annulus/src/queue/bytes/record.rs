@@ -78,7 +78,7 @@ impl<'c, K: InPlace> Record<'c, K> {
     /// ```
     #[inline]
     pub fn shared(&self) -> SharedSlice<'_, u8> {
-        let words = words_in(self.end.known_beside(words_of(self.len)));
+        let words = words_in(self.end.cached_slice(words_of(self.len)));
         let bytes = bytes_of(words, self.len);
         // SAFETY: the record was sent, and stays until this is dropped.
         unsafe { SharedSlice::new(bytes) }
