@@ -57,6 +57,9 @@ impl<T> Cells<T> {
     /// none is touched for the first time while the ring runs.
     #[inline(always)]
     pub(crate) fn new(count: usize, memory: &Memory, before: Before) -> Result<Self, CapacityError> {
+        if count == 0 {
+            return Err(CapacityError::TooSmall { capacity: count, minimum: 1 });
+        }
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
         let layout = Self::layout(count).ok_or_else(too_large)?;
         let block = Block::touched(layout, memory, before)
@@ -129,6 +132,10 @@ impl<T> Cells<T> {
 ///
 /// A lane may begin anywhere, and its numbers wrap at 2^64. So they have no order of their own; two numbers
 /// that are [compared](Self::is_before) are less than half of all numbers apart.
+///
+/// The numbers of a ring are another type, [`Sequence`](crate::base::sequence::Sequence): they never wrap, so
+/// they have an order, and a distance back is 0. One type for both would allow the wrong steps in each, and
+/// would change the code of a ring. For the same reason there are two types of stamp.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Number(u64);

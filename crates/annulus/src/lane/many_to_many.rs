@@ -29,9 +29,7 @@ use core::ops::Deref;
 use super::claim::{Claim, NextNumber, claim};
 use super::stamped::{FreeSlot, OVER, Stamped, StampedSlot, Taken};
 use super::{Cells, Number, Span};
-use crate::base::room::Before;
-use crate::error::{CapacityError, Refusal};
-use crate::memory::Memory;
+use crate::error::Refusal;
 use crate::sync::{AtomicU64, Ordering, seeded};
 
 /// One queue. Anybody may write, and anybody may read.
@@ -63,17 +61,6 @@ impl<T> Deref for ManyToMany<T> {
 }
 
 impl<T> ManyToMany<T> {
-    /// The slots of a lane: `capacity` of them in `memory`, of which the first message is number `first`.
-    #[inline(always)]
-    pub(crate) fn slots(
-        capacity: usize,
-        first: Number,
-        memory: &Memory,
-        before: Before,
-    ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
-        Stamped::slots(capacity, first, memory, before)
-    }
-
     /// A lane of these slots. Nothing can fail here, so a lane is made where it is to be.
     #[inline(always)]
     pub(crate) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
@@ -221,12 +208,6 @@ impl<T> ManyToMany<T> {
     /// How many messages are claimed by writers and not by readers. A snapshot, never above the capacity.
     pub(crate) fn len(&self) -> usize {
         self.span().count() as usize
-    }
-
-    /// The next message to be claimed by a reader.
-    pub(crate) fn head(&self) -> Number {
-        // Acquire: as in `claim`.
-        self.slots.head.load(Ordering::Acquire)
     }
 
     /// The next message to be claimed by a writer, or the end.

@@ -42,11 +42,8 @@ use core::mem::offset_of;
 use super::{Cells, Number, Position, Span};
 use crate::base::common::written;
 use crate::base::drop_all::drop_all;
-use crate::base::room::Before;
-use crate::error::CapacityError;
 #[cfg(feature = "std")]
 use crate::memory::Block;
-use crate::memory::Memory;
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 
@@ -69,15 +66,6 @@ const _: () = {
 };
 
 impl<T, const LONE: bool> OneToOne<T, Own<LONE>> {
-    /// The slots of a lane: `capacity` of them, in `memory`.
-    #[inline(always)]
-    pub(crate) fn slots(capacity: usize, memory: &Memory, before: Before) -> Result<Cells<T>, CapacityError> {
-        if capacity == 0 {
-            return Err(CapacityError::TooSmall { capacity, minimum: 1 });
-        }
-        Cells::new(capacity, memory, before)
-    }
-
     /// Writes a lane of these slots, whose first message is number `first`, to where it is to be.
     ///
     /// # Safety
@@ -511,14 +499,13 @@ impl Peer for () {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
+    use crate::base::room::Before;
+    use crate::memory::Memory;
 
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = Number::new(u64::MAX - 1);
-        let lane = OneToOne::<u8>::new(
-            OneToOne::<u8>::slots(2, &Memory::default(), Before::NOTHING).unwrap(),
-            first,
-        );
+        let lane = OneToOne::<u8>::new(Cells::new(2, &Memory::default(), Before::NOTHING).unwrap(), first);
         let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.next()), end);
@@ -528,10 +515,7 @@ mod tests {
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
         let first = Number::new(0);
-        let lane = OneToOne::<u8>::new(
-            OneToOne::<u8>::slots(4, &Memory::default(), Before::NOTHING).unwrap(),
-            first,
-        );
+        let lane = OneToOne::<u8>::new(Cells::new(4, &Memory::default(), Before::NOTHING).unwrap(), first);
         lane.release(first.next());
         assert_eq!(lane.len(), 0);
         lane.release(first);
@@ -541,10 +525,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = OneToOne::<_>::new(
-            OneToOne::<alloc::sync::Arc<()>>::slots(4, &Memory::default(), Before::NOTHING).unwrap(),
-            first,
-        );
+        let lane = OneToOne::<_>::new(Cells::new(4, &Memory::default(), Before::NOTHING).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write_at(lane.position(number), message.clone()) };

@@ -78,6 +78,22 @@ impl LaneStamp {
 }
 
 impl<T> StampedSlot<T> {
+    /// The slots of a lane: `capacity` free ones in `memory`. The first message is number `first`.
+    #[inline(always)]
+    pub(crate) fn slots(
+        capacity: usize,
+        first: Number,
+        memory: &Memory,
+        before: Before,
+    ) -> Result<Cells<Self>, CapacityError> {
+        let slots = Cells::new(capacity, memory, before)?;
+        for count in 0..capacity {
+            // SAFETY: below the capacity, and nobody else has them yet.
+            unsafe { Self::make(slots.slot(count), first.plus(count as u64)) };
+        }
+        Ok(slots)
+    }
+
     /// Makes an empty slot at `place`, free for message `number`. It passes no slot by value: where nothing
     /// is optimized, that would go over the stack, and a message may be larger than the stack.
     ///
@@ -189,25 +205,6 @@ impl<T> Deref for OneToMany<T> {
 }
 
 impl<T> Stamped<T> {
-    /// `capacity` free slots in `memory`; the first message is number `first`.
-    #[inline(always)]
-    pub(super) fn slots(
-        capacity: usize,
-        first: Number,
-        memory: &Memory,
-        before: Before,
-    ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
-        if capacity == 0 {
-            return Err(CapacityError::TooSmall { capacity, minimum: 1 });
-        }
-        let slots = Cells::new(capacity, memory, before)?;
-        for count in 0..capacity {
-            // SAFETY: below the capacity, and nobody else has them yet.
-            unsafe { StampedSlot::make(slots.slot(count), first.plus(count as u64)) };
-        }
-        Ok(slots)
-    }
-
     /// These slots, and the head.
     #[inline(always)]
     pub(super) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
@@ -235,42 +232,10 @@ impl<T> Stamped<T> {
 }
 
 impl<T> OneToMany<T> {
-    /// The slots of a lane: `capacity` of them in `memory`, of which the first message is number `first`.
-    #[inline(always)]
-    pub(crate) fn slots(
-        capacity: usize,
-        first: Number,
-        memory: &Memory,
-        before: Before,
-    ) -> Result<Cells<StampedSlot<T>>, CapacityError> {
-        Stamped::slots(capacity, first, memory, before)
-    }
-
     /// A lane of these slots.
     #[inline(always)]
     pub(crate) fn new(slots: Cells<StampedSlot<T>>, first: Number) -> Self {
         Self { slots: Stamped::new(slots, first), left_at: AtomicU64::new(first.get()) }
-    }
-
-    /// Where the slots lie.
-    #[cfg(feature = "std")]
-    pub(crate) fn block(&self) -> &Block {
-        self.slots.block()
-    }
-}
-
-/// The one writer of a one-to-many lane sends.
-impl<T> OneToMany<T> {
-    /// stamped.send2 and stamped.send3.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the one writer, and its next message is `number`, for which it saw
-    /// [`is_free`](Stamped::is_free).
-    #[inline(always)]
-    pub(crate) unsafe fn send(&self, number: Number, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.slots.write(number, value) };
     }
 }
 
@@ -321,7 +286,7 @@ impl<T> Stamped<T> {
     ///
     /// The caller saw [`is_free`](Self::is_free) of message `number`, and nobody but the caller may write it.
     #[inline(always)]
-    pub(super) unsafe fn write(&self, number: Number, value: T) {
+    pub(crate) unsafe fn write(&self, number: Number, value: T) {
         // SAFETY: the caller's promise.
         unsafe { self.slot(number).write(number, value) };
     }
@@ -551,11 +516,6 @@ impl<T> OneToMany<T> {
         Number::new(self.left_at.load(Ordering::Relaxed))
     }
 
-    /// The next message to be claimed, or where the lane is over, a number far behind.
-    pub(crate) fn head(&self) -> Number {
-        self.slots.head()
-    }
-
     /// The messages that wait to be claimed. For any thread. O(log capacity).
     pub(crate) fn span(&self) -> Span {
         let (head, tail) = self.slots.unclaimed();
@@ -610,8 +570,8 @@ impl<T> Stamped<T> {
         tail.since(head) as usize
     }
 
-    /// The next message to be claimed.
-    pub(super) fn head(&self) -> Number {
+    /// The next message to be claimed by a reader. Where a one-to-many lane is over: a number far behind.
+    pub(crate) fn head(&self) -> Number {
         // Acquire: as in `claim`.
         self.head.load(Ordering::Acquire)
     }
@@ -651,10 +611,10 @@ mod tests {
     /// A lane of four with this many messages, of which so many are claimed and moved out.
     fn lane(first: Number, sent: u64, claimed: usize) -> OneToMany<Box<u64>> {
         let lane =
-            OneToMany::new(OneToMany::slots(4, first, &Memory::default(), Before::NOTHING).unwrap(), first);
+            OneToMany::new(StampedSlot::slots(4, first, &Memory::default(), Before::NOTHING).unwrap(), first);
         for count in 0..sent {
             // SAFETY: nobody else writes, and four are free.
-            unsafe { lane.send(first.plus(count), Box::new(count)) };
+            unsafe { lane.write(first.plus(count), Box::new(count)) };
         }
         lane.claim(claimed).into_iter().flatten().for_each(drop);
         lane
@@ -747,10 +707,10 @@ mod tests {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
         let lane =
-            OneToMany::new(OneToMany::slots(4, first, &Memory::default(), Before::NOTHING).unwrap(), first);
+            OneToMany::new(StampedSlot::slots(4, first, &Memory::default(), Before::NOTHING).unwrap(), first);
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: nobody else writes, and four are free.
-            unsafe { lane.send(number, message.clone()) };
+            unsafe { lane.write(number, message.clone()) };
         }
         drop(lane.take_next().unwrap());
         assert_eq!(alloc::sync::Arc::strong_count(&message), 3);
@@ -764,13 +724,13 @@ mod tests {
         for _ in 0..rounds {
             let start = std::sync::Barrier::new(2);
             let lane = OneToMany::new(
-                OneToMany::slots(capacity, Number::new(0), &Memory::default(), Before::NOTHING).unwrap(),
+                StampedSlot::slots(capacity, Number::new(0), &Memory::default(), Before::NOTHING).unwrap(),
                 Number::new(0),
             );
             // SAFETY: nobody else writes, and all are free.
             (0..capacity as u64)
                 .map(Number::new)
-                .for_each(|number| unsafe { lane.send(number, Box::new(number)) });
+                .for_each(|number| unsafe { lane.write(number, Box::new(number)) });
             let receive_all = || {
                 start.wait();
                 while let Some(message) = lane.claim(1) {

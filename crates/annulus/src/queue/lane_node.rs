@@ -120,12 +120,12 @@ impl<T> QueueLane for OneToMany<T> {
     }
 
     fn head(&self) -> Number {
-        self.head()
+        (**self).head()
     }
 
     #[cfg(feature = "std")]
     fn block(&self) -> &Block {
-        self.block()
+        (**self).block()
     }
 }
 
@@ -194,7 +194,7 @@ impl<T, const LONE: bool> NewLane for OneToOne<T, Own<LONE>> {
 
     #[inline(always)]
     fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
-        OneToOne::<T, Own<LONE>>::slots(plan.capacity, &plan.memory, before)
+        Cells::new(plan.capacity, &plan.memory, before)
     }
 
     #[inline(always)]
@@ -209,7 +209,7 @@ impl<T> NewLane for OneToMany<T> {
 
     #[inline(always)]
     fn slots(plan: &Plan, before: Before) -> Result<Cells<Self::Cell>, CapacityError> {
-        OneToMany::slots(plan.capacity, plan.first, &plan.memory, before)
+        StampedSlot::slots(plan.capacity, plan.first, &plan.memory, before)
     }
 
     #[inline(always)]

@@ -67,7 +67,7 @@ impl<T: Send> Write<T> for WriteMany<T> {
         }
         let number = self.next;
         // SAFETY: the caller saw that a slot is free.
-        unsafe { self.lane().send(number, value) };
+        unsafe { self.lane().write(number, value) };
         match self.after_publish(1).and_then(|mut unsent| unsent.next()) {
             None => Ok(()),
             // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
@@ -109,7 +109,7 @@ impl<T: Send> Write<T> for WriteMany<T> {
                 break;
             }
             // SAFETY: it is free, and the messages before it were sent.
-            unsafe { self.lane().send(number, value) };
+            unsafe { self.lane().write(number, value) };
             count += 1;
         }
         if count == 0 {

@@ -4,7 +4,7 @@ use super::state::State;
 use super::{Receiver, Sender};
 use crate::base::common::Common;
 use crate::error::CapacityError;
-use crate::lane::{Cells, ManyToMany, Number, StampedSlot};
+use crate::lane::{Cells, Number, StampedSlot};
 use crate::memory::Memory;
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
@@ -124,7 +124,7 @@ impl Builder {
 
     #[inline(always)]
     fn slots<T: Send>(&self) -> Result<Cells<StampedSlot<T>>, CapacityError> {
-        ManyToMany::slots(self.capacity, self.first, &self.memory, Common::<State<T>>::BEFORE)
+        StampedSlot::slots(self.capacity, self.first, &self.memory, Common::<State<T>>::BEFORE)
     }
 
     #[inline(always)]
