@@ -1,4 +1,4 @@
-//! [`Builder`]: makes queues. And `channels!`: the names and short forms that the module of each kind has.
+//! [`Builder`]: makes queues.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -203,41 +203,6 @@ impl<K: QueueKind> fmt::Debug for Builder<K> {
         f.debug_struct("Builder").field("kind", &K::NAME).field("plan", &self.plan).finish()
     }
 }
-
-/// What the module of each kind has: names for its handles, and short forms of its builder. `holds` says what
-/// a capacity is the capacity of.
-macro_rules! channels {
-    ($kind:ident, holds: $holds:literal) => {
-        /// A producer of such a queue.
-        pub type Producer<T> = super::Producer<T, $kind>;
-
-        /// A consumer of such a queue.
-        pub type Consumer<T> = super::Consumer<T, $kind>;
-
-        /// The builder of such a queue.
-        pub type Builder = super::Builder<$kind>;
-
-        #[doc = $holds]
-        ///
-        /// # Panics
-        ///
-        /// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error
-        /// instead.
-        #[doc(alias = "unbounded")]
-        #[doc(alias = "unbounded_channel")]
-        #[doc(alias = "sync_channel")]
-        #[doc(alias = "try_channel")]
-        #[doc(alias = "bounded")]
-        #[doc(alias = "MpmcChannel")]
-        #[doc(alias = "RingBuffer")]
-        #[must_use]
-        #[track_caller]
-        pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
-            Builder::new(capacity).build_or_panic()
-        }
-    };
-}
-pub(super) use channels;
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {

@@ -26,6 +26,7 @@
 pub(crate) mod across;
 mod builder;
 pub mod bytes;
+mod channels;
 #[cfg(feature = "shm")]
 mod checked;
 mod consumer;
@@ -37,8 +38,6 @@ mod lane_node;
 mod latency_sampler;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 mod lent;
-pub mod mpmc;
-pub mod mpsc;
 #[doc(alias = "shared")]
 pub mod ordered;
 mod producer;
@@ -47,8 +46,6 @@ mod read_many;
 mod reservation;
 mod roster;
 mod shared_slice;
-pub mod spmc;
-pub mod spsc;
 mod state;
 mod thinning;
 mod write;
@@ -60,6 +57,7 @@ pub use crate::stats::{Latency, ProducerStats};
 #[doc(hidden)]
 pub use across::{Across, Joins, ManyAcross};
 pub use builder::Builder;
+pub use channels::{mpmc, mpsc, spmc, spsc};
 pub use consumer::{ChannelStats, Consumer, IntoIter, Iter, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 // For the C library.
