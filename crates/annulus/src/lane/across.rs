@@ -1,7 +1,7 @@
 //! [`Across`]: the numbers of a lane whose sides are in two processes.
 //!
 //! Each process has a lane of its own, and in it what only its side knows. The numbers that both use lie in
-//! [`Numbers`], in the memory that both map and write to. The order of all accesses is that of a
+//! [`Numbers`], in the memory that both map and write to. The order of all accesses is as in a
 //! [lane](super::one_to_one), and so are the partners of each.
 //!
 //! Nothing there is taken for granted. A tail, a head or an end that can't be is taken for "nothing there"
@@ -152,14 +152,15 @@ impl Numbers {
         // sent.
         self.producer.left.fetch_add(1, Ordering::Release);
         if !seeded!("places_no_fence") {
-            // Of two who leave at the same time, one sees that the other one has left.
+            // Of two producers that leave at the same time, one sees that the other one has left.
             fence(Ordering::SeqCst);
         }
     }
 
     /// How many producers have come to the lane, and how many of them have left it.
     pub(crate) fn producers(&self) -> (u64, u64) {
-        // In this order: who has left has come before. Acquire: pairs with the Release in `producer_leaves`.
+        // In this order: a producer that has left has come before. Acquire: pairs with the Release in
+        // `producer_leaves`.
         let left = self.producer.left.load(Ordering::Acquire);
         // Relaxed: as above.
         (self.producer.came.load(Ordering::Relaxed), left)
@@ -168,8 +169,8 @@ impl Numbers {
     /// A consumer has come.
     #[cfg(not(annulus_loom))]
     pub(crate) fn consumer_comes(&self) {
-        // Relaxed: the lock that the consumer holds comes before, and whoever asks for that is told by the
-        // kernel.
+        // Relaxed: the lock that the consumer holds comes before, and a caller that asks for it is told
+        // by the kernel.
         self.consumer.joined.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -256,7 +257,8 @@ impl ControlBlock for Across {
 pub(crate) struct Producers {
     /// How many there are, and how many there have been.
     pub(crate) count: Box<dyn Fn() -> Handles + Send + Sync>,
-    /// That of this process leaves its lane. Whether the queue ends with it. `None` where there is none.
+    /// The producer of this process leaves its lane. Whether the queue ends with it. `None` where there is
+    /// none.
     pub(crate) leave: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 

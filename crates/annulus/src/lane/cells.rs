@@ -270,7 +270,7 @@ impl<T> Position<T> {
         Self { number: self.number.plus(count as u64), ..self }
     }
 
-    /// The slots of `count` messages from here on; `count` is at most that of all slots.
+    /// The slots of `count` messages from here on; `count` is at most the number of all slots.
     #[inline(always)]
     pub(crate) fn ranges(self, count: usize, cells: &Cells<T>) -> [Range<usize>; 2] {
         let slot = self.slot(cells);
@@ -284,7 +284,7 @@ impl<T> Position<T> {
         self.forward(1, cells)
     }
 
-    /// The position `count` further on; `count` is at most that of all slots.
+    /// The position `count` further on; `count` is at most the number of all slots.
     #[inline(always)]
     pub(crate) fn forward(self, count: usize, cells: &Cells<T>) -> Self {
         let goes_round = unlikely(count >= self.to_storage_end(cells));
@@ -373,7 +373,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(super) fn slot(&self, index: usize) -> *mut T {
         debug_assert!(index < self.count);
-        // (A wrapping step, because this function makes no promise; those who use the pointer make one.)
+        // (A wrapping step, because this function makes no promise; the users of the pointer make one.)
         self.block.start().as_ptr().cast::<T>().wrapping_add(index)
     }
 
@@ -417,7 +417,7 @@ impl<T> Cells<T> {
     }
 }
 
-/// For loom, which looks who uses which slot.
+/// For loom, which looks which thread uses which slot.
 impl<T> Cells<T> {
     /// The slots of `count` positions from this one on, for the watchers.
     #[inline(always)]

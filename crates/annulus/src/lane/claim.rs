@@ -105,7 +105,7 @@ mod tests {
 
     /// A reader that is slower than another learns of it.
     #[test]
-    fn a_race_is_told() {
+    fn claim_reports_a_race() {
         for another in [false, true] {
             let counter = NextNumber::new(Number::new(0));
             let is_first = Cell::new(true);

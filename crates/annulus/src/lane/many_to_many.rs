@@ -1,6 +1,6 @@
 //! A many-to-many lane: a queue between many writers and many readers, with one order and one bound.
 //!
-//! Its slots, and the steps stamped.send1 to stamped.take6 by which messages come and go, are those of
+//! Its slots, and the steps stamped.send1 to stamped.take6 by which messages come and go, are as in
 //! `stamped.rs`; writers claim as readers do:
 //!
 //! ```text
@@ -14,10 +14,10 @@
 //! and there are no more of them than slots, because stamped.send1 comes first: a slot that is free for
 //! message n was left by message n − capacity, and by all the laps before.
 //!
-//! *Who holds up whom.* A writer that stops between ordered.tail1 and stamped.send3 holds up all readers at
-//! its message, though not other writers; once these are a lap further, they find no free slot either. A
-//! reader that stops between stamped.take5 and stamped.take6 holds up writers a lap later, and no other
-//! reader.
+//! *Which thread holds up which.* A writer that stops between ordered.tail1 and stamped.send3 holds up all
+//! readers at its message, though not other writers; once these are a lap further, they find no free slot
+//! either. A reader that stops between stamped.take5 and stamped.take6 holds up writers a lap later, and no
+//! other reader.
 //!
 //! *The end.* A thread that closes the lane puts the tail where no message will ever be (ordered.close2). So
 //! each message was claimed before the close, and is received, or it was not claimed, and never will be:
@@ -157,8 +157,8 @@ impl<T> ManyToMany<T> {
         })
     }
 
-    /// stamped.send1: how many slots in a row were left, from that of message `first` on, also where they
-    /// were written meanwhile. O(slots that were left before that of `first`).
+    /// stamped.send1: how many slots in a row were left, from the slot of message `first` on, also where they
+    /// were written meanwhile. O(slots that were left before it).
     pub(crate) fn left_from(&self, first: Number) -> usize {
         self.count_from(first, |number| self.slots.was_left(number))
     }
@@ -176,8 +176,8 @@ impl<T> ManyToMany<T> {
         while !self.slots.is_over(tail) {
             let over = tail.plus(OVER);
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            // Release: pairs with the Acquire of `is_ended`, `is_done` and ordered.tail1; who closes comes
-            // before whoever sees it.
+            // Release: pairs with the Acquire of `is_ended`, `is_done` and ordered.tail1; the close comes
+            // before a thread that sees it.
             match self.tail.compare_exchange(tail, over, success, failure) {
                 Ok(()) => return,
                 // Unreached: a close beside a claim: two threads have to meet there; loom claimed

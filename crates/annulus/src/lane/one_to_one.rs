@@ -5,7 +5,7 @@
 //! lane.send1  tail < head + count?      Acquire       lane.take5  head < tail?           Acquire
 //! lane.send2  move the message in                     lane.take6  move the message out
 //! lane.send3  tail := tail + 1          Release       lane.take7  head := head + 1       Release
-//! lane.send4  look who needs to know (queue/state.rs) lane.take8  look who waits for slots
+//! lane.send4  a sleeper? a close?    (queue/state.rs) lane.take8  a writer that waits for slots?
 //! ```
 //!
 //! After Lamport (1977); each side keeps a copy of the other's number, after Rigtorp's `SPSCQueue`. A writer
@@ -21,8 +21,8 @@
 //! is then either delivered or given back. The side that writes `end` first decides. A reader that has seen
 //! the close writes the tail that it saw (lane.end1). A writer that sees the close after lane.send3 writes
 //! its own tail (lane.end2). From then on the reader goes by `end`, and a writer whose message lies behind it
-//! takes the message back. lane.end1 and lane.end2 come after a pair of fences: the one in lane.send4, and
-//! that of the reader before lane.end1. So lane.end1 has seen every message of a writer that does not see the
+//! takes the message back. lane.end1 and lane.end2 come after a pair of fences: one in lane.send4, and
+//! one of the reader before lane.end1. So lane.end1 has seen every message of a writer that does not see the
 //! close.
 //!
 //! A next consumer, of another process, looks at `end` before it begins (lane.end3): a tail behind that may
@@ -347,7 +347,7 @@ pub(crate) struct Own<const LONE: bool = false> {
     back: ConsumerLines,
 }
 
-/// That of the only lane of a queue.
+/// The control block of the only lane of a queue.
 pub(crate) type Lone = Own<true>;
 
 /// The first line has what the writer writes and a waiting reader looks at, and nothing else. Behind it lies
@@ -386,7 +386,7 @@ const _: () = {
 unsafe impl<const LONE: bool> Sync for Own<LONE> {}
 
 impl<const LONE: bool> Own<LONE> {
-    /// Writes that of a lane whose first message is `first`.
+    /// Writes the control block of a lane whose first message is `first`.
     ///
     /// # Safety
     ///
@@ -448,8 +448,8 @@ pub(crate) trait Peer: Send + Sync {
     /// Whether either process has closed the queue: a hint, by one load.
     fn may_have_closed(&self) -> bool;
 
-    /// Whether either process has closed the queue, or the other one is gone, which also closes it. Whoever
-    /// sees true also sees what the closing thread did before. It asks the kernel now and then.
+    /// Whether either process has closed the queue, or the other one is gone, which also closes it. A caller
+    /// that sees true also sees what the closing thread did before. It asks the kernel now and then.
     fn has_closed(&self) -> bool;
 
     /// This process closes the queue.
@@ -503,7 +503,7 @@ mod tests {
     use crate::memory::Memory;
 
     #[test]
-    fn the_first_to_write_the_end_decides() {
+    fn first_seal_decides_where_a_lane_ends() {
         let first = Number::new(u64::MAX - 1);
         let lane = OneToOne::<u8>::new(Cells::new(2, &Memory::default(), Before::NOTHING).unwrap(), first);
         let end = first.plus(3);
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_taken_more_than_is_seen_finds_none() {
+    fn lane_with_a_head_beyond_the_tail_is_empty() {
         let first = Number::new(0);
         let lane = OneToOne::<u8>::new(Cells::new(4, &Memory::default(), Before::NOTHING).unwrap(), first);
         lane.release(first.next());
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_dropped() {
+    fn dropped_lane_drops_its_messages() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
         let lane = OneToOne::<_>::new(Cells::new(4, &Memory::default(), Before::NOTHING).unwrap(), first);

@@ -12,16 +12,17 @@
 //! places.join3  go on at the tail
 //! ```
 //!
-//! *Who is there*: a place has a producer if more have come than left, and somebody has the lock. If nobody
-//! has it, one of them has ended without places.leave4. So nobody has to note a death, or to sweep after it.
+//! *Which producers are there*: a place has a producer if more have come than left, and somebody has the
+//! lock. If nobody has it, one of them has ended without places.leave4. So nobody has to note a death, or to
+//! sweep after it.
 //!
-//! *When all are gone.* Each who leaves looks whether another place has a producer (places.count5), after its
-//! places.leave4 and a fence. Of the last two, one sees the other's places.leave4. If it takes the other's
-//! lock for that of a producer, or if the last one has died, nobody closes the queue at places.count5. Then
-//! the consumer does, which looks now and then.
+//! *When all are gone.* Each producer that leaves looks whether another place has a producer (places.count5),
+//! after its places.leave4 and a fence. Of the last two, one sees the other's places.leave4. If it takes the
+//! other's lock for a producer's lock, or if the last one has died, nobody closes the queue at places.count5.
+//! Then the consumer does, which looks now and then.
 //!
 //! Any process may write any number there. The queue may then seem to have no producers, and close; and the
-//! numbers for whoever asks are wrong.
+//! numbers in the statistics are wrong.
 // Decision 0103: a lane goes with a lock of the kernel.
 
 use alloc::boxed::Box;
@@ -39,13 +40,13 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
     /// Whether the queue ends when all producers are gone, after one at least was there.
     fn ends(&self) -> bool;
 
-    /// Those of the queue.
+    /// The numbers of the queue.
     fn queue(&self) -> &Numbers;
 
-    /// Those of the lane of this place, which is one of them.
+    /// The numbers of the lane of this place, which is one of the places.
     fn numbers(&self, place: usize) -> &Numbers;
 
-    /// Whether somebody has the lock of this place. (Not to be asked by whoever has it.)
+    /// Whether somebody has the lock of this place. (Not to be asked by the process that has it.)
     fn is_held(&self, place: usize) -> bool;
 
     /// A producer comes, which has the lock of this place.

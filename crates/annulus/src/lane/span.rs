@@ -13,11 +13,11 @@ pub(crate) struct Span {
 impl Span {
     /// What lies in a lane of `capacity` slots. Both functions look at the lane, with Acquire.
     ///
-    /// It is that of the moment at which the tail was loaded. The head is loaded first (Acquire: pairs with
-    /// lane.take7), by a thread that then sees at least the tail that the reader had seen. So the head is not
-    /// behind the tail. Until the tail is loaded, the head may go on. If it went on so far that more than
-    /// `capacity` messages seem to lie there, it must have been at `tail − capacity` at least, or the writer
-    /// would have had no slot.
+    /// It is what lay there at the moment at which the tail was loaded. The head is loaded first (Acquire:
+    /// pairs with lane.take7), by a thread that then sees at least the tail that the reader had seen. So the
+    /// head is not behind the tail. Until the tail is loaded, the head may go on. If it went on so far that
+    /// more than `capacity` messages seem to lie there, it must have been at `tail − capacity` at least, or
+    /// the writer would have had no slot.
     pub(crate) fn read(capacity: usize, head: impl Fn() -> Number, tail: impl Fn() -> Number) -> Self {
         if seeded!("span_tail_first") {
             let tail = tail();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_comes_first() {
+    fn span_loads_the_head_first() {
         let now = Cell::new(0);
         let tick = || {
             now.set(now.get() + 1);

@@ -27,7 +27,7 @@
 //! A reader that has seen the close, and then finds nothing, puts the head where no message will ever be
 //! (divide.end2). From then on nobody can claim a message that is still on its way, and its writer takes it
 //! back. So when one reader says that everything was received, this is true for all readers. divide.settle1
-//! and divide.end2 come after a pair of fences: that of the writer after stamped.send3, and that of the
+//! and divide.end2 come after a pair of fences: one of the writer after stamped.send3, and one of the
 //! reader before divide.end2. So divide.end2 has seen every message of a writer that does not see the close.
 
 use core::mem::MaybeUninit;
@@ -124,7 +124,7 @@ impl<T> StampedSlot<T> {
         self.stamp.store(LaneStamp::full(number).0, ordering!(Release unless "one_to_many_full_relaxed"));
     }
 
-    /// stamped.take6: moves the message out, and gives the slot to message `next`, that of the next lap.
+    /// stamped.take6: moves the message out, and gives the slot to message `next` of the next lap.
     ///
     /// # Safety
     ///
@@ -241,8 +241,8 @@ impl<T> OneToMany<T> {
 
 /// The steps of writers.
 impl<T> Stamped<T> {
-    /// stamped.send1: whether the slot of message `number` is empty; it is the writer's then, or the one's
-    /// who claims the number.
+    /// stamped.send1: whether the slot of message `number` is empty; then it belongs to the
+    /// writer, or to the thread that claims the number.
     #[inline(always)]
     pub(crate) fn is_free(&self, number: Number) -> bool {
         self.free_slot(number).is_some()
@@ -506,8 +506,8 @@ impl<T> OneToMany<T> {
 
     /// The writer leaves; its next message would be `number`.
     pub(crate) fn leave_at(&self, number: Number) {
-        // Relaxed: the next writer comes through an Acquire that pairs with the Release of whoever lets it
-        // come.
+        // Relaxed: the next writer comes through an Acquire that pairs with the Release of the thread that
+        // lets it come.
         self.left_at.store(number.get(), Ordering::Relaxed);
     }
 
@@ -678,7 +678,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_reader_can_have_is_taken_back() {
+    fn settle_takes_back_what_no_reader_can_claim() {
         for first in FIRSTS {
             assert_eq!(settled(first, 0), (3, 3), "a reader comes to them by the one before");
             assert_eq!(settled(first, 1), (1, 0), "none was claimed");
@@ -688,7 +688,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_the_end_is_taken_back() {
+    fn messages_behind_the_end_are_unsent() {
         for first in FIRSTS {
             let at = |count| first.plus(count);
             let full = lane(first, 2, 1);
@@ -703,7 +703,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_dropped() {
+    fn dropped_lane_drops_its_messages() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
         let lane =
@@ -719,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_nothing_is_right() {
+    fn reader_that_finds_nothing_is_right() {
         let (rounds, capacity) = if cfg!(miri) { (5, 4) } else { (100, 5000) };
         for _ in 0..rounds {
             let start = std::sync::Barrier::new(2);

@@ -1,9 +1,9 @@
 //! Queues whose producers and consumer are in several processes, as each of these has them.
 //!
 //! Each process has a whole queue of its own: a queue state, one lane or more, and the end of its side. The
-//! lanes' slots and numbers are those of all ([`Across`](crate::lane::Across)). The other side is counted as
-//! one handle that nobody drops. A producer's process has its own lane only, and that of the consumer has all
-//! lanes.
+//! lanes' slots and numbers are shared by all ([`Across`](crate::lane::Across)). The other side is counted as
+//! one handle that nobody drops. A producer's process has its own lane only, and the consumer's process has
+//! all lanes.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -200,7 +200,7 @@ pub(crate) struct Part<T> {
     pub(crate) others: Box<[LanePart<T>]>,
     /// How many slots a message takes.
     pub(crate) size: usize,
-    /// Those of the queue: its close. They are in `memory`, as are those of the lanes.
+    /// The numbers of the queue: its close. They are in `memory`, as are the numbers of the lanes.
     pub(crate) numbers: NonNull<Numbers>,
     /// Where the consumer sleeps.
     pub(crate) published: Remote,
@@ -235,8 +235,8 @@ impl<T: Send> Part<T> {
 }
 
 impl Plan {
-    /// Of who comes to a queue of another process, with lanes of so many slots, whose first message was
-    /// number `first`.
+    /// Of a handle that comes to a queue of another process, with lanes of so many slots, whose first message
+    /// was number `first`.
     pub(crate) fn of_guest(capacity: usize, first: u64, strategy: WaitStrategy) -> Self {
         Self {
             capacity,
@@ -252,7 +252,7 @@ impl Plan {
 /// For models, in which two processes are two threads.
 #[cfg(annulus_loom)]
 impl crate::spsc::Builder {
-    /// A queue, as the process of its producer and that of its consumer have it. `producer_is_gone` says
+    /// A queue, as the processes of its producer and of its consumer have it. `producer_is_gone` says
     /// whether the first of the two is, and `consumer_is_gone` whether the second is. `is_asymmetric`: the
     /// fences of wakers are light, and sleepers make up for it.
     ///
@@ -347,7 +347,7 @@ mod places {
         numbers: Box<[Numbers]>,
         /// For each of them.
         words: Box<[AtomicU32]>,
-        /// True while somebody has the lock. Who sets one to false kills whoever has it.
+        /// True while a process has the lock. A thread that sets one to false kills that process.
         locks: Arc<[AtomicBool]>,
         ends: bool,
     }
@@ -405,7 +405,7 @@ mod places {
         fn lane(&self, place: usize, released: Remote) -> LanePart<Cell<T>> {
             let Mapping { slots, numbers, .. } = &*self.mapping;
             LanePart {
-                // SAFETY: they are in the mapping, which whoever has the lane keeps.
+                // SAFETY: they are in the mapping, which the owner of the lane keeps.
                 slots: unsafe { slots[place].again() },
                 numbers: NonNull::from(&numbers[1 + place]),
                 released,
@@ -439,7 +439,7 @@ mod places {
             Some(unsafe { ManyAcross::<T>::producer(part, self.guest()) })
         }
 
-        /// The consumer. Whoever was it before is gone.
+        /// The consumer. The consumer before it is gone.
         #[must_use]
         pub fn consumer(&self) -> Consumer<T, ManyAcross<T>> {
             let mapping = &self.mapping;

@@ -65,7 +65,7 @@ use crate::wait::{Streaming, Waiting};
 ///   dropped before its end, the turn of the ring where it was ends.
 ///
 /// *What a poll costs.* A search looks at the rings that had messages lately, and at one word for each 64
-/// rings. After thousands of looks in vain, a consumer leaves out the rings where it found nothing, until
+/// rings. After thousands of looks that found nothing, a consumer leaves out the empty rings, until
 /// their producers send again. (It takes millions of looks if no thread of the process ever slept in a ring,
 /// ended a queue, or called `annulus::prepare`.) So a poll takes O(rings with messages lately + rings / 64)
 /// steps, however many producers join meanwhile. (While another consumer leaves out rings, it looks at all of
@@ -92,7 +92,7 @@ use crate::wait::{Streaming, Waiting};
 /// - Several looks in a row found at least 4 messages each, and at most 512, or an eighth of the capacity (in
 ///   `mpsc`, at most 64).
 ///
-/// The consumer goes on resting while each pause brings at least 32 messages, which happens only in very fast
+/// The consumer keeps resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
 /// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
 #[doc(alias = "Receiver")]
@@ -167,7 +167,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -184,7 +184,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         self.receive(Some(strategy))
     }
 
-    /// Receives by `strategy`, or by that of the queue.
+    /// Receives by `strategy`, or by the queue's own.
     #[inline(always)]
     fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         match self.end.take_plainly() {
@@ -223,7 +223,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
+    /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
@@ -300,7 +300,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv). `values` is unchanged.
+    /// As [`recv`](Self::recv). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -328,7 +328,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -607,7 +607,7 @@ impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for
 /// In place: for queues with one consumer, [`spsc`](crate::spsc) and [`mpsc`](crate::mpsc).
 ///
 /// Between processes, the other process may write to a message while it is read. So the verbs that show
-/// messages as slices are those of queues within one process, and others, whose names end in `_shared` or
+/// messages as slices exist for queues within one process, and others, whose names end in `_shared` or
 /// have it before `_timeout`, show a [`SharedSlice`], from which messages are copied.
 // The bounds are at the verbs, where the compiler explains one that is missing better.
 impl<T: Send, K: AnyKind> Consumer<T, K> {
@@ -639,7 +639,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -665,7 +665,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
+    /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_readable_timeout(&mut self, timeout: Duration) -> Result<&[T], RecvTimeoutError>
@@ -827,7 +827,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     #[inline]
     pub fn wait_readable_shared(&mut self) -> Result<SharedSlice<'_, T>, RecvError>
     where
@@ -842,7 +842,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
+    /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_readable_shared_timeout(
@@ -1074,7 +1074,7 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
         Look::from(try_recv_slow_path::<T, _>(&mut self.end))
     }
 
-    /// By its own: who spins for the next message is in a hurry.
+    /// By its own slow path: a caller that spins for the next message is in a hurry.
     fn recv_late(
         &mut self,
         strategy: Option<WaitStrategy>,
@@ -1121,11 +1121,11 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// into `values`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
     /// `values` is empty, it returns 0 at once, whether the queue is open or closed.
     ///
-    /// *Cancel safety*: that of [`recv_async`](Self::recv_async).
+    /// *Cancel safety*: as of [`recv_async`](Self::recv_async).
     ///
     /// # Errors
     ///
-    /// Those of [`recv_async`](Self::recv_async). `values` is unchanged.
+    /// As [`recv_async`](Self::recv_async). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -1162,7 +1162,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
 
     /// A stream like [`stream`](Self::stream) that owns the consumer.
     ///
-    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the consumer.
+    /// *Cancel safety*: as of [`stream`](Self::stream). A stream that is dropped drops the consumer.
     ///
     /// # Examples
     ///

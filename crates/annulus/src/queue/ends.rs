@@ -233,14 +233,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_the_same_afterwards() {
+    fn outlined_moves_the_copy_back() {
         let mut text = String::from("a");
         assert_eq!(outlined(&mut text, |text| (text.push('b'), text.len()).1), 2);
         assert_eq!(text, "ab");
     }
 
     #[test]
-    fn is_as_it_was_left_by_a_panic() {
+    fn outlined_moves_the_copy_back_after_a_panic() {
         let mut text = String::from("a");
         let panic = catch_unwind(AssertUnwindSafe(|| {
             outlined(&mut text, |text| {

@@ -31,9 +31,9 @@ use super::write_many::WriteMany;
 use crate::error::CapacityError;
 use crate::lane::{Cells, ControlBlock, Lone, OneToMany, OneToOne, Own, StampedSlot};
 
-/// A kind of queue: who sends and who receives, and whether both are in one process. The kinds within one
-/// process are those that are a [`QueueKind`]; the module `shm` has those between processes. There are no
-/// others, because the trait can't be implemented outside this crate.
+/// A kind of queue: how many handles send and receive, and whether all are in one process. The kinds within
+/// one process are [`QueueKind`]s; the module `shm` has the kinds between processes. There are no others,
+/// because the trait can't be implemented outside this crate.
 pub trait AnyKind: Parts<Bad = <Self as AnyKind>::Corrupt> {
     /// What is said of a corrupt message, which another process has sent: a
     /// [`BadValue`](crate::schema::BadValue). Within one process there is no such thing.

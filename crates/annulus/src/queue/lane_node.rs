@@ -164,7 +164,7 @@ impl Plan {
 }
 
 impl KeptPlan {
-    /// That of another lane.
+    /// The plan of another lane.
     pub(super) fn again(&self, counters: &Counting) -> Plan {
         let statistics = counters.is_some();
         let Self { capacity, first, name, strategy, .. } = *self;
@@ -281,13 +281,13 @@ impl<L: QueueLane> LaneNode<L> {
     /// What its producer has done, where `span` lies in the lane. `None` if there is no producer, and
     /// nothing.
     pub(super) fn producer_now(&self, span: Span) -> Option<ProducerStats> {
-        // Relaxed, here and below: numbers for statistics. While a producer joins, they may be those of the
-        // producer before.
+        // Relaxed, here and below: numbers for statistics. While a producer joins, they may be the
+        // numbers of the producer before.
         if !self.has_producer.load(Ordering::Relaxed) && span.count() == 0 {
             return None;
         }
         let base = Number::new(self.base.load(Ordering::Relaxed));
-        // Messages before its first one are those of an earlier producer.
+        // An earlier producer sent the messages before its first one.
         let since_base = |number: Number| if number.is_before(base) { 0 } else { number.since(base) };
         Some(ProducerStats {
             id: self.id.load(Ordering::Relaxed),

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_goes_on() {
+    fn clock_advances() {
         let begun = now();
         std::thread::sleep(std::time::Duration::from_millis(2));
         assert!(now() - begun >= 2_000_000);

@@ -1,9 +1,9 @@
 //! What the C library lends to a C program: where the plain paths of a lane find their words, and how a
 //! handle takes over what went past it.
 //!
-//! `annulus_inline.h` has the plain path of a send (lane.send2 to lane.send4) and that of a receive
+//! `annulus_inline.h` has the plain paths of a send (lane.send2 to lane.send4) and of a receive
 //! (lane.take5 to lane.take8) once more, for compilers of C. While a handle is lent, only that code sends or
-//! receives. Whatever it has done, the number that it stored last lies in the lane, and the handle goes on
+//! receives. Whatever it has done, the number that it stored last lies in the lane, and the handle continues
 //! from there. So nothing is believed of the other language but the rules of a lane.
 
 // Decision 0127: what is lent, and why not the handle's own numbers.
@@ -51,12 +51,13 @@ impl<T: Send> spsc::Producer<T> {
         Lent { own, other, wakes: published, closes: published, beside: 0 }
     }
 
-    /// Goes on behind the messages that were sent past this handle. It did all for them that there is to do.
+    /// Continues behind the messages that were sent past this handle. It did all for them that there is to
+    /// do.
     ///
     /// # Safety
     ///
-    /// Whoever sent them had reserved so many slots from this handle, and wrote the message of each before
-    /// the number that tells of it (Release).
+    /// The code that sent them had reserved so many slots from this handle, and wrote the message of each
+    /// before the number that tells of it (Release).
     pub unsafe fn take_back(&mut self) {
         self.end.take_back(0);
     }
@@ -89,12 +90,13 @@ impl<T: Send> spsc::Consumer<T> {
         Lent { own, other, wakes, closes, beside: end.lent_beside() }
     }
 
-    /// Goes on behind the messages that were taken past this handle. It did all for them that there is to do.
+    /// Continues behind the messages that were taken past this handle. It did all for them that there is to
+    /// do.
     ///
     /// # Safety
     ///
-    /// Whoever took them had seen them through this handle, or as [`Lent::beside`] says, and no longer looks
-    /// at them.
+    /// The code that took them had seen them through this handle, or as [`Lent::beside`] says, and no longer
+    /// looks at them.
     #[inline]
     pub unsafe fn take_back(&mut self) {
         self.end.end.take_back();
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_goes_on_behind_what_went_past_it() {
+    fn handle_continues_behind_what_went_past_it() {
         let (mut producer, mut consumer) = spsc::channel(5);
         let (mut sent, mut received) = (0, 0);
         for turn in 0..100 {
@@ -168,7 +170,7 @@ mod tests {
 
     /// What came after the handle's last look is taken past it, too; what comes then is received.
     #[test]
-    fn a_handle_goes_on_behind_what_it_has_not_seen() {
+    fn handle_continues_behind_what_it_has_not_seen() {
         let (mut producer, mut consumer) = spsc::channel::<u64>(8);
         producer.try_send_batch(&[1, 2]);
         assert_eq!(consumer.peek_many(8), [1, 2]);

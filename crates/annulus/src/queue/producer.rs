@@ -120,7 +120,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`send`](Self::send).
+    /// As [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -138,7 +138,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
         self.send_as(value, Some(strategy))
     }
 
-    /// Sends, waiting by `strategy`, or by that of the queue.
+    /// Sends, waiting by `strategy`, or by the queue's own.
     #[inline(always)]
     fn send_as(&mut self, value: T, strategy: Option<WaitStrategy>) -> Result<(), SendError<T>> {
         let Err(value) = self.end.send_plainly(value) else {
@@ -181,7 +181,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`send_timeout`](Self::send_timeout).
+    /// As [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {

@@ -654,7 +654,7 @@ impl<T, C: ControlBlock> Drop for One<T, C> {
 ///
 /// # Safety
 ///
-/// These are those of the end of the lane's consumer, which is not used any more, but has its share.
+/// The values come from the end of the lane's consumer, which is not used any more, but has its share.
 #[cold]
 #[inline(never)]
 unsafe fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, head: Position<T>, end: Option<Number>) {
@@ -670,23 +670,23 @@ unsafe fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>, head: Posit
     end.drop_rest();
 }
 
-/// Where somebody else has taken the steps for this end ([lent](super::lent)).
+/// Where other code has taken the steps for this end ([lent](super::lent)).
 #[cfg(all(feature = "std", not(annulus_loom)))]
 impl<T, C: ControlBlock> ReadEnd<T, C> {
-    /// Goes on at the head, which somebody else has stored for this end ([lent](super::lent)).
+    /// Goes on at the head, which other code has stored for this end ([lent](super::lent)).
     #[inline]
     pub(super) fn take_back(&mut self) {
         let count = self.lane().head().since(self.head.number) as usize;
         self.head = self.head.forward(count, self.lane().cells());
         self.stop = self.head.number;
-        // Somebody else may have known of more.
+        // The other code may have known of more.
         if self.limit.is_before(self.head.number) {
             self.limit = self.head.number;
         }
     }
 
-    /// How many messages from the next one on will lie beside each other, for somebody else who does
-    /// lane.take5 for this end. 0 where that is not all: where the end is decided, or latencies are sampled.
+    /// How many messages from the next one on will lie beside each other, for code that does lane.take5
+    /// for this end. 0 where that is not all: where the end is decided, or latencies are sampled.
     pub(super) fn lent_beside(&self) -> usize {
         let is_all = self.end.is_none() && self.node.sampler.is_none();
         if is_all { self.head.to_storage_end(self.lane().cells()) } else { 0 }

@@ -10,7 +10,7 @@
 //!
 //! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a
 //! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
-//! turn of every other, with each consumer that goes on.
+//! turn of every other, with each consumer that continues.
 
 use core::convert::Infallible;
 
@@ -70,7 +70,7 @@ impl<T> Read<T> for ReadMany<T> {
         seeded!("batch_of_many_readers") && self.has_message()
     }
 
-    /// As that of a [`FanIn`](super::fan_in::FanIn).
+    /// As of a [`FanIn`](super::fan_in::FanIn).
     fn watched(&self) -> Option<&AtomicU64> {
         (self.state().roster.count() == 1).then(|| self.local.lane.next_word())
     }
@@ -188,7 +188,7 @@ impl<T> ReadMany<T> {
 
     /// Another consumer takes from the local lane, too. Ends the turn of that lane, where there are others:
     /// two at different lanes do not slow each other down.
-    // Decision 0111: what a race costs, and who gives way.
+    // Decision 0111: what a race costs, and which consumer gives way.
     #[cold]
     fn leave_to_others(&mut self) {
         if self.state().roster.count() > 1 {
@@ -314,7 +314,7 @@ mod tests {
 
     /// Two consumers that meet at a lane would slow each other down, and leave another one alone.
     #[test]
-    fn who_meets_another_goes_on_to_the_next_lane() {
+    fn consumer_that_meets_another_moves_to_the_next_lane() {
         let (mut first, mut consumer) = mpmc::channel(4);
         (0..3).for_each(|_| first.try_send(1).unwrap());
         consumer.end.leave_to_others();

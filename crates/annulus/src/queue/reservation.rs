@@ -171,7 +171,10 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     ///
     /// If `count` is above [`len`](Self::len). Nothing is sent then.
     #[inline]
-    #[allow(clippy::must_use_candidate, reason = "who knows that the queue is open knows the answer")]
+    #[allow(
+        clippy::must_use_candidate,
+        reason = "a caller that knows that the queue is open knows the answer"
+    )]
     pub unsafe fn commit(self, count: usize) -> usize {
         assert!(count <= self.len(), "can't commit {count} slots: {} are reserved", self.len());
         // SAFETY: the caller wrote them, and there are as many.

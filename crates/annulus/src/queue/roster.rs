@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Most queues have one lane. So the first node lies in the roster, and no block is there before the second
-//! lane. (Of the first block, the bits and the first pointer are never used: those of the roster are.)
+//! lane. (The bits and the first pointer of the first block are never used: the roster has its own.)
 //!
 //! *Active lanes.* Consumers look at the lanes whose bit is set, in the order of their numbers, round and
 //! round. So each lane has its turn after at most one turn of every other. A poll looks at each bit once: its
@@ -159,10 +159,10 @@ impl<L> Roster<L> {
         &self.first
     }
 
-    /// The number of lanes. Whoever learned of a lane by something that happened after the lane was added
-    /// counts it.
+    /// The number of lanes. A thread that learned of a lane by something that happened after the lane was
+    /// added counts it.
     pub(super) fn count(&self) -> usize {
-        // Relaxed: it only grows, and whoever sees an effect of a join sees this.
+        // Relaxed: it only grows, and a thread that sees an effect of a join sees this.
         self.count.load(Ordering::Relaxed)
     }
 
@@ -278,7 +278,7 @@ impl<L> Roster<L> {
 
     fn clear_bit(&self, node: &LaneNode<L>) {
         let (word, bit) = self.word_of(node);
-        // Acquire: whoever set the bit before had set `active` before that, so roster.quiet4 sees it.
+        // Acquire: the thread that set the bit before had set `active` before that, so roster.quiet4 sees it.
         // Release: pairs with the Acquire in `next`.
         word.fetch_and(!bit, Ordering::AcqRel);
     }
@@ -464,7 +464,7 @@ impl<L> Drop for Roster<L> {
         // As many as there are, in a table for many.
         drop_each(1..self.count(), |index| {
             let Some(place) = self.place(index) else { return };
-            // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
+            // Relaxed: all handles are gone, and the drop of the last one comes after all other drops.
             if let Some(node) = NonNull::new(place.load(Ordering::Relaxed)) {
                 // SAFETY: `add` got it in room of its own, and it is in the table once.
                 unsafe { OwnLines::free(node) };

@@ -113,7 +113,7 @@ impl<'a, T> SharedSlice<'a, T> {
         unsafe { self.messages.as_ref() }
     }
 
-    /// Those of `range`.
+    /// The messages of `range`.
     ///
     /// # Panics
     ///

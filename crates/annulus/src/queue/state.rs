@@ -17,7 +17,7 @@
 //!
 //! *After a send* (lane.send4) a producer checks three things, which change rarely. Does a consumer sleep? Is
 //! the queue closed? (Both are in one word, `published`.) Is its lane still `active`? (This is not checked
-//! where there is only one lane.) One fence serves all three. Whoever changes one of them then calls
+//! where there is only one lane.) One fence serves all three. A thread that changes one of them then calls
 //! [`EventCount::barrier`] and looks at the lane. Either it sees the message, or the producer sees the
 //! change.
 
@@ -84,8 +84,8 @@ impl<L: QueueLane> LaneShare<L> {
 /// The queue state that `node` belongs to.
 #[inline(always)]
 pub(super) fn state_of<L: QueueLane>(node: &LaneNode<L>) -> &QueueState<L> {
-    // SAFETY: `QueueState::lane_for_producer` put the address of the queue state there. Whoever borrows a
-    // node has borrowed a share, or the queue state, which the node is a part of.
+    // SAFETY: `QueueState::lane_for_producer` put the address of the queue state there. A borrow
+    // of a node is a borrow of a share, or of the queue state, which the node is a part of.
     unsafe { node.state.cast().as_ref() }
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct QueueState<L: QueueLane> {
     peer: L::Peer,
     /// Itself, as a share has it. Constant.
     me: NonNull<Self>,
-    /// Who is told of the end: the pipeline of which this is an output.
+    /// The pipeline of which this is an output. It is told of the end.
     #[cfg(all(feature = "std", not(annulus_loom)))]
     told: std::sync::OnceLock<Arc<dyn Told>>,
     /// The NUMA node to which a consumer has moved the lanes; [`NOWHERE`] before that.
@@ -160,8 +160,8 @@ impl<L: QueueLane> QueueState<L> {
         self.published.is_closed(Ordering::Acquire) || self.peer.has_closed()
     }
 
-    /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
-    /// not have seen the close before its send. No system call where the queue is young, which one for a
+    /// Called on a closed queue. A look at a lane afterwards sees every message of a producer that may not
+    /// have seen the close before its send. No system call where the queue is young, which a queue for a
     /// reply always is.
     // Mutants: `with ()`: only a model sees it: end_no_barrier.
     pub(super) fn await_sends(&self) {
@@ -231,8 +231,9 @@ impl<L: QueueLane> LaneShare<L> {
     }
 
     /// The first share in a new queue state, whose other side is of another process, and which has the lane
-    /// `first` and those of `others`. The queue state counts a handle of the other side, too. All lanes are
-    /// active. The consumer sleeps at `published`, and each producer at the place that comes with its lane.
+    /// `first` and the lanes of `others`. The queue state counts a handle of the other side, too. All lanes
+    /// are active. The consumer sleeps at `published`, and each producer at the place that comes with its
+    /// lane.
     #[cfg(feature = "shm")]
     pub(super) fn across(
         plan: Plan,
@@ -449,7 +450,7 @@ impl<L: QueueLane> QueueState<L> {
 
 impl<L: QueueLane> Clone for LaneShare<L> {
     fn clone(&self) -> Self {
-        // SAFETY: the address is that of a `Common`, of which this owns a share.
+        // SAFETY: the address belongs to a `Common`, of which this owns a share.
         let _ = unsafe { Common::another(self.state.cast::<QueueState<L>>()) }.into_raw();
         Self { node: self.node }
     }
@@ -468,7 +469,7 @@ impl<L: QueueLane> Drop for LaneShare<L> {
 fn give_up<L: QueueLane>(node: NonNull<LaneNode<L>>) {
     // SAFETY: the share that is given up here is still there.
     let state = unsafe { node.as_ref() }.state;
-    // SAFETY: the address is that of a `Common`, and the share is given up once: it is being dropped.
+    // SAFETY: the address belongs to a `Common`, and the share is given up once: it is being dropped.
     drop(unsafe { Common::from_raw(state.cast::<QueueState<L>>()) });
 }
 
@@ -481,7 +482,7 @@ impl<L: QueueLane> QueueState<L> {
         if self.published.is_closed(Ordering::Acquire) {
             return;
         }
-        // The other process first: who is woken there looks whether this side has closed.
+        // The other process first: a thread that is woken there looks whether this side has closed.
         self.peer.close();
         self.published.close();
         // Where the last producer closes the queue, nobody waits for slots.

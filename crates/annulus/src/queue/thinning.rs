@@ -8,9 +8,9 @@ use crate::wait::EventCount;
 /// So many quiet lanes stay active where nothing is found at all: nobody gains by deactivating them.
 const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
 
-/// Lanes are deactivated after this many looks in vain. A barrier takes some microseconds, on the cores of
-/// the producers, too. Then those lanes become inactive in which nothing was found since the last time.
-/// (Debug builds do so earlier, so that tests and fuzzers reach this code in a few steps.)
+/// Lanes are deactivated after this many looks that found nothing. A barrier takes some microseconds, on the
+/// cores of the producers, too. Then those lanes become inactive in which nothing was found since the last
+/// time. (Debug builds do so earlier, so that tests and fuzzers reach this code in a few steps.)
 // Decision 0055: neither sooner nor later.
 pub(super) const PRICE: usize = if cfg!(annulus_loom) {
     1
@@ -30,16 +30,16 @@ const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
     1 << 22
 };
 
-/// Until then it asks again after so many looks in vain: another thread may have registered meanwhile.
+/// Until then it asks again after so many looks that found nothing: another thread may have registered.
 const ASK_AGAIN: usize = if cfg!(debug_assertions) { PRICE } else { 32 * PRICE };
 
 /// What one consumer has seen since it last deactivated lanes.
 pub(super) struct Thinning {
-    /// The number of looks in vain after which it tries to deactivate lanes.
+    /// The number of looks that found nothing after which it tries to deactivate lanes.
     price: usize,
-    /// Looks in vain before tries that found the process not registered.
+    /// Looks that found nothing, before tries that found the process not registered.
     unpaid: usize,
-    /// Looks in vain, without those at the lanes that stay active anyway.
+    /// Looks that found nothing, without the looks at the lanes that stay active anyway.
     vain: usize,
     /// Whether a search has found something.
     found: bool,
@@ -133,7 +133,7 @@ mod tests {
 
     /// A search ends, though a producer joins at each of its steps: bounded steps.
     #[test]
-    fn a_round_visits_those_who_were_there() {
+    fn round_visits_lanes_that_were_there() {
         let (first, consumer) = mpsc::channel::<u8>(4);
         let mut producers = alloc::vec![first.clone(), first];
         let roster = &consumer.end.state().roster;
@@ -143,7 +143,7 @@ mod tests {
             let mut visits = 0;
             while roster.next(&mut round).is_some() {
                 visits += 1;
-                assert!(visits <= lanes, "it visits those, too, who came meanwhile");
+                assert!(visits <= lanes, "it visits lanes of producers, too, that came meanwhile");
                 let mut joiner = producers[0].clone();
                 joiner.try_send(1).unwrap();
                 producers.push(joiner);
@@ -154,7 +154,7 @@ mod tests {
 
     /// Where another consumer begins to deactivate lanes meanwhile, a round goes on with all of them.
     #[test]
-    fn a_round_goes_on_where_rings_were_taken_off() {
+    fn round_continues_while_lanes_are_deactivated() {
         let (first, consumer) = mpmc::channel::<u8>(4);
         let _second = first.clone();
         let roster = &consumer.end.state().roster;
@@ -262,8 +262,8 @@ mod tests {
         bits
     }
 
-    /// Polls in vain, and checks that lanes become inactive at exactly the poll that makes `due` looks in
-    /// vain.
+    /// Polls and finds nothing, and checks that lanes become inactive at exactly the poll that makes `due`
+    /// looks that found nothing.
     fn polls_until<K: Joinable>(
         consumer: &mut Consumer<u8, K>,
         due: usize,
@@ -295,7 +295,7 @@ mod tests {
         // Each becomes active again with its next message.
         for (number, producer) in producers.iter_mut().enumerate() {
             producer.try_send(2).unwrap();
-            assert_eq!(consumer.try_recv(), Ok(2), "that of ring {number}");
+            assert_eq!(consumer.try_recv(), Ok(2), "the message of ring {number}");
         }
         assert_eq!(active_count(&consumer), LANES);
     }

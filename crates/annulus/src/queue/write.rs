@@ -6,7 +6,7 @@
 //! plain path                                                  slow path, outlined
 //!             send_plainly: in a run, and not closed?   no ─▶ send_slow_path
 //!             send_in_run:                                    lane.send1  has_free_slot: refresh, or wait
-//! lane.send2  move the message into its slot                  send, begin_run_and_send: as on the left
+//! lane.send2  move the message into its slot                  send: begin a run, then as on the left
 //! lane.send3  store the tail
 //! lane.send4  needs_slow_path?                 yes ─▶ publish_one_slow_path: end the lane, activate it, wake
 //! ```
@@ -36,9 +36,9 @@ use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
 /// do; that is all. Everything else is done between two runs, [outlined](super::ends::outlined).
 ///
 /// The limit beyond the run is cached in the lane, and the queue state is reached through the node. The fewer
-/// numbers a handle has, the more likely all of them are in registers, together with those of the loop that
-/// sends. A store to the stack for each message would queue up with the stores to the slots, and half as many
-/// of these would be under way at once.
+/// numbers a handle has, the more likely all of them are in registers, together with the numbers of the loop
+/// that sends. A store to the stack for each message would queue up with the stores to the slots, and half as
+/// many of these would be under way at once.
 // Decision 0004: no more than four numbers.
 pub(crate) struct WriteEnd<T, C: ControlBlock = Own> {
     node: LaneShare<OneToOne<T, C>>,
@@ -81,8 +81,23 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
         if self.is_refused() {
             return Err(value);
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.begin_run_and_send(value) }
+        self.begin_run();
+        if !self.is_run_over() {
+            // SAFETY: just looked.
+            return unsafe { self.send_in_run(value) };
+        }
+        // The last slot is in no run, because the next one does not lie beside it.
+        let at = self.tail;
+        // SAFETY: the slot is free, so it is this end's alone.
+        unsafe { self.lane().cells().write_at(at, value) };
+        if !self.publish(1) {
+            // Unreached: a close beside a send into the last slot: two threads have to meet there; loom
+            // lane_wake
+            // SAFETY: written above, and the lane ends before it.
+            return Err(unsafe { self.lane().cells().take_at(at) });
+        }
+        self.begin_run();
+        Ok(())
     }
 
     #[inline]
@@ -281,32 +296,6 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         Ok(())
     }
 
-    /// As [`send_in_run`](Self::send_in_run), where there is no run: begins one.
-    ///
-    /// # Safety
-    ///
-    /// A slot is free.
-    #[inline]
-    unsafe fn begin_run_and_send(&mut self, value: T) -> Result<(), T> {
-        self.begin_run();
-        if !self.is_run_over() {
-            // SAFETY: just looked.
-            return unsafe { self.send_in_run(value) };
-        }
-        // The last slot is in no run, because the next one does not lie beside it.
-        let at = self.tail;
-        // SAFETY: the slot is free, so it is this end's alone.
-        unsafe { self.lane().cells().write_at(at, value) };
-        if !self.publish(1) {
-            // Unreached: a close beside a send into the last slot: two threads have to meet there; loom
-            // lane_wake
-            // SAFETY: written above, and the lane ends before it.
-            return Err(unsafe { self.lane().cells().take_at(at) });
-        }
-        self.begin_run();
-        Ok(())
-    }
-
     /// Copies `values` to the slots from `position` on.
     ///
     /// # Safety
@@ -416,7 +405,7 @@ fn is_published<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) -> bool {
 ///
 /// # Safety
 ///
-/// That of [`publish_one_slow_path`].
+/// As of [`publish_one_slow_path`].
 #[inline(never)]
 unsafe fn end_or_wake_one<T, C: ControlBlock>(
     node: &LaneNode<OneToOne<T, C>>,
@@ -467,12 +456,12 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
             count = most.min(self.cached_free()).min(self.tail.to_storage_end(self.lane().cells()));
         }
         // SAFETY: they are behind the tail and free (lane.send1), so they belong to this end alone, as long
-        // as it is borrowed. They lie beside each other: those of a run do, and the other bound is the last
-        // slot.
+        // as it is borrowed. They lie beside each other: the slots of a run do, and the other bound is the
+        // last slot.
         unsafe { self.lane().cells().uninit_at(self.tail, count) }
     }
 
-    /// How many slots there are from that of the next message to the last one.
+    /// How many slots there are from the slot of the next message to the last one.
     #[inline]
     pub(super) fn to_storage_end(&self) -> usize {
         self.tail.to_storage_end(self.lane().cells())
@@ -605,10 +594,10 @@ fn leave<T, C: ControlBlock>(node: &LaneNode<OneToOne<T, C>>) {
     state_of(node).leave(node);
 }
 
-/// Where somebody else has taken the steps for this end ([lent](super::lent)).
+/// Where other code has taken the steps for this end ([lent](super::lent)).
 #[cfg(all(feature = "std", not(annulus_loom)))]
 impl<T, C: ControlBlock> WriteEnd<T, C> {
-    /// Goes on `back` messages before the tail, which somebody else has stored for this end
+    /// Continues `back` messages before the tail, which other code has stored for this end
     /// ([lent](super::lent)). Ends the run.
     pub(super) fn take_back(&mut self, back: usize) {
         let count = self.lane().tail().since(self.tail.number) as usize - back;
@@ -616,7 +605,7 @@ impl<T, C: ControlBlock> WriteEnd<T, C> {
         self.stop = self.tail.number;
     }
 
-    /// lane.send4 of the next `count` messages, for which somebody else has taken lane.send3. Whether they
+    /// lane.send4 of the next `count` messages, for which other code has taken lane.send3. Whether they
     /// are sent.
     ///
     /// # Safety
@@ -653,7 +642,7 @@ mod tests {
     }
 
     /// Where a close meets a message that is being sent, the message is either received or given back.
-    fn who_is_first_decides<K: InPlace, C: ControlBlock>(
+    fn close_meets_send<K: InPlace, C: ControlBlock>(
         make: impl Fn() -> (Producer<u8, K>, Consumer<u8, K>),
         end: impl Fn(&mut Producer<u8, K>) -> &mut WriteEnd<u8, C>,
     ) {
@@ -682,8 +671,8 @@ mod tests {
     }
 
     #[test]
-    fn who_is_first_decides_where_a_queue_ends() {
-        who_is_first_decides(|| spsc::channel(4), |producer| &mut producer.end);
-        who_is_first_decides(|| mpsc::channel(4), |producer| &mut producer.end);
+    fn close_beside_a_send_delivers_or_gives_back() {
+        close_meets_send(|| spsc::channel(4), |producer| &mut producer.end);
+        close_meets_send(|| mpsc::channel(4), |producer| &mut producer.end);
     }
 }

@@ -130,8 +130,8 @@ impl<T> WriteMany<T> {
         unlikely(self.node.state().may_be_closed()) && !seeded!("one_to_many_close_unsettled")
     }
 
-    /// After `count` messages were sent: looks who needs to know. Returns those that were not sent in time,
-    /// if the queue was closed meanwhile.
+    /// After `count` messages were sent: looks whether a consumer sleeps. Returns the messages that were not
+    /// sent in time, if the queue was closed meanwhile.
     #[inline(always)]
     fn after_publish(&mut self, count: usize) -> Option<Claimed<'_, T>> {
         let first = self.next;

@@ -23,7 +23,7 @@ use crate::wait::WaitStrategy;
 #[derive(Clone, Copy, Debug)]
 pub struct Builder {
     capacity: usize,
-    /// That of the lane of words.
+    /// The builder of the queue of words.
     pub(crate) words: spsc::Builder,
 }
 
@@ -139,7 +139,7 @@ impl Builder {
     /// ```
     pub fn build(self) -> Result<(Producer, Consumer), CapacityError> {
         let capacity = self.checked()?;
-        // The slots of the lane are words, and those of the caller bytes.
+        // The slots of the lane are words, and the slots of the caller are bytes.
         let too_large = CapacityError::TooLarge { capacity, slot_bytes: 1 };
         let is_too_large = |error: &CapacityError| matches!(error, CapacityError::TooLarge { .. });
         let built = self.words.build();

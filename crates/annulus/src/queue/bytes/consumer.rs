@@ -101,7 +101,7 @@ impl<K: InPlace> Consumer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read).
+    /// As [`read`](Self::read).
     #[inline]
     pub fn read_by(&mut self, strategy: WaitStrategy) -> Result<Record<'_, K>, RecvError> {
         self.read_as(Some(strategy))
@@ -145,7 +145,7 @@ impl<K: InPlace> Consumer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`read_timeout`](Self::read_timeout).
+    /// As [`read_timeout`](Self::read_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn read_deadline(&mut self, deadline: Instant) -> Result<Record<'_, K>, RecvTimeoutError> {
@@ -241,7 +241,7 @@ impl<K: InPlace> Consumer<K> {
 
 // Something is there for a consumer of words just where a record is.
 
-// SAFETY: the events are those of the consumer of words, which this has.
+// SAFETY: the events belong to the consumer of words, which this has.
 unsafe impl<K: InPlace> Source for Consumer<K> {
     fn event(&self) -> &EventCount {
         self.words.event()
@@ -303,7 +303,7 @@ impl<K: InPlace> Consumer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read).
+    /// As [`read`](Self::read).
     ///
     /// # Examples
     ///
@@ -364,7 +364,7 @@ impl<K: InPlace> Consumer<K> {
 
     /// A stream like [`stream`](Self::stream) that owns the consumer.
     ///
-    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the consumer.
+    /// *Cancel safety*: as of [`stream`](Self::stream). A stream that is dropped drops the consumer.
     ///
     /// # Examples
     ///

@@ -91,7 +91,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write).
+    /// As [`write`](Self::write).
     #[inline]
     pub fn write_by(&mut self, record: &[u8], strategy: WaitStrategy) -> Result<(), WriteError> {
         self.write_as(record, Some(strategy), None)
@@ -102,7 +102,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](WriteTimeoutError::Timeout): no room came in time. The others are those of
+    /// [`Timeout`](WriteTimeoutError::Timeout): no room came in time. The others are as of
     /// [`write`](Self::write).
     ///
     /// # Examples
@@ -127,7 +127,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`write_timeout`](Self::write_timeout).
+    /// As [`write_timeout`](Self::write_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn write_deadline(&mut self, record: &[u8], deadline: Instant) -> Result<(), WriteTimeoutError> {
@@ -139,7 +139,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write).
+    /// As [`write`](Self::write).
     ///
     /// # Examples
     ///
@@ -162,7 +162,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`try_write`](Self::try_write).
+    /// As [`try_write`](Self::try_write).
     #[inline]
     pub fn try_reserve(&mut self, len: usize) -> Result<Reservation<'_, K>, TryWriteError> {
         Reservation::new(self.end_for::<TryWriteError>(len)?, len).ok_or(TryWriteError::Full)
@@ -173,7 +173,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`write_timeout`](Self::write_timeout).
+    /// As [`write_timeout`](Self::write_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn reserve_timeout(
@@ -303,9 +303,10 @@ impl<K: InPlace> Producer<K> {
             Ok(end) => end,
             Err(error) => return Some(Err(error)),
         };
-        // Not a hint: who waits is woken by the close once.
+        // Not a hint: a thread that waits is woken by the close once.
         if Write::state(end).is_closed() {
-            // Unreached: a close between two looks of one who waits for room: threads have to meet there
+            // Unreached: a close between two looks of a thread that waits for room: threads have to meet
+            // there
             return Some(Err(WriteError::Closed));
         }
         let slots = slots_for(end, len);
@@ -350,7 +351,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write).
+    /// As [`write`](Self::write).
     ///
     /// # Examples
     ///
@@ -384,7 +385,7 @@ impl<K: InPlace> Producer<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write).
+    /// As [`write`](Self::write).
     ///
     /// # Examples
     ///
@@ -457,7 +458,7 @@ impl<'p, K: InPlace> Choice for RoomFor<'p, K> {
 }
 
 #[cfg(feature = "std")]
-// SAFETY: that of the room.
+// SAFETY: as of the room.
 unsafe impl<K: InPlace> Arm for RoomFor<'_, K> {
     fn event(&self) -> &EventCount {
         self.0.event()

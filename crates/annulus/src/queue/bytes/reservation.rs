@@ -109,8 +109,8 @@ impl<'p, K: InPlace> Reservation<'p, K> {
     #[must_use]
     #[inline]
     pub unsafe fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: the slots are `end`'s alone as long as this borrows it; the caller promises the same of
-        // other processes.
+        // SAFETY: the slots are `end`'s alone as long as this borrows it; the caller promises this of
+        // other processes, too.
         unsafe { self.bytes().as_mut() }
     }
 
@@ -145,7 +145,7 @@ impl<'p, K: InPlace> Reservation<'p, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`commit`](Self::commit).
+    /// As [`commit`](Self::commit).
     ///
     /// # Panics
     ///

@@ -145,7 +145,7 @@ impl Builder {
     }
 }
 
-/// Makes a queue that holds exactly `capacity` messages, whoever sent them.
+/// Makes a queue that holds exactly `capacity` messages of all senders together.
 ///
 /// # Panics
 ///

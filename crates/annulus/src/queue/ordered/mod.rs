@@ -2,7 +2,7 @@
 //!
 //! The other queues give each producer a ring of its own. This is faster, but each producer then has a bound
 //! of its own, and messages of two producers have no order. Here there is one ring. It holds `capacity`
-//! messages, whoever sent them, and they are received in the order in which they were sent.
+//! messages of all senders together, and they are received in the order in which they were sent.
 //!
 //! All verbs take `&self`. Both handles are [`Clone`], [`Send`] and [`Sync`], and a clone only increments a
 //! count. So a sender may be shared by reference, or cloned for each message, as with `crossbeam-channel` or
@@ -38,12 +38,12 @@
 //! If one send returns before another begins, on whichever threads, its message is received before the
 //! other's. Several receivers also take messages in that order.
 //!
-//! # Who waits for whom
+//! # Which thread waits for which
 //!
 //! The algorithm follows Vyukov's bounded queue: a sender claims a number, and then writes its message into
 //! the slot of that number. No verb takes a lock, and a claim fails only if another claim has succeeded. But
 //! the system may stop a thread *between* its claim and the end of its write. (This is a very short time.)
-//! Such a thread is in the way of others until it goes on:
+//! Such a thread is in the way of others until it continues:
 //!
 //! - A sender that is stopped there holds up all receivers at its message: [`try_recv`](Receiver::try_recv)
 //!   says that nothing is there, although later messages may be there, and [`recv`](Receiver::recv) waits.

@@ -95,7 +95,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -111,7 +111,7 @@ impl<T: Send> Receiver<T> {
         self.receive(Some(strategy))
     }
 
-    /// Receives, waiting by `strategy`, or by that of the queue.
+    /// Receives, waiting by `strategy`, or by the queue's own.
     #[inline(always)]
     fn receive(&self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         if let Some(value) = self.state.take() {
@@ -149,7 +149,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
+    /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
@@ -211,7 +211,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv). `values` is unchanged.
+    /// As [`recv`](Self::recv). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -567,11 +567,11 @@ impl<T: Send> Receiver<T> {
     /// into `values`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
     /// `values` is empty, it returns 0 at once, whether the queue is open or closed.
     ///
-    /// *Cancel safety*: that of [`recv_async`](Self::recv_async).
+    /// *Cancel safety*: as of [`recv_async`](Self::recv_async).
     ///
     /// # Errors
     ///
-    /// Those of [`recv_async`](Self::recv_async). `values` is unchanged.
+    /// As [`recv_async`](Self::recv_async). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -608,7 +608,7 @@ impl<T: Send> Receiver<T> {
 
     /// A stream like [`stream`](Self::stream) that owns the receiver.
     ///
-    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the receiver.
+    /// *Cancel safety*: as of [`stream`](Self::stream). A stream that is dropped drops the receiver.
     ///
     /// # Examples
     ///

@@ -77,7 +77,7 @@ impl<T: Send> Sender<T> {
     /// # Errors
     ///
     /// [`Full`](TrySendError::Full): the queue holds as many messages as its capacity, or a receiver has not
-    /// left the next slot yet (see [who waits for whom](super#who-waits-for-whom)).
+    /// left the next slot yet (see [which thread waits for which](super#which-thread-waits-for-which)).
     /// [`Closed`](TrySendError::Closed): the queue is closed. Both give the value back.
     ///
     /// # Examples
@@ -102,7 +102,7 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`send`](Self::send).
+    /// As [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -119,7 +119,7 @@ impl<T: Send> Sender<T> {
         self.send_as(value, Some(strategy))
     }
 
-    /// Sends, waiting by `strategy`, or by that of the queue.
+    /// Sends, waiting by `strategy`, or by the queue's own.
     #[inline(always)]
     fn send_as(&self, value: T, strategy: Option<WaitStrategy>) -> Result<(), SendError<T>> {
         let Err((_, value)) = self.state.try_put(value) else {
@@ -159,7 +159,7 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`send_timeout`](Self::send_timeout).
+    /// As [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {

@@ -124,7 +124,7 @@ impl<T> State<T> {
     #[inline(never)]
     fn wake_receivers(&self, first: Number) {
         let early = seeded!("ordered_counts_early").then(|| self.lane.written_from(first));
-        // Full: pairs with that of another sender, and with the barriers of whoever sleeps and of `discard`.
+        // Full: pairs with this fence of another sender, and with the barriers of a sleeper and of `discard`.
         self.published.fence_fully();
         if self.published.sleepers() == Sleepers::Nobody {
             return;
@@ -239,7 +239,7 @@ impl<T> State<T> {
     fn wake_senders(&self, first: Number) {
         let free = first.plus(self.lane.capacity() as u64);
         let early = seeded!("ordered_counts_early").then(|| self.lane.left_from(free));
-        // Full: pairs with that of another receiver, and with the barrier of whoever sleeps.
+        // Full: pairs with this fence of another receiver, and with the barrier of a sleeper.
         self.released.fence_fully();
         if self.released.sleepers() == Sleepers::Nobody {
             return;
@@ -317,7 +317,7 @@ impl<T> State<T> {
         if self.lane.is_ended() {
             return;
         }
-        // Relaxed: who sees that the lane is ended (ordered.close2, a Release) sees the flag, too.
+        // Relaxed: a thread that sees that the lane is ended (ordered.close2, a Release) sees the flag, too.
         self.published.set_closed(Ordering::Relaxed);
         if !seeded!("ordered_close_endless") {
             self.lane.end();
