@@ -15,15 +15,14 @@ use core::mem::{MaybeUninit, transmute_copy};
 use core::slice;
 
 use super::ends::{Read, Write};
+use super::lane_node::LaneNode;
 use super::roster::Round;
-use super::state::QueueState;
 use crate::base::same_type::Same;
 use crate::error::Refusal;
-use crate::memory::Block;
 use crate::message::Message;
 use crate::message::schema::BadValue;
 use crate::sync::{AtomicU64, seeded};
-use crate::wait::{Deadline, EventCount, WaitStrategy};
+use crate::wait::{Deadline, WaitStrategy};
 
 /// So many messages are taken apart, and then sent at once.
 const PART: usize = 16;
@@ -83,8 +82,8 @@ impl<T, M: Message, W: Write<Cell<M>>> Write<T> for CheckedWrite<T, M, W> {
     type Lane = W::Lane;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<W::Lane> {
-        self.end.state()
+    fn node(&self) -> &LaneNode<W::Lane> {
+        self.end.node()
     }
 
     #[inline(always)]
@@ -128,26 +127,12 @@ impl<T, M: Message, W: Write<Cell<M>>> Write<T> for CheckedWrite<T, M, W> {
         sent
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &EventCount {
-        self.end.event()
-    }
-
     fn watched(&self) -> &AtomicU64 {
         self.end.watched()
     }
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         self.end.wait(strategy, deadline)
-    }
-
-    fn len(&self) -> usize {
-        self.end.len()
-    }
-
-    #[cfg(feature = "std")]
-    fn block(&self) -> &Block {
-        self.end.block()
     }
 }
 
@@ -218,8 +203,8 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
     type Corrupt = BadValue;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<R::Lane> {
-        self.end.state()
+    fn node(&self) -> &LaneNode<R::Lane> {
+        self.end.node()
     }
 
     fn before_spin(&mut self) {

@@ -16,15 +16,11 @@
 use core::mem::ManuallyDrop;
 use core::ptr;
 
-use super::lane_node::QueueLane;
+use super::lane_node::{LaneNode, QueueLane};
 use super::roster::Round;
-use super::state::QueueState;
+use super::state::{QueueState, state_of};
 use crate::error::Refusal;
-#[cfg(feature = "std")]
-use crate::memory::Block;
 use crate::sync::AtomicU64;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::EventCount;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The end of a producer. Only [`wait`](Self::wait) waits.
@@ -32,7 +28,13 @@ pub(crate) trait Write<T> {
     /// What the queue state has for lanes.
     type Lane: QueueLane;
 
-    fn state(&self) -> &QueueState<Self::Lane>;
+    /// Its lane.
+    fn node(&self) -> &LaneNode<Self::Lane>;
+
+    #[inline(always)]
+    fn state(&self) -> &QueueState<Self::Lane> {
+        state_of(self.node())
+    }
 
     /// Sends `value` on the plain path, if that will do. Otherwise it gives the value back, and the caller
     /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`send`](Self::send),
@@ -56,22 +58,11 @@ pub(crate) trait Write<T> {
     where
         T: Copy;
 
-    /// Where to wait for a free slot.
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &EventCount;
-
     /// The word that changes when a slot becomes free, where none is.
     fn watched(&self) -> &AtomicU64;
 
     /// Waits for a free slot.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;
-
-    /// How many messages lie in its lane.
-    fn len(&self) -> usize;
-
-    /// Where the slots of its lane lie.
-    #[cfg(feature = "std")]
-    fn block(&self) -> &Block;
 }
 
 /// The end of a consumer.
@@ -82,7 +73,13 @@ pub(crate) trait Read<T> {
     /// What is said of a corrupt message: [`AnyKind::Corrupt`](super::kind::AnyKind::Corrupt).
     type Corrupt;
 
-    fn state(&self) -> &QueueState<Self::Lane>;
+    /// The lane whose turn it is.
+    fn node(&self) -> &LaneNode<Self::Lane>;
+
+    #[inline(always)]
+    fn state(&self) -> &QueueState<Self::Lane> {
+        state_of(self.node())
+    }
 
     /// Called before each look of a caller that spins until the next message is there. It may prefetch the
     /// line of that message, and no rest follows the look.

@@ -8,10 +8,10 @@
 use core::convert::Infallible;
 
 use super::ends::{Read, take_up_to};
-use super::lane_node::QueueLane;
+use super::lane_node::{LaneNode, QueueLane};
 use super::read::{ReadEnd, note_rest, seal};
 use super::roster::{BUDGET, Round};
-use super::state::{LaneShare, QueueState};
+use super::state::LaneShare;
 use super::thinning::Thinning;
 use crate::base::drop_all::drop_all;
 use crate::lane::{ControlBlock, Number, OneToOne, Own};
@@ -37,8 +37,8 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
     type Corrupt = Infallible;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<OneToOne<T, C>> {
-        self.current.node.state()
+    fn node(&self) -> &LaneNode<OneToOne<T, C>> {
+        &self.current.node
     }
 
     // Mutants: `with None`: costs or saves time.

@@ -103,7 +103,7 @@ impl<W: Write<T>, T> Wait for AwaitFreeSlot<'_, W, T> {
     type Found = Result<(), Refusal>;
 
     fn event(&self) -> &EventCount {
-        self.0.event()
+        &self.0.node().released
     }
 
     fn watched(&self) -> Option<&AtomicU64> {

@@ -81,6 +81,9 @@ pub(crate) trait QueueLane: Sized {
     /// The next message to be received. For any thread.
     fn head(&self) -> Number;
 
+    /// How many messages lie in it. For its producer and its consumers.
+    fn len(&self) -> usize;
+
     /// Where its slots lie.
     #[cfg(feature = "std")]
     fn block(&self) -> &Block;
@@ -102,6 +105,10 @@ impl<T, C: ControlBlock> QueueLane for OneToOne<T, C> {
         self.head()
     }
 
+    fn len(&self) -> usize {
+        self.len()
+    }
+
     #[cfg(feature = "std")]
     fn block(&self) -> &Block {
         self.block()
@@ -121,6 +128,10 @@ impl<T> QueueLane for OneToMany<T> {
 
     fn head(&self) -> Number {
         (**self).head()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
     }
 
     #[cfg(feature = "std")]

@@ -15,6 +15,7 @@ use super::ends::{Write, outlined};
 #[cfg(any(feature = "std", feature = "async"))]
 use super::free_slot::AwaitFreeSlot;
 use super::kind::{AnyKind, InPlace, Joinable};
+use super::lane_node::QueueLane;
 use super::reservation::Reservation;
 use crate::Closer;
 #[cfg(feature = "std")]
@@ -253,7 +254,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     #[doc(alias = "slots")]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.end.len()
+        self.end.node().lane.len()
     }
 
     /// Whether every message in this producer's ring has been received. If so, this stays true until this
@@ -623,7 +624,7 @@ impl<T: Send, K: AnyKind> HasRoom for Producer<T, K> {
 #[cfg(feature = "std")]
 impl<T: Send, K: AnyKind> Alone for Producer<T, K> {
     fn released(&self) -> &EventCount {
-        self.end.event()
+        &self.end.node().released
     }
 
     fn look_for_room(&mut self) -> Result<(), Refusal> {
@@ -657,6 +658,6 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn placement(&self) -> Placement {
-        self.end.block().placement()
+        self.end.node().lane.block().placement()
     }
 }

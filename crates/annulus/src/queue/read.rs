@@ -18,7 +18,7 @@ use core::ptr::{self, NonNull};
 use super::ends::{Read, outlined};
 use super::lane_node::LaneNode;
 use super::roster::Round;
-use super::state::{LaneShare, QueueState, state_of};
+use super::state::{LaneShare, state_of};
 use crate::base::drop_all::{drop_all, drop_each};
 use crate::lane::{ControlBlock, Lone, Number, OneToOne, Own, Position};
 use crate::sync::{AtomicU64, seeded, unlikely};
@@ -50,8 +50,8 @@ impl<T, C: ControlBlock> Read<T> for One<T, C> {
     type Corrupt = Infallible;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<OneToOne<T, C>> {
-        self.end.node.state()
+    fn node(&self) -> &LaneNode<OneToOne<T, C>> {
+        &self.end.node
     }
 
     // Mutants: `with None`: costs or saves time.

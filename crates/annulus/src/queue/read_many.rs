@@ -17,7 +17,7 @@ use core::convert::Infallible;
 use super::ends::Read;
 use super::lane_node::LaneNode;
 use super::roster::{BUDGET, Round};
-use super::state::{LaneShare, QueueState};
+use super::state::LaneShare;
 use super::thinning::Thinning;
 use crate::base::drop_all::drop_all;
 use crate::lane::{Number, OneToMany, Taken};
@@ -44,8 +44,8 @@ impl<T> Read<T> for ReadMany<T> {
     type Corrupt = Infallible;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<OneToMany<T>> {
-        self.local.state()
+    fn node(&self) -> &LaneNode<OneToMany<T>> {
+        &self.local
     }
 
     // Mutants: `with None`: costs or saves time.

@@ -22,11 +22,7 @@ use super::state::{LaneShare, QueueState, state_of};
 use crate::base::drop_all::drop_values;
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{ControlBlock, Number, OneToOne, Own, Position};
-#[cfg(feature = "std")]
-use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::EventCount;
 use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
 
 /// The one producer of a lane.
@@ -53,8 +49,8 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
     type Lane = OneToOne<T, C>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<OneToOne<T, C>> {
-        self.node.state()
+    fn node(&self) -> &LaneNode<OneToOne<T, C>> {
+        &self.node
     }
 
     #[inline(always)]
@@ -134,22 +130,8 @@ impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
         if self.publish(count) { count } else { 0 }
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &EventCount {
-        &self.node.released
-    }
-
     fn watched(&self) -> &AtomicU64 {
         self.lane().head_word()
-    }
-
-    fn len(&self) -> usize {
-        self.lane().len()
-    }
-
-    #[cfg(feature = "std")]
-    fn block(&self) -> &Block {
-        self.lane().block()
     }
 }
 

@@ -10,14 +10,10 @@
 use super::ends::Write;
 use super::free_slot::wait_for_free_slot;
 use super::lane_node::LaneNode;
-use super::state::{LaneShare, QueueState, state_of};
+use super::state::{LaneShare, state_of};
 use crate::error::{CapacityError, Refusal};
 use crate::lane::{Claimed, Number, OneToMany};
-#[cfg(feature = "std")]
-use crate::memory::Block;
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::EventCount;
 use crate::wait::{Deadline, Sleepers, WaitStrategy, preferred_slots};
 
 /// The one producer of a one-to-many lane. As in [`WriteEnd`](super::write::WriteEnd), what is rare takes
@@ -32,8 +28,8 @@ impl<T: Send> Write<T> for WriteMany<T> {
     type Lane = OneToMany<T>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<OneToMany<T>> {
-        self.node.state()
+    fn node(&self) -> &LaneNode<OneToMany<T>> {
+        &self.node
     }
 
     #[inline(always)]
@@ -75,22 +71,8 @@ impl<T: Send> Write<T> for WriteMany<T> {
         }
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn event(&self) -> &EventCount {
-        &self.node.released
-    }
-
     fn watched(&self) -> &AtomicU64 {
         self.lane().word_of(self.next)
-    }
-
-    fn len(&self) -> usize {
-        self.lane().len()
-    }
-
-    #[cfg(feature = "std")]
-    fn block(&self) -> &Block {
-        self.lane().block()
     }
 
     #[inline]

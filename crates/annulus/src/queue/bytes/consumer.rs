@@ -23,7 +23,8 @@ use crate::observer::observable;
 use crate::queue;
 use crate::queue::InPlace;
 #[cfg(feature = "async")]
-use crate::queue::consumer::{NextMessage, find_or_end};
+use crate::queue::consumer::NextMessage;
+use crate::queue::consumer::find_or_end;
 use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::spsc::Spsc;

@@ -332,7 +332,7 @@ impl<K: InPlace> Wait for AwaitRecordRoom<'_, K> {
     type Found = Result<(), WriteError>;
 
     fn event(&self) -> &EventCount {
-        Write::<u64>::event(&self.producer.words.end)
+        &Write::<u64>::node(&self.producer.words.end).released
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
