@@ -82,8 +82,8 @@ macro_rules! kinds {
             Cell: $Cell:ty, ControlBlock: $ControlBlock:ty, Write: $Write:ty, Read: $Read:ty = $end:ident
         }
     )*) => {$(
-        // SAFETY: a cell has the layout of an `M`, and that is a `T`; or it is a `T`.
         $(#[$attribute])*
+        // SAFETY: a cell has the layout of an `M`, and that is a `T`; or it is a `T`.
         unsafe impl<$($M: $bound)?> Parts for $Kind {
             type Bad = $Corrupt;
             type Write<T: Send> = $Write;
