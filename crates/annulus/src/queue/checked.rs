@@ -72,7 +72,7 @@ pub(crate) struct CheckedWrite<T, M, W> {
     same: Same<M, T>,
 }
 
-impl<T, W> From<W> for CheckedWrite<T, T, W> {
+impl<Value, W> From<W> for CheckedWrite<Value, Value, W> {
     fn from(end: W) -> Self {
         Self { end, same: Same::new() }
     }
@@ -151,7 +151,7 @@ struct Checked<T, M> {
     found: Option<BadValue>,
 }
 
-impl<T, R> From<R> for CheckedRead<T, T, R> {
+impl<Value, R> From<R> for CheckedRead<Value, Value, R> {
     fn from(end: R) -> Self {
         Self { end, checked: Checked { same: Same::new(), corrupt: 0, found: None } }
     }
