@@ -60,8 +60,8 @@
 //!
 //! - With a reference count, a slow reader pins the value that the publisher wants to write next. So the
 //!   publisher must allocate another value, or wait, which is lossless.
-//! - Swapping pointers takes an allocation for each message, and a scheme that knows who still reads the old
-//!   value.
+//! - Swapping pointers takes an allocation for each message, and a scheme that knows which thread still reads
+//!   the old value.
 //!
 //! Use one of these instead:
 //!

@@ -275,7 +275,7 @@ pub mod __private {
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod __select {
-    pub use crate::select::{Choice, Choices, Chosen, Listening, Receiving, SendChoice, Until, select};
+    pub use crate::select::{Choice, Choices, Chosen, Listening, Receiving, Until, select, send};
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.

@@ -5,10 +5,10 @@
 //! see was sent after the registration, so its sender writes to the descriptor, and nobody clears it before
 //! the next arming.
 //!
-//! *Who owns what.* The waker has a share in the descriptor. So it stays open while a sender is about to
-//! write, wherever the notifier is meanwhile, and the sender never writes to another file with the same
-//! number. The receiver keeps its ring, and so the event. Whoever gets hold of the receiver could put another
-//! one in its place, so the listener is given up before that.
+//! *Ownership.* The waker has a share in the descriptor. So it stays open while a sender is about to write,
+//! wherever the notifier is meanwhile, and the sender never writes to another file with the same number. The
+//! receiver keeps its ring, and so the event. A caller that gets hold of the receiver could put another one
+//! in its place, so the listener is given up before that.
 
 use core::fmt;
 use core::task::Waker;
@@ -21,7 +21,7 @@ use std::task::Wake;
 use crate::os::event_fd::EventFd;
 use crate::receive::Waitable;
 use crate::sync::seeded;
-use crate::wait::{Listener, Look, There};
+use crate::wait::{Listener, Look, UntilReady};
 
 /// How often [`EventNotifier::arm`] registers anew where its receiver waits at another event each time.
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
@@ -79,8 +79,8 @@ pub enum Readiness {
 ///
 /// - *No wake-up is lost.* If `arm` says [`Readiness::Armed`], then the descriptor becomes readable at the
 ///   next message, at a lag, and when the ring is closed, also if that happens while `arm` runs.
-/// - *A wake-up may come in vain.* Another consumer of the same queue may be faster. And a wake-up that began
-///   before the notifier was disarmed may come afterwards. So receive by verbs that do not wait.
+/// - *A wake-up may come for nothing.* Another consumer of the same queue may be faster. And a wake-up that
+///   began before the notifier was disarmed may come afterwards. So receive by verbs that do not wait.
 /// - *Wake-ups coalesce.* A descriptor is written to once for each arming, however many messages come.
 /// - *Either end may go first.* A notifier may be dropped at any time. A sender that is about to write to its
 ///   descriptor at that moment keeps it open until it has done so. So no sender ever writes to another file
@@ -102,8 +102,8 @@ pub enum Readiness {
 /// reports it. It does so, too, as long as there is a duplicate (by `dup`, or in a child process): to close
 /// the notifier's own descriptor does not take it out.
 ///
-/// Only poll for the descriptor. Whoever reads from it, or writes to it, takes wake-ups from the notifier, or
-/// gives it wake-ups in vain.
+/// Only poll for the descriptor. A program that reads from it, or writes to it, takes wake-ups from the
+/// notifier, or gives it wake-ups for nothing.
 ///
 /// # What it costs
 ///
@@ -174,7 +174,7 @@ impl<R: Waitable> EventNotifier<R> {
     /// # Panics
     ///
     /// If the receiver is a group without an aligned member, as its verbs do.
-    // Decision 0073: nothing else arms, and whoever gets at the receiver disarms.
+    // Decision 0073: nothing else arms, and a method that gives access to the receiver disarms.
     pub fn arm(&mut self) -> Readiness {
         self.drop_listener();
         if !seeded!("notifier_clears_late") {
@@ -191,7 +191,7 @@ impl<R: Waitable> EventNotifier<R> {
             // SAFETY: the events live as long as the receiver, which is in its place until the listener is
             // gone: `get_mut`, `into_inner` and the drop give up the listener first.
             let (look, is_owed) =
-                unsafe { Listener::register_and_look(&mut self.listener, &mut There(receiver), &waker) };
+                unsafe { Listener::register_and_look(&mut self.listener, &mut UntilReady(receiver), &waker) };
             match look {
                 Look::Found(()) => {
                     self.has_wake_up |= is_owed;
@@ -226,7 +226,7 @@ impl<R: Waitable> EventNotifier<R> {
     }
 
     /// The receiver. The notifier stays armed. (If something is received by way of this reference, the next
-    /// wake-up may come in vain.)
+    /// wake-up may come for nothing.)
     pub fn get_ref(&self) -> &R {
         self.receiver()
     }
@@ -260,18 +260,18 @@ impl<R: Waitable> EventNotifier<R> {
         self.signal.0.clear();
     }
 
-    /// From now on nobody writes to the descriptor, except who is about to.
+    /// From now on no thread writes to the descriptor, except one that is about to.
     fn drop_listener(&mut self) {
         if let Some(listener) = self.listener.take() {
             self.has_wake_up |= listener.left();
         }
     }
 
-    /// The same, for whoever may not look afterwards.
+    /// The same, for a caller that may not look afterwards.
     fn pass_on(&mut self) {
         self.drop_listener();
         if core::mem::take(&mut self.has_wake_up) && !seeded!("notifier_keeps_wake_up") {
-            self.receiver().event().notify_some(1);
+            self.receiver().wait_point().notify_some(1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Verbs that a program may ask a handle for, and that it does not have: where one is called the program does
 //! not compile, and the error says what to write. The documentation has none of these.
 //!
-//! Only names of this library's own verbs are here. Any other name may be that of a trait of a user's, whose
+//! Only names of this library's own verbs are here. Any other name may belong to a trait of a user's, whose
 //! method this one would hide.
 
 use alloc::vec::Vec;

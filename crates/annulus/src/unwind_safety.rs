@@ -28,7 +28,7 @@
 //! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are
 //! copied or moved are no more reached by a panic than those in the channels of `std`, whose handles are
 //! `UnwindSafe` whatever they carry. So is what borrows a handle, such as an iterator, a reservation or a
-//! `Select`: who catches the panic finds the handle as the verb of any other thread would find it.
+//! `Select`: code that catches the panic finds the handle as the verb of any other thread would find it.
 //!
 //! Two are different. An event is changed in place, and the next closure sees it as the one that panicked
 //! left it; the value of a `watch`, too. So their handles are only what their `T` is. And what keeps a
@@ -127,7 +127,7 @@ whole_after_a_panic! {
 
 #[cfg(feature = "async")]
 whole_after_a_panic! {
-    [W: crate::wait::Wait] crate::wait::Waiting<W>, where W;
+    [W: crate::wait::Poll] crate::wait::Waiting<W>, where W;
 }
 
 #[cfg(all(target_os = "linux", feature = "std"))]

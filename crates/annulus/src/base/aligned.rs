@@ -1,16 +1,17 @@
-//! [`OwnLines`]: room for a value that begins on lines of its own. Before the value it says where the room
-//! begins, and how large it is.
+//! [`OwnLines`]: an allocation for a value that begins on lines of its own. Before the value it says where
+//! the allocation begins, and how large it is.
 
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use super::room::{Before, Room};
+use super::allocation::{Allocation, Before};
 
-/// Room for a value that has it alone. It is there before the value is made, so that the value is made in it.
+/// An allocation for a value that has it alone. It is there before the value is made, so that the value is
+/// made in it.
 pub(crate) struct OwnLines<T> {
-    room: Room,
+    allocation: Allocation,
     place: NonNull<T>,
 }
 
@@ -18,9 +19,10 @@ impl<T> OwnLines<T> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let layout = Layout::new::<T>();
-        let before = Before { bytes: size_of::<Room>(), alignment: align_of::<Room>() };
-        let (room, start) = Room::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { room, place: start.cast() }
+        let before = Before { bytes: size_of::<Allocation>(), alignment: align_of::<Allocation>() };
+        let (allocation, start) =
+            Allocation::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
+        Self { allocation, place: start.cast() }
     }
 
     /// Where the value will be.
@@ -36,33 +38,33 @@ impl<T> OwnLines<T> {
     /// A value is at [`place`](Self::place).
     #[inline(always)]
     pub(crate) unsafe fn filled(self) -> NonNull<T> {
-        let Self { room, place } = *ManuallyDrop::new(self);
+        let Self { allocation, place } = *ManuallyDrop::new(self);
         // SAFETY: `new` asked for as much before the place.
-        unsafe { place.cast::<Room>().sub(1).write(room) };
+        unsafe { place.cast::<Allocation>().sub(1).write(allocation) };
         place
     }
 
     /// Puts the value there, until it is [freed](Self::free).
     #[inline(always)]
     pub(crate) fn fill(self, value: T) -> NonNull<T> {
-        // SAFETY: the room is new, and a `T` is in it from the place on.
+        // SAFETY: the allocation is new, and a `T` is in it from the place on.
         unsafe {
             self.place.write(value);
             self.filled()
         }
     }
 
-    /// Drops a value that lies in a room of its own.
+    /// Drops a value that lies in an allocation of its own.
     ///
     /// # Safety
     ///
     /// [`filled`](Self::filled) has returned this pointer, and nobody uses it any more.
     pub(crate) unsafe fn free(value: NonNull<T>) {
         // SAFETY: `filled` wrote it, and nobody changes it. A pointer that it returned may be used for the
-        // whole room.
-        let room = unsafe { value.cast::<Room>().sub(1).read() };
-        // (The room goes last, after a destructor that panics, too.)
-        let _room = Self { room, place: value };
+        // whole allocation.
+        let allocation = unsafe { value.cast::<Allocation>().sub(1).read() };
+        // (The allocation goes last, after a destructor that panics, too.)
+        let _allocation = Self { allocation, place: value };
         // SAFETY: the caller's promise.
         unsafe { value.drop_in_place() };
     }
@@ -72,7 +74,7 @@ impl<T> OwnLines<T> {
 impl<T> Drop for OwnLines<T> {
     fn drop(&mut self) {
         // SAFETY: this has it, and nobody uses it any more.
-        unsafe { self.room.free() };
+        unsafe { self.allocation.free() };
     }
 }
 

@@ -1,14 +1,14 @@
 //! [`Common`]: what all handles of a ring have a share of.
 //!
 //! ```text
-//!  the room: aligned for a word
+//!  the allocation: aligned for a word
 //! ┌───────────┬──────────────────────────┬──────────────────────────────┬───────────────────────────────┐
-//! │           │ CommonHead: shares, room │ T, at a multiple of its own  │ a block that T has, if small  │
+//! │           │ CommonHead               │ T, at a multiple of its own  │ a block that T has, if small  │
 //! └───────────┴──────────────────────────┴──────────────────────────────┴───────────────────────────────┘
 //! ```
 //!
-//! It is an `Arc` with two differences. The value lies on lines of its own in room that no allocator aligns
-//! for it, as in [`OwnLines`](super::aligned::OwnLines). And a handle that is alone with it needs no
+//! It is an `Arc` with two differences. The value lies on lines of its own in an allocation that no allocator
+//! aligns for it, as in [`OwnLines`](super::aligned::OwnLines). And a handle that is alone with it needs no
 //! read-modify-write: both counts are in one word, so one load tells that nobody else has a share, or could
 //! get one. A ring that is made and dropped pays for one subtraction in all.
 //!
@@ -17,12 +17,12 @@
 //! common.drop1  shares = (1, 1)?  alone   Acquire      common.add4      shares + 1         Relaxed
 //! common.drop2  shares − 1, if not        AcqRel       common.upgrade5  shares + 1, not 0  Acquire
 //! common.drop3  the last: drop the value;              common.weak6     weak ones ± 1      AcqRel
-//!               the weak ones − 1, or free the room
+//!               the weak ones − 1, or free the allocation
 //! ```
 //!
 //! *Why a handle that is alone may go on without a step.* A share is made from a share, or from what is weak.
 //! The caller of common.drop1 gives its own share up, so nobody has it by reference. It sees one share, its
-//! own, and one weak count, that of all shares together: so there is nothing weak. Those that were there
+//! own, and one weak count, which all shares have together: so there is nothing weak. Those that were there
 //! before are gone, and all changes of the word are read-modify-writes with Release, so the caller's Acquire
 //! sees what they did.
 
@@ -33,7 +33,7 @@ use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use super::room::{Before, Room};
+use super::allocation::{Allocation, Before};
 use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
 /// What lies before the value.
@@ -42,7 +42,7 @@ struct CommonHead {
     /// shares.
     shares: AtomicU64,
     /// Where it is. Constant.
-    room: Room,
+    allocation: Allocation,
 }
 
 /// In `shares`: one that is weak.
@@ -57,10 +57,10 @@ fn strong(shares: u64) -> u64 {
     shares % WEAK
 }
 
-/// A share of a value that lies in room of its own.
+/// A share of a value that lies in an allocation of its own.
 // Decision 0130: counts of its own.
 pub(crate) struct Common<T: ?Sized> {
-    /// In room with a head before it.
+    /// In an allocation with a head before it.
     value: NonNull<T>,
     /// The last share drops it.
     owned: PhantomData<T>,
@@ -75,10 +75,10 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for Common<T> {}
 ///
 /// # Safety
 ///
-/// The value is in such room, which stays as long as `'h`.
+/// The value is in such an allocation, which stays as long as `'h`.
 #[inline(always)]
 unsafe fn head_of<'h, T: ?Sized>(value: NonNull<T>) -> &'h CommonHead {
-    // SAFETY: the caller's promise; the pointer may be used for the whole room.
+    // SAFETY: the caller's promise; the pointer may be used for the whole allocation.
     unsafe { value.cast::<CommonHead>().sub(1).as_ref() }
 }
 
@@ -95,16 +95,16 @@ impl CommonHead {
     }
 }
 
-/// common.weak6: one weak count less. The last one frees the room.
+/// common.weak6: one weak count less. The last one frees the allocation.
 ///
 /// # Safety
 ///
 /// The caller has one, and gives it up.
 unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
-    // SAFETY: the room is there while the caller has a weak count.
+    // SAFETY: the allocation is there while the caller has a weak count.
     let head = unsafe { head_of(value) };
-    // Acquire, twice: pairs with the Release here and in common.drop2 of those who went before: the room is
-    // freed after they have used it. (Alone: nobody is there who could come.)
+    // Acquire, twice: pairs with the Release here and in common.drop2 of shares that went before: the
+    // allocation is freed after they have used it. (Alone: nothing is there that could come.)
     let is_last =
         head.shares.load(Ordering::Acquire) == WEAK || head.shares.fetch_sub(WEAK, Ordering::AcqRel) == WEAK;
     if is_last {
@@ -120,9 +120,9 @@ unsafe fn weak_goes<T: ?Sized>(value: NonNull<T>) {
 unsafe fn free_room<T: ?Sized>(value: NonNull<T>) {
     // SAFETY: the caller's promise. (The head needs no drop, except in models.)
     unsafe {
-        let room = head_of(value).room;
+        let allocation = head_of(value).allocation;
         value.cast::<CommonHead>().sub(1).drop_in_place();
-        room.free();
+        allocation.free();
     }
 }
 
@@ -133,14 +133,14 @@ impl<T> Common<T> {
     /// From the value to what lies behind it.
     const BYTES: usize = size_of::<T>().next_multiple_of(Self::ALIGNMENT);
 
-    /// What has to be before a block that lies in one room with the value.
+    /// What has to be before a block that lies in one allocation with the value.
     pub(crate) const BEFORE: Before =
         Before { bytes: size_of::<CommonHead>() + Self::BYTES, alignment: Self::ALIGNMENT };
 
-    /// Room for what is to be shared.
+    /// An allocation for what is to be shared.
     #[inline(always)]
-    pub(crate) fn room() -> CommonRoom<T> {
-        CommonRoom::new()
+    pub(crate) fn allocation() -> CommonAllocation<T> {
+        CommonAllocation::new()
     }
 
     /// The share that [`into_raw`](Self::into_raw) was called on.
@@ -163,7 +163,7 @@ impl<T> Common<T> {
     ///
     /// # Safety
     ///
-    /// The pointer is that of a share, which is there until this returns.
+    /// The pointer is of a share, which is there until this returns.
     pub(crate) unsafe fn another(value: NonNull<T>) -> Self {
         // SAFETY: somebody has a share.
         unsafe { head_of(value) }.add(1);
@@ -229,7 +229,7 @@ impl<T: ?Sized> Drop for Common<T> {
 /// The last share is gone, or is about to, if it `is_alone`.
 #[inline(never)]
 unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_alone: bool) {
-    /// Frees the room also where a destructor panics.
+    /// Frees the allocation also where a destructor panics.
     struct Leaving<T: ?Sized>(NonNull<T>, bool);
     impl<T: ?Sized> Drop for Leaving<T> {
         #[inline(always)]
@@ -239,14 +239,14 @@ unsafe fn last_goes<T: ?Sized>(value: NonNull<T>, is_alone: bool) {
             unsafe { if is_alone { free_room(value) } else { weak_goes(value) } };
         }
     }
-    let _room = Leaving(value, is_alone);
+    let _allocation = Leaving(value, is_alone);
     // SAFETY: nobody has a share, and nobody gets one from what is weak (common.upgrade5).
     unsafe { value.drop_in_place() };
 }
 
 /// What leads to a value as long as somebody has a share.
 pub(crate) struct Weak<T: ?Sized> {
-    /// In room of which this has a weak count. The value may be dropped.
+    /// In an allocation of which this has a weak count. The value may be dropped.
     value: NonNull<T>,
 }
 
@@ -263,7 +263,7 @@ impl<T: ?Sized> Weak<T> {
     }
 
     fn head(&self) -> &CommonHead {
-        // SAFETY: this has a weak count, so the room stays.
+        // SAFETY: this has a weak count, so the allocation stays.
         unsafe { head_of(self.value) }
     }
 
@@ -310,31 +310,32 @@ impl<T: ?Sized> Drop for Weak<T> {
     }
 }
 
-/// Room for what is to be shared. It is there before that is made, so that it is made in there.
-pub(crate) struct CommonRoom<T> {
-    room: Room,
+/// An allocation for what is to be shared. It is there before that is made, so that it is made in there.
+pub(crate) struct CommonAllocation<T> {
+    allocation: Allocation,
     place: NonNull<T>,
 }
 
-impl<T> CommonRoom<T> {
+impl<T> CommonAllocation<T> {
     #[inline(always)]
     fn new() -> Self {
         let layout = Layout::new::<T>();
         let before = Before { bytes: size_of::<CommonHead>(), alignment: align_of::<CommonHead>() };
-        let (room, start) = Room::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { room, place: start.cast() }
+        let (allocation, start) =
+            Allocation::new(layout, before, false).unwrap_or_else(|| handle_alloc_error(layout));
+        Self { allocation, place: start.cast() }
     }
 
-    /// Before a block, in the room of both.
+    /// Before a block, in the allocation of both.
     ///
     /// # Safety
     ///
-    /// The room is the caller's alone, and has [that](Common::BEFORE) before what starts there.
+    /// The allocation is the caller's alone, and has [that](Common::BEFORE) before what starts there.
     #[inline(always)]
-    pub(crate) unsafe fn before(start: NonNull<u8>, room: Room) -> Self {
+    pub(crate) unsafe fn before(start: NonNull<u8>, allocation: Allocation) -> Self {
         // SAFETY: the caller's promise.
         let place = unsafe { start.sub(Common::<T>::BYTES) };
-        Self { room, place: place.cast() }
+        Self { allocation, place: place.cast() }
     }
 
     /// Where it will be.
@@ -348,7 +349,7 @@ impl<T> CommonRoom<T> {
     #[inline(always)]
     pub(crate) fn fill<const SHARES: usize>(self, value: T) -> [Common<T>; SHARES] {
         let place = self.place();
-        // SAFETY: the room is new, and has space for it there.
+        // SAFETY: the allocation is new, and has space for it there.
         unsafe { place.write(value) };
         // SAFETY: just written.
         unsafe { self.filled() }
@@ -363,8 +364,8 @@ impl<T> CommonRoom<T> {
     pub(crate) unsafe fn filled<const SHARES: usize>(self) -> [Common<T>; SHARES] {
         let value = self.place();
         let shares = AtomicU64::new(WEAK + SHARES as u64);
-        let head = CommonHead { shares, room: self.room };
-        // SAFETY: the room is new, and has space for the head before the value.
+        let head = CommonHead { shares, allocation: self.allocation };
+        // SAFETY: the allocation is new, and has space for the head before the value.
         unsafe { value.cast::<CommonHead>().sub(1).write(head) };
         core::mem::forget(self);
         [(); SHARES].map(|()| Common { value, owned: PhantomData })
@@ -372,10 +373,10 @@ impl<T> CommonRoom<T> {
 }
 
 /// Nothing is in there.
-impl<T> Drop for CommonRoom<T> {
+impl<T> Drop for CommonAllocation<T> {
     fn drop(&mut self) {
         // SAFETY: it is dropped once.
-        unsafe { self.room.free() };
+        unsafe { self.allocation.free() };
     }
 }
 
@@ -406,14 +407,14 @@ mod tests {
     #[test]
     fn lives_as_long_as_somebody_has_a_share() {
         let unit = Arc::new(());
-        let room = Common::room();
-        let place = room.place();
-        let [first, other] = room.fill(OnLines(Arc::clone(&unit)));
+        let allocation = Common::allocation();
+        let place = allocation.place();
+        let [first, other] = allocation.fill(OnLines(Arc::clone(&unit)));
         let (second, weak) = (first.clone(), first.downgrade());
         assert_eq!(place, NonNull::from(&*first));
         assert_eq!(NonNull::from(&*second).addr().get() % 128, 0);
         drop((first, other));
-        assert!(weak.upgrade().is_some_and(|room| Arc::ptr_eq(&room.0, &unit)));
+        assert!(weak.upgrade().is_some_and(|allocation| Arc::ptr_eq(&allocation.0, &unit)));
         // SAFETY: the pointer comes from there.
         drop(unsafe { Common::from_raw(second.into_raw()) });
         assert!(weak.clone().upgrade().is_none() && weak.is_gone());
@@ -422,18 +423,19 @@ mod tests {
 
     #[test]
     fn what_is_weak_keeps_the_room_and_not_the_value() {
-        trait Has: Send + Sync {
+        trait CountsShares: Send + Sync {
             fn count(&self) -> usize;
         }
-        impl Has for OnLines {
+        impl CountsShares for OnLines {
             fn count(&self) -> usize {
                 Arc::strong_count(&self.0)
             }
         }
 
         let unit = Arc::new(());
-        let [only] = Common::room().fill(OnLines(Arc::clone(&unit)));
-        let weak: Weak<dyn Has> = only.downgrade().becoming(|value| -> NonNull<dyn Has> { value });
+        let [only] = Common::allocation().fill(OnLines(Arc::clone(&unit)));
+        let weak: Weak<dyn CountsShares> =
+            only.downgrade().becoming(|value| -> NonNull<dyn CountsShares> { value });
         assert_eq!(weak.address(), NonNull::from(&*only).addr().get());
         let upgraded = weak.upgrade().unwrap();
         drop(only);
@@ -453,7 +455,7 @@ mod tests {
             }
         }
 
-        let [only] = Common::room().fill(Panics(7));
+        let [only] = Common::allocation().fill(Panics(7));
         let weak = only.downgrade();
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(only))).is_err());
         assert!(weak.upgrade().is_none());
@@ -461,6 +463,6 @@ mod tests {
 
     #[test]
     fn an_empty_room_drops_nothing() {
-        drop(Common::<OnLines>::room());
+        drop(Common::<OnLines>::allocation());
     }
 }

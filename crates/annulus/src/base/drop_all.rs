@@ -1,6 +1,6 @@
 //! [`drop_all`]: a loop over destructors of the user's that goes on where one of them panics.
 //!
-//! The first panic goes on once all are dropped, as that of a `Vec` does. The others end here: a second panic
+//! The first panic goes on once all are dropped, as in a `Vec`. The others end here: a second panic
 //! beside the first would end the process. Where the thread is panicking already, that panic is the first.
 //!
 //! Without `std` no panic can be caught: all are dropped beside the first panic, and a second one ends the
@@ -61,7 +61,7 @@ pub(crate) fn drop_each<I>(items: impl IntoIterator<Item = I>, mut drop_one: imp
     drop_all(|| items.next().map(&mut drop_one).is_some());
 }
 
-/// Drops `count` values that lie beside each other, from `first` on.
+/// Drops `count` values that lie next to each other, from `first` on.
 ///
 /// # Safety
 ///

@@ -9,7 +9,7 @@
 //!            top := link, tag + 1                                 top := the entry, tag + 1  Release
 //! ```
 //!
-//! R. K. Treiber, *Systems Programming: Coping with Parallelism*, IBM RJ 5118, 1986; the tag is that of the
+//! R. K. Treiber, *Systems Programming: Coping with Parallelism*, IBM RJ 5118, 1986; the tag is from the
 //! *IBM System/370 Principles of Operation*, appendix A, on `COMPARE DOUBLE AND SWAP`.
 //!
 //! *Why the tag.* Between list.pop2 and list.pop3 of one thread others may pop the top entry a, pop b behind
@@ -18,9 +18,9 @@
 //! the head gives it another value, for 2^32 changes.
 //!
 //! *Why one Acquire is enough.* Nothing but compare-exchanges changes the head, so each value of it carries
-//! on the release sequence of every list.push5 before it: who reads the head with Acquire sees the links, and
-//! the contents, of all entries pushed until then. list.pop3 succeeds only on the very value that was read
-//! with Acquire before, so for itself it needs no ordering.
+//! on the release sequence of every list.push5 before it: a thread that reads the head with Acquire sees the
+//! links, and the contents, of all entries pushed until then. list.pop3 succeeds only on the very value that
+//! was read with Acquire before, so for itself it needs no ordering.
 
 use crate::sync::{AtomicU64, Ordering, ordering, seeded};
 
@@ -101,8 +101,8 @@ impl FreeList {
     /// After a success the caller may touch nothing of the pool, if that is what the list is in.
     #[inline]
     pub(crate) fn push(&self, seen: SeenHead, index: u32) -> Result<(), SeenHead> {
-        // Release: pairs with list.pop1 and pool.close1, so who pops the entry sees its link, and what its
-        // owner wrote. Relaxed where it fails: only the number counts.
+        // Release: pairs with list.pop1 and pool.close1, so a thread that pops the entry sees its link, and
+        // what its owner wrote. Relaxed where it fails: only the number counts.
         let exchanged = self.0.compare_exchange_weak(
             seen.0,
             seen.then(index),

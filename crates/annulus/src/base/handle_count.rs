@@ -4,8 +4,8 @@ use crate::stats::Handles;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, ordering, seeded};
 
 /// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
-/// from another one of its side. (Only receivers of a `watch` and of broadcast rings may come back: those who
-/// send can make them.)
+/// from another one of its side. (Only receivers of a `watch` and of broadcast rings may come back: callers
+/// that send can make them.)
 pub(crate) struct HandleCount {
     /// How many handles there are beside one. (So it begins with 0, as the other.) [`NONE`] if there is none.
     others: AtomicUsize,
@@ -59,9 +59,9 @@ impl HandleCount {
     /// As [`remove`](Self::remove), where others may add handles although they have none.
     pub(crate) fn remove_beside_others(&self) -> bool {
         // Release: pairs with the Acquire in `is_zero` and in `is_last`. Others change the count by
-        // read-modify-writes, so who sees the change of a later handle also sees what the earlier ones did
-        // before theirs. Acquire: pairs with those Releases, for the last one, which may be about to end what
-        // the others used.
+        // read-modify-writes, so a thread that sees the change of a later handle also sees what the earlier
+        // ones did before theirs. Acquire: pairs with those Releases, for the last one, which may be about to
+        // end what the others used.
         self.others.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) == 0
     }
 

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&unit), 1);
     }
 
-    /// Who comes second gets what is there, and what it brought is dropped.
+    /// The thread that comes second gets what is there, and what it brought is dropped.
     #[test]
     fn what_is_linked_stays() {
         let (link, [first, second]) = (Link::empty(), [(); 2].map(Arc::new));

@@ -1,6 +1,7 @@
 //! Small parts that need nothing of rings: numbers, links, lists, counts, room on lines.
 
 pub(crate) mod aligned;
+pub(crate) mod allocation;
 pub(crate) mod common;
 pub(crate) mod drop_all;
 pub(crate) mod free_list;
@@ -8,7 +9,6 @@ pub(crate) mod handle_count;
 pub(crate) mod index;
 pub(crate) mod link;
 pub(crate) mod peer_liveness;
-pub(crate) mod room;
 #[cfg(feature = "shm")]
 pub(crate) mod same_type;
 pub(crate) mod sequence;

@@ -62,7 +62,7 @@ impl NowAndThen {
     /// Whether nobody has asked for a while. Then the caller does.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
-        // Relaxed, here and below: who asks when is up to luck.
+        // Relaxed, here and below: which thread asks when is up to luck.
         let ask_at = self.ask_at.load(Ordering::Relaxed);
         if ask_at == NEVER {
             return false;

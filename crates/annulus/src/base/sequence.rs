@@ -112,8 +112,8 @@ impl Stamp {
         Self(bits)
     }
 
-    /// The same, or that of a message that is never asked for, if it says one that is too late to count on
-    /// from.
+    /// The same, or the number of a message that is never asked for, if it says one that is too late to count
+    /// on from.
     pub(crate) fn believed(self) -> Self {
         self.min(Self::done(Sequence::LAST_BELIEVED))
     }

@@ -2,7 +2,7 @@
 
 use super::ring_state::RingState;
 use crate::ring::Store;
-use crate::wait::{Deadline, EventCount, Look, Wait, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Poll, wait_until};
 
 /// Until a ring has so many subscribers (true), or can have none any more (false).
 pub(super) struct AwaitSubscribers<'s, S> {
@@ -24,11 +24,11 @@ impl<'s, S: Store> AwaitSubscribers<'s, S> {
     }
 }
 
-impl<S: Store> Wait for AwaitSubscribers<'_, S> {
+impl<S: Store> Poll for AwaitSubscribers<'_, S> {
     type Found = bool;
 
     /// Who joins, who leaves as the last, and who closes the ring notify there.
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.shared.released
     }
 

@@ -23,12 +23,11 @@ use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
-use crate::wait::{EventCount, Look, Source, WaitStrategy, own_strategy};
+use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy, own_strategy};
 
 /// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
@@ -496,8 +495,8 @@ impl<'a, T: Message, const N: usize, M: Unstaged> IntoIterator for &'a mut Subsc
 /// For all aligned members. Panics if no member is aligned, because then nobody would receive anything.
 // SAFETY: the lead's are.
 unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<T, N, M> {
-    fn event(&self) -> &EventCount {
-        Source::event(&self.lead)
+    fn wait_point(&self) -> &EventCount {
+        Source::wait_point(&self.lead)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
@@ -512,10 +511,7 @@ unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<
     fn strategy(&self) -> WaitStrategy {
         self.lead.strategy()
     }
-}
 
-/// Of all aligned members.
-impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, M> {
     fn has_more(&mut self) -> bool {
         self.lead.has_more()
     }
@@ -543,13 +539,11 @@ impl<T: Message, const N: usize, M: Unstaged> Waitable for SubscriberGroup<T, N,
     }
 }
 
-impl<T: Message, const N: usize, M: Unstaged> HasSequence for SubscriberGroup<T, N, M> {
-    fn next_sequence(&self) -> Sequence {
+impl<T: Message, const N: usize, M: Unstaged> Numbered for SubscriberGroup<T, N, M> {
+    fn next_sequence(&self) -> u64 {
         self.lead.next_sequence()
     }
 }
-
-impl<T: Message, const N: usize, M: Unstaged> Numbered for SubscriberGroup<T, N, M> {}
 
 impl<T: Message, const N: usize, M: Unstaged> Receive for SubscriberGroup<T, N, M> {
     type Item = T;

@@ -18,8 +18,8 @@ use crate::wait::Waiting;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 use crate::wait::wait_until;
 #[cfg(feature = "std")]
-use crate::wait::{Choice, Finding};
-use crate::wait::{EventCount, Look, Wait};
+use crate::wait::{Armed, Choice};
+use crate::wait::{EventCount, Look, Poll};
 
 /// How often `latest` looks for a message of another process.
 const MOST_LOOKS: u64 = 1_000;
@@ -149,11 +149,11 @@ impl<T: Message, M: LossyMode> Subscriber<T, M> {
 /// A subscriber that waits for a message, or for a lag.
 pub(super) struct OrLag<'s, T: Message, M: LossyMode>(pub(super) &'s mut Subscriber<T, M>);
 
-impl<T: Message, M: LossyMode> Wait for OrLag<'_, T, M> {
+impl<T: Message, M: LossyMode> Poll for OrLag<'_, T, M> {
     type Found = Result<T, LossyRecvError<M::Corrupt>>;
 
-    fn event(&self) -> &EventCount {
-        self.0.event()
+    fn wait_point(&self) -> &EventCount {
+        self.0.wait_point()
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)
@@ -224,6 +224,6 @@ impl<T: Message, M: LossyMode> Subscriber<T, M> {
     #[inline]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError<M::Corrupt>>> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.wait_strategy()) }
+        unsafe { Armed::new(OrLag(self), |or_lag| or_lag.0.wait_strategy(), |_, found| found) }
     }
 }

@@ -339,7 +339,7 @@ impl<S: Store, R: Role> Handle<S, R> {
 
     /// Where the subscriber sleeps, to wait for the message at `cursor`.
     #[inline(always)]
-    pub(super) fn event(&self, cursor: Sequence) -> &EventCount {
+    pub(super) fn wait_point(&self, cursor: Sequence) -> &EventCount {
         // Decision 0027: where the missing message will be announced.
         let is_wrong = self.is_stage() && seeded!("stage_sleeps_at_the_wrong_event");
         if self.awaits_publisher(cursor) && !is_wrong { &self.published } else { &self.released }

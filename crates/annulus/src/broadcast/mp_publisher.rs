@@ -16,8 +16,6 @@
 //! one has not left.
 // Decision 0146: one algorithm for the publishers of one process and of several.
 
-#[cfg(feature = "std")]
-use alloc::boxed::Box;
 use core::{fmt, slice};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -28,7 +26,7 @@ use super::mode::Hooks;
 #[cfg(feature = "async")]
 use super::slot_access::claimed;
 #[cfg(feature = "std")]
-use super::slot_access::{Claimable, Claiming};
+use super::slot_access::{AwaitClaim, Claimable, claim_of_one};
 use super::slot_access::{ClaimedRun, claim, claim_by, claim_now};
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
@@ -41,12 +39,12 @@ use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Claimant, Copied, Range, Writers};
 use crate::sync::seeded;
-use crate::transmit::in_parts;
 #[cfg(feature = "std")]
-use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::WaitsForRoom;
+use crate::transmit::in_parts;
 use crate::transmit::transmits;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Choice, Finding, SendChoice, Sending};
+use crate::wait::{Armed, Choice, RoomArm, fill_claim};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)
@@ -563,11 +561,11 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
-        let claiming = Claiming::by(self, &self.shared);
+    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
+        let put = |claimed, message| self.put_admitted(claimed, message);
+        let claim = claim_of_one(&self.shared);
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(claiming, Claiming::strategy) };
-        Sending::in_claim(room, |claiming, found, message| claiming.publisher.put_admitted(found, message))
+        unsafe { Armed::new(claim, AwaitClaim::strategy, move |_, claimed| fill_claim(claimed, put)) }
     }
 }
 
@@ -590,14 +588,11 @@ macro_rules! publishers {
         }
 
         #[cfg(feature = "std")]
-        impl<T: Message> WaitsForRoom for $($borrowed)* MpPublisher<T, Lossless> {}
-
-        #[cfg(feature = "std")]
-        impl<T: Message> HasRoom for $($borrowed)* MpPublisher<T, Lossless> {
-            fn room(&mut self) -> Box<dyn Arm + '_> {
+        impl<T: Message> WaitsForRoom for $($borrowed)* MpPublisher<T, Lossless> {
+            fn room(&mut self) -> RoomArm<'_> {
                 let claimable = Claimable::of(&self.shared);
                 // SAFETY: the events are in the ring's shared state, which the handle keeps alive.
-                Box::new(unsafe { Finding::that_takes_nothing(claimable, Claimable::strategy) })
+                unsafe { RoomArm::new(claimable, Claimable::strategy) }
             }
         }
     )*};

@@ -11,8 +11,6 @@
 //!       notify              one look at who sleeps (`wait/event_count`)
 //! ```
 
-#[cfg(feature = "std")]
-use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -31,20 +29,20 @@ use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Store, Strided, Writers};
 use crate::sync::seeded;
+#[cfg(feature = "std")]
+use crate::transmit::WaitsForRoom;
 use crate::transmit::in_parts;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::transmit::room::Alone;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::transmit::room::AwaitRoom;
-#[cfg(feature = "std")]
-use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::transmit::transmits;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::EventCount;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Choice, Finding, SendChoice, Sending};
+use crate::wait::{Armed, Choice, RoomArm};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy)
@@ -654,21 +652,21 @@ impl<T: Message> Publisher<T, Lossless> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(AwaitRoom(self), AwaitRoom::strategy) };
-        Sending::new(room, |AwaitRoom(publisher), found, message| publisher.put_admitted(found, message))
+        unsafe {
+            Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(publisher), found| {
+                move |message| publisher.put_admitted(found, message)
+            })
+        }
     }
 }
 
 #[cfg(feature = "std")]
-impl<T: Message> WaitsForRoom for Publisher<T, Lossless> {}
-
-#[cfg(feature = "std")]
-impl<T: Message> HasRoom for Publisher<T, Lossless> {
-    fn room(&mut self) -> Box<dyn Arm + '_> {
+impl<T: Message> WaitsForRoom for Publisher<T, Lossless> {
+    fn room(&mut self) -> RoomArm<'_> {
         // SAFETY: as above.
-        Box::new(unsafe { Finding::that_takes_nothing(AwaitRoom(self), AwaitRoom::strategy) })
+        unsafe { RoomArm::new(AwaitRoom(self), AwaitRoom::strategy) }
     }
 }
 

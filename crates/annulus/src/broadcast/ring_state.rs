@@ -4,10 +4,10 @@ use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
 
 use super::receivers::{Left, Receivers};
+use crate::base::allocation::Before;
 use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
 use crate::base::link::Link;
-use crate::base::room::Before;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::close::Close;
 use crate::observer::{Listing, Observe};
@@ -109,7 +109,7 @@ impl<S: Store> RingState<S> {
     ) -> [Common<Self>; SHARES] {
         let listing = Listing::new(name.as_deref());
         let (capacity, first) = (ring.capacity(), ring.first());
-        let room = ring.block_mut().room_before::<Self>();
+        let room = ring.block_mut().allocation_before::<Self>();
         let place = room.place().as_ptr();
         // SAFETY: the room is new, and the place is in it. These are all fields.
         unsafe {

@@ -215,8 +215,8 @@ mod model {
     use core::ptr::NonNull;
 
     use super::{Across, Awaiting, Fellow, SharedSlots, fellow_of_another, of_another};
+    use crate::base::allocation::Before;
     use crate::base::peer_liveness::NowAndThen;
-    use crate::base::room::Before;
     use crate::base::sequence::Sequence;
     use crate::broadcast::{
         Awaited, Builder, FellowPublisher, Foreign, Lossless, Publisher, Subscribable, Subscriber,

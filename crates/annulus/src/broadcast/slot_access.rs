@@ -14,7 +14,7 @@ use crate::ring::Strided;
 use crate::sync::{AtomicU64, pause, seeded};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Poll, WaitStrategy, WriterBackoff, wait_until};
 
 /// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the
 /// new limit. Never [`Refusal::Full`].
@@ -52,10 +52,10 @@ struct AtLimit<'a, S> {
     backoff: WriterBackoff,
 }
 
-impl<S: Strided> Wait for AtLimit<'_, S> {
+impl<S: Strided> Poll for AtLimit<'_, S> {
     type Found = Result<Sequence, Refusal>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.shared.released
     }
 
@@ -201,7 +201,7 @@ impl Obstacle {
     }
 
     /// Where to wait until it is out of the way.
-    fn event<S>(self, shared: &RingState<S>) -> &EventCount {
+    fn wait_point<S>(self, shared: &RingState<S>) -> &EventCount {
         match self {
             Self::Slot if !seeded!("claim_sleeps_at_the_gate") => &shared.published,
             _ => &shared.released,
@@ -242,11 +242,11 @@ pub(super) struct AwaitClaim<'a, S> {
     obstacle: Obstacle,
 }
 
-impl<S: Strided> Wait for AwaitClaim<'_, S> {
+impl<S: Strided> Poll for AwaitClaim<'_, S> {
     type Found = Result<ClaimedRun, Refusal>;
 
-    fn event(&self) -> &EventCount {
-        self.obstacle.event(self.shared)
+    fn wait_point(&self) -> &EventCount {
+        self.obstacle.wait_point(self.shared)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
@@ -294,37 +294,6 @@ pub(super) fn claim_of_one<S: Strided>(shared: &RingState<S>) -> AwaitClaim<'_, 
     AwaitClaim { shared, most: 1, obstacle: Obstacle::Gate }
 }
 
-/// One of many publishers of a lossless ring, until it has claimed a sequence.
-#[cfg(feature = "std")]
-pub(super) struct Claiming<'p, P, S> {
-    pub(super) publisher: &'p P,
-    claim: AwaitClaim<'p, S>,
-}
-
-#[cfg(feature = "std")]
-impl<'p, P, S: Strided> Claiming<'p, P, S> {
-    pub(super) fn by(publisher: &'p P, shared: &'p RingState<S>) -> Self {
-        Self { publisher, claim: claim_of_one(shared) }
-    }
-
-    pub(super) fn strategy(&self) -> WaitStrategy {
-        self.claim.strategy()
-    }
-}
-
-#[cfg(feature = "std")]
-impl<P, S: Strided> Wait for Claiming<'_, P, S> {
-    type Found = Result<ClaimedRun, Refusal>;
-
-    fn event(&self) -> &EventCount {
-        self.claim.event()
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        self.claim.poll()
-    }
-}
-
 /// Whether a claim would find a free slot now; nothing is claimed.
 pub(super) fn has_free_slot<S: Strided>(shared: &RingState<S>) -> Result<(), Refusal> {
     look_for_claim(shared).map_err(Obstacle::refusal)
@@ -361,11 +330,11 @@ impl<'a, S> Claimable<'a, S> {
 }
 
 #[cfg(feature = "std")]
-impl<S: Strided> Wait for Claimable<'_, S> {
+impl<S: Strided> Poll for Claimable<'_, S> {
     type Found = ();
 
-    fn event(&self) -> &EventCount {
-        self.obstacle.event(self.shared)
+    fn wait_point(&self) -> &EventCount {
+        self.obstacle.wait_point(self.shared)
     }
 
     fn poll(&mut self) -> Look<()> {

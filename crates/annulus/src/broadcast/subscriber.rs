@@ -40,12 +40,11 @@ use crate::error::{RecvError, TryRecvError};
 use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded, unlikely};
-use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -474,11 +473,11 @@ pub(super) fn why_nothing<T: Message>(
     shared.ring.read(cursor, &mut message).map(Whole::keep).map_err(|(missing, _)| missing.into())
 }
 
-impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
+impl<T: Message, M: Mode> Poll for Subscriber<T, M> {
     type Found = Result<T, RecvError>;
 
-    fn event(&self) -> &EventCount {
-        self.shared.event(self.cursor)
+    fn wait_point(&self) -> &EventCount {
+        self.shared.wait_point(self.cursor)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
@@ -507,7 +506,7 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
 
 /// Waits for what `wait` waits for, as long as it takes.
 #[inline(always)]
-pub(super) fn wait_without_deadline<W: Wait>(wait: &mut W, strategy: WaitStrategy) -> W::Found {
+pub(super) fn wait_without_deadline<W: Poll>(wait: &mut W, strategy: WaitStrategy) -> W::Found {
     match wait_until(wait, strategy, None) {
         Some(found) => found,
         None => unreachable!("a wait without a deadline does not end without a result"),
@@ -977,12 +976,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
-    fn event(&self) -> &EventCount {
-        Wait::event(self)
+    fn wait_point(&self) -> &EventCount {
+        Poll::wait_point(self)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
-        Wait::watched(self)
+        Poll::watched(self)
     }
 
     fn is_ready(&mut self) -> bool {
@@ -1000,16 +999,7 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
     fn strategy(&self) -> WaitStrategy {
         self.wait_strategy()
     }
-}
 
-impl<T: Message, M: Mode> Subscriber<T, M> {
-    /// Whether the ring is closed and nothing is left.
-    pub(crate) fn is_at_end(&self) -> bool {
-        self.shared.may_be_closed() && self.shared.is_drained(self.cursor)
-    }
-}
-
-impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     fn is_staged(&self) -> bool {
         self.shared.is_stage()
     }
@@ -1042,19 +1032,24 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     }
 }
 
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// Whether the ring is closed and nothing is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.shared.may_be_closed() && self.shared.is_drained(self.cursor)
+    }
+}
+
 impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {
     fn is_closed(&self) -> bool {
         self.is_closed()
     }
 }
 
-impl<T: Message, M: Mode> HasSequence for Subscriber<T, M> {
-    fn next_sequence(&self) -> Sequence {
-        self.cursor
+impl<T: Message, M: Mode> Numbered for Subscriber<T, M> {
+    fn next_sequence(&self) -> u64 {
+        self.cursor.get()
     }
 }
-
-impl<T: Message, M: Mode> Numbered for Subscriber<T, M> {}
 
 impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
     type Item = T;

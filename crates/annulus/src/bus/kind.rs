@@ -10,8 +10,6 @@ use crate::broadcast::{
 };
 use crate::error::{CapacityError, LossyTryRecvError, TryRecvError};
 use crate::message::Message;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::receive::batches::Batches;
 use crate::stats::Stats;
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, ordering, seeded};
 #[cfg(any(feature = "std", feature = "async"))]
@@ -270,8 +268,8 @@ impl<T: Message> AnySubscriber<T> {
 #[cfg(any(feature = "std", feature = "async"))]
 impl<T: Message> AnySubscriber<T> {
     /// Where it waits, in its ring.
-    pub(super) fn event(&self) -> &EventCount {
-        either!(self, subscriber => Source::event(subscriber))
+    pub(super) fn wait_point(&self) -> &EventCount {
+        either!(self, subscriber => Source::wait_point(subscriber))
     }
 
     /// Whether a receive would return something.

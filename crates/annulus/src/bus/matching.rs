@@ -29,7 +29,7 @@ use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::WaitStrategy;
 #[cfg(feature = "std")]
-use crate::wait::{Deadline, Look, Wait, own_strategy, wait_until};
+use crate::wait::{Deadline, Look, Poll, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 

@@ -6,16 +6,15 @@ use super::matching::MatchingSubscriber;
 use super::members::Found;
 use crate::error::RecvError;
 use crate::message::Message;
-use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
-use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy};
 
 /// The next message, and the number of its topic.
-impl<T: Message> Wait for MatchingSubscriber<T> {
+impl<T: Message> Poll for MatchingSubscriber<T> {
     type Found = Result<(usize, T), RecvError>;
 
-    fn event(&self) -> &EventCount {
-        self.members.event()
+    fn wait_point(&self) -> &EventCount {
+        self.members.wait_point()
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -31,8 +30,8 @@ impl<T: Message> Wait for MatchingSubscriber<T> {
 
 // SAFETY: the event is in the inbox, which the members keep alive, in a place of its own.
 unsafe impl<T: Message> Source for MatchingSubscriber<T> {
-    fn event(&self) -> &EventCount {
-        Wait::event(self)
+    fn wait_point(&self) -> &EventCount {
+        Poll::wait_point(self)
     }
 
     fn is_ready(&mut self) -> bool {
@@ -42,9 +41,7 @@ unsafe impl<T: Message> Source for MatchingSubscriber<T> {
     fn strategy(&self) -> WaitStrategy {
         self.strategy
     }
-}
 
-impl<T: Message> Batches for MatchingSubscriber<T> {
     fn has_more(&mut self) -> bool {
         self.members.has_more()
     }

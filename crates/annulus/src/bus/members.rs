@@ -14,12 +14,10 @@ use super::inbox::Inbox;
 use super::kind::AnySubscriber;
 use crate::error::LossyTryRecvError;
 use crate::message::Message;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::receive::batches::Mark;
 use crate::stats::Stats;
 use crate::sync::seeded;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Relay};
+use crate::wait::{EventCount, Mark, Relay};
 
 /// The topics that match.
 pub(super) struct Members<T: Message> {
@@ -153,7 +151,7 @@ impl<T: Message> Members<T> {
 #[cfg(any(feature = "std", feature = "async"))]
 impl<T: Message> Members<T> {
     /// Where new topics, the end, and messages of all topics are notified.
-    pub(super) fn event(&self) -> &EventCount {
+    pub(super) fn wait_point(&self) -> &EventCount {
         &self.inbox.event
     }
 
@@ -195,7 +193,7 @@ impl<T: Message> Members<T> {
         let mut looks_again = false;
         if self.inbox.event.has_sleepers() {
             for member in &mut self.all {
-                let event = NonNull::from(member.subscriber.event());
+                let event = NonNull::from(member.subscriber.wait_point());
                 // SAFETY: the event is in the ring, which the subscriber keeps alive. The subscriber stays
                 // with its relay, and is dropped after it.
                 looks_again |= unsafe { member.relay.set(event, &self.waker) };

@@ -21,19 +21,19 @@ pub(crate) trait Close: Send + Sync {
         None
     }
 
-    /// `told` is told of the end of the queue.
+    /// `listener` is notified of the end of the queue.
     // Unreached: an output of a pipeline is a queue of several lanes, which has its own
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    fn tell(&self, _told: Arc<dyn Told>) {}
+    fn notify_on_close(&self, _listener: Arc<dyn NotifyOnClose>) {}
 }
 
-/// Who is told of the end of a queue: the pipeline of which it is an output.
+/// A listener to the end of a queue: the pipeline of which the queue is an output.
 #[cfg(all(feature = "std", not(annulus_loom)))]
-pub(crate) trait Told: Send + Sync {
+pub(crate) trait NotifyOnClose: Send + Sync {
     /// The last consumer goes. So many messages were taken.
     fn taken(&self, count: u64);
 
-    /// The queue is closed, and whoever asks it sees so. May be said more than once.
+    /// The queue is closed, and its `is_closed` says so. May be called more than once.
     fn closed(&self);
 }
 
@@ -122,11 +122,11 @@ impl Closer {
         self.ring.address()
     }
 
-    /// `told` is told of the end of the queue.
+    /// `listener` is notified of the end of the queue.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) fn tell(&self, told: Arc<dyn Told>) {
+    pub(crate) fn notify_on_close(&self, listener: Arc<dyn NotifyOnClose>) {
         if let Some(ring) = self.ring.upgrade() {
-            ring.tell(told);
+            ring.notify_on_close(listener);
         }
     }
 

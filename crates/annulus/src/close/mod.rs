@@ -6,5 +6,5 @@ mod shutdown;
 pub(crate) use closer::Close;
 pub use closer::Closer;
 #[cfg(all(feature = "std", not(annulus_loom)))]
-pub(crate) use closer::Told;
+pub(crate) use closer::NotifyOnClose;
 pub use shutdown::Shutdown;

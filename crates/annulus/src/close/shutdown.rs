@@ -25,13 +25,11 @@ use crate::Closer;
 use crate::base::drop_all::drop_all;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::receive::Waitable;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::receive::batches::{Batches, Mark};
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering, seeded};
 #[cfg(feature = "std")]
-use crate::wait::{Choice, Finding, Opening};
+use crate::wait::{Armed, Choice, Opening};
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Source};
+use crate::wait::{EventCount, Mark, Source};
 use crate::wait::{Latch, WaitStrategy};
 
 /// A flag that asks threads to stop. Its clones share it. Once triggered, it stays triggered. Rings that are
@@ -235,15 +233,15 @@ impl Shutdown {
     #[doc(hidden)]
     pub fn wait_in_select(&self) -> impl Choice<Found = ()> {
         // SAFETY: the event is in what the clones share, and this one is borrowed.
-        unsafe { Finding::new(Opening(&self.state.triggered), |_| WaitStrategy::default()) }
+        unsafe { Armed::new(Opening(&self.state.triggered), |_| WaitStrategy::default(), |_, found| found) }
     }
 }
 
 // SAFETY: the event is in what the clones share.
 #[cfg(any(feature = "std", feature = "async"))]
 unsafe impl Source for Shutdown {
-    fn event(&self) -> &EventCount {
-        self.state.triggered.event()
+    fn wait_point(&self) -> &EventCount {
+        self.state.triggered.wait_point()
     }
 
     fn is_ready(&mut self) -> bool {
@@ -253,12 +251,8 @@ unsafe impl Source for Shutdown {
     fn strategy(&self) -> WaitStrategy {
         WaitStrategy::default()
     }
-}
 
-/// There is nothing to receive.
-#[cfg(any(feature = "std", feature = "async"))]
-impl Batches for Shutdown {
-    // Unreached: nobody receives from it, here and below
+    // Unreached: there is nothing to receive, here and below
     fn has_more(&mut self) -> bool {
         false
     }
@@ -285,7 +279,7 @@ impl ShutdownState {
     /// shutdown.attach1: puts `node` on the stack, or closes its ring.
     fn put(&self, node: Box<Attached>) {
         let node = Box::into_raw(node);
-        // For whoever follows the address (`TakenList::next`).
+        // For the thread that follows the address (`TakenList::next`).
         node.expose_provenance();
         // Acquire: pairs with shutdown.close2; the close comes after the trigger.
         let mut top = self.top.load(Ordering::Acquire);
@@ -344,7 +338,8 @@ impl Iterator for TakenList {
         if self.0.is_null() || self.0 == triggered_mark() {
             return None;
         }
-        // SAFETY: it was put on the stack by `Box::into_raw`, and whoever took it from there has it alone.
+        // SAFETY: it was put on the stack by `Box::into_raw`, and the thread that took it from there has it
+        // alone.
         let node = unsafe { Box::from_raw(self.0) };
         self.0 = ptr::with_exposed_provenance_mut(node.below);
         Some(node)
@@ -392,7 +387,7 @@ mod tests {
 
     impl Ring {
         fn new(panics: bool) -> Common<Self> {
-            let [ring] = Common::room().fill(Self { closed: AtomicUsize::new(0), panics });
+            let [ring] = Common::allocation().fill(Self { closed: AtomicUsize::new(0), panics });
             ring
         }
 

@@ -8,7 +8,7 @@ use core::fmt;
 pub enum Refusal {
     /// Somebody is in the way, and goes on some day.
     Full,
-    /// Nobody is left who could receive, or somebody closed the ring.
+    /// No handle is left that could receive, or somebody closed the ring.
     Closed,
 }
 
@@ -18,7 +18,7 @@ pub(crate) trait GiveBack<V> {
     fn of(refusal: Refusal, value: V) -> Self;
 }
 
-/// For who makes an error of it later.
+/// For a caller that makes an error of it later.
 impl<V> GiveBack<V> for (Refusal, V) {
     #[inline]
     fn of(refusal: Refusal, value: V) -> Self {

@@ -1,4 +1,4 @@
-//! [`Delivery`]: what a handler is told of a message, and [`Told`]: that, or less.
+//! [`Delivery`]: what a handler is told of a message, and [`HandlerInfo`]: that, or less.
 
 use crate::receive::Numbered;
 
@@ -15,7 +15,7 @@ pub struct Delivery {
 }
 
 /// What a handler is told of a message from a `R`.
-pub(super) trait Told<R> {
+pub(super) trait HandlerInfo<R> {
     /// Of the message that `receiver` has received last.
     fn of_last(receiver: &R, end_of_batch: bool) -> Self;
 
@@ -24,7 +24,7 @@ pub(super) trait Told<R> {
 }
 
 /// The end of the batch only.
-impl<R> Told<R> for bool {
+impl<R> HandlerInfo<R> for bool {
     #[inline(always)]
     fn of_last(_: &R, end_of_batch: bool) -> Self {
         end_of_batch
@@ -36,10 +36,10 @@ impl<R> Told<R> for bool {
     }
 }
 
-impl<R: Numbered> Told<R> for Delivery {
+impl<R: Numbered> HandlerInfo<R> for Delivery {
     #[inline(always)]
     fn of_last(receiver: &R, end_of_batch: bool) -> Self {
-        Told::<R>::of(receiver.next_sequence().get() - 1, end_of_batch)
+        HandlerInfo::<R>::of(receiver.next_sequence() - 1, end_of_batch)
     }
 
     #[inline(always)]

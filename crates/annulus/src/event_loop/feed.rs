@@ -3,15 +3,14 @@
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use super::delivery::Told;
+use super::delivery::HandlerInfo;
 use crate::error::RecvError;
-use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, ReceiveRef};
 use crate::sync::seeded;
-use crate::wait::{Control, Look, Stop};
+use crate::wait::{Control, Look, Mark, Source, Stop};
 
 /// Hands messages of a `R` to a handler, with a `C`.
-pub(super) trait Feed<R: Batches, C> {
+pub(super) trait Feed<R: Source, C> {
     /// Hands out what is there, up to the end of the batch. It returns early if somebody asks to stop.
     fn feed(
         &mut self,
@@ -63,13 +62,13 @@ impl<'c> FeedTurn<'c> {
 
     /// Whether the thread drains, and all messages before the mark are gone.
     #[inline]
-    pub(super) fn has_passed_its_mark(&mut self, receiver: &impl Batches) -> bool {
+    pub(super) fn has_passed_its_mark(&mut self, receiver: &impl Source) -> bool {
         self.mark.as_mut().is_some_and(|mark| receiver.has_passed(mark))
     }
 
     /// Whether the drain is over. A handler that was told that another message comes gets it, also if what it
     /// was told of was lost meanwhile. (In a stage, only if those before it have processed a later one.)
-    pub(super) fn is_drained(&mut self, receiver: &impl Batches) -> bool {
+    pub(super) fn is_drained(&mut self, receiver: &impl Source) -> bool {
         self.has_passed_its_mark(receiver) && self.left == self.most
     }
 }
@@ -95,7 +94,7 @@ macro_rules! of_a_handler {
 }
 of_a_handler!(ByValue ByRef);
 
-impl<R: Receive, C, D: Told<R>, H: FnMut(&mut C, R::Item, D)> Feed<R, C> for ByValue<H, D> {
+impl<R: Receive, C, D: HandlerInfo<R>, H: FnMut(&mut C, R::Item, D)> Feed<R, C> for ByValue<H, D> {
     #[inline]
     fn feed(
         &mut self,
@@ -123,7 +122,7 @@ impl<R: Receive, C, D: Told<R>, H: FnMut(&mut C, R::Item, D)> Feed<R, C> for ByV
     }
 }
 
-impl<R: ReceiveRef, C, D: Told<R>, H: FnMut(&mut C, &R::Item, D)> Feed<R, C> for ByRef<H, D> {
+impl<R: ReceiveRef, C, D: HandlerInfo<R>, H: FnMut(&mut C, &R::Item, D)> Feed<R, C> for ByRef<H, D> {
     #[inline]
     fn feed(
         &mut self,

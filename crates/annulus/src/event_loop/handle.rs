@@ -31,12 +31,12 @@ pub struct EventLoop<C> {
     /// `None` once it is joined or detached. The thread returns `None` if it did not begin.
     thread: Option<JoinHandle<Option<LoopResult<C>>>>,
     /// Open once the thread has done all but end.
-    #[cfg_attr(annulus_loom, allow(dead_code, reason = "for who has a clock"))]
+    #[cfg_attr(annulus_loom, allow(dead_code, reason = "for a thread that has a clock"))]
     ended: Arc<Latch>,
 }
 
-/// What the thread of a loop leaves to whoever joins it. Where nobody does, the thread drops it, or whoever
-/// has the handle: a destructor that panics there would end the process.
+/// What the thread of a loop leaves to the thread that joins it. Where none does, the loop's thread drops it,
+/// or the one that has the handle: a destructor that panics there would end the process.
 pub(super) struct LoopResult<C>(Option<std::thread::Result<Finished<C>>>);
 
 impl<C> LoopResult<C> {
@@ -220,7 +220,7 @@ impl<C> EventLoop<C> {
     /// # Errors
     ///
     /// The handle, if the thread goes on. (To drop it is to [stop](Self::stop) the thread.) The result inside
-    /// is that of [`join`](Self::join).
+    /// is the one of [`join`](Self::join).
     ///
     /// # Examples
     ///

@@ -51,7 +51,7 @@
 //!
 //! The thread blocks the signals that the thread which spawned it blocked then, as a thread of `std` does.
 //! So block those that your program waits for (by `sigwait`, or a `signalfd`) before you spawn. The threads
-//! that the library has for itself, in which no handler of yours runs, block all signals but those of errors.
+//! that the library has for itself, in which no handler of yours runs, block all signals except errors.
 //!
 //! # What it costs
 //!

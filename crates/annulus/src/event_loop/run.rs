@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::Finished;
 use super::feed::{Feed, FeedTurn};
-use crate::receive::batches::Batches;
 use crate::sync::seeded;
 use crate::wait::{
-    Control, EventCount, Lending, Look, NextOrStop, Source, Stop, Wait, WaitStrategy, pass_on, wait_until,
+    Control, EventCount, Lending, Look, NextOrStop, Poll, Source, Stop, WaitStrategy, pass_on, wait_until,
 };
 
 /// What is called if nothing came for some time.
@@ -35,7 +34,7 @@ pub(super) struct LoopRun<R, C, F> {
 /// How a thread waits for a message that another one is writing, or for others to receive it: soon.
 const SOON: WaitStrategy = WaitStrategy::BackoffSpin;
 
-impl<R: Source + Batches, C, F: Feed<R, C>> LoopRun<R, C, F> {
+impl<R: Source, C, F: Feed<R, C>> LoopRun<R, C, F> {
     /// Receives until the ring is closed, or somebody asks to stop.
     pub(super) fn run(mut self) -> Finished<C> {
         let lost_before = if seeded!("lost_before_counts") { 0 } else { self.receiver.lost() };
@@ -54,7 +53,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> LoopRun<R, C, F> {
         let _notes = notes;
         // Their destructors may panic, which is noted before the other side is told.
         drop((feed, idle));
-        // Before the thread ends: who joins it finds the other side told.
+        // Before the thread ends: a thread that joins it finds the other side notified.
         drop(receiver);
         Finished { context, messages, lost }
     }
@@ -72,13 +71,13 @@ impl Drop for NotesPanic<'_> {
 }
 
 /// An event loop at work.
-struct Serving<'r, R: Batches, C, F> {
+struct Serving<'r, R: Source, C, F> {
     turn: FeedTurn<'r>,
     lending: Lending,
     run: &'r mut LoopRun<R, C, F>,
 }
 
-impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
+impl<R: Source, C, F: Feed<R, C>> Serving<'_, R, C, F> {
     fn serve(&mut self) {
         loop {
             match self.turn.control().asked() {
@@ -142,16 +141,16 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 }
 
 /// The next message from before the mark, or that there is none any more.
-struct Rest<'r, 'c, R: Batches> {
+struct Rest<'r, 'c, R: Source> {
     receiver: &'r mut R,
     turn: &'r mut FeedTurn<'c>,
 }
 
-impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
+impl<R: Source> Poll for Rest<'_, '_, R> {
     type Found = ();
 
-    fn event(&self) -> &EventCount {
-        self.receiver.event()
+    fn wait_point(&self) -> &EventCount {
+        self.receiver.wait_point()
     }
 
     fn poll(&mut self) -> Look<()> {
@@ -169,7 +168,7 @@ mod tests {
 
     use crate::error::RecvError;
     use crate::event_loop::feed::ByValue;
-    use crate::receive::batches::Mark;
+    use crate::wait::Mark;
 
     /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
     /// So the handler gets a later message.
@@ -197,7 +196,7 @@ mod tests {
     /// A handle whose next message is still being written when somebody looks for it.
     struct BeingWritten {
         event: Box<EventCount>,
-        /// What happens after some looks in vain.
+        /// What happens after some looks that found nothing.
         looks: u32,
         then: Then,
         is_received: bool,
@@ -212,7 +211,7 @@ mod tests {
 
     // SAFETY: the event is in a place of its own.
     unsafe impl Source for BeingWritten {
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.event
         }
 
@@ -224,9 +223,7 @@ mod tests {
         fn strategy(&self) -> WaitStrategy {
             WaitStrategy::default()
         }
-    }
 
-    impl Batches for BeingWritten {
         fn has_more(&mut self) -> bool {
             false
         }

@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use crate::base::room::Before;
+use crate::base::allocation::Before;
 use crate::error::CapacityError;
 use crate::memory::{Block, Memory};
 use crate::sync::{UnsafeCell, prefetch_to_read, seeded, tell, unlikely};

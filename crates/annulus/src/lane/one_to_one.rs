@@ -499,7 +499,7 @@ impl Peer for () {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
-    use crate::base::room::Before;
+    use crate::base::allocation::Before;
     use crate::memory::Memory;
 
     #[test]

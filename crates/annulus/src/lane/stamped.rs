@@ -38,9 +38,9 @@ use core::ops::Deref;
 
 use super::claim::{Claim, NextNumber, claim};
 use super::{Cells, Number, Span};
+use crate::base::allocation::Before;
 use crate::base::drop_all::drop_all;
 use crate::base::index::Index;
-use crate::base::room::Before;
 use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 #[cfg(feature = "std")]

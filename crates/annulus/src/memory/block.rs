@@ -10,16 +10,17 @@ use super::placement::Placement;
 #[cfg(feature = "numa")]
 use super::refused::MemoryError;
 use super::refused::NoBlock;
-use crate::base::common::{Common, CommonRoom};
-use crate::base::room::{Before, Room};
+use crate::base::allocation::{Allocation, Before};
+use crate::base::common::{Common, CommonAllocation};
 use crate::sync::seeded;
 
 // Decision 0079: no ring allocates its slots by itself.
 /// A block of bytes: from the global allocator, or mapped as the options say. It does not know the contents.
 pub(crate) struct Block {
     start: NonNull<u8>,
-    /// What the allocator gave for it. `None` if its bytes are from elsewhere, or another one has the room.
-    room: Option<Room>,
+    /// What the allocator gave for it. `None` if its bytes are from elsewhere, or another one has the
+    /// allocation.
+    allocation: Option<Allocation>,
     /// `None` if there were no options.
     placed: Option<Box<Placed>>,
     /// Where it lies, and how many bytes, if other processes have it, too.
@@ -98,7 +99,7 @@ impl Block {
     #[inline(always)]
     fn allocated(layout: Layout, content: Content, before: Before) -> Result<Self, NoBlock> {
         let is_small = layout.size() <= PAGE && !seeded!("small_blocks_by_themselves");
-        // Decision 0136: a small block lies in one room with its owner.
+        // Decision 0136: a small block lies in one allocation with its owner.
         let before = if is_small { before } else { Before::NOTHING };
         if layout.size() + before.bytes == 0 {
             let start = NonNull::new(ptr::without_provenance_mut(layout.align())).ok_or(NoBlock::TooLarge)?;
@@ -106,7 +107,7 @@ impl Block {
         }
         // (A small block of zeroes does not come from the stock of blocks that most allocators have at hand.)
         let is_zeroed = content == Content::Zeroes && !is_small;
-        let (room, start) = Room::new(layout, before, is_zeroed).ok_or(NoBlock::TooLarge)?;
+        let (allocation, start) = Allocation::new(layout, before, is_zeroed).ok_or(NoBlock::TooLarge)?;
         if content == Content::Zeroes && is_small {
             // SAFETY: the block is new.
             unsafe { start.write_bytes(0, layout.size()) };
@@ -115,19 +116,19 @@ impl Block {
             unsafe { touch(start, layout.size()) };
         }
         let mut block = Self::of(start);
-        block.room = Some(room);
+        block.allocation = Some(allocation);
         Ok(block)
     }
 
-    /// Room for the block's owner, before the block in the same room, if [room for it](Common::BEFORE) was
-    /// asked for. From then on the block's bytes are there as long as that room is.
+    /// Memory for the block's owner, before the block in the same allocation, if [such](Common::BEFORE) was
+    /// asked for. From then on the block's bytes are there as long as that allocation is.
     #[inline(always)]
-    pub(crate) fn room_before<T>(&mut self) -> CommonRoom<T> {
+    pub(crate) fn allocation_before<T>(&mut self) -> CommonAllocation<T> {
         let start = self.start;
-        match self.room.take_if(|room| room.has(Common::<T>::BEFORE, start)) {
-            // SAFETY: it has, and the room is handed over.
-            Some(room) => unsafe { CommonRoom::before(start, room) },
-            None => Common::room(),
+        match self.allocation.take_if(|allocation| allocation.has(Common::<T>::BEFORE, start)) {
+            // SAFETY: it has, and the allocation is handed over.
+            Some(allocation) => unsafe { CommonAllocation::before(start, allocation) },
+            None => Common::allocation(),
         }
     }
 
@@ -135,7 +136,7 @@ impl Block {
     fn of(start: NonNull<u8>) -> Self {
         Self {
             start,
-            room: None,
+            allocation: None,
             placed: None,
             #[cfg(feature = "shm")]
             shared: None,
@@ -228,9 +229,9 @@ unsafe fn touch_pages(start: NonNull<u8>, bytes: usize) {
 impl Drop for Block {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(room) = self.room {
+        if let Some(allocation) = self.allocation {
             // SAFETY: nobody else has it, and nobody uses the block any more.
-            unsafe { room.free() };
+            unsafe { allocation.free() };
         }
     }
 }
@@ -242,18 +243,18 @@ mod tests {
     #[repr(align(128))]
     struct State([u8; 300]);
 
-    /// A small block lies in one room with its owner, right behind it; a large block in separate room. In
-    /// both cases the bytes can be written as long as the owner is there.
+    /// A small block lies in one allocation with its owner, right behind it; a large block in a separate
+    /// allocation. In both cases the bytes can be written as long as the owner is there.
     #[test]
     fn small_block_lies_behind_its_owner() {
         for bytes in [0, 8, PAGE, PAGE + 1] {
             let layout = Layout::from_size_align(bytes, 64).unwrap();
             let mut block = Block::touched(layout, &Memory::default(), Common::<State>::BEFORE).unwrap();
-            let room = block.room_before::<State>();
-            let distance = block.start().addr().get().wrapping_sub(room.place().addr().get());
+            let allocation = block.allocation_before::<State>();
+            let distance = block.start().addr().get().wrapping_sub(allocation.place().addr().get());
             assert_eq!(distance == size_of::<State>(), bytes <= PAGE, "{bytes} bytes");
-            assert_eq!(block.room.is_none(), bytes <= PAGE);
-            let [state, other] = room.fill(State([7; 300]));
+            assert_eq!(block.allocation.is_none(), bytes <= PAGE);
+            let [state, other] = allocation.fill(State([7; 300]));
             drop(state);
             // SAFETY: so many bytes were asked for, and the state is there.
             unsafe { block.start().write_bytes(1, bytes) };
@@ -263,14 +264,14 @@ mod tests {
         }
     }
 
-    /// Where something else was to be before it, or nothing, the block keeps its room.
+    /// Where something else was to be before it, or nothing, the block keeps its allocation.
     #[test]
     fn block_without_room_for_an_owner_keeps_its_room() {
         let layout = Layout::from_size_align(64, 64).unwrap();
         for before in [Before::NOTHING, Common::<u8>::BEFORE] {
             let mut block = Block::touched(layout, &Memory::default(), before).unwrap();
-            let [state] = block.room_before().fill(State([7; 300]));
-            assert!(block.room.is_some());
+            let [state] = block.allocation_before().fill(State([7; 300]));
+            assert!(block.allocation.is_some());
             drop((block, state));
         }
     }

@@ -7,8 +7,8 @@ use core::ptr::NonNull;
 use super::block::{Block, Content};
 use super::options::Memory;
 use super::refused::NoBlock;
+use crate::base::allocation::Before;
 use crate::base::drop_all::drop_values;
-use crate::base::room::Before;
 
 /// A fixed number of units, which stay in their places. Like a boxed slice, but the units may be borrowed
 /// from threads at the same time, and the block may be mapped.

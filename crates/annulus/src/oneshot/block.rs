@@ -1,7 +1,7 @@
 //! What both sides of a channel for one value share: the state, the value, and where one waits.
 //!
 //! Each side has a last word: the sender's is [`VALUE`] or [`ENDED`], the receiver's [`CLOSED`]. With it, or
-//! after it, the side leaves, and touches the block no more. Whoever leaves last frees it.
+//! after it, the side leaves, and touches the block no more. The side that leaves last frees it.
 //!
 //! ```text
 //! a side that ends                                      a side that waits
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! *Why no wake-up is lost.* All is decided by the order of changes of one word. If oneshot.end1 comes first,
-//! the one who waits changes the word after it (oneshot.wait2), and so its look sees the last word. If
+//! the side that waits changes the word after it (oneshot.wait2), and so its look sees the last word. If
 //! oneshot.wait2 comes first, oneshot.end1 sees that somebody waits, and notifies the event before it leaves.
 //!
 //! *Why a side that nobody waits for pays for one change.* It leaves in the same step, because there is no
@@ -23,7 +23,8 @@
 //!
 //! *A task that receives* has its waker in the block instead, and no eventcount. The waker is the receiver's
 //! until oneshot.arm6, and again after oneshot.disarm7, which fails once the sender has had its last word.
-//! From then on it is the sender's, which wakes it before it leaves; and whoever frees the block drops it.
+//! From then on it is the sender's, which wakes it before it leaves; and the side that frees the block drops
+//! it.
 //!
 //! ```text
 //! oneshot.arm6     put the waker, state |= TASK, look once more (oneshot.look3)
@@ -79,7 +80,7 @@ pub(super) struct OneshotBlock<T> {
     waker: UnsafeCell<MaybeUninit<Waker>>,
 }
 
-/// One side's share of a block. Whoever has it must [end](Self::end) it: its drop does nothing.
+/// One side's share of a block. Its owner must [end](Self::end) it: its drop does nothing.
 pub(super) struct Share<T, const IS_SENDER: bool>(NonNull<OneshotBlock<T>>);
 
 // SAFETY: a share stands for a part of a block, from which its value may be taken by another thread than the
@@ -101,7 +102,7 @@ impl<T> OneshotBlock<T> {
         (Share(block), Share(block))
     }
 
-    /// Wakes whoever waits. The caller has seen `state`, by an Acquire, and said its last word.
+    /// Wakes the side that waits. The caller has seen `state`, by an Acquire, and said its last word.
     fn wake(&self, state: u64) {
         #[cfg(feature = "async")]
         if state & TASK != 0 && !seeded!("oneshot_wakes_no_task") {
@@ -131,7 +132,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     /// oneshot.look3: what has been said so far.
     #[inline(always)]
     pub(super) fn look(&self) -> u64 {
-        // Acquire: pairs with the Release of oneshot.end1: who sees `VALUE` sees the value.
+        // Acquire: pairs with the Release of oneshot.end1: a side that sees `VALUE` sees the value.
         self.block().state.load(ordering!(Acquire unless "oneshot_look_relaxed"))
     }
 
@@ -142,7 +143,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     }
 
     /// oneshot.wait2: where this side waits for the last word of the other one.
-    pub(super) fn event(&self) -> &EventCount {
+    pub(super) fn wait_point(&self) -> &EventCount {
         let OneshotBlock { state, event, .. } = self.block();
         let event = event.get().unwrap_or_else(|| {
             // The other side may wait, too.
@@ -150,8 +151,8 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
         });
         // Relaxed: it is this side's own bit.
         if state.load(Ordering::Relaxed) & Self::OWN.sleeps == 0 {
-            // Release: pairs with the Acquire of whoever sees the bit, who then finds the event. For the rest
-            // the order of changes of this one word decides, and the event.
+            // Release: pairs with the Acquire of the side that sees the bit, which then finds the event. For
+            // the rest the order of changes of this one word decides, and the event.
             state.fetch_or(Self::OWN.sleeps, ordering!(Release unless "oneshot_event_unseen"));
         }
         event
@@ -205,7 +206,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     unsafe fn wake_and_leave(&self, state: u64) {
         let block = self.block();
         block.wake(state);
-        // oneshot.leave4. AcqRel: the Release is that of oneshot.end1; the Acquire pairs with the Release
+        // oneshot.leave4. AcqRel: the Release is as in oneshot.end1; the Acquire pairs with the Release
         // with which the other side left.
         let state = block.state.fetch_or(Self::OWN.left, Ordering::AcqRel);
         if state & Self::OTHER.left != 0 {
@@ -249,8 +250,8 @@ impl<T> Share<T, true> {
     /// Puts the value in its place. No end but one with `VALUE` drops it.
     #[inline(always)]
     pub(super) fn put(&self, value: T) {
-        // SAFETY: until `VALUE` is said, the receiver doesn't look at the place; and who says it has no share
-        // any more.
+        // SAFETY: until `VALUE` is said, the receiver doesn't look at the place; and the side that says it
+        // has no share any more.
         self.block().value.with_mut(|place| unsafe { (*place).write(value) });
     }
 }

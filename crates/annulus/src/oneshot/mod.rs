@@ -17,7 +17,7 @@
 //! let (mut questions, mut asked) = mpsc::channel::<(u64, oneshot::Sender<u64>)>(64);
 //! let squares = std::thread::spawn(move || {
 //!     for (number, reply) in asked.iter() {
-//!         let _ = reply.send(number * number); // whoever asked may be gone
+//!         let _ = reply.send(number * number); // the thread that asked may be gone
 //!     }
 //! });
 //! let (reply, mut answer) = oneshot::channel();

@@ -5,7 +5,7 @@ use core::fmt;
 use core::{
     future::Future,
     pin::Pin,
-    task::{Context, Poll},
+    task::{self, Context},
 };
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Poll, WaitStrategy, own_strategy, wait_until};
 
 /// The receiving side of a [channel for one value](super). Dropped, it drops a value that it has not taken,
 /// and tells the sender.
@@ -60,7 +60,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     #[inline]
     pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
         self.wait(strategy, None).unwrap_or(Err(RecvError))
@@ -119,7 +119,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
+    /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
@@ -132,7 +132,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -223,11 +223,11 @@ impl<T: Send> Receiver<T> {
 /// Until the value is there, or none comes any more.
 struct AwaitValue<'r, T: Send>(&'r mut Receiver<T>);
 
-impl<T: Send> Wait for AwaitValue<'_, T> {
+impl<T: Send> Poll for AwaitValue<'_, T> {
     type Found = Result<T, RecvError>;
 
-    fn event(&self) -> &EventCount {
-        self.0.share.event()
+    fn wait_point(&self) -> &EventCount {
+        self.0.share.wait_point()
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)
@@ -284,15 +284,15 @@ impl<T: Send> Future for ReceivingValue<'_, T> {
     type Output = Result<T, RecvError>;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> task::Poll<Self::Output> {
         let this = self.get_mut();
         let mut look = this.receiver.poll();
         if matches!(look, Look::Nothing) {
             look = this.arm(context);
         }
         match look {
-            Look::Found(found) => Poll::Ready(found),
-            Look::Nothing | Look::Again => Poll::Pending,
+            Look::Found(found) => task::Poll::Ready(found),
+            Look::Nothing | Look::Again => task::Poll::Pending,
         }
     }
 }

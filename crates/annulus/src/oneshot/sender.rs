@@ -92,11 +92,11 @@ impl<T: Send> Sender<T> {
 struct AwaitClose<'s, T>(&'s Share<T, true>);
 
 #[cfg(feature = "async")]
-impl<T> crate::wait::Wait for AwaitClose<'_, T> {
+impl<T> crate::wait::Poll for AwaitClose<'_, T> {
     type Found = ();
 
-    fn event(&self) -> &crate::wait::EventCount {
-        self.0.event()
+    fn wait_point(&self) -> &crate::wait::EventCount {
+        self.0.wait_point()
     }
 
     fn poll(&mut self) -> crate::wait::Look<()> {

@@ -2,15 +2,14 @@
 
 use super::Receiver;
 use crate::error::RecvError;
-use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{EventCount, Look, Source, WaitStrategy};
+use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy};
 
 // SAFETY: the event is in the block, which lives as long as the receiver.
 unsafe impl<T: Send> Source for Receiver<T> {
-    fn event(&self) -> &EventCount {
-        self.share.event()
+    fn wait_point(&self) -> &EventCount {
+        self.share.wait_point()
     }
 
     fn is_ready(&mut self) -> bool {
@@ -26,9 +25,7 @@ unsafe impl<T: Send> Source for Receiver<T> {
     fn strategy(&self) -> WaitStrategy {
         self.wait_strategy()
     }
-}
 
-impl<T: Send> Batches for Receiver<T> {
     fn has_more(&mut self) -> bool {
         self.is_there(self.share.look())
     }

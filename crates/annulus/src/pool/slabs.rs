@@ -6,7 +6,7 @@ use core::alloc::Layout;
 use core::ptr::NonNull;
 
 use super::PoolError;
-use crate::base::room::Before;
+use crate::base::allocation::Before;
 use crate::memory::{Block, Memory, NoBlock};
 #[cfg(annulus_loom)]
 use crate::sync::UnsafeCell;

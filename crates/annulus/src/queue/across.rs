@@ -275,7 +275,8 @@ impl crate::spsc::Builder {
 
         let capacity = self.plan.capacity;
         let memory = Arc::new(Together::<Cell<T>> {
-            slots: Cells::new(capacity, &Memory::default(), crate::base::room::Before::NOTHING).unwrap(),
+            slots: Cells::new(capacity, &Memory::default(), crate::base::allocation::Before::NOTHING)
+                .unwrap(),
             numbers: Numbers::zeroed(),
             words: [AtomicU32::new(0), AtomicU32::new(0)],
         });
@@ -327,8 +328,8 @@ mod places {
     use core::ptr::NonNull;
 
     use super::{KindAcross, LanePart, ManyAcross, Part};
+    use crate::base::allocation::Before;
     use crate::base::peer_liveness::Gone;
-    use crate::base::room::Before;
     use crate::lane::{Cells, Numbers, PlaceTable};
     use crate::memory::Memory;
     use crate::message::Message;

@@ -32,11 +32,10 @@ use crate::memory::Placement;
 #[cfg(feature = "numa")]
 use crate::memory::{MemoryError, node_here};
 use crate::observer::observable;
-use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::stats::ProducerStats;
 use crate::sync::{AtomicU64, seeded};
-use crate::wait::{Deadline, EventCount, Look, Source, Wait, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -584,10 +583,10 @@ pub(super) struct NextMessage<'c, T: Send, K: AnyKind, Find> {
     pub(super) eager: bool,
 }
 
-impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for NextMessage<'_, T, K, Find> {
+impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Poll for NextMessage<'_, T, K, Find> {
     type Found = Result<F, RecvError>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.consumer.end.state().published
     }
 
@@ -994,7 +993,7 @@ impl<T: Send, K: AnyKind> fmt::Debug for TryIter<'_, T, K> {
 
 // SAFETY: the events are in the queue state, which the consumer keeps alive.
 unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.end.state().published
     }
 
@@ -1014,9 +1013,7 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
     fn strategy(&self) -> WaitStrategy {
         self.wait_strategy()
     }
-}
 
-impl<T: Send, K: AnyKind> Batches for Consumer<T, K> {
     fn has_more(&mut self) -> bool {
         self.end.has_certain_message()
     }
@@ -1249,7 +1246,7 @@ mod tests {
     use super::*;
     use core::ptr::NonNull;
 
-    use crate::base::room::Before;
+    use crate::base::allocation::Before;
     use crate::queue::ends::Write;
     use crate::queue::kind::Joinable;
     use crate::queue::lane_node::{LaneNode, NewLane};

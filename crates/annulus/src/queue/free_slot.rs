@@ -10,7 +10,7 @@ use super::lane_node::{LaneNode, QueueLane};
 use super::state::QueueState;
 use crate::error::Refusal;
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Poll, WaitStrategy, WriterBackoff, wait_until};
 
 /// Waits for a free slot of `node`, and returns how many slots `count_free` then found free: `freed` is the
 /// word that changes when the first of them becomes free. For a few looks it waits until there are
@@ -43,10 +43,10 @@ struct FullLane<'a, L: QueueLane, R> {
     backoff: WriterBackoff,
 }
 
-impl<L: QueueLane, R: Fn(&L) -> u64> Wait for FullLane<'_, L, R> {
+impl<L: QueueLane, R: Fn(&L) -> u64> Poll for FullLane<'_, L, R> {
     type Found = Result<u64, Refusal>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.node.released
     }
 
@@ -99,10 +99,10 @@ impl<'p, W: Write<T>, T> AwaitFreeSlot<'p, W, T> {
 }
 
 #[cfg(any(feature = "std", feature = "async"))]
-impl<W: Write<T>, T> Wait for AwaitFreeSlot<'_, W, T> {
+impl<W: Write<T>, T> Poll for AwaitFreeSlot<'_, W, T> {
     type Found = Result<(), Refusal>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.0.node().released
     }
 

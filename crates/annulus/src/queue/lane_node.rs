@@ -11,8 +11,8 @@ use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
 use crate::base::aligned::OwnLines;
+use crate::base::allocation::Before;
 use crate::base::free_list::END;
-use crate::base::room::Before;
 use crate::error::CapacityError;
 use crate::lane::{Cells, ControlBlock, Number, OneToMany, OneToOne, Own, Peer, Span, StampedSlot};
 #[cfg(feature = "std")]

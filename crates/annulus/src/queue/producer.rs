@@ -5,8 +5,6 @@
 //!                     └─ the message came back ─▶ send_slow_path, outlined: wait for room, or closed
 //! ```
 
-#[cfg(feature = "std")]
-use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -24,16 +22,16 @@ use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
 #[cfg(feature = "std")]
 use crate::memory::Placement;
 use crate::observer::observable;
+#[cfg(feature = "std")]
+use crate::transmit::WaitsForRoom;
 use crate::transmit::in_parts;
 #[cfg(feature = "std")]
 use crate::transmit::room::Alone;
-#[cfg(feature = "std")]
-use crate::transmit::room::{HasRoom, WaitsForRoom};
 use crate::transmit::transmits;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Choice, EventCount, Finding, Look, SendChoice, Sending, Wait};
+use crate::wait::{Armed, Choice, EventCount, Look, Poll, RoomArm};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
@@ -599,24 +597,23 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
+        let free = AwaitFreeSlot::of(&mut self.end);
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        let room = unsafe { Finding::new(AwaitFreeSlot::of(&mut self.end), AwaitFreeSlot::strategy) };
-        // SAFETY: what `found` says is of the last poll.
-        Sending::new(room, |free, found, value| unsafe { free.fill(found, value) }.map_err(SendError))
+        unsafe {
+            Armed::new(free, AwaitFreeSlot::strategy, |free, found| {
+                // SAFETY: what `found` says is of the last poll.
+                move |value| free.fill(found, value).map_err(SendError)
+            })
+        }
     }
 }
 
 #[cfg(feature = "std")]
-impl<T: Send, K: AnyKind> WaitsForRoom for Producer<T, K> {}
-
-#[cfg(feature = "std")]
-impl<T: Send, K: AnyKind> HasRoom for Producer<T, K> {
-    fn room(&mut self) -> Box<dyn Arm + '_> {
+impl<T: Send, K: AnyKind> WaitsForRoom for Producer<T, K> {
+    fn room(&mut self) -> RoomArm<'_> {
         // SAFETY: as above.
-        Box::new(unsafe {
-            Finding::that_takes_nothing(AwaitFreeSlot::of(&mut self.end), AwaitFreeSlot::strategy)
-        })
+        unsafe { RoomArm::new(AwaitFreeSlot::of(&mut self.end), AwaitFreeSlot::strategy) }
     }
 }
 

@@ -30,11 +30,11 @@ use core::ptr::NonNull;
 
 use super::lane_node::{KeptPlan, LaneNode, NewLane, Plan, QueueLane};
 use super::roster::{Roster, Round};
-use crate::base::common::{Common, CommonRoom};
+use crate::base::allocation::Before;
+use crate::base::common::{Common, CommonAllocation};
 use crate::base::handle_count::HandleCount;
-use crate::base::room::Before;
 #[cfg(all(feature = "std", not(annulus_loom)))]
-use crate::close::Told;
+use crate::close::NotifyOnClose;
 use crate::close::{Close, Closer};
 use crate::error::CapacityError;
 use crate::lane::{Cells, OneToOne, Peer};
@@ -110,7 +110,7 @@ pub(crate) struct QueueState<L: QueueLane> {
     me: NonNull<Self>,
     /// The pipeline of which this is an output. It is told of the end.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    told: std::sync::OnceLock<Arc<dyn Told>>,
+    end_listener: std::sync::OnceLock<Arc<dyn NotifyOnClose>>,
     /// The NUMA node to which a consumer has moved the lanes; [`NOWHERE`] before that.
     #[cfg(feature = "numa")]
     reader_node: AtomicUsize,
@@ -222,7 +222,7 @@ impl<L: QueueLane> LaneShare<L> {
         let mut slots = ManuallyDrop::new(slots);
         let new_word = NewWord::of_events();
         let event = |counters| EventCount::begun(new_word, counters);
-        let room = slots.block_mut().room_before();
+        let room = slots.block_mut().allocation_before();
         // SAFETY: `made` has room for it.
         let lane = |place| unsafe { L::write_at(place, ManuallyDrop::into_inner(slots), plan) };
         let shares = QueueState::made(room, plan, [event; 2], lane, 1, ());
@@ -247,7 +247,7 @@ impl<L: QueueLane> LaneShare<L> {
         let events = [published, released].map(event);
         // SAFETY: `made` has room for it.
         let lane = |place: *mut L| unsafe { place.write(lane) };
-        let [state] = QueueState::made(Common::room(), &plan, events, lane, 0, peer);
+        let [state] = QueueState::made(Common::allocation(), &plan, events, lane, 0, peer);
         for ((lane, released), number) in others.into_iter().zip(1..) {
             let released = EventCount::across(released, state.counters.clone());
             // SAFETY: `add_lane` has room for it.
@@ -281,7 +281,7 @@ impl<L: QueueLane> QueueState<L> {
     // Decision 0130: it is written where it stays.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
-        room: CommonRoom<Self>,
+        room: CommonAllocation<Self>,
         plan: &Plan,
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
         lane: impl FnOnce(*mut L),
@@ -304,7 +304,7 @@ impl<L: QueueLane> QueueState<L> {
             (&raw mut (*place).peer).write(peer);
             (&raw mut (*place).me).write(me);
             #[cfg(all(feature = "std", not(annulus_loom)))]
-            (&raw mut (*place).told).write(std::sync::OnceLock::new());
+            (&raw mut (*place).end_listener).write(std::sync::OnceLock::new());
             #[cfg(feature = "numa")]
             (&raw mut (*place).reader_node).write(AtomicUsize::new(NOWHERE));
             room.filled()
@@ -436,10 +436,10 @@ impl<L: QueueLane> QueueState<L> {
         if last {
             self.listing.side_goes();
             #[cfg(all(feature = "std", not(annulus_loom)))]
-            if let Some(told) = self.told.get() {
+            if let Some(listener) = self.end_listener.get() {
                 // What it drops is not taken.
                 if !seeded!("dropped_counts_as_taken") {
-                    told.taken(self.received());
+                    listener.taken(self.received());
                 }
             }
             self.close();
@@ -490,8 +490,8 @@ impl<L: QueueLane> QueueState<L> {
             self.roster.wake_producers(&self.published);
         }
         #[cfg(all(feature = "std", not(annulus_loom)))]
-        if let Some(told) = self.told.get() {
-            told.closed();
+        if let Some(listener) = self.end_listener.get() {
+            listener.closed();
         }
     }
 
@@ -542,8 +542,8 @@ impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
     }
 
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    fn tell(&self, told: Arc<dyn Told>) {
-        _ = self.told.set(told);
+    fn notify_on_close(&self, listener: Arc<dyn NotifyOnClose>) {
+        _ = self.end_listener.set(listener);
     }
 }
 

@@ -1,13 +1,12 @@
 //! [`Waitable`], [`Receive`], [`ReceiveRef`] and [`Numbered`]: the receiving handles of every ring, for code
 //! that takes any of them. [`Iter`]: the iterator over their messages.
 
-pub(crate) mod batches;
-
 use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
 use core::iter::FusedIterator;
+use core::ops::ControlFlow;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
@@ -17,9 +16,8 @@ use futures_core::FusedStream;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
-use crate::receive::batches::{Batches, HasSequence, Lend};
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Source, Wait, WaitStrategy, look_now, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Poll, Source, WaitStrategy, look_now, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -35,7 +33,7 @@ use crate::wait::{Streaming, Waiting};
 /// `&mut` references to all of these. There are no others: the trait can't be implemented outside this crate.
 #[cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "`watch` needs `std`"))]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Waitable: Source + Batches + Send {
+pub trait Waitable: Source + Send {
     /// Whether the other side is gone, or somebody closed the ring. Messages may still be left to receive:
     /// only `Closed` from a receive is the end. (A [receiver of one value](crate::oneshot::Receiver) is
     /// closed when no value is there, and none comes any more.)
@@ -171,7 +169,7 @@ pub trait Receive: Waitable {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -255,7 +253,7 @@ pub trait Receive: Waitable {
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
+    /// As [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     fn recv_deadline(&mut self, deadline: Instant) -> Result<Self::Item, RecvTimeoutError> {
@@ -293,7 +291,7 @@ pub trait Receive: Waitable {
     ///
     /// # Errors
     ///
-    /// Those of [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -363,13 +361,21 @@ pub trait Receive: Waitable {
 /// let (_publisher, subscribable) = annulus::event::channel(8, || Frame);
 /// shows_frames(&subscribable.subscribe());
 /// ```
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait ReceiveRef: Numbered + Lend<Lent = <Self as ReceiveRef>::Item> {
+pub trait ReceiveRef: Numbered {
     /// What is in the ring.
     type Item;
+
+    /// Hands up to `most` messages that are there to `look`, one after the other, until it breaks that off,
+    /// each with its number. The flag is true for the last one of those that were there.
+    #[doc(hidden)]
+    fn lend(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&Self::Item, u64, bool) -> ControlFlow<()>,
+    ) -> Look<Result<(), RecvError>>;
 }
 
-/// A receiving handle of a ring that numbers its messages: those of broadcast rings, of events and of
+/// A receiving handle of a ring that numbers its messages: the handles of broadcast rings, of events and of
 /// records. (Queues have an order for each producer, and no numbers.)
 ///
 /// [`EventLoop`](crate::EventLoop)s tell their handlers the number of such a message:
@@ -380,8 +386,11 @@ pub trait ReceiveRef: Numbered + Lend<Lent = <Self as ReceiveRef>::Item> {
     note = "subscribers of broadcast rings have them; count those of a queue in the handler's context"
 )]
 #[cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "event loops need `std`"))]
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Numbered: Waitable + HasSequence {}
+pub trait Numbered: Waitable {
+    /// The number after the last message that was received.
+    #[doc(hidden)]
+    fn next_sequence(&self) -> u64;
+}
 
 /// Of handles that are borrowed, or in a box.
 macro_rules! by_pointer {
@@ -392,7 +401,11 @@ macro_rules! by_pointer {
             }
         }
 
-        impl<S: Numbered + ?Sized> Numbered for $Pointer {}
+        impl<S: Numbered + ?Sized> Numbered for $Pointer {
+            fn next_sequence(&self) -> u64 {
+                (**self).next_sequence()
+            }
+        }
 
         impl<S: Receive + ?Sized> Receive for $Pointer {
             type Item = S::Item;
@@ -431,6 +444,14 @@ by_pointer!(&mut S, Box<S>);
 
 impl<S: ReceiveRef> ReceiveRef for &mut S {
     type Item = S::Item;
+
+    fn lend(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&S::Item, u64, bool) -> ControlFlow<()>,
+    ) -> Look<Result<(), RecvError>> {
+        (**self).lend(most, look)
+    }
 }
 
 /// An iterator over the messages of a receiving handle, owned or borrowed. It waits for each message like
@@ -482,11 +503,11 @@ impl<R: fmt::Debug> fmt::Debug for Iter<R> {
 /// The next message of a handle, which is borrowed or owned.
 pub(crate) struct Next<S>(pub(crate) S);
 
-impl<S: Receive> Wait for Next<S> {
+impl<S: Receive> Poll for Next<S> {
     type Found = Result<S::Item, RecvError>;
 
-    fn event(&self) -> &EventCount {
-        self.0.event()
+    fn wait_point(&self) -> &EventCount {
+        self.0.wait_point()
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)

@@ -27,7 +27,7 @@ use core::mem::MaybeUninit;
 
 use super::copy::{self, RECORD_FLOOR, WORD};
 use super::slots::Storage;
-use crate::base::room::Before;
+use crate::base::allocation::Before;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::memory::{Memory, NoBlock};

@@ -22,7 +22,7 @@
 use core::ptr::NonNull;
 
 use super::{Slots, Store, Strided, Writers};
-use crate::base::room::Before;
+use crate::base::allocation::Before;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
 use crate::memory::{Block, Filled, Memory};

@@ -49,8 +49,8 @@ use core::mem::{self, MaybeUninit};
 use core::ptr::NonNull;
 
 use super::copy;
+use crate::base::allocation::Before;
 use crate::base::index::Index;
-use crate::base::room::Before;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
 use crate::memory::{Block, Filled, Memory, NoBlock};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::error::RecvError;
 use crate::receive::{Next, Receive};
 use crate::sync::seeded;
-use crate::wait::{Arms, Choice, Finding, Listening, Look, wait_for_any};
+use crate::wait::{Armed, Arms, Choice, Listening, Look, wait_for_any};
 
 /// Which arm is chosen, with what it found: `This(first)`, `Other(This(second))` and so on. After the last
 /// arm, `Other(())` says that the time has passed.
@@ -67,7 +67,7 @@ impl Choices for () {
 }
 
 impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
-    type Chosen = Chosen<A::Found, Rest::Chosen>;
+    type Chosen = Chosen<<A as Choice>::Found, Rest::Chosen>;
     type Waiting = (Listening<A>, Rest::Waiting);
     const COUNT: usize = 1 + Rest::COUNT;
 
@@ -75,7 +75,7 @@ impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
     #[allow(private_interfaces, reason = "the macro does not call it")]
     fn look_at(&mut self, index: usize) -> Look<()> {
         match index.checked_sub(1) {
-            None => self.0.look(),
+            None => self.0.poll(),
             Some(index) => self.1.look_at(index),
         }
     }
@@ -89,7 +89,7 @@ impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
     }
 
     fn begin_wait(self) -> Self::Waiting {
-        (Listening::new(self.0), self.1.begin_wait())
+        (Listening::of(self.0), self.1.begin_wait())
     }
 
     fn end_wait((listening, rest): Self::Waiting) -> Self {
@@ -169,7 +169,7 @@ fn wait<L: Choices>(arms: L, first: usize, is_fair: bool, until: Until) -> L::Ch
 
 /// How many fair looks in a row begin with the arm that was taken last: so many, or up to three more. Then
 /// one begins with another arm.
-// Decision 0072: looks in vain become rare.
+// Decision 0072: looks that find nothing become rare.
 const STAYS: u64 = 28;
 
 /// One of the looks that are left, in [`Looks::word`].
@@ -248,14 +248,25 @@ fn took_another(index: usize) {
     LOOKS.with(|looks| looks.word.set(looks.word.get() / LOOK * LOOK + index as u64));
 }
 
-/// An arm that receives, of any handle.
+/// An arm that receives, of any handle. (Where the handle can't receive, the error names [`Receive`], because
+/// this is implemented for all that can.)
 pub trait Receiving: Receive + Sized {
     /// What the macro calls.
     #[inline]
     fn recv_in_select(&mut self) -> impl Choice<Found = Result<Self::Item, RecvError>> {
         // SAFETY: that is what a `Source` promises.
-        unsafe { Finding::new(Next(self), |next| next.0.strategy()) }
+        unsafe { Armed::new(Next(self), |next| next.0.strategy(), |_, found| found) }
     }
 }
 
 impl<S: Receive> Receiving for S {}
+
+/// Sends the value that `make` returns, by an arm that was chosen.
+///
+/// # Errors
+///
+/// As the handle's own verb.
+#[inline]
+pub fn send<T, E>(chosen: impl FnOnce(T) -> Result<(), E>, make: impl FnOnce() -> T) -> Result<(), E> {
+    chosen(make())
+}

@@ -25,22 +25,22 @@
 ///
 /// | arm | handles | result |
 /// | --- | --- | --- |
-/// | `recv(handle) -> result => …` | each that can [`Receive`](crate::Receive) | that of `recv` |
-/// | `recv_or_lag(subscriber) -> result => …` | lossy [subscribers](crate::broadcast::Subscriber), [those of records](crate::broadcast::bytes::Subscriber) too | that of `recv_or_lag` |
-/// | `wait(subscriber) -> result => …` | [subscribers of events](crate::event::EventSubscriber) | that of `wait`; then process the event |
-/// | `wait(receiver) -> result => …` | [receivers of the newest value](crate::watch::Receiver) | that of `changed`; then borrow the value |
+/// | `recv(handle) -> result => …` | each that can [`Receive`](crate::Receive) | as of `recv` |
+/// | `recv_or_lag(subscriber) -> result => …` | lossy [subscribers](crate::broadcast::Subscriber), and [subscribers of records](crate::broadcast::bytes::Subscriber) | as of `recv_or_lag` |
+/// | `wait(subscriber) -> result => …` | [subscribers of events](crate::event::EventSubscriber) | as of `wait`; then process the event |
+/// | `wait(receiver) -> result => …` | [receivers of the newest value](crate::watch::Receiver) | as of `changed`; then borrow the value |
 /// | `wait(shutdown) -> () => …` | a [`Shutdown`](crate::Shutdown) | nothing: somebody has triggered it |
-/// | `reserve(producer, len) -> result => …` | [producers of bytes](crate::queue::bytes::Producer) | that of `reserve`; then write the record, and commit it |
-/// | `send(handle, value) -> result => …` | each that [waits for room](crate::WaitsForRoom) | that of `send` or `publish` |
+/// | `reserve(producer, len) -> result => …` | [producers of bytes](crate::queue::bytes::Producer) | as of `reserve`; then write the record, and commit it |
+/// | `send(handle, value) -> result => …` | each that [waits for room](crate::WaitsForRoom) | as of `send` or `publish` |
 /// | `default => …` | | if nothing else is possible now |
 /// | `default(timeout) => …` | | if nothing else was possible for that [`Duration`](core::time::Duration) |
 ///
 /// There may be up to 56 arms, and a `default`; [`Select`](crate::Select) waits for any number of handles.
 ///
 /// The handles are places, as in `consumer.recv()`: variables, fields, or references. The handles of an arm
-/// are free again in its expression, and in those of other arms. (The record of a `reserve` arm borrows its
-/// producer.) `result` is a pattern that always matches. The expressions may use `?`, `return`, `break` and
-/// `continue`.
+/// are free again in its expression, and in the expressions of other arms. (The record of a `reserve` arm
+/// borrows its producer.) `result` is a pattern that always matches. The expressions may use `?`, `return`,
+/// `break` and `continue`.
 ///
 /// *Order.* If several arms are possible, it takes one of them. It mostly begins to look at the arm that was
 /// taken last, and now and then at another one. In a thread that does no other select in between, each of
@@ -59,7 +59,7 @@
 /// *Close.* The arm of a closed handle is always possible, and its result says so. So in a loop, leave it out
 /// from then on, or end the loop.
 ///
-/// *Nothing is lost.* A message that is received is that of the arm that is taken. Of all other arms nothing
+/// *Nothing is lost.* A message is received by the arm that is taken. Of all other arms nothing
 /// is received. If the thread was woken for a message of another arm, a consumer that also waits for it is
 /// woken in its place.
 ///
@@ -245,7 +245,7 @@ macro_rules! __select_body {
         match $chosen {
             $crate::__select::Chosen::This(found) => {
                 let found = ::core::mem::ManuallyDrop::into_inner(found);
-                let $found = $crate::__select::SendChoice::send(found, || $value);
+                let $found = $crate::__select::send(found, || $value);
                 $body
             }
             $crate::__select::Chosen::Other(others) => {

@@ -1,6 +1,5 @@
 //! [`Select`]: which of any number of handles is ready.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use std::time::{Duration, Instant};
@@ -9,9 +8,7 @@ use super::chosen::{took, turn};
 use crate::queue::{InPlace, bytes};
 use crate::receive::Waitable;
 use crate::transmit::room::WaitsForRoom;
-use crate::wait::{
-    Arm, Arms, Deadline, EventCount, Finding, Listening, Look, Source, There, WaitStrategy, wait_for_any,
-};
+use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, UntilReady, wait_for_any};
 
 /// Waits until one of several handles is ready: for any number of handles, where
 /// [`select!`](crate::select!) needs to know them in advance.
@@ -26,7 +23,7 @@ use crate::wait::{
 ///
 /// *Memory.* A new select allocates a list of its handles, and something for each handle that sends. The
 /// first wait in which a thread sleeps allocates what it sleeps on, and the first one at a ring allocates for
-/// those who wait there, as tasks do. Waits that follow allocate nothing, by this select or another one.
+/// its waiters, as for tasks. Waits that follow allocate nothing, by this select or another one.
 ///
 /// *Order.* With [`new`](Self::new), a look mostly begins with the handle that was returned last, and now and
 /// then with another one. As long as a thread calls nothing but this select, each of `n` handles comes first
@@ -103,44 +100,13 @@ pub struct Select<'a> {
 /// A handle with its index.
 struct SelectArm<'a> {
     index: usize,
-    arm: Listening<ReadyArm<'a>>,
+    arm: ReadyArm<'a>,
 }
 
 /// A handle that receives, or a look for room for one that sends.
 enum ReadyArm<'a> {
-    Receives(Finding<There<&'a mut (dyn Source + 'a)>, ()>),
-    Sends(Box<dyn Arm + 'a>),
-}
-
-impl<'a> ReadyArm<'a> {
-    fn arm(&self) -> &(dyn Arm + 'a) {
-        match self {
-            Self::Receives(ready) => ready,
-            Self::Sends(room) => &**room,
-        }
-    }
-}
-
-// SAFETY: that of either.
-unsafe impl Arm for ReadyArm<'_> {
-    fn event(&self) -> &EventCount {
-        self.arm().event()
-    }
-
-    fn look(&mut self) -> Look<()> {
-        match self {
-            Self::Receives(ready) => ready.look(),
-            Self::Sends(room) => room.look(),
-        }
-    }
-
-    fn takes(&self) -> bool {
-        self.arm().takes()
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        self.arm().strategy()
-    }
+    Receives(Listening<UntilReady<&'a mut (dyn Source + 'a)>>),
+    Sends(RoomArm<'a>),
 }
 
 impl Arms for Vec<SelectArm<'_>> {
@@ -148,8 +114,11 @@ impl Arms for Vec<SelectArm<'_>> {
         self.len()
     }
 
-    fn at(&mut self, index: usize) -> &mut Listening<dyn Arm + '_> {
-        &mut self[index].arm
+    fn at(&mut self, index: usize) -> &mut AnyArm<'_> {
+        match &mut self[index].arm {
+            ReadyArm::Receives(ready) => ready,
+            ReadyArm::Sends(room) => &mut *room.0,
+        }
     }
 }
 
@@ -180,7 +149,7 @@ impl<'a> Select<'a> {
     /// Adds a handle that receives, and returns its index: 0 for the first handle, and one more for each that
     /// follows, whether it receives or sends.
     pub fn recv<S: Waitable>(&mut self, handle: &'a mut S) -> usize {
-        self.add(ReadyArm::Receives(Finding::ready(handle)))
+        self.add(ReadyArm::Receives(Listening::until_ready(handle)))
     }
 
     /// Adds a handle that sends, and returns its index, like [`recv`](Self::recv).
@@ -216,13 +185,13 @@ impl<'a> Select<'a> {
     /// assert!(producer.try_write(&[2; 32]).is_ok());
     /// ```
     pub fn reserve<K: InPlace>(&mut self, producer: &'a mut bytes::Producer<K>, len: usize) -> usize {
-        self.add(ReadyArm::Sends(Box::new(producer.room_for(len))))
+        self.add(ReadyArm::Sends(producer.room_for(len)))
     }
 
     fn add(&mut self, handle: ReadyArm<'a>) -> usize {
         let index = self.next;
         self.next += 1;
-        self.arms.push(SelectArm { index, arm: Listening::new(handle) });
+        self.arms.push(SelectArm { index, arm: handle });
         index
     }
 

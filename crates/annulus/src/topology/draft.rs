@@ -336,7 +336,7 @@ impl Draft {
         for edge in edges {
             self.counters[edge].output = Some(Arc::clone(&readers));
         }
-        consumer.closer().tell(readers);
+        consumer.closer().notify_on_close(readers);
         consumer
     }
 

@@ -16,11 +16,11 @@ use super::error::CloseReason;
 use super::port::{BoxWriter, CountedProducer, InputRing, Writer};
 use crate::base::drop_all::drop_each;
 use crate::error::{CapacityError, PublishError, Refusal, TryPublishError};
-use crate::transmit::room::{Alone, AwaitRoom, HasRoom, WaitsForRoom};
+use crate::transmit::room::{Alone, AwaitRoom, WaitsForRoom};
 use crate::transmit::transmits;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending, WaitStrategy, wait_until};
+use crate::wait::{Armed, Choice, EventCount, RoomArm, WaitStrategy, wait_until};
 
 /// Where messages go into a pipeline; made by [`Builder::input`](super::Builder::input).
 ///
@@ -218,14 +218,17 @@ impl<T: Send + 'static> Input<T> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
         // SAFETY: as in `publish_async`.
-        let room = unsafe { Finding::new(AwaitRoom(self), AwaitRoom::strategy) };
-        // A slot that was found is still free.
-        Sending::new(room, |AwaitRoom(input), found, message| match found {
-            Ok(()) => input.try_publish(message).map_err(|error| PublishError(error.into_inner())),
-            Err(_) => Err(PublishError(message)),
-        })
+        unsafe {
+            Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(input), found| {
+                // A slot that was found is still free.
+                move |message| match found {
+                    Ok(()) => input.try_publish(message).map_err(|error| PublishError(error.into_inner())),
+                    Err(_) => Err(PublishError(message)),
+                }
+            })
+        }
     }
 
     /// Sends `message` into the pipeline if there is room. Never waits.
@@ -344,19 +347,17 @@ impl<T: Send + 'static> Input<T> {
     }
 }
 
-impl<T: Send + 'static> WaitsForRoom for Input<T> {}
-
-impl<T: Send + 'static> HasRoom for Input<T> {
-    fn room(&mut self) -> Box<dyn Arm + '_> {
+impl<T: Send + 'static> WaitsForRoom for Input<T> {
+    fn room(&mut self) -> RoomArm<'_> {
         // SAFETY: as in `publish_async`.
-        Box::new(unsafe { Finding::that_takes_nothing(AwaitRoom(self), AwaitRoom::strategy) })
+        unsafe { RoomArm::new(AwaitRoom(self), AwaitRoom::strategy) }
     }
 }
 
 impl<T: Send + 'static> Alone for Input<T> {
     fn released(&self) -> &EventCount {
         match &self.way {
-            Way::Unbuilt(early) => early.event(),
+            Way::Unbuilt(early) => early.wait_point(),
             Way::Queue(producer) => producer.released(),
             Way::Other { writer, .. } => writer.released(),
         }
@@ -459,7 +460,7 @@ impl<T: Send + 'static> Early<T> {
         (Self(Arc::clone(&early.0)), Promise(early))
     }
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.0.event
     }
 

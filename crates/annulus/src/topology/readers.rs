@@ -13,7 +13,7 @@ use core::any::Any;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::{CloseReason, StagePanic};
-use crate::close::Told;
+use crate::close::NotifyOnClose;
 use crate::error::RecvError;
 use crate::sync::seeded;
 use crate::wait::{Control, Latch, Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
@@ -105,7 +105,7 @@ impl Readers {
     }
 }
 
-impl Told for Readers {
+impl NotifyOnClose for Readers {
     fn taken(&self, count: u64) {
         _ = self.taken.set(count);
     }

@@ -19,19 +19,16 @@ use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, Refusal, SendError, TrySendError};
 use crate::wait::{Deadline, WaitStrategy};
 
-/// What seals [`Transmit`].
-pub(crate) trait Sealed {}
-
 /// A send in a task.
 #[cfg(feature = "async")]
 pub(crate) type PutInTask<'p, T> = Pin<Box<dyn Future<Output = Result<(), SendError<T>>> + Send + 'p>>;
 
 /// A sending handle, of whichever ring: the [producers](crate::queue::Producer) of queues, the
 /// [senders](crate::queue::ordered::Sender) of ordered queues, the publishers of broadcast rings
-/// ([one](crate::broadcast::Publisher), [many](crate::broadcast::MpPublisher)), those of topics and those of
-/// events ([one](crate::event::EventPublisher), [many](crate::event::MpEventPublisher)); `&mut` references to
-/// all of these, and boxes. Of senders and of lossless `MpPublisher`s, whose verbs take `&self`, a reference
-/// is one, too. There are no others: the trait can't be implemented outside this crate. (The
+/// ([one](crate::broadcast::Publisher), [many](crate::broadcast::MpPublisher)), the publishers of topics and
+/// of events ([one](crate::event::EventPublisher), [many](crate::event::MpEventPublisher)); `&mut` references
+/// to all of these, and boxes. Of senders and of lossless `MpPublisher`s, whose verbs take `&self`, a
+/// reference is one, too. There are no others: the trait can't be implemented outside this crate. (The
 /// [sender](crate::oneshot::Sender) of one value is used up by its `send`. What writes bytes into a ring
 /// borrows them.)
 ///
@@ -80,8 +77,7 @@ pub(crate) type PutInTask<'p, T> = Pin<Box<dyn Future<Output = Result<(), SendEr
     label = "not a sending handle that can be used again",
     note = "producers, senders and publishers can; the sender of one value is used up by its `send`"
 )]
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Transmit: Sealed + Send {
+pub trait Transmit: Send {
     /// What is sent.
     type Item: Send;
 
@@ -99,7 +95,7 @@ pub trait Transmit: Sealed + Send {
         deadline: Deadline,
     ) -> Result<(), (Refusal, Self::Item)>;
 
-    /// What [`send_async`](Self::send_async) is, for who does not know the type.
+    /// What [`send_async`](Self::send_async) is, for a caller that does not know the type.
     #[cfg(feature = "async")]
     #[doc(hidden)]
     fn put_in_task(&mut self, value: Self::Item) -> PutInTask<'_, Self::Item>;
@@ -141,7 +137,7 @@ pub trait Transmit: Sealed + Send {
     ///
     /// # Errors
     ///
-    /// Those of [`send`](Self::send).
+    /// As [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -223,7 +219,7 @@ pub trait Transmit: Sealed + Send {
     ///
     /// # Errors
     ///
-    /// Those of [`send_timeout`](Self::send_timeout).
+    /// As [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     fn send_deadline(
@@ -242,7 +238,7 @@ pub trait Transmit: Sealed + Send {
     ///
     /// # Errors
     ///
-    /// Those of [`send`](Self::send).
+    /// As [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -277,7 +273,7 @@ fn give_back<T, E: GiveBack<T>>(put: Result<(), (Refusal, T)>) -> Result<(), E> 
     put.map_err(|(refusal, value)| E::of(refusal, value))
 }
 
-/// Writes both traits for handles. `now` and `late` are what `Put` says, and `task` is the future of an own
+/// Writes the trait for handles. `now` and `late` are what `Put` says, and `task` is the future of an own
 /// verb whose error has the value.
 macro_rules! transmits {
     ($(
@@ -287,8 +283,6 @@ macro_rules! transmits {
         closed: $closed:expr,
         task: $task:expr $(,)?
     )*) => {$(
-        impl<$($generics)*> $crate::transmit::Sealed for $Handle $(where $($bounds)*)? {}
-
         impl<$($generics)*> $crate::Transmit for $Handle $(where $($bounds)*)? {
             type Item = $T;
 
@@ -334,8 +328,6 @@ pub(crate) use transmits;
 /// Of handles that are borrowed, or in a box.
 macro_rules! by_pointer {
     ($($Pointer:ty),*) => {$(
-        impl<S: Sealed + ?Sized> Sealed for $Pointer {}
-
         impl<S: Transmit + ?Sized> Transmit for $Pointer {
             type Item = S::Item;
 

@@ -1,15 +1,12 @@
 //! Waiting for room. [`WaitsForRoom`]: the sending handles that may have to, for code that takes any of them.
 //! [`AwaitRoom`]: one of them, which sends into its ring alone, and waits in a task or a select.
 
-#[cfg(feature = "std")]
-use alloc::boxed::Box;
-
 use crate::error::Refusal;
 #[cfg(feature = "std")]
 use crate::transmit::Transmit;
+use crate::wait::{EventCount, Look, Poll};
 #[cfg(feature = "std")]
-use crate::wait::{Arm, WaitStrategy};
-use crate::wait::{EventCount, Look, Wait};
+use crate::wait::{RoomArm, WaitStrategy};
 
 /// A [sending handle](Transmit) that may have to wait for a free slot, for
 /// [`Select::send`](crate::Select::send).
@@ -22,14 +19,10 @@ use crate::wait::{EventCount, Look, Wait};
 /// can't be implemented outside this crate.
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait WaitsForRoom: HasRoom + Transmit {}
-
-/// What seals [`WaitsForRoom`].
-#[cfg(feature = "std")]
-pub(crate) trait HasRoom {
+pub trait WaitsForRoom: Transmit {
     /// Looks whether a send would find a free slot, or the close. It claims nothing.
-    fn room(&mut self) -> Box<dyn Arm + '_>;
+    #[doc(hidden)]
+    fn room(&mut self) -> RoomArm<'_>;
 }
 
 /// A handle that sends alone into a ring, or into its part of one: a slot that is free stays free until it
@@ -56,10 +49,10 @@ impl<P: Alone> AwaitRoom<'_, P> {
     }
 }
 
-impl<P: Alone> Wait for AwaitRoom<'_, P> {
+impl<P: Alone> Poll for AwaitRoom<'_, P> {
     type Found = Result<(), Refusal>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         self.0.released()
     }
 

@@ -1,10 +1,12 @@
-//! What arms are made of: something to receive, whatever a [`Wait`] looks for, or a [send](Sending). And
-//! lists of arms: `(Listening<A>, (Listening<B>, ()))`.
+//! [`Armed`]: a [`Poll`] as an arm of [`select!`](crate::select!). And lists of arms:
+//! `(Listening<A>, (Listening<B>, ()))`.
+
+use alloc::boxed::Box;
 
 use super::poll::Look;
-use super::source::There;
-use super::wait_for_any::{Arm, Arms, Listening};
-use super::{EventCount, Source, Wait, WaitStrategy};
+use super::source::UntilReady;
+use super::wait_for_any::{AnyArm, Arm, Arms, Listening};
+use super::{EventCount, Poll, Source, WaitStrategy};
 use crate::error::Refusal;
 
 /// The end of a list.
@@ -14,7 +16,7 @@ impl Arms for () {
     }
 
     // Unreached: says that it can't happen
-    fn at(&mut self, _: usize) -> &mut Listening<dyn Arm + '_> {
+    fn at(&mut self, _: usize) -> &mut AnyArm<'_> {
         unreachable!("there are not so many arms")
     }
 }
@@ -25,7 +27,7 @@ impl<A: Arm, Rest: Arms> Arms for (Listening<A>, Rest) {
         1 + self.1.count()
     }
 
-    fn at(&mut self, index: usize) -> &mut Listening<dyn Arm + '_> {
+    fn at(&mut self, index: usize) -> &mut AnyArm<'_> {
         match index.checked_sub(1) {
             None => &mut self.0,
             Some(index) => self.1.at(index),
@@ -33,11 +35,16 @@ impl<A: Arm, Rest: Arms> Arms for (Listening<A>, Rest) {
     }
 }
 
-/// An arm of `select!`, which gives away what it found.
+/// An arm of `select!`, which gives away what it found. Its polls keep that.
+///
+/// # Safety
+///
+/// Each eventcount that [`wait_point`](Poll::wait_point) returns lives, and stays where it is, as long as the
+/// arm lives, wherever the arm is moved to.
 #[must_use = "an arm does nothing by itself"]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Choice: Arm {
-    /// What it finds.
+pub unsafe trait Choice: Arm {
+    /// What it gives away.
     type Found;
 
     /// What it found.
@@ -45,80 +52,120 @@ pub trait Choice: Arm {
     /// # Panics
     ///
     /// If it found nothing.
-    fn found(self) -> Self::Found;
+    fn found(self) -> <Self as Choice>::Found;
 }
 
-/// What the looks of a [`Wait`] find.
-pub(crate) struct Finding<W, F> {
-    waiter: W,
-    strategy: fn(&W) -> WaitStrategy,
-    found: Option<F>,
-    takes: bool,
+/// A `P` that keeps what it found, until `G` makes of both what the arm gives away: a message, or a closure
+/// that sends one.
+pub(crate) struct Armed<P: Poll, G> {
+    poll: P,
+    strategy: fn(&P) -> WaitStrategy,
+    found: Option<P::Found>,
+    give: G,
 }
 
-impl<W: Wait<Found = F>, F> Finding<W, F> {
-    /// `strategy`: only called where there is nothing.
-    ///
+impl<P: Poll, F, G: FnOnce(P, P::Found) -> F> Armed<P, G> {
     /// # Safety
     ///
-    /// Each event that the waiter returns lives, and stays where it is, as long as the waiter lives, wherever
-    /// the waiter is moved to.
+    /// Each eventcount that `poll` returns lives, and stays where it is, as long as `poll` lives, wherever it
+    /// is moved to.
     #[inline]
-    pub(crate) unsafe fn new(waiter: W, strategy: fn(&W) -> WaitStrategy) -> Self {
-        Self { waiter, strategy, found: None, takes: true }
-    }
-
-    /// As [`new`](Self::new), of a waiter whose looks take nothing.
-    ///
-    /// # Safety
-    ///
-    /// That of [`new`](Self::new).
-    pub(crate) unsafe fn that_takes_nothing(waiter: W, strategy: fn(&W) -> WaitStrategy) -> Self {
-        Self { waiter, strategy, found: None, takes: false }
-    }
-
-    /// Who has found it, and what was found.
-    #[inline]
-    pub(crate) fn take_both(self) -> (W, F) {
-        (self.waiter, self.found.expect("a look has found it"))
+    pub(crate) unsafe fn new(poll: P, strategy: fn(&P) -> WaitStrategy, give: G) -> Self {
+        Self { poll, strategy, found: None, give }
     }
 }
 
-impl<S: Source> Finding<There<S>, ()> {
-    /// Something to receive, for a caller that may receive nothing after all: a wake-up that came is passed
-    /// on.
-    pub(crate) fn ready(source: S) -> Self {
-        // SAFETY: that is what a `Source` promises.
-        unsafe { Self::that_takes_nothing(There(source), |there| there.0.strategy()) }
+impl<P: Poll, G> Poll for Armed<P, G> {
+    type Found = ();
+
+    fn wait_point(&self) -> &EventCount {
+        self.poll.wait_point()
+    }
+
+    #[inline(always)]
+    fn poll(&mut self) -> Look<()> {
+        self.poll.poll().map(|found| self.found = Some(found))
+    }
+}
+
+impl<P: Poll, G> Arm for Armed<P, G> {
+    fn strategy(&self) -> WaitStrategy {
+        (self.strategy)(&self.poll)
     }
 }
 
 // SAFETY: the promise of `new`.
-unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
-    fn event(&self) -> &EventCount {
-        self.waiter.event()
-    }
-
-    #[inline(always)]
-    fn look(&mut self) -> Look<()> {
-        self.waiter.poll().map(|found| self.found = Some(found))
-    }
-
-    fn takes(&self) -> bool {
-        self.takes
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        (self.strategy)(&self.waiter)
-    }
-}
-
-impl<W: Wait<Found = F>, F> Choice for Finding<W, F> {
+unsafe impl<P: Poll, F, G: FnOnce(P, P::Found) -> F> Choice for Armed<P, G> {
     type Found = F;
 
     #[inline(always)]
     fn found(self) -> F {
-        self.take_both().1
+        (self.give)(self.poll, self.found.expect("a look has found it"))
+    }
+}
+
+impl<A: Choice> Listening<A> {
+    /// An arm that takes what it finds.
+    pub(crate) fn of(arm: A) -> Self {
+        // SAFETY: that is what a `Choice` promises.
+        unsafe { Self::new(arm, true) }
+    }
+}
+
+impl<S: Source> Listening<UntilReady<S>> {
+    /// Something to receive, for a caller that may receive nothing after all: a wake-up that came is passed
+    /// on.
+    pub(crate) fn until_ready(source: S) -> Self {
+        // SAFETY: that is what a `Source` promises.
+        unsafe { Self::new(UntilReady(source), false) }
+    }
+}
+
+impl<S: Source> Arm for UntilReady<S> {
+    fn strategy(&self) -> WaitStrategy {
+        self.0.strategy()
+    }
+}
+
+/// Until there is room, for a caller that may send nothing after all.
+pub struct RoomArm<'a>(pub(crate) Box<AnyArm<'a>>);
+
+impl<'a> RoomArm<'a> {
+    /// Of what `room` finds, which claims nothing.
+    ///
+    /// # Safety
+    ///
+    /// The promise of [`Armed::new`].
+    pub(crate) unsafe fn new<P: Poll + 'a>(room: P, strategy: fn(&P) -> WaitStrategy) -> Self {
+        // SAFETY: the caller's promise.
+        let armed = unsafe { Armed::new(room, strategy, |_, _| ()) };
+        // SAFETY: the caller's promise.
+        Self(Box::new(unsafe { Listening::new(armed, false) }))
+    }
+}
+
+/// Sends a value by `put` in a claim that a poll made, or gives it back where there is no claim.
+// Decision 0072: a claim can't be given back, and others wait until it is filled.
+#[inline]
+pub(crate) fn fill_claim<R, T, E>(
+    claimed: Result<R, Refusal>,
+    put: impl FnOnce(Result<R, Refusal>, T) -> Result<(), E>,
+) -> impl FnOnce(T) -> Result<(), E> {
+    let to_be_filled = claimed.is_ok().then(|| ToBeFilled);
+    move |value| {
+        core::mem::forget(to_be_filled);
+        put(claimed, value)
+    }
+}
+
+/// A claim that is not filled yet. If making the value panics, there is nothing to fill it with.
+struct ToBeFilled;
+
+impl Drop for ToBeFilled {
+    // Unreached: the process ends there, with what it has counted: test select a_panic_in_a_claim_aborts
+    #[cold]
+    fn drop(&mut self) {
+        std::process::abort();
     }
 }
 
@@ -141,12 +188,12 @@ mod tests {
         first: usize,
         deadline: Option<Instant>,
     ) -> Option<usize> {
-        let arms = (Listening::new(Finding::ready(right)), ());
-        wait_for_any(&mut (Listening::new(Finding::ready(left)), arms), first, deadline)
+        let arms = (Listening::until_ready(right), ());
+        wait_for_any(&mut (Listening::until_ready(left), arms), first, deadline)
     }
 
     #[test]
-    fn it_looks_from_the_first_on_and_gives_up_in_time() {
+    fn select_looks_from_the_first_arm_on_and_gives_up_in_time() {
         let [(mut a, mut left), (mut b, mut right)] = [spsc::channel(4), spsc::channel(4)];
         assert_eq!(ready_one(&mut left, &mut right, 0, Some(soon())), None);
         b.send(1).unwrap();
@@ -167,94 +214,5 @@ mod tests {
             });
             [&mut left, &mut right][index].recv().unwrap();
         }
-    }
-}
-
-/// A send whose value is made when there is room for it, and not before.
-///
-/// `W` waits for room `R`.
-pub(crate) struct Sending<W, R, T, E> {
-    room: Finding<W, Result<R, Refusal>>,
-    /// Whether others wait until room that was found is filled.
-    is_claim: bool,
-    /// Fills the room that was found.
-    put: fn(W, Result<R, Refusal>, T) -> Result<(), E>,
-}
-
-impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Sending<W, R, T, E> {
-    /// A send in room that stays there until `put`, which gets what a look of `room` found, and the value.
-    #[inline]
-    pub(crate) fn new(
-        room: Finding<W, Result<R, Refusal>>,
-        put: fn(W, Result<R, Refusal>, T) -> Result<(), E>,
-    ) -> Self {
-        Self { room, is_claim: false, put }
-    }
-
-    /// As [`new`](Self::new), but the look for the room has claimed it, and it must be filled.
-    #[inline]
-    pub(crate) fn in_claim(
-        room: Finding<W, Result<R, Refusal>>,
-        put: fn(W, Result<R, Refusal>, T) -> Result<(), E>,
-    ) -> Self {
-        Self { room, is_claim: true, put }
-    }
-}
-
-/// A send that was chosen.
-pub trait SendChoice<T, E> {
-    /// Sends the value that `make` returns.
-    ///
-    /// # Errors
-    ///
-    /// Those of the handle's own verb.
-    fn send(self, make: impl FnOnce() -> T) -> Result<(), E>;
-}
-
-impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> SendChoice<T, E> for Sending<W, R, T, E> {
-    #[inline]
-    fn send(self, make: impl FnOnce() -> T) -> Result<(), E> {
-        let (waiter, found) = self.room.take_both();
-        // Decision 0072: a claim can't be given back, and others wait until it is filled.
-        let to_be_filled = (self.is_claim && found.is_ok()).then(|| ToBeFilled);
-        let value = make();
-        core::mem::forget(to_be_filled);
-        (self.put)(waiter, found, value)
-    }
-}
-
-impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Choice for Sending<W, R, T, E> {
-    type Found = Self;
-
-    #[inline]
-    fn found(self) -> Self {
-        self
-    }
-}
-
-/// A claim that is not filled yet. If making the value panics, there is nothing to fill it with.
-struct ToBeFilled;
-
-impl Drop for ToBeFilled {
-    // Unreached: the process ends there, with what it has counted: test select a_panic_in_a_claim_aborts
-    #[cold]
-    fn drop(&mut self) {
-        std::process::abort();
-    }
-}
-
-// SAFETY: that of the room.
-unsafe impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Arm for Sending<W, R, T, E> {
-    fn event(&self) -> &EventCount {
-        self.room.event()
-    }
-
-    #[inline]
-    fn look(&mut self) -> Look<()> {
-        self.room.look()
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        self.room.strategy()
     }
 }

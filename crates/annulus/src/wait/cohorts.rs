@@ -1,5 +1,5 @@
 //! [`Cohorts`]: the threads that sleep on one word. If all of many are to wake up, the waker wakes one, and
-//! those who are woken wake the others.
+//! the threads that are woken wake the others.
 //!
 //! The kernel wakes threads one after another, some microseconds each. A thread that wakes hundreds by one
 //! call stays in it for a millisecond, and the last one sleeps for as long. So from some number on the
@@ -16,7 +16,7 @@
 //! event.wake4   the cohort changes
 //! event.owe10   owed := the number of sleepers,     event.pass11  owed − 4, if it is not 0
 //!               if that is more                       0 is left:  wake the whole cohort
-//! event.pass11  as those who wake up, for one         more:       wake 4; there were fewer? owed := 0, and
+//! event.pass11  as each that wakes up, for one        more:       wake 4; there were fewer? owed := 0, and
 //!                                                                 if it was not 0, wake the whole cohort
 //! ```
 //!
@@ -26,8 +26,9 @@
 //! wake-up but one: the kernel (or the lock) compares the word. What is owed is a hint of how many there are,
 //! and may be any number but 0. The thread that takes the last of it wakes the whole cohort, and that comes
 //! after event.owe10, so after event.wake4. And what is owed is taken to the last: as long as some is left,
-//! there is the waker, or a thread that was woken at event.pass11 and is about to come there. Who comes
-//! there, and finds something, takes it; if it leaves some, it has woken others, who come there after it.
+//! there is the waker, or a thread that was woken at event.pass11 and is about to come there. A thread that
+//! comes there, and finds something, takes it; if it leaves some, it has woken others, who come there after
+//! it.
 //!
 //! A wake-up that is still passed on when the next but one comes may meet threads of that one, whose word has
 //! the same bit. Then one of those may be woken for nothing. It sleeps again, and passes on what is owed, as
@@ -48,7 +49,7 @@ pub(super) struct Cohorts {
 }
 
 /// So many threads are woken by the waker itself.
-// Decision 0131: those who are woken wake the others.
+// Decision 0131: the threads that are woken wake the others.
 const FEW: u32 = if cfg!(annulus_loom) { 1 } else { 4 };
 
 /// So many are woken by each thread that passes a wake-up on.
@@ -91,8 +92,8 @@ impl Cohorts {
             self.parking.wake_all(word, cohort);
             return;
         }
-        // event.owe10. Relaxed: the kernel, or the lock, orders it before the event.pass11 of those who are
-        // woken after it.
+        // event.owe10. Relaxed: the kernel, or the lock, orders it before the event.pass11 of the threads
+        // that are woken after it.
         self.owed[cohort as usize].fetch_max(asleep, Ordering::Relaxed);
         self.wake_others(word, 1, cohort);
     }
@@ -112,7 +113,7 @@ impl Cohorts {
     }
 }
 
-/// For tests of who counts them.
+/// For tests of the threads that count them.
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 impl Cohorts {
     pub(super) fn pretend_asleep(&self, count: u32) {

@@ -1,11 +1,11 @@
 //! [`Control`]: asks a thread that receives to stop, and wakes it if it sleeps in its ring.
 //!
 //! The thread sleeps where every reader of its ring sleeps: at the ring's event. So it needs no sleep of its
-//! own, and a message wakes it as it wakes any other reader. Who asks it to stop must notify that event. But
-//! the event is gone when the handle is, so the thread lends it, under a lock:
+//! own, and a message wakes it as it wakes any other reader. A thread that asks it to stop must notify that
+//! event. But the event is gone when the handle is, so the thread lends it, under a lock:
 //!
 //! ```text
-//! who stops                                      the thread
+//! the stopping thread                            the thread
 //! stop.ask1  asked := DRAIN or NOW   Release     stop.lend3    lend the event it is about to sleep at   (lock)
 //! stop.ask2  notify the lent event   (lock)      event.sleep1 to event.sleep3
 //!                                                stop.look4    asked? This is event.sleep3             Acquire
@@ -17,9 +17,9 @@
 //! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event_count.rs`). If
 //! stop.ask2 comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
 //!
-//! The lock is taken by whoever stops, and by the thread when it sleeps for the first time, where its event
-//! changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken, not
-//! tasks.
+//! The lock is taken by the stopping thread, and by the thread when it sleeps for the first time, where its
+//! event changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken,
+//! not tasks.
 
 use alloc::sync::Arc;
 use core::ptr::NonNull;
@@ -30,7 +30,7 @@ use std::sync::PoisonError;
 #[cfg(annulus_loom)]
 use loom::sync::Mutex;
 
-use super::{EventCount, Look, Source, Wait};
+use super::{EventCount, Look, Poll, Source};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, ordering, seeded};
 
 /// How a thread is asked to stop.
@@ -42,7 +42,7 @@ pub(crate) enum Stop {
     Now = 2,
 }
 
-/// What the thread and those who stop it share.
+/// What the thread and the threads that stop it share.
 // Decision 0074: an event that is lent, and no second place to sleep.
 pub(crate) struct Control {
     /// 0, or a [`Stop`]. It only grows.
@@ -101,7 +101,7 @@ impl Control {
         self.panicked.store(true, Ordering::Release);
     }
 
-    /// stop.look7. Whoever learned from the ring that the thread's handle is gone sees its panic.
+    /// stop.look7. A thread that learned from the ring that the handle is gone sees the panic.
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for event loops"))]
     pub(crate) fn has_panicked(&self) -> bool {
         // Acquire: pairs with the Release of stop.panic6.
@@ -182,11 +182,11 @@ impl<'r, R: Source, F: Fn() -> bool> NextOrStop<'r, R, F> {
     }
 }
 
-impl<R: Source, F: Fn() -> bool> Wait for NextOrStop<'_, R, F> {
+impl<R: Source, F: Fn() -> bool> Poll for NextOrStop<'_, R, F> {
     type Found = ();
 
-    fn event(&self) -> &EventCount {
-        self.receiver.event()
+    fn wait_point(&self) -> &EventCount {
+        self.receiver.wait_point()
     }
 
     /// A stop, which changes another word, is found a little later.
@@ -199,7 +199,7 @@ impl<R: Source, F: Fn() -> bool> Wait for NextOrStop<'_, R, F> {
         if self.lending.control().asked().is_some() || self.receiver.is_ready() || (self.is_over)() {
             return Look::Found(());
         }
-        let event = NonNull::from(self.receiver.event());
+        let event = NonNull::from(self.receiver.wait_point());
         // SAFETY: it lives as long as the receiver (`Source`), and so longer than the lending (`new`).
         unsafe { self.lending.lend(event) };
         // If the thread is about to sleep, it has lent the event before it registered there: after a look
@@ -212,7 +212,7 @@ impl<R: Source, F: Fn() -> bool> Wait for NextOrStop<'_, R, F> {
 /// woken.
 pub(crate) fn pass_on(receiver: &impl Source) {
     if !seeded!("stop_keeps_the_wake_up") {
-        receiver.event().notify_some(1);
+        receiver.wait_point().notify_some(1);
     }
 }
 

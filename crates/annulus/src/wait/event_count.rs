@@ -1,6 +1,6 @@
-//! The eventcount: sleepers at the price of one load to those who would wake them.
+//! The eventcount: sleepers at the price of one load to the threads that would wake them.
 //!
-//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
+//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says so of a task; bit 1
 //! says that each waker has a full fence, because the system has no other or the event is young
 //! (`fences.rs`); bit 2 says that nothing comes any more (`CLOSED`), which wakers see at the same look;
 //! bit 3 is free; bit 5 says that a sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant
@@ -24,11 +24,11 @@
 //! sleeper polls again; event.wake4's Release and event.sleep4's Acquire make event.wake1 visible to that
 //! poll.
 //!
-//! *All of many.* Where many threads sleep, event.wake5 wakes one, and those who are woken wake the others:
-//! see `cohorts.rs`.
+//! *All of many.* Where many threads sleep, event.wake5 wakes one, and the threads that are woken wake the
+//! others: see `cohorts.rs`.
 //!
 //! *One for each.* Where any sleeper will do for a message, [`EventCount::notify_some`] wakes as many as
-//! there are messages, and bit 0 stays set for the others, who lie there without another registration. So
+//! there are messages, and bit 0 stays set for the others, which sleep there without another registration. So
 //! what keeps the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds
 //! fewer asleep than it would wake clears it (event.wake6), in one step with a new count, and then wakes all
 //! (event.wake7): a thread that went to sleep between its two system calls is woken, and a thread that has
@@ -109,8 +109,8 @@ pub(crate) struct EventCount {
     /// event.wake6), at [a close](EventCount::set_closed), and once by a waker (event.grow8);
     /// otherwise constant as long as nobody sleeps.
     pub(super) word: AtomicU32,
-    /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
-    /// several look at once, they may count as one.
+    /// How many looks of wakers that find nothing are left before event.grow8; 0 where bit 1 is constant. A
+    /// hint: where several look at once, they may count as one.
     youth: AtomicU32,
     #[cfg(feature = "std")]
     give_way: GiveWayHint,
@@ -148,7 +148,7 @@ const SLEEPER: u32 = THREAD | TASK;
 const FENCED: u32 = 32;
 /// Threads of other processes may sleep elsewhere.
 const ELSEWHERE: u32 = 64;
-/// One wake-up of all threads. Its bit says of which cohort those are who sleep on the word.
+/// One wake-up of all threads. Its bit says of which cohort the threads that sleep on the word are.
 const WAKE_UP: u32 = 128;
 /// One wake-up that leaves threads where they are.
 const WAKE_UP_OF_SOME: u32 = 2 * WAKE_UP;
@@ -225,8 +225,8 @@ impl EventCount {
     }
 
     /// An event whose sleepers may be of other processes: each wake-up looks for them. If the light fence is
-    /// not enough for them, wakers have full ones. (That the event is young is about those of this process: a
-    /// sleeper of another one has its heavy fence in any case.)
+    /// not enough for them, wakers have full ones. (That the event is young is about threads of this process:
+    /// a sleeper of another one has its heavy fence in any case.)
     // Decision 0089: one more load for each message, no fence.
     #[cfg(feature = "shm")]
     pub(crate) fn across(remote: Remote, counters: Counting) -> Self {
@@ -249,18 +249,18 @@ impl EventCount {
     #[cfg(all(feature = "std", not(annulus_loom)))]
     pub(crate) const SLOW_BITS: u32 = SLOW;
 
-    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store,
-    /// or the event is closed. Where it is false, its fence also serves other looks that the caller takes
-    /// after this one, if the thread that changes what they look at calls [`barrier`](Self::barrier) before
-    /// it looks for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
+    /// event.wake2 and event.wake3: whether a thread may sleep here that has not seen the caller's last
+    /// store, or the event is closed. Where it is false, its fence also serves other looks that the caller
+    /// takes after this one, if the thread that changes what they look at calls [`barrier`](Self::barrier)
+    /// before it looks for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self) -> bool {
         // Mutants: `| with ^`: no bit is in both.
         !self.is_clear_of(SLOW | Self::CLOSED)
     }
 
-    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store;
-    /// it then calls [`notify`](Self::notify) or its like.
+    /// event.wake2 and event.wake3: whether a thread may sleep here that has not seen the caller's last
+    /// store; it then calls [`notify`](Self::notify) or its like.
     // Mutants: `with true`: it looks closer, and finds nobody to wake.
     #[inline(always)]
     pub(crate) fn may_have_sleepers(&self) -> bool {
@@ -370,7 +370,7 @@ impl EventCount {
         self.remote.as_ref().and_then(Remote::tasks).unwrap_or(&self.tasks)
     }
 
-    /// Whether giving up the time slice helps those who wait here.
+    /// Whether giving up the time slice helps the threads that wait here.
     #[cfg(feature = "std")]
     pub(super) fn give_way_hint(&self) -> &GiveWayHint {
         &self.give_way

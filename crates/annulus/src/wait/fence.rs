@@ -105,7 +105,7 @@ pub(super) fn full() {
 
 /// Whether events begin with full fences where light ones are to come (`event_count.rs`).
 pub(super) fn begins_young() -> bool {
-    // Models in which nobody sleeps are to go without, and those of young events are to have them.
+    // Models in which nobody sleeps are to go without, and models of young events are to have them.
     #[cfg(annulus_loom)]
     return std::env::var_os("ANNULUS_LOOM_YOUNG").is_some();
     #[cfg(not(annulus_loom))]
@@ -309,8 +309,8 @@ mod system {
     }
 
     /// A barrier on every core that runs a thread of this process; false where the process has not
-    /// registered, and where it is refused to those who have, too. (The kernel keeps who did, so there is no
-    /// flag that could differ from what it knows.)
+    /// registered, and where it is refused to processes that have, too. (The kernel keeps which ones did, so
+    /// there is no flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
         #[cfg(test)]
         super::tests::BARRIERS.set(super::tests::BARRIERS.get() + 1);

@@ -18,14 +18,14 @@ pub(super) struct GiveWayHint(AtomicU32);
 /// The last waiter that gave way was helped.
 const HELPED: u32 = u32::MAX;
 
-/// In any other state of the hint: how often in a row it was in vain, times this, and how many waits are to
+/// In any other state of the hint: how often in a row it did not help, times this, and how many waits are to
 /// pass without it.
 const FAILURE: u32 = 1 << 16;
 
 /// After so many failures 2^10 waits pass without it, and never more.
 const MOST_FAILURES: u32 = 10;
 
-/// As if it had been in vain so often before, until somebody is helped for the first time.
+/// As if it had not helped so often before, until somebody is helped for the first time.
 const FAILURES_AT_FIRST: u32 = 7;
 
 /// A sleep that was so short belongs to a stream: sooner than otherwise, somebody tries again.
@@ -260,7 +260,7 @@ mod tests {
 
     /// What a deadline ended has failed if another program had the core for so long.
     #[test]
-    fn who_gives_up_says_so_if_it_took_too_long() {
+    fn waiter_that_gives_up_says_so_if_giving_way_took_too_long() {
         let hint = GiveWayHint::new();
         hint.helped();
         GiveWay::Before.give_up(&hint);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn who_took_too_long_gives_way_no_more() {
+    fn waiter_for_which_giving_way_took_too_long_does_not_give_way() {
         let hint = GiveWayHint::new();
         assert!(!since(long_ago(), true).turn(&hint));
         assert_eq!(waits_without(&hint), 256);

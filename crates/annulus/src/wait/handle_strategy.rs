@@ -1,4 +1,4 @@
-//! The strategy of one handle, in place of that of its ring.
+//! The strategy of one handle, in place of its ring's.
 
 /// Writes `wait_strategy` and `set_wait_strategy` of a handle that receives. `make` is a line of the example
 /// that makes such a handle, `reader`. The handle has a field `strategy`, an option (`ring`: what it is
@@ -47,7 +47,7 @@ macro_rules! own_strategy {
         /// use annulus::WaitStrategy;
         ///
         #[doc = $make]
-        /// assert_eq!(reader.wait_strategy(), WaitStrategy::default()); // that of the ring
+        /// assert_eq!(reader.wait_strategy(), WaitStrategy::default()); // as the ring
         /// reader.set_wait_strategy(WaitStrategy::BusySpin);
         /// assert_eq!(reader.wait_strategy(), WaitStrategy::BusySpin);
         /// ```

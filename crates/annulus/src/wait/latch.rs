@@ -1,4 +1,5 @@
-//! [`Latch`]: something that happens once, for those who wait for it: a shutdown, or the end of some threads.
+//! [`Latch`]: something that happens once, for threads and tasks that wait for it: a shutdown, or the end of
+//! some threads.
 //!
 //! ```text
 //! latch.open1  the count becomes 0    Release    latch.look2  is it 0? This is event.sleep3    Acquire
@@ -8,7 +9,7 @@
 #[cfg(feature = "async")]
 use core::future::Future;
 
-use super::{Deadline, EventCount, Look, Wait, WaitStrategy, wait_until};
+use super::{Deadline, EventCount, Look, Poll, WaitStrategy, wait_until};
 use crate::sync::{AtomicUsize, Ordering, seeded};
 
 /// A count that is open once it is 0.
@@ -25,7 +26,7 @@ impl Latch {
     /// latch.look2.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
-        // Acquire: pairs with latch.open1: who sees it open sees what was done before.
+        // Acquire: pairs with latch.open1: a thread that sees it open sees what was done before.
         self.left.load(Ordering::Acquire) == 0
     }
 
@@ -61,7 +62,7 @@ impl Latch {
 
     /// Where one waits for it.
     #[cfg_attr(not(any(feature = "std", feature = "async")), allow(dead_code, reason = "for selects"))]
-    pub(crate) fn event(&self) -> &EventCount {
+    pub(crate) fn wait_point(&self) -> &EventCount {
         &self.event
     }
 
@@ -78,13 +79,13 @@ impl Latch {
     }
 }
 
-/// The opening of a latch, for who waits for it.
+/// The opening of a latch, as something to wait for.
 pub(crate) struct Opening<'l>(pub(crate) &'l Latch);
 
-impl Wait for Opening<'_> {
+impl Poll for Opening<'_> {
     type Found = ();
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.0.event
     }
 

@@ -11,7 +11,7 @@ use core::task::Waker;
 
 use super::catch_panic::contain;
 use super::waiters::{Ended, OwnedNode, Woken};
-use super::{EventCount, Look, Wait};
+use super::{EventCount, Look, Poll};
 use crate::sync::seeded;
 
 /// A node among the tasks of an event, and its owner's right to be woken.
@@ -26,11 +26,11 @@ unsafe impl Send for Listener {}
 unsafe impl Sync for Listener {}
 
 impl Listener {
-    /// What another thread left to this one falls short: others may sleep who do instead.
+    /// What another thread left to this one falls short: others may sleep that use it instead.
     #[inline]
     fn settle(&self, woken: Woken) {
         if woken.is_short {
-            self.event().wake();
+            self.wait_point().wake();
         }
     }
 
@@ -50,14 +50,14 @@ impl Listener {
         self.node.is_waiting()
     }
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         // SAFETY: the promise of `register_at`.
         unsafe { self.event.as_ref() }
     }
 
     /// One look. A wake-up that came is used by that: true where it was one in place of any other.
     #[inline(always)]
-    pub(crate) fn look<W: Wait + ?Sized>(
+    pub(crate) fn look<W: Poll + ?Sized>(
         listener: &mut Option<Self>,
         waiter: &mut W,
     ) -> (Look<W::Found>, bool) {
@@ -76,12 +76,12 @@ impl Listener {
     ///
     /// Each event that the waiter returns lives, and stays where it is, as long as the listener.
     #[inline(always)]
-    pub(crate) unsafe fn register_and_look<W: Wait + ?Sized>(
+    pub(crate) unsafe fn register_and_look<W: Poll + ?Sized>(
         listener: &mut Option<Self>,
         waiter: &mut W,
         waker: &Waker,
     ) -> (Look<W::Found>, bool) {
-        let event = NonNull::from(waiter.event());
+        let event = NonNull::from(waiter.wait_point());
         // SAFETY: the caller's promise.
         unsafe { Self::register_at(listener, event, waker) };
         // (It must not disarm the listener.)
@@ -89,7 +89,7 @@ impl Listener {
         if !matches!(look, Look::Nothing) {
             return (look, Self::disarm(listener));
         }
-        if NonNull::from(waiter.event()) == event {
+        if NonNull::from(waiter.wait_point()) == event {
             return (Look::Nothing, false);
         }
         // The second look changed where it waits: it has to register there. A wake-up that came here is
@@ -127,7 +127,7 @@ impl Listener {
     ///
     /// # Safety
     ///
-    /// That of [`register_at`](Self::register_at).
+    /// As [`register_at`](Self::register_at).
     #[cold]
     #[inline(never)]
     unsafe fn listed(event: NonNull<EventCount>, own: Waker) -> Self {
@@ -158,7 +158,7 @@ impl Listener {
     fn register(&mut self, waker: &Waker) {
         let woken = self.node.arm(waker);
         self.settle(woken);
-        Self::say_registered(self.event(), waker);
+        Self::say_registered(self.wait_point(), waker);
     }
 
     /// After the node was armed.
@@ -191,7 +191,7 @@ impl Listener {
     fn end(&mut self) {
         let (ended, waker) = self.leave();
         if ended == Ended::WokenAlone {
-            pass_on(self.event());
+            pass_on(self.wait_point());
         }
         // Others' code. The thread that drops a listener may have found a message, or claimed a sequence.
         if waker.is_some() {

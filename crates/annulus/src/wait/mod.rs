@@ -25,16 +25,21 @@
 //! catch_panic           others' code in the middle of a verb
 //! ```
 
-#[cfg(feature = "std")]
-mod arms;
+mod handle_strategy;
+mod latch;
+mod poll;
+mod reader_backoff;
+mod source;
+mod spin;
+mod strategy;
+mod wait_until;
+mod writer_backoff;
+
+// Where threads or tasks sleep.
 #[cfg(any(feature = "std", feature = "async"))]
 mod catch_panic;
 #[cfg(any(feature = "std", feature = "async"))]
 mod cohorts;
-#[cfg(feature = "std")]
-mod control;
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
-mod counting_waker;
 #[cfg(any(feature = "std", feature = "async"))]
 mod event_count;
 #[cfg(not(any(feature = "std", feature = "async")))]
@@ -42,10 +47,6 @@ mod event_count;
 mod event_count;
 #[cfg(any(feature = "std", feature = "async"))]
 mod fence;
-#[cfg(feature = "std")]
-mod give_way;
-mod handle_strategy;
-mod latch;
 #[cfg(any(feature = "std", feature = "async"))]
 mod listener;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -57,66 +58,61 @@ mod other_processes;
 mod other_processes;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
-#[cfg(feature = "std")]
-mod parker;
-mod poll;
-mod reader_backoff;
 #[cfg(any(feature = "std", feature = "async"))]
 mod relay_listener;
-mod source;
-mod spin;
-mod strategy;
-#[cfg(feature = "async")]
-mod task;
-#[cfg(feature = "std")]
-mod wait_for_any;
-mod wait_until;
 #[cfg(any(feature = "std", feature = "async"))]
 mod waiters;
-mod writer_backoff;
 
+// Where threads sleep.
 #[cfg(feature = "std")]
-pub use arms::{Choice, SendChoice};
+mod arms;
 #[cfg(feature = "std")]
-pub(crate) use arms::{Finding, Sending};
-#[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use catch_panic::contain;
+mod control;
 #[cfg(feature = "std")]
-pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
-#[cfg(all(test, feature = "async", not(annulus_loom)))]
-pub(crate) use counting_waker::Woken;
+mod give_way;
+#[cfg(feature = "std")]
+mod parker;
+#[cfg(feature = "std")]
+mod wait_for_any;
+
+// Where tasks wait.
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod counting_waker;
+#[cfg(feature = "async")]
+mod task;
+
 pub(crate) use event_count::{EventCount, NewWord, Sleepers};
-#[cfg(annulus_loom)]
-pub use fence::barriers_asked;
-#[cfg(feature = "std")]
-pub use fence::prepare;
-#[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
-pub(crate) use fence::{is_asymmetric, tests::BARRIERS};
 pub(crate) use handle_strategy::own_strategy;
-#[cfg(feature = "std")]
-pub(crate) use latch::CountsDown;
 pub(crate) use latch::Latch;
-#[cfg(feature = "std")]
-pub(crate) use latch::Opening;
-#[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use listener::Listener;
-#[cfg(feature = "shm")]
-pub(crate) use other_processes::Remote;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use other_processes::carries_out_barriers;
 pub(crate) use poll::{Deadline, Look};
 pub(crate) use reader_backoff::ReaderBackoff;
-#[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use relay_listener::Relay;
-pub(crate) use source::Source;
-#[cfg(feature = "std")]
-pub(crate) use source::There;
+pub(crate) use source::{Mark, Source};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
+pub(crate) use wait_until::{Poll, look_now, wait_until};
+pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};
+
+#[cfg(feature = "std")]
+pub use self::{arms::Choice, fence::prepare, wait_for_any::Listening};
+#[cfg(feature = "std")]
+pub(crate) use self::{
+    arms::{Armed, RoomArm, fill_claim},
+    control::{Control, Lending, NextOrStop, Stop, pass_on},
+    latch::{CountsDown, Opening},
+    source::UntilReady,
+    wait_for_any::{AnyArm, Arms, wait_for_any},
+};
+#[cfg(any(feature = "std", feature = "async"))]
+pub(crate) use self::{catch_panic::contain, listener::Listener, relay_listener::Relay};
+#[cfg(feature = "shm")]
+pub(crate) use other_processes::Remote;
 #[cfg(feature = "async")]
 pub(crate) use task::{Streaming, Waiting};
-#[cfg(feature = "std")]
-pub use wait_for_any::Listening;
-#[cfg(feature = "std")]
-pub(crate) use wait_for_any::{Arm, Arms, wait_for_any};
-pub(crate) use wait_until::{Wait, look_now, wait_until};
-pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};
+
+#[cfg(all(test, feature = "async", not(annulus_loom)))]
+pub(crate) use counting_waker::Woken;
+#[cfg(annulus_loom)]
+pub use fence::barriers_asked;
+#[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
+pub(crate) use fence::{is_asymmetric, tests::BARRIERS};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use other_processes::carries_out_barriers;

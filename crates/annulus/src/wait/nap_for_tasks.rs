@@ -1,9 +1,9 @@
-//! Naps for those who have no clock: tasks, notifiers, and the listeners of a `select!`.
+//! Naps for waiters that have no clock: tasks, notifiers, and the listeners of a `select!`.
 //!
 //! A thread that is refused the heavy fence, because the process has not registered for it, naps
 //! (`fence.rs`): it looks again some milliseconds later, so that a wake-up that was missed comes late rather
 //! than never. A waiter with a waker can't do that. So a thread of the library naps in its place. It
-//! wakes all who asked for that after 1, 2, 4, 8 and then 16 milliseconds. A waiter that still waits after
+//! wakes all that asked for that after 1, 2, 4, 8 and then 16 milliseconds. A waiter that still waits after
 //! that registers anew, and asks again. If nobody does during a nap, the thread ends. After the last nap it
 //! registers, wakes all once more, and ends: from then on there are barriers, and nobody asks. A process that
 //! ends meanwhile does not wait for the thread before it registers.
@@ -37,7 +37,7 @@ mod helper {
 
     static NAPS: Mutex<Naps> = Mutex::new(Naps { wakers: Vec::new(), napping: 0 });
 
-    /// Who is to be woken later.
+    /// The wakers that are to be woken later.
     struct Naps {
         wakers: Vec<Waker>,
         /// The process whose thread naps; 0 if none does. (A child that was forked has no such thread.)
@@ -108,7 +108,7 @@ mod helper {
 
         /// Also where the others' code panics, and beside others.
         #[test]
-        fn who_asks_is_woken_until_the_process_has_registered() {
+        fn napper_is_woken_until_the_process_has_registered() {
             let woken = [(); 2].map(|()| Arc::new(Woken::default()));
             // As often as it takes: other tests ask, too.
             while woken.iter().all(|woken| wake_later(&woken.waker()) && wake_later(&woken.waker())) {
@@ -118,7 +118,7 @@ mod helper {
                 }
             }
             assert!(fence::has_tried() && fence::heavy_if_registered(fence::is_asymmetric()));
-            // Whoever was still there is woken, too, and nobody keeps a waker.
+            // A waiter that was still there is woken, too, and nobody keeps a waker.
             while woken.iter().any(|woken| Arc::strong_count(woken) > 1) {
                 thread::yield_now();
             }

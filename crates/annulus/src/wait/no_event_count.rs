@@ -51,7 +51,7 @@ impl EventCount {
     }
 
     /// Whether the flag is set, by a load with `ordering`. (All later changes of the word are
-    /// read-modify-writes, so whoever sees one of them sees the Release of the flag.)
+    /// read-modify-writes, so a thread that sees one of them sees the Release of the flag.)
     #[inline(always)]
     pub(crate) fn is_closed(&self, ordering: Ordering) -> bool {
         self.word.load(ordering) & Self::CLOSED != 0
@@ -59,7 +59,7 @@ impl EventCount {
 
     /// Sets the flag. There is nobody to wake.
     pub(crate) fn close(&self) {
-        // Release: pairs with the Acquire of whoever looks for the flag.
+        // Release: pairs with the Acquire of a thread that looks for the flag.
         self.set_closed(Ordering::Release);
     }
 
@@ -73,7 +73,7 @@ impl EventCount {
         Self::new()
     }
 
-    /// Does nothing: whoever waits, spins.
+    /// Does nothing: a waiter spins.
     #[inline]
     pub(crate) fn notify(&self) {}
 

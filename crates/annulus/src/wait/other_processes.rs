@@ -18,9 +18,9 @@
 //! remote.sleep2 are full fences. A sleeper that is refused the barrier looks again a millisecond later
 //! (`fence.rs`).
 //!
-//! remote.wake4 takes two steps, so that no process which keeps changing the word can hold a waker up. Who
-//! registers between them finds the word changed, and polls; its bit stays, and one wake-up is then made for
-//! nobody.
+//! remote.wake4 takes two steps, so that no process which keeps changing the word can hold a waker up. A
+//! process that registers between them finds the word changed, and polls; its bit stays, and one wake-up is
+//! then made for nobody.
 //!
 //! Every process that has the memory may write anything to the word, so a wake-up may be lost on purpose. So
 //! no thread sleeps for longer than [`NAP`] without a look. The same look finds a publisher that died.
@@ -44,9 +44,9 @@
 //! or the waker counts a wake-up (remote.wake4) after remote.sleep1. It remains to be shown that the helper
 //! then wakes the task.
 //!
-//! - The helper has seen no number as late as that of remote.wake4. Then helper.sleep4 ends, and the next
-//!   helper.look2 sees it, or a later one. That one comes after remote.sleep1, whose Release pairs with the
-//!   Acquire of helper.look2. So helper.wake3 finds the task armed.
+//! - The helper has seen no number as late as the number of remote.wake4. Then helper.sleep4 ends, and the
+//!   next helper.look2 sees it, or a later one. That one comes after remote.sleep1, whose Release pairs with
+//!   the Acquire of helper.look2. So helper.wake3 finds the task armed.
 //! - It has seen that number, or a later one. Then that was at helper.look2, and helper.wake3 followed, as
 //!   above. (The first number is seen at helper.begin1, where no helper.wake3 follows. But it was there
 //!   before remote.sleep1: helper.begin1 of the task comes before remote.sleep1, and has found this helper,
@@ -56,9 +56,9 @@
 //! comes to the lock later begins another one. One that came earlier was armed before, and the helper sees
 //! that.
 //!
-//! *The helper wakes no task in vain*: a number that is still the same means that nobody was woken, though
-//! the bit may have changed. After each nap without a wake-up it asks whether the waker's process is gone,
-//! because a process that is gone wakes nobody. It asks while tasks are armed.
+//! *The helper wakes no task for nothing*: a number that is still the same means that nobody was woken,
+//! though the bit may have changed. After each nap without a wake-up it asks whether the waker's process is
+//! gone, because a process that is gone wakes nobody. It asks while tasks are armed.
 //!
 //! *Executors' code* runs on the helper, as it runs on any thread that wakes a task. The lock is not held,
 //! and the list of the tasks is the helper's, too. So that code may drop all that there is of the ring.
@@ -234,7 +234,7 @@ impl RemoteWord {
         SeenWord(self.word().load(Ordering::Acquire))
     }
 
-    /// Wakes all who sleep on the word, of whatever process, for nothing: each looks, and sleeps again.
+    /// Wakes all that sleep on the word, of whatever process, for nothing: each looks, and sleeps again.
     fn disturb(&self) {
         // helper.end6. Relaxed: it says no more than that the word is another.
         self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
@@ -280,8 +280,8 @@ impl RemoteWord {
         }
     }
 
-    /// remote.wake2 to remote.wake5, for all who sleep. If the fences are not light ones, remote.wake2 is the
-    /// caller's, a full one. Whether there was anybody.
+    /// remote.wake2 to remote.wake5, for all that sleep. If the fences are not light ones, remote.wake2 is
+    /// the caller's, a full one. Whether there was anybody.
     fn wake_all(&self) -> bool {
         if self.is_asymmetric {
             // remote.wake2. Pairs with remote.sleep2, which makes every core execute a barrier.
@@ -308,7 +308,7 @@ impl RemoteWord {
 /// After so many naps without a task, the helper ends.
 const IDLE_NAPS: u32 = 20;
 
-/// The tasks that wait at one word, and who sleeps there for them.
+/// The tasks that wait at one word, and the helper that sleeps there for them.
 // Decision 0098: a thread for each word, and no task is polled meanwhile.
 struct RemoteTasks(Arc<RemoteTasksState>);
 
@@ -329,7 +329,7 @@ struct Helper {
 }
 
 impl RemoteTasks {
-    /// Of those who wait at `word`. `is_gone`: whether the process that would wake them is gone, as the
+    /// For the tasks that wait at `word`. `is_gone`: whether the process that would wake them is gone, as the
     /// kernel says.
     fn at(word: RemoteWord, is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let helper = Mutex::new(Helper { process: 0, is_over: false });

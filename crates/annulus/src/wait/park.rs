@@ -13,7 +13,7 @@ pub(super) use nobody::Parking;
 #[cfg(all(feature = "std", not(all(target_os = "linux", not(annulus_loom), not(miri)))))]
 pub(super) use portable::Parking;
 
-/// Who sleeps on a word is of one of two cohorts, and a wake-up is for one of them.
+/// A thread that sleeps on a word is of one of two cohorts, and a wake-up is for one of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cohort {
     /// The only one, where nobody makes a difference.
@@ -64,8 +64,8 @@ mod futex {
                 let end = match deadline {
                     None => None,
                     Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
-                        // The kernel's type holds fewer seconds than Rust's: whoever waits 292,000 million
-                        // years may wait without end.
+                        // The kernel's type holds fewer seconds than Rust's: a thread that waits 292,000
+                        // million years may wait without end.
                         // Mutants: `is_zero() with true`: the system does not wait for no time, either.
                         Some(left) if !left.is_zero() => Moment::in_future(left),
                         _ => return,
@@ -86,7 +86,7 @@ mod futex {
             self.wake(word, u32::MAX >> 1, cohort);
         }
 
-        /// Wakes up to `count` of a cohort, those who came first before others, and returns how many that
+        /// Wakes up to `count` of a cohort, the earliest first, and returns how many that
         /// were.
         pub(in crate::wait) fn wake(&self, word: &AtomicU32, count: u32, cohort: Cohort) -> u32 {
             futex_wake(word, self.0, count, cohort.bit())
@@ -118,9 +118,9 @@ mod portable {
         woken: Condvar,
     }
 
-    /// Each sleeper is in one of the two numbers until it returns. Whoever returns takes a wake-up that is on
-    /// its way, whoever it was meant for: also a sleeper whose time is over, or that the condition variable
-    /// let go by itself. If there is none, nobody has woken it, and it takes itself off.
+    /// Each sleeper is in one of the two numbers until it returns. A thread that returns takes a wake-up that
+    /// is on its way, whichever thread it was meant for: also a sleeper whose time is over, or that the
+    /// condition variable let go by itself. If there is none, nobody has woken it, and it takes itself off.
     struct Sleepers {
         /// Those for whom no wake-up is on its way.
         asleep: u32,
@@ -279,10 +279,10 @@ mod tests {
         }
     }
 
-    /// A condition variable may return although nobody has notified it. Who was not woken is nobody's
-    /// sleeper any more: the next wake-up is for another.
+    /// A condition variable may return although nothing has notified it. A thread that was not woken is not
+    /// anybody's sleeper any more: the next wake-up is for another.
     #[test]
-    fn who_was_not_woken_takes_itself_off() {
+    fn sleeper_that_was_not_woken_takes_itself_off() {
         let (word, parking) = (AtomicU32::new(7), Parking::new());
         thread::scope(|scope| {
             for sleepers in 1..=3 {
@@ -298,7 +298,7 @@ mod tests {
         });
     }
 
-    /// Each wake-up of some is for as many as it says, whoever has returned before by itself.
+    /// Each wake-up of some is for as many as it says, whichever thread has returned before by itself.
     #[test]
     fn a_wake_up_goes_to_who_sleeps() {
         let (word, parking) = (AtomicU32::new(7), Parking::new());
@@ -314,7 +314,7 @@ mod tests {
             first.join().unwrap();
             (0..3).for_each(|_| drop(scope.spawn(sleep)));
             await_asleep(&parking, 3);
-            // More may return than are woken: who is about to sleep when another is notified.
+            // More may return than are woken: a thread that is about to sleep when another is notified.
             for left in (0..3).rev() {
                 assert!(parking.wake(&word, 1, Cohort::Odd) <= 1);
                 while returned.load(Ordering::Relaxed) + parking.asleep() < 4 {

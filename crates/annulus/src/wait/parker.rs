@@ -1,7 +1,7 @@
 //! [`Sleeper`]: a thread that sleeps until a `Waker` wakes it.
 //!
 //! ```text
-//! who wakes                                          the thread
+//! the waker                                          the thread
 //! parker.wake1  word := WOKEN          Release       parker.sleep2  word: EMPTY → ASLEEP, sleep while it is that
 //!               it was ASLEEP: wake                  parker.sleep3  word := EMPTY                         Acquire
 //! ```
@@ -56,8 +56,8 @@ impl Sleeper {
         Self { waker: Waker::from(Arc::clone(&parker)), parker }
     }
 
-    /// Lets `wait` have the sleeper of this thread. Only the first one of a thread is allocated, and those of
-    /// waits inside of waits.
+    /// Lets `wait` have the sleeper of this thread. Only the first one of a thread is allocated, and the
+    /// sleepers of waits inside of waits.
     pub(super) fn with<R>(wait: impl FnOnce(&Self) -> R) -> R {
         let kept = KeptSleeper(Some(KEPT.try_with(Cell::take).ok().flatten().unwrap_or_else(Self::new)));
         wait(kept.0.as_ref().expect("it is there until the end"))

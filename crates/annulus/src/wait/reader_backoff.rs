@@ -9,8 +9,8 @@ use super::spin::{REST, pauses};
 /// sides spend their time waiting for lines. A reader that rests first finds many messages at its next look.
 ///
 /// The reader tells this case from its looks: several in a row brought a few messages each. Then it rests,
-/// and it continues to rest as long as each rest brings many messages. After a rest that was in vain it takes
-/// twice as many such looks before it tries again.
+/// and it continues to rest as long as each rest brings many messages. After a rest that brought nothing it
+/// takes twice as many such looks before it tries again.
 pub(crate) struct ReaderBackoff {
     /// Looks in a row that brought a few messages.
     small_batches: u32,
@@ -22,7 +22,7 @@ pub(crate) struct ReaderBackoff {
     skip_next: bool,
 }
 
-/// At most so many looks in vain come before a look that counts as part of a stream.
+/// At most so many looks that find nothing come before a look that counts as part of a stream.
 const EMPTY_LOOKS_IN_A_STREAM: u32 = 32;
 
 /// At least so many messages make a look count. Fewer are an answer, or something that happens now and then.
@@ -106,7 +106,7 @@ mod tests {
         rested
     }
 
-    /// How many such looks it takes until there is a rest, which is in vain.
+    /// How many such looks it takes until there is a rest, which brings nothing.
     fn looks_before_a_rest(backoff: &mut ReaderBackoff) -> u32 {
         let mut looks = 0;
         while !rests(backoff, 0) {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rests_in_a_stream_and_only_while_that_pays() {
+    fn reader_rests_in_a_stream_only_while_that_pays() {
         let mut backoff = ReaderBackoff::new();
         assert!((0..FIRST_THRESHOLD).all(|_| !rests(&mut backoff, WORTHWHILE_BATCH)));
         assert!((0..100).all(|_| rests(&mut backoff, WORTHWHILE_BATCH)));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_backlog_does_not_rest_and_goes_on_to_do_so_later() {
+    fn reader_with_a_backlog_does_not_rest_until_later() {
         let mut backoff = ReaderBackoff::new();
         while !rests(&mut backoff, WORTHWHILE_BATCH) {}
         backoff.found(BACKLOG, BACKLOG, || unreachable!());

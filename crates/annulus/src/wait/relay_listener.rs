@@ -16,8 +16,8 @@
 //! the relay, or the look sees the message. For a relay that was not set, step 4 is the second look of
 //! `event_count.rs`, at the event of the ring. For a relay that was set, it was an earlier step 4, or the
 //! step 1 of a later look. If a relay seems to be set although a sender is just taking its waker, that sender
-//! is about to notify the handle's event, so whoever has registered there is woken, or sees the message in
-//! step 1.
+//! is about to notify the handle's event, so a waiter that has registered there is woken, or sees the message
+//! in step 1.
 
 use core::ptr::NonNull;
 use core::task::Waker;

@@ -290,8 +290,8 @@ mod tests {
             assert!(first.iter().take(asked).all(|turn| *turn == Turn::Spun), "{first:?}");
             let gave_way = &first[asked..];
             assert!(gave_way.iter().all(|turn| *turn == Turn::GaveWay) && gave_way.len() <= TIMES as usize);
-            assert_eq!(gave_way.is_empty(), asked == 0, "who asks for nothing sleeps at once");
-            assert_eq!(turns_at(&event, strategy).len(), asked, "it was in vain");
+            assert_eq!(gave_way.is_empty(), asked == 0, "a thread that asks for nothing sleeps at once");
+            assert_eq!(turns_at(&event, strategy).len(), asked, "it did not help");
         }
     }
 
@@ -378,10 +378,10 @@ mod tests {
         }
     }
 
-    /// Whoever waits first measures, and nobody does so again.
+    /// The thread that waits first measures, and none does so again.
     #[test]
     #[cfg(all(feature = "std", not(miri)))]
-    fn who_waits_measures_once() {
+    fn giving_way_is_measured_once() {
         let mut known = (0..3).map(|_| {
             Spin::new(WaitStrategy::default());
             super::clock::known()

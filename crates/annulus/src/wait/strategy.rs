@@ -25,8 +25,8 @@ use core::str::FromStr;
 /// `BackoffSpin` spin for about two microseconds, and then give the core away. `Block` gives up its time
 /// slice a few times before it sleeps, if that helped the last time at this ring. Now and then it tries
 /// whether that would help. A publisher or producer that waits for free slots pauses longer between its
-/// polls. Its pauses count as polls. `BusySpin`, `YieldSpin` and `Monitor` never give the core away, whoever
-/// waits.
+/// polls. Its pauses count as polls. `BusySpin`, `YieldSpin` and `Monitor` never give the core away,
+/// whichever thread waits.
 ///
 /// # Real-time priorities
 ///

@@ -12,28 +12,28 @@
 
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{self, Context};
 
 use futures_core::{FusedStream, Stream};
 
 use super::listener::Listener;
-use super::{Look, Wait};
+use super::{Look, Poll};
 use crate::sync::seeded;
 
 /// How often a poll looks again where it is told to, before it lets other tasks run.
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
-/// The future of a [`Wait`]. It does nothing before its first poll. Dropped at any time, it leaves no waker
+/// The future of a [`Poll`]. It does nothing before its first poll. Dropped at any time, it leaves no waker
 /// behind, and passes on a wake-up that it did not use. (Where a thread [naps](super::nap_for_tasks) in its
 /// place, that has its waker for some milliseconds more.)
 #[must_use = "a future does nothing until it is awaited"]
-pub(crate) struct Waiting<W: Wait> {
+pub(crate) struct Waiting<W: Poll> {
     // Before the waiter: it is dropped first, and the waiter keeps its event alive.
     listener: Option<Listener>,
     waiter: W,
 }
 
-impl<W: Wait> Waiting<W> {
+impl<W: Poll> Waiting<W> {
     /// # Safety
     ///
     /// Each event that the waiter returns lives, and stays where it is, as long as the waiter lives, wherever
@@ -44,9 +44,9 @@ impl<W: Wait> Waiting<W> {
 
     /// One poll. Where something is there at the first look, that is all.
     #[inline]
-    fn poll_wait(&mut self, context: &mut Context<'_>) -> Poll<W::Found> {
+    fn poll_wait(&mut self, context: &mut Context<'_>) -> task::Poll<W::Found> {
         match self.look() {
-            Look::Found(found) => Poll::Ready(found),
+            Look::Found(found) => task::Poll::Ready(found),
             Look::Nothing => self.wait(false, context),
             Look::Again => self.wait(true, context),
         }
@@ -66,24 +66,24 @@ impl<W: Wait> Waiting<W> {
     // Decision 0070: not inlined, so that a poll that finds a message is a few instructions.
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, mut again: bool, context: &mut Context<'_>) -> Poll<W::Found> {
+    fn wait(&mut self, mut again: bool, context: &mut Context<'_>) -> task::Poll<W::Found> {
         for _ in 0..LOOKS {
             if again {
                 match self.look() {
-                    Look::Found(found) => return Poll::Ready(found),
+                    Look::Found(found) => return task::Poll::Ready(found),
                     Look::Nothing => {}
                     Look::Again => continue,
                 }
             }
             match self.register_and_look(context) {
-                Look::Found(found) => return Poll::Ready(found),
-                Look::Nothing => return Poll::Pending,
+                Look::Found(found) => return task::Poll::Ready(found),
+                Look::Nothing => return task::Poll::Pending,
                 Look::Again => again = true,
             }
         }
         // What it waits for moves on faster than it looks.
         context.waker().wake_by_ref();
-        Poll::Pending
+        task::Poll::Pending
     }
 
     /// Registers, and looks once more. If something is found, the listener is dropped.
@@ -104,40 +104,40 @@ impl<W: Wait> Waiting<W> {
     }
 }
 
-impl<W: Wait> Future for Waiting<W> {
+impl<W: Poll> Future for Waiting<W> {
     type Output = W::Found;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<W::Found> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> task::Poll<W::Found> {
         self.get_mut().poll_wait(context)
     }
 }
 
 /// Nothing in it is pinned.
-impl<W: Wait> Unpin for Waiting<W> {}
+impl<W: Poll> Unpin for Waiting<W> {}
 
-/// The stream of what a [`Wait`] finds, until its first error, which is the end.
-pub(crate) struct Streaming<W: Wait> {
+/// The stream of what a [`Poll`] finds, until its first error, which is the end.
+pub(crate) struct Streaming<W: Poll> {
     waiting: Waiting<W>,
     is_over: bool,
 }
 
-impl<W: Wait> Streaming<W> {
+impl<W: Poll> Streaming<W> {
     /// # Safety
     ///
-    /// That of [`Waiting::new`].
+    /// As [`Waiting::new`].
     pub(crate) unsafe fn new(waiter: W) -> Self {
         // SAFETY: the caller's promise.
         Self { waiting: unsafe { Waiting::new(waiter) }, is_over: false }
     }
 }
 
-impl<T, E, W: Wait<Found = Result<T, E>>> Stream for Streaming<W> {
+impl<T, E, W: Poll<Found = Result<T, E>>> Stream for Streaming<W> {
     type Item = T;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> task::Poll<Option<T>> {
         let this = self.get_mut();
         if this.is_over {
-            return Poll::Ready(None);
+            return task::Poll::Ready(None);
         }
         this.waiting.poll_wait(context).map(|found| {
             this.is_over = found.is_err();
@@ -146,14 +146,14 @@ impl<T, E, W: Wait<Found = Result<T, E>>> Stream for Streaming<W> {
     }
 }
 
-impl<T, E, W: Wait<Found = Result<T, E>>> FusedStream for Streaming<W> {
+impl<T, E, W: Poll<Found = Result<T, E>>> FusedStream for Streaming<W> {
     fn is_terminated(&self) -> bool {
         self.is_over
     }
 }
 
 /// Nothing in it is pinned.
-impl<W: Wait> Unpin for Streaming<W> {}
+impl<W: Poll> Unpin for Streaming<W> {}
 
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     /// Polls once; also returns how often it has been woken so far.
-    fn poll<W: Wait>(woken: &Arc<Woken>, waiting: &mut Waiting<W>) -> (Poll<W::Found>, u32) {
+    fn poll<W: Poll>(woken: &Arc<Woken>, waiting: &mut Waiting<W>) -> (task::Poll<W::Found>, u32) {
         let polled = waiting.poll_wait(&mut Context::from_waker(&woken.waker()));
         (polled, woken.count())
     }
@@ -187,15 +187,15 @@ mod tests {
             looks: impl IntoIterator<Item = (Look<u32>, &'e EventCount)>,
         ) -> Waiting<Self> {
             let waiter = Self { looks: looks.into_iter().collect(), event, is_notified: false };
-            // SAFETY: the events are those of the tests, which drop their waiters first.
+            // SAFETY: the events belong to the tests, which drop their waiters first.
             unsafe { Waiting::new(waiter) }
         }
     }
 
-    impl Wait for Scripted<'_> {
+    impl Poll for Scripted<'_> {
         type Found = u32;
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             self.event
         }
 
@@ -215,17 +215,17 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_something_at_once_waits_nowhere() {
+    fn task_that_finds_something_at_once_does_not_register() {
         let event = EventCount::new();
         let woken = Arc::default();
         let mut first = Scripted::at(&event, [(Look::Found(7), &event)]);
-        assert_eq!(poll(&woken, &mut first), (Poll::Ready(7), 0));
+        assert_eq!(poll(&woken, &mut first), (task::Poll::Ready(7), 0));
         assert!(!event.has_sleepers(), "it has not registered");
         let mut second = Scripted::at(&event, [(Look::Again, &event), (Look::Found(8), &event)]);
-        assert_eq!(poll(&woken, &mut second), (Poll::Ready(8), 0));
+        assert_eq!(poll(&woken, &mut second), (task::Poll::Ready(8), 0));
         assert!(!event.has_sleepers(), "it has not registered");
         let mut third = Scripted::at(&event, [(Look::Nothing, &event), (Look::Found(9), &event)]);
-        assert_eq!(poll(&woken, &mut third), (Poll::Ready(9), 0));
+        assert_eq!(poll(&woken, &mut third), (task::Poll::Ready(9), 0));
         assert!(event.has_sleepers(), "it has found it at the second look");
         assert_eq!((event.tasks().count(), Arc::strong_count(&woken)), (0, 1));
     }
@@ -237,7 +237,7 @@ mod tests {
         let woken = Arc::default();
         let again = (0..LOOKS).map(|_| (Look::Again, &event));
         let mut task = Scripted::at(&event, again.chain([(Look::Found(7), &event)]));
-        assert_eq!(poll(&woken, &mut task), (Poll::Ready(7), 0));
+        assert_eq!(poll(&woken, &mut task), (task::Poll::Ready(7), 0));
     }
 
     /// Where what it waits for moves from one event to another, the task is woken by the second one alone.
@@ -250,8 +250,8 @@ mod tests {
             let woken = Arc::default();
             let looks = at.map(|index| (Look::Nothing, &events[index]));
             let mut task = Scripted::at(&events[0], looks);
-            assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
-            assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
+            assert_eq!(poll(&woken, &mut task), (task::Poll::Pending, 0));
+            assert_eq!(poll(&woken, &mut task), (task::Poll::Pending, 0));
             let [.., last] = at;
             let expected = [0, 1, 2].map(|index| usize::from(index == last));
             assert_eq!(waiting(&events), expected, "{at:?}");
@@ -266,19 +266,19 @@ mod tests {
 
     /// A wake-up that came at the event that a task leaves goes to another that waits there.
     #[test]
-    fn who_moves_on_passes_its_wake_up_on() {
+    fn task_that_moves_passes_its_wake_up_on() {
         let events = [(); 2].map(|()| EventCount::new());
         let [woken, other_woken] = [(); 2].map(|()| Arc::default());
         let looks = [0, 0, 0, 1].map(|index| (Look::Nothing, &events[index]));
         let mut task = Scripted::at(&events[0], looks);
         task.waiter.is_notified = true;
         let mut other = Scripted::at(&events[0], []);
-        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
-        assert_eq!(poll(&other_woken, &mut other), (Poll::Pending, 0));
+        assert_eq!(poll(&woken, &mut task), (task::Poll::Pending, 0));
+        assert_eq!(poll(&other_woken, &mut other), (task::Poll::Pending, 0));
         // It is the first in turn, and is woken at its second look.
-        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 1));
+        assert_eq!(poll(&woken, &mut task), (task::Poll::Pending, 1));
         assert_eq!(waiting(&events), [0, 1]);
-        assert_eq!(poll(&other_woken, &mut other), (Poll::Pending, 1));
+        assert_eq!(poll(&other_woken, &mut other), (task::Poll::Pending, 1));
     }
 
     /// A task that is told to look again, for ever, lets others run, and asks to be polled once more.
@@ -290,11 +290,11 @@ mod tests {
         // More than two polls take, and fewer than three.
         let mut task = Scripted::at(&event, (0..LOOKS * 9 / 8).flat_map(|_| looks()));
         let all = task.waiter.looks.len();
-        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 1));
+        assert_eq!(poll(&woken, &mut task), (task::Poll::Pending, 1));
         let looked = all - task.waiter.looks.len();
         assert!((LOOKS as usize..=2 * LOOKS as usize).contains(&looked), "{looked} looks");
-        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 2));
-        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 2), "now it waits");
+        assert_eq!(poll(&woken, &mut task), (task::Poll::Pending, 2));
+        assert_eq!(poll(&woken, &mut task), (task::Poll::Pending, 2), "now it waits");
         assert_eq!(event.tasks().count(), 1);
     }
 }

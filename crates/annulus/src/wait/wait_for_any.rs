@@ -10,8 +10,8 @@
 //!
 //! *Where a wake-up goes.* A listener that is woken in place of any other has a wake-up that belongs to a
 //! message. Before each look at an arm its listener is disarmed, so the look uses the wake-up. When an arm is
-//! chosen, the listeners of the others are dropped, and pass on what they have. An arm that [takes
-//! nothing](Arm::takes) passes on its own wake-up, too.
+//! chosen, the listeners of the others are dropped, and pass on what they have. An arm that takes
+//! nothing passes on its own wake-up, too.
 
 use core::ptr::NonNull;
 use core::task::Waker;
@@ -22,41 +22,30 @@ use super::parker::Sleeper;
 use super::poll::{Deadline, Look, has_passed};
 use super::spin::{Spin, Turn};
 use super::wait_until::LAST_LOOKS;
-use super::{EventCount, Wait, WaitStrategy};
+use super::{EventCount, Poll, WaitStrategy};
 use crate::processor;
 use crate::sync::seeded;
 
 /// One of the things that a thread waits for.
-///
-/// # Safety
-///
-/// Each event that [`event`](Self::event) returns lives, and stays where it is, as long as the arm lives,
-/// wherever the arm is moved to.
-pub(crate) unsafe trait Arm {
-    /// Where it waits. Only a look changes it. A thread that makes [`look`](Self::look) succeed calls
-    /// [`EventCount::notify`] on it, or its like, *after* the store that `look` looks for.
-    fn event(&self) -> &EventCount;
-
-    /// Looks whether it is there. The arm keeps what it found. No look follows one that found something.
-    fn look(&mut self) -> Look<()>;
-
-    /// Whether a look that finds a message (or a free slot) takes it. Otherwise others who wait for it have
-    /// to be woken.
-    fn takes(&self) -> bool {
-        true
-    }
-
-    /// How to wait, where this is the first arm.
+pub(crate) trait Arm: Poll<Found = ()> {
+    /// How to wait, where this is the first arm. It is called only where there is nothing.
     fn strategy(&self) -> WaitStrategy;
 }
 
 /// An arm, and its listener while the thread waits.
 pub struct Listening<A: ?Sized> {
-    // Before the arm: it is dropped first, and the arm keeps its event alive.
+    // Before the arm: it is dropped first, and the arm keeps its eventcount alive.
     listener: Option<Listener>,
-    /// The arm. Nobody replaces it while it has a listener.
+    /// Whether a poll that finds a message (or a free slot) takes it. Otherwise another waiter has to be
+    /// woken for it.
+    takes: bool,
+    /// What is polled. Its eventcounts are as [`new`](Self::new) says, and nobody replaces it while there is
+    /// a listener. It keeps what it found, and is not polled again then.
     arm: A,
 }
+
+/// An arm of any type.
+pub(crate) type AnyArm<'a> = Listening<dyn Arm + 'a>;
 
 /// Some arms, by number.
 pub(crate) trait Arms {
@@ -64,7 +53,7 @@ pub(crate) trait Arms {
     fn count(&self) -> usize;
 
     /// The arm of that number.
-    fn at(&mut self, index: usize) -> &mut Listening<dyn Arm + '_>;
+    fn at(&mut self, index: usize) -> &mut AnyArm<'_>;
 }
 
 /// Waits until there is something at one of `arms`, and returns its number; `None` once `deadline` has passed
@@ -78,12 +67,12 @@ pub(crate) fn wait_for_any(arms: &mut dyn Arms, first: usize, deadline: Deadline
     loop {
         let look = arms.0.look_at_all(first);
         if let Look::Found(index) = look {
-            spin.end(arms.0.at(0).arm.event());
+            spin.end(arms.0.at(0).arm.wait_point());
             return Some(index);
         }
         if has_passed(deadline) {
             let found = last_look(arms.0, first);
-            let event = arms.0.at(0).arm.event();
+            let event = arms.0.at(0).arm.wait_point();
             match found {
                 Some(_) => spin.end(event),
                 None => spin.give_up(event),
@@ -93,7 +82,7 @@ pub(crate) fn wait_for_any(arms: &mut dyn Arms, first: usize, deadline: Deadline
         if matches!(look, Look::Again) {
             continue;
         }
-        match spin.turn(arms.0.at(0).arm.event()) {
+        match spin.turn(arms.0.at(0).arm.wait_point()) {
             Turn::Spun | Turn::GaveWay => {}
             // No single word decides.
             // Unreached: where the processor waits by the word (the strategy Monitor)
@@ -153,7 +142,7 @@ fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize>
         if !is_again {
             let begun = Instant::now();
             sleeper.sleep(deadline);
-            arms.at(0).arm.event().give_way_hint().slept(begun);
+            arms.at(0).arm.wait_point().give_way_hint().slept(begun);
         }
         None
     })
@@ -174,8 +163,13 @@ fn last_look(arms: &mut dyn Arms, first: usize) -> Option<usize> {
 
 impl<A> Listening<A> {
     /// `arm`, without a listener.
-    pub(crate) fn new(arm: A) -> Self {
-        Self { listener: None, arm }
+    ///
+    /// # Safety
+    ///
+    /// Each eventcount that `arm` returns lives, and stays where it is, as long as `arm` lives, wherever it
+    /// is moved to.
+    pub(super) unsafe fn new(arm: A, takes: bool) -> Self {
+        Self { listener: None, takes, arm }
     }
 
     /// The arm, which waits no more.
@@ -184,19 +178,7 @@ impl<A> Listening<A> {
     }
 }
 
-impl Wait for dyn Arm + '_ {
-    type Found = ();
-
-    fn event(&self) -> &EventCount {
-        Arm::event(self)
-    }
-
-    fn poll(&mut self) -> Look<()> {
-        self.look()
-    }
-}
-
-impl Listening<dyn Arm + '_> {
+impl AnyArm<'_> {
     /// One look, which uses a wake-up that came.
     fn look(&mut self) -> Look<()> {
         let event = self.listener.as_ref().map(Listener::at);
@@ -206,8 +188,8 @@ impl Listening<dyn Arm + '_> {
 
     /// From now on `waker` is woken, where one more look finds nothing, either.
     fn register_and_look(&mut self, waker: &Waker) -> Look<()> {
-        let event = NonNull::from(self.arm.event());
-        // SAFETY: the events live as long as the arm (`Arm`), and the listener is dropped before the arm.
+        let event = NonNull::from(self.arm.wait_point());
+        // SAFETY: the events live as long as the arm (`new`), and the listener is dropped before the arm.
         let look = unsafe { Listener::register_and_look(&mut self.listener, &mut self.arm, waker) };
         self.end_look(look, Some(event))
     }
@@ -218,10 +200,10 @@ impl Listening<dyn Arm + '_> {
         (look, is_owed): (Look<()>, bool),
         event: Option<NonNull<EventCount>>,
     ) -> Look<()> {
-        let is_used = self.arm.takes() || seeded!("arm_wake_up_kept");
+        let is_used = self.takes || seeded!("arm_wake_up_kept");
         if is_owed && matches!(look, Look::Found(())) && !is_used {
             if let Some(event) = event {
-                // SAFETY: the events live as long as the arm (`Arm`).
+                // SAFETY: the events live as long as the arm (`new`).
                 pass_on(unsafe { event.as_ref() });
             }
         }
@@ -242,32 +224,31 @@ mod tests {
         event: &'e EventCount,
         looks: u32,
         look: F,
-        takes: bool,
         strategy: WaitStrategy,
     }
 
     impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Scripted<'e, F> {
         fn at(event: &'e EventCount, look: F) -> Listening<Self> {
             let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
-            Listening::new(Self { event, looks: 0, look, takes: true, strategy })
+            // SAFETY: the events belong to the tests, which drop their arms first.
+            unsafe { Listening::new(Self { event, looks: 0, look, strategy }, true) }
         }
     }
 
-    // SAFETY: the events are those of the tests, which drop their arms first.
-    unsafe impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Arm for Scripted<'e, F> {
-        fn event(&self) -> &EventCount {
+    impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Poll for Scripted<'e, F> {
+        type Found = ();
+
+        fn wait_point(&self) -> &EventCount {
             self.event
         }
 
-        fn look(&mut self) -> Look<()> {
+        fn poll(&mut self) -> Look<()> {
             self.looks += 1;
             (self.look)(self.looks - 1, &mut self.event)
         }
+    }
 
-        fn takes(&self) -> bool {
-            self.takes
-        }
-
+    impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Arm for Scripted<'e, F> {
         fn strategy(&self) -> WaitStrategy {
             self.strategy
         }
@@ -275,7 +256,7 @@ mod tests {
 
     /// As a wait at one event does.
     #[test]
-    fn a_wait_that_its_deadline_ends_says_that_giving_way_was_in_vain() {
+    fn wait_that_its_deadline_ends_says_that_giving_way_did_not_help() {
         let says_so = || {
             let event = EventCount::new();
             event.give_way_hint().helped();
@@ -295,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn it_looks_again_where_it_is_told_to() {
+    fn select_looks_again_where_it_is_told_to() {
         let event = EventCount::new();
         let third = |looks, _: &mut &EventCount| if looks < 2 { Look::Again } else { Look::Found(()) };
         assert_eq!(wait_for_any(&mut (Scripted::at(&event, third), ()), 0, None), Some(0));
@@ -309,7 +290,7 @@ mod tests {
     /// The look after the registration may move an arm. Then the thread does not sleep before it has
     /// registered there.
     #[test]
-    fn who_moves_at_the_second_look_does_not_sleep_yet() {
+    fn arm_that_moves_at_the_second_look_does_not_sleep_yet() {
         let events = [EventCount::new(), EventCount::new()];
         let [first, second] = &events;
         let arm = Scripted::at(first, |_, event| {
@@ -336,7 +317,7 @@ mod tests {
             }
             Look::Nothing
         });
-        let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
+        let scripted: &mut AnyArm<'_> = &mut scripted;
         for expected in [[1, 0], [0, 1]] {
             assert!(matches!(scripted.register_and_look(&woken.waker()), Look::Nothing));
             assert_eq!([first, second].map(|event| event.tasks().count()), expected);
@@ -353,8 +334,8 @@ mod tests {
             let second =
                 |looks, _: &mut &EventCount| if looks == 0 { Look::Nothing } else { Look::Found(()) };
             let mut scripted = Scripted::at(&event, second);
-            scripted.arm.takes = takes;
-            let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
+            scripted.takes = takes;
+            let scripted: &mut AnyArm<'_> = &mut scripted;
             assert!(matches!(scripted.register_and_look(&one.waker()), Look::Nothing));
             let mut listener = None;
             // SAFETY: the event is dropped later.
@@ -367,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gives_up_in_time() {
+    fn select_gives_up_in_time() {
         let event = EventCount::new();
         let deadline = Instant::now() + Duration::from_millis(5);
         let mut arms = (Scripted::at(&event, |_, _: &mut &EventCount| Look::Nothing), ());

@@ -1,4 +1,4 @@
-//! [`wait_until`]: poll, spin, sleep, for each kind of handle that waits. A handle says by [`Wait`] what it
+//! [`wait_until`]: poll, spin, sleep, for each kind of handle that waits. A handle says by [`Poll`] what it
 //! looks for, where it sleeps, and which word it watches.
 //!
 //! Each round of the loop polls. Then the strategy takes a [turn](Spin::turn): it pauses; or it gives up the
@@ -13,14 +13,14 @@ use super::{EventCount, WaitStrategy, WriterBackoff};
 use crate::processor::{self, BOUND};
 use crate::sync::{AtomicU64, Ordering, seeded};
 
-/// Somebody who may have to wait.
-pub(crate) trait Wait {
+/// A waiter: what a thread, a task or a select may have to wait for.
+pub(crate) trait Poll {
     /// What is waited for.
     type Found;
 
     /// Where to sleep; only a poll changes it. A thread that makes [`poll`](Self::poll) succeed calls
     /// [`EventCount::notify`] on it *after* the store that `poll` looks for.
-    fn event(&self) -> &EventCount;
+    fn wait_point(&self) -> &EventCount;
 
     /// How a writer keeps its distance from the readers. A reader needs none.
     fn backoff(&mut self) -> Option<&mut WriterBackoff> {
@@ -44,7 +44,7 @@ pub(crate) trait Wait {
 /// look](last_look) found nothing.
 #[cold]
 #[inline(never)]
-pub(crate) fn wait_until<W: Wait>(
+pub(crate) fn wait_until<W: Poll>(
     waiter: &mut W,
     strategy: WaitStrategy,
     deadline: Deadline,
@@ -53,14 +53,14 @@ pub(crate) fn wait_until<W: Wait>(
     loop {
         let look = waiter.poll();
         if let Look::Found(found) = look {
-            spin.end(waiter.event());
+            spin.end(waiter.wait_point());
             return Some(found);
         }
         if has_passed(deadline) {
             let found = last_look(waiter);
             match found {
-                Some(_) => spin.end(waiter.event()),
-                None => spin.give_up(waiter.event()),
+                Some(_) => spin.end(waiter.wait_point()),
+                None => spin.give_up(waiter.wait_point()),
             }
             return found;
         }
@@ -70,7 +70,7 @@ pub(crate) fn wait_until<W: Wait>(
             }
             continue;
         }
-        match spin.turn(waiter.event()) {
+        match spin.turn(waiter.wait_point()) {
             // Each look of a writer costs the readers something, so it pauses, too.
             Turn::Spun => {
                 let pauses = waiter.backoff().map_or(0, WriterBackoff::pause);
@@ -95,12 +95,12 @@ pub(crate) fn wait_until<W: Wait>(
 
 /// event.sleep1 to event.sleep4 of an [event](super::EventCount): sleeps until somebody notifies, or
 /// `deadline` passes. Returns what a second look found. A sleep may be many naps.
-fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
+fn sleep<W: Poll>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     #[cfg(feature = "std")]
     let begun = std::time::Instant::now();
     for naps in 0.. {
-        let event = core::ptr::from_ref(waiter.event());
-        let ticket = waiter.event().register();
+        let event = core::ptr::from_ref(waiter.wait_point());
+        let ticket = waiter.wait_point().register();
         // The second look: a notify that missed the registration came after a store that this poll sees.
         if !seeded!("event_no_second_look") {
             match waiter.poll() {
@@ -110,25 +110,25 @@ fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
             }
         }
         // Where the second look changed what is waited for, it has to be registered for that.
-        if !core::ptr::eq(event, waiter.event()) {
+        if !core::ptr::eq(event, waiter.wait_point()) {
             return None;
         }
         if naps == 0 {
-            waiter.event().count_sleep();
+            waiter.wait_point().count_sleep();
         }
-        if waiter.event().sleep_on(ticket, deadline, naps) {
+        if waiter.wait_point().sleep_on(ticket, deadline, naps) {
             break;
         }
     }
     #[cfg(feature = "std")]
-    waiter.event().give_way_hint().slept(begun);
+    waiter.wait_point().give_way_hint().slept(begun);
     None
 }
 
-/// Waits until the word that `waiter` [watches](Wait::watched) changes, or `deadline` passes, or the bound of
+/// Waits until the word that `waiter` [watches](Poll::watched) changes, or `deadline` passes, or the bound of
 /// such a wait; or pauses, where there is no such word. Returns what the second look found.
 /// `wait_while` is [`processor::wait_while`], and in tests another one.
-fn watch<W: Wait>(
+fn watch<W: Poll>(
     waiter: &mut W,
     deadline: Deadline,
     wait_while: impl FnOnce(&AtomicU64, u64, Duration),
@@ -166,7 +166,7 @@ pub(super) const LAST_LOOKS: u32 = 1_000;
 
 /// What is there now, for a caller that does not wait: one look, and more where a look says so.
 #[inline(always)]
-pub(crate) fn look_now<W: Wait>(waiter: &mut W) -> Option<W::Found> {
+pub(crate) fn look_now<W: Poll>(waiter: &mut W) -> Option<W::Found> {
     match waiter.poll() {
         Look::Found(found) => Some(found),
         Look::Nothing => None,
@@ -177,7 +177,7 @@ pub(crate) fn look_now<W: Wait>(waiter: &mut W) -> Option<W::Found> {
 /// What is there once the time has passed. Where a poll says that something may be there it is asked again,
 /// as often as it takes, within reason.
 #[cold]
-fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
+fn last_look<W: Poll>(waiter: &mut W) -> Option<W::Found> {
     let looks = if seeded!("one_last_look") { 1 } else { LAST_LOOKS };
     for _ in 0..looks {
         match waiter.poll() {
@@ -201,10 +201,10 @@ mod tests {
     /// Finds something at the poll after so many that say "again", and nothing where there are none.
     struct After(Option<u32>, EventCount);
 
-    impl Wait for After {
+    impl Poll for After {
         type Found = ();
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.1
         }
 
@@ -223,10 +223,10 @@ mod tests {
     /// Finds something at the poll after so many that say "nothing".
     struct Late(u32, EventCount);
 
-    impl Wait for Late {
+    impl Poll for Late {
         type Found = ();
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.1
         }
 
@@ -244,10 +244,10 @@ mod tests {
     /// Says these at its polls, and waits elsewhere before the last one.
     struct Says<I>(I, [EventCount; 2]);
 
-    impl<I: ExactSizeIterator<Item = Look<()>>> Wait for Says<I> {
+    impl<I: ExactSizeIterator<Item = Look<()>>> Poll for Says<I> {
         type Found = ();
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.1[usize::from(self.0.len() < 2)]
         }
 
@@ -256,10 +256,10 @@ mod tests {
         }
     }
 
-    /// Whoever is told to look again when it is about to sleep does so, and so does one that is to wait
+    /// A waiter that is told to look again when it is about to sleep does so, and so does one that is to wait
     /// elsewhere.
     #[test]
-    fn who_looks_a_second_time_may_begin_anew() {
+    fn second_look_may_begin_the_wait_anew() {
         let looks = [Look::Nothing, Look::Again, Look::Nothing, Look::Nothing, Look::Found(())];
         let mut waiter = Says(looks.into_iter(), [EventCount::new(), EventCount::new()]);
         let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
@@ -270,10 +270,10 @@ mod tests {
     /// A writer at its limit, until it is about to sleep.
     struct Full(u32, EventCount, WriterBackoff);
 
-    impl Wait for Full {
+    impl Poll for Full {
         type Found = ();
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.1
         }
 
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn who_spins_does_not_say_that_it_sleeps() {
+    fn spinning_waiter_does_not_say_that_it_sleeps() {
         for strategy in [
             WaitStrategy::BusySpin,
             WaitStrategy::YieldSpin,
@@ -319,10 +319,10 @@ mod tests {
     /// Finds nothing, and is away until that time once it has given way.
     struct Away(u32, EventCount, std::time::Instant);
 
-    impl Wait for Away {
+    impl Poll for Away {
         type Found = ();
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.1
         }
 
@@ -337,7 +337,7 @@ mod tests {
 
     /// Beside a busy program each wait with a deadline would overshoot by a time slice, if none said so.
     #[test]
-    fn a_wait_that_its_deadline_ends_says_that_giving_way_was_in_vain() {
+    fn wait_that_its_deadline_ends_says_that_giving_way_did_not_help() {
         let says_so = || {
             let deadline = std::time::Instant::now() + std::time::Duration::from_millis(20);
             let mut waiter = Away(0, EventCount::new(), deadline);
@@ -383,10 +383,10 @@ mod tests {
         }
     }
 
-    impl<F: Fn(u32, &[AtomicU64; 2]) -> usize> Wait for Waiter<F> {
+    impl<F: Fn(u32, &[AtomicU64; 2]) -> usize> Poll for Waiter<F> {
         type Found = ();
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.event
         }
 
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn who_moves_at_the_second_look_does_not_wait_yet() {
+    fn waiter_that_moves_at_the_second_look_does_not_watch_yet() {
         let waiter = Waiter::new(|look, words| {
             words[1].store(1, Ordering::Release);
             usize::from(look == 2)
@@ -433,10 +433,10 @@ mod tests {
     /// Nothing to watch, and, at its second look, something that may be there.
     struct Unsure(EventCount, Option<AtomicU64>, WriterBackoff);
 
-    impl Wait for Unsure {
+    impl Poll for Unsure {
         type Found = ();
 
-        fn event(&self) -> &EventCount {
+        fn wait_point(&self) -> &EventCount {
             &self.0
         }
 
@@ -454,11 +454,11 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_word_or_is_to_look_again_does_not_wait() {
+    fn monitor_without_a_word_or_told_to_look_again_does_not_wait() {
         for word in [None, Some(AtomicU64::new(0))] {
             let mut waiter = Unsure(EventCount::new(), word, WriterBackoff::new(1, None));
             assert_eq!(watch(&mut waiter, None, |_, _, _| panic!("it waits")), None);
-            assert!(!waiter.event().has_sleepers());
+            assert!(!waiter.wait_point().has_sleepers());
         }
     }
 

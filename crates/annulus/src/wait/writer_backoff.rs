@@ -104,7 +104,7 @@ mod tests {
 
     /// A reader that frees nothing while the writer pauses does not run.
     #[test]
-    fn who_gets_no_more_room_has_stalled() {
+    fn writer_that_gets_no_more_room_has_stalled() {
         let mut backoff = WriterBackoff::new(100, None);
         let stalls = [1, 1, 2, 2, 2, 30].map(|free| {
             assert!(matches!(backoff.judge(free, ()), Look::Again));
@@ -119,7 +119,7 @@ mod tests {
     /// And gives its core away, by those strategies that ever do.
     #[test]
     #[cfg(feature = "std")]
-    fn who_has_stalled_gives_way_unless_it_keeps_its_core() {
+    fn stalled_writer_gives_way_unless_it_keeps_its_core() {
         use super::super::give_way::GIVEN_UP;
         for (strategy, gives_way) in [
             (WaitStrategy::BusySpin, false),

@@ -1,4 +1,4 @@
-//! [`Receiver`]: the verbs of those who read the value, and wait for a new one.
+//! [`Receiver`]: the verbs that read the value, and wait for a new one.
 
 use core::fmt;
 #[cfg(feature = "async")]
@@ -10,9 +10,7 @@ use crate::Closer;
 use crate::base::common::Common;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{
-    Choice, Deadline, EventCount, Finding, Look, Wait, WaitStrategy, own_strategy, wait_until,
-};
+use crate::wait::{Armed, Choice, Deadline, EventCount, Look, Poll, WaitStrategy, own_strategy, wait_until};
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.
@@ -132,7 +130,7 @@ impl<T: Send + Sync> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed`](Self::changed).
+    /// As [`changed`](Self::changed).
     pub fn changed_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
         wait_until(&mut NewValue(self), strategy, None).unwrap_or(Err(RecvError))
     }
@@ -162,7 +160,7 @@ impl<T: Send + Sync> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed_timeout`](Self::changed_timeout).
+    /// As [`changed_timeout`](Self::changed_timeout).
     pub fn changed_deadline(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
         in_time(self.wait(Some(deadline)))
     }
@@ -178,7 +176,7 @@ impl<T: Send + Sync> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed`](Self::changed).
+    /// As [`changed`](Self::changed).
     ///
     /// # Examples
     ///
@@ -261,7 +259,7 @@ impl<T: Send + Sync> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`wait_for`](Self::wait_for).
+    /// As [`wait_for`](Self::wait_for).
     ///
     /// # Examples
     ///
@@ -291,7 +289,7 @@ impl<T: Send + Sync> Receiver<T> {
     #[doc(hidden)]
     pub fn wait_in_select(&mut self) -> impl Choice<Found = Result<(), RecvError>> {
         // SAFETY: as in `changed_async`.
-        unsafe { Finding::new(NewValue(self), |new| new.0.strategy) }
+        unsafe { Armed::new(NewValue(self), |new| new.0.strategy, |_, found| found) }
     }
 
     /// Whether no value comes any more that this receiver has not seen.
@@ -350,7 +348,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed`](Self::changed).
+    /// As [`changed`](Self::changed).
     ///
     /// # Examples
     ///
@@ -370,7 +368,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed`](Self::changed).
+    /// As [`changed`](Self::changed).
     pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
         self.changed_by(strategy).map(|()| self.newest())
     }
@@ -403,7 +401,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed_timeout`](Self::changed_timeout).
+    /// As [`changed_timeout`](Self::changed_timeout).
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.changed_timeout(timeout).map(|()| self.newest())
     }
@@ -412,7 +410,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed_timeout`](Self::changed_timeout).
+    /// As [`changed_timeout`](Self::changed_timeout).
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.changed_deadline(deadline).map(|()| self.newest())
     }
@@ -423,7 +421,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`changed`](Self::changed).
+    /// As [`changed`](Self::changed).
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
@@ -439,10 +437,10 @@ impl<T: Send + Sync + Clone> Receiver<T> {
 /// Until there is a value that was not seen, which is seen then; or the end.
 struct NewValue<'r, T: Send + Sync>(&'r mut Receiver<T>);
 
-impl<T: Send + Sync> Wait for NewValue<'_, T> {
+impl<T: Send + Sync> Poll for NewValue<'_, T> {
     type Found = Result<(), RecvError>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.0.shared.changed
     }
 
@@ -465,10 +463,10 @@ struct AwaitWanted<'r, T, F> {
     is_first: bool,
 }
 
-impl<'r, T, F: FnMut(&T) -> bool> Wait for AwaitWanted<'r, T, F> {
+impl<'r, T, F: FnMut(&T) -> bool> Poll for AwaitWanted<'r, T, F> {
     type Found = Result<Ref<'r, T>, RecvError>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.shared.changed
     }
 

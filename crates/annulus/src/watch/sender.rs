@@ -1,4 +1,4 @@
-//! [`Sender`]: the verbs of those who change the value.
+//! [`Sender`]: the verbs that change the value.
 
 use core::fmt;
 #[cfg(feature = "async")]
@@ -36,7 +36,7 @@ impl<T: Send + Sync> Sender<T> {
         Self { shared }
     }
 
-    /// Replaces the value, and tells all receivers. The value before is dropped. Waits for those who
+    /// Replaces the value, and tells all receivers. The value before is dropped. Waits for the threads that
     /// [borrow](super#the-lock) the value, and for nobody else. Allocates nothing.
     ///
     /// # Errors
@@ -235,10 +235,10 @@ impl<T: Send + Sync> Sender<T> {
 struct AwaitEnd<'s, T>(&'s WatchState<T>);
 
 #[cfg(feature = "async")]
-impl<T> crate::wait::Wait for AwaitEnd<'_, T> {
+impl<T> crate::wait::Poll for AwaitEnd<'_, T> {
     type Found = ();
 
-    fn event(&self) -> &crate::wait::EventCount {
+    fn wait_point(&self) -> &crate::wait::EventCount {
         &self.0.alone
     }
 

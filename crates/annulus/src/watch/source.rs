@@ -2,14 +2,13 @@
 
 use super::Receiver;
 use crate::error::RecvError;
-use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{EventCount, Look, Source, WaitStrategy};
+use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy};
 
 // SAFETY: the event is in what the handles share, which lives as long as the receiver.
 unsafe impl<T: Send + Sync> Source for Receiver<T> {
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.shared.changed
     }
 
@@ -25,9 +24,7 @@ unsafe impl<T: Send + Sync> Source for Receiver<T> {
     fn strategy(&self) -> WaitStrategy {
         self.wait_strategy()
     }
-}
 
-impl<T: Send + Sync> Batches for Receiver<T> {
     fn has_more(&mut self) -> bool {
         self.has_changed() == Ok(true)
     }

@@ -69,7 +69,7 @@ impl VersionWord {
 impl<T> WatchState<T> {
     /// With a sender and a receiver, which are still to be made.
     pub(super) fn new<const SHARES: usize>(value: T) -> [Common<Self>; SHARES] {
-        Common::room().fill(Self {
+        Common::allocation().fill(Self {
             value: RwLock::new(value),
             version: AtomicU64::new(0),
             changed: EventCount::fenced(),
@@ -92,8 +92,8 @@ impl<T> WatchState<T> {
         &self.version
     }
 
-    /// The value, for who has seen this version. (What was poisoned is what a closure that panicked has
-    /// left.)
+    /// The value, for a caller that has seen this version. (What was poisoned is what a closure that panicked
+    /// has left.)
     pub(super) fn borrow(&self, seen: Option<u64>) -> Ref<'_, T> {
         let value = self.value.read().unwrap_or_else(PoisonError::into_inner);
         let version = self.version().number();
@@ -144,7 +144,7 @@ impl<T> WatchState<T> {
         false
     }
 
-    /// watch.close3: no more changes come. Wakes all who wait.
+    /// watch.close3: no more changes come. Wakes all that wait.
     pub(super) fn close(&self) {
         // Release: pairs with watch.look2.
         self.version.fetch_or(CLOSED, ordering!(Release unless "watch_close_relaxed"));
@@ -179,7 +179,7 @@ impl<T: Send + Sync> Close for WatchState<T> {
 
 /// The value of a channel, which is borrowed: nobody changes it meanwhile. Keep it for a moment only, because
 /// senders wait for it. See [the module](super#the-lock).
-#[must_use = "it holds up those who send"]
+#[must_use = "it holds up the senders"]
 pub struct Ref<'r, T> {
     value: RwLockReadGuard<'r, T>,
     version: u64,

@@ -24,14 +24,13 @@ use crate::error::{LossyRecvError, LossyTryRecvError, RecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::observer::observable;
-use crate::receive::batches::{Batches, HasSequence, Mark};
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Area, Copied, Extent, Frontier};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded};
 #[cfg(feature = "std")]
-use crate::wait::{Choice, Finding, wait_until};
-use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy};
+use crate::wait::{Armed, Choice, wait_until};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -337,16 +336,16 @@ pub(super) struct NextRecord<'s> {
     pub(super) buffer: &'s mut Vec<u8>,
 }
 
-impl Wait for NextRecord<'_> {
+impl Poll for NextRecord<'_> {
     type Found = Result<usize, RecvError>;
 
-    fn event(&self) -> &EventCount {
-        Wait::event(&self.subscriber.extents)
+    fn wait_point(&self) -> &EventCount {
+        Poll::wait_point(&self.subscriber.extents)
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
-        Wait::watched(&self.subscriber.extents)
+        Poll::watched(&self.subscriber.extents)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -402,11 +401,11 @@ impl Subscriber {
 /// A subscriber that waits for a record, or for a lag.
 pub(super) struct NextOrLag<'s>(pub(super) NextRecord<'s>);
 
-impl Wait for NextOrLag<'_> {
+impl Poll for NextOrLag<'_> {
     type Found = Result<usize, LossyRecvError>;
 
-    fn event(&self) -> &EventCount {
-        self.0.event()
+    fn wait_point(&self) -> &EventCount {
+        self.0.wait_point()
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)
@@ -428,8 +427,8 @@ impl Wait for NextOrLag<'_> {
 
 // SAFETY: the events are those of the extents, of which this is part.
 unsafe impl Source for Subscriber {
-    fn event(&self) -> &EventCount {
-        Source::event(&self.extents)
+    fn wait_point(&self) -> &EventCount {
+        Source::wait_point(&self.extents)
     }
 
     fn is_ready(&mut self) -> bool {
@@ -445,9 +444,7 @@ unsafe impl Source for Subscriber {
     fn strategy(&self) -> WaitStrategy {
         self.extents.strategy()
     }
-}
 
-impl Batches for Subscriber {
     fn has_more(&mut self) -> bool {
         self.extents.has_more()
     }
@@ -471,13 +468,11 @@ impl Waitable for Subscriber {
     }
 }
 
-impl HasSequence for Subscriber {
-    fn next_sequence(&self) -> Sequence {
+impl Numbered for Subscriber {
+    fn next_sequence(&self) -> u64 {
         self.extents.next_sequence()
     }
 }
-
-impl Numbered for Subscriber {}
 
 /// A message is a copy of a record.
 impl Receive for Subscriber {
@@ -634,7 +629,7 @@ impl Subscriber {
     #[doc(hidden)]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<Box<[u8]>, LossyRecvError>> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(RecordOrLag(self), |or_lag| or_lag.0.strategy()) }
+        unsafe { Armed::new(RecordOrLag(self), |or_lag| or_lag.0.strategy(), |_, found| found) }
     }
 }
 
@@ -643,12 +638,12 @@ impl Subscriber {
 struct RecordOrLag<'s>(&'s mut Subscriber);
 
 #[cfg(feature = "std")]
-impl Wait for RecordOrLag<'_> {
+impl Poll for RecordOrLag<'_> {
     type Found = Result<Box<[u8]>, LossyRecvError>;
 
     // Unreached: asked of the first arm of a select that waits; in the tests that is another one
-    fn event(&self) -> &EventCount {
-        Source::event(&*self.0)
+    fn wait_point(&self) -> &EventCount {
+        Source::wait_point(&*self.0)
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)

@@ -1,7 +1,5 @@
 //! [`MpEventPublisher`]: one of many handles that change events.
 
-#[cfg(feature = "std")]
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "std")]
@@ -16,7 +14,7 @@ use crate::broadcast::handle::{Handle, Publishing};
 #[cfg(feature = "async")]
 use crate::broadcast::slot_access::claimed;
 #[cfg(feature = "std")]
-use crate::broadcast::slot_access::{Claimable, Claiming};
+use crate::broadcast::slot_access::{AwaitClaim, Claimable, claim_of_one};
 use crate::broadcast::slot_access::{ClaimedRun, claim, claim_by, claim_now, has_free_slot};
 use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
@@ -25,11 +23,11 @@ use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted
 use crate::observer::observable;
 use crate::ring::Owned;
 #[cfg(feature = "std")]
-use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::WaitsForRoom;
 use crate::transmit::transmits;
 use crate::wait::WaitStrategy;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Choice, Deadline, Finding, SendChoice, Sending};
+use crate::wait::{Armed, Choice, Deadline, RoomArm, fill_claim};
 
 /// A writing end of a ring of owned events with many publishers, made by
 /// [`event::mp_channel`](crate::event::mp_channel).
@@ -383,23 +381,20 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
-        let claiming = Claiming::by(self, self.shared());
+    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
+        let put = |claimed, value| self.put_admitted(claimed, value);
+        let claim = claim_of_one(self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(claiming, Claiming::strategy) };
-        Sending::in_claim(room, |claiming, found, value| claiming.publisher.put_admitted(found, value))
+        unsafe { Armed::new(claim, AwaitClaim::strategy, move |_, claimed| fill_claim(claimed, put)) }
     }
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpEventPublisher<T, R> {}
-
-#[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> HasRoom for MpEventPublisher<T, R> {
-    fn room(&mut self) -> Box<dyn Arm + '_> {
+impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpEventPublisher<T, R> {
+    fn room(&mut self) -> RoomArm<'_> {
         let claimable = Claimable::of(self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        Box::new(unsafe { Finding::that_takes_nothing(claimable, Claimable::strategy) })
+        unsafe { RoomArm::new(claimable, Claimable::strategy) }
     }
 }
 

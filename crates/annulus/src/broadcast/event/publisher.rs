@@ -2,8 +2,6 @@
 //!
 //! [`Reset`]: what is done to an event before a closure gets it.
 
-#[cfg(feature = "std")]
-use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -24,12 +22,12 @@ use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sync::seeded;
 #[cfg(feature = "std")]
-use crate::transmit::room::{Alone, AwaitRoom};
+use crate::transmit::WaitsForRoom;
 #[cfg(feature = "std")]
-use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::room::{Alone, AwaitRoom};
 use crate::transmit::transmits;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Choice, EventCount, Finding, SendChoice, Sending};
+use crate::wait::{Armed, Choice, EventCount, RoomArm};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The writing end of a ring of owned events, made by [`event::channel`](crate::event::channel).
@@ -511,24 +509,24 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(AwaitRoom(self), AwaitRoom::strategy) };
-        Sending::new(room, |AwaitRoom(publisher), found, value| {
-            let admitted = found.and_then(|()| publisher.announce());
-            publisher.put_admitted(admitted, value)
-        })
+        unsafe {
+            Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(publisher), found| {
+                move |value| {
+                    let admitted = found.and_then(|()| publisher.announce());
+                    publisher.put_admitted(admitted, value)
+                }
+            })
+        }
     }
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for EventPublisher<T, R> {}
-
-#[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> HasRoom for EventPublisher<T, R> {
-    fn room(&mut self) -> Box<dyn Arm + '_> {
+impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for EventPublisher<T, R> {
+    fn room(&mut self) -> RoomArm<'_> {
         // SAFETY: as above.
-        Box::new(unsafe { Finding::that_takes_nothing(AwaitRoom(self), AwaitRoom::strategy) })
+        unsafe { RoomArm::new(AwaitRoom(self), AwaitRoom::strategy) }
     }
 }
 

@@ -20,7 +20,6 @@ use crate::error::{RecvError, TryRecvError, UpstreamError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::observer::observable;
-use crate::receive::batches::{Batches, HasSequence, Lend, Mark};
 use crate::receive::{Numbered, ReceiveRef, Waitable};
 use crate::ring::Owned;
 use crate::stats::OwnStats;
@@ -28,8 +27,8 @@ use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Choice, Finding, wait_until};
-use crate::wait::{EventCount, Look, Source, Wait, WaitStrategy, own_strategy};
+use crate::wait::{Armed, Choice, wait_until};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
 ///
@@ -460,11 +459,11 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Poll for EventSubscriber<T, M> {
     type Found = Result<(), RecvError>;
 
-    fn event(&self) -> &EventCount {
-        self.shared.event(self.cursor)
+    fn wait_point(&self) -> &EventCount {
+        self.shared.wait_point(self.cursor)
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
@@ -538,13 +537,13 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
-    fn event(&self) -> &EventCount {
-        Wait::event(self)
+    fn wait_point(&self) -> &EventCount {
+        Poll::wait_point(self)
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
-        Wait::watched(self)
+        Poll::watched(self)
     }
 
     fn is_ready(&mut self) -> bool {
@@ -554,9 +553,7 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
     fn strategy(&self) -> WaitStrategy {
         self.wait_strategy()
     }
-}
 
-impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
     fn is_staged(&self) -> bool {
         self.shared.is_stage()
     }
@@ -578,8 +575,8 @@ impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
-    type Lent = T;
+impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
+    type Item = T;
 
     fn lend(
         &mut self,
@@ -596,39 +593,33 @@ impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
-    type Item = T;
-}
-
 impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {
     fn is_closed(&self) -> bool {
         self.is_closed()
     }
 }
 
-impl<T: Send + Sync, M: Mode> HasSequence for EventSubscriber<T, M> {
-    fn next_sequence(&self) -> Sequence {
-        self.cursor
+impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {
+    fn next_sequence(&self) -> u64 {
+        self.cursor.get()
     }
 }
-
-impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {}
 
 /// Until an event is there.
 #[cfg(any(feature = "std", feature = "async"))]
 pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut EventSubscriber<T, M>);
 
 #[cfg(any(feature = "std", feature = "async"))]
-impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
+impl<T: Send + Sync, M: Mode> Poll for There<'_, T, M> {
     type Found = Result<(), RecvError>;
 
-    fn event(&self) -> &EventCount {
-        Wait::event(self.0)
+    fn wait_point(&self) -> &EventCount {
+        Poll::wait_point(self.0)
     }
 
     // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
-        Wait::watched(self.0)
+        Poll::watched(self.0)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -770,7 +761,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[inline]
     pub fn wait_in_select(&mut self) -> impl Choice<Found = Result<(), RecvError>> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(There(self), |there| there.0.wait_strategy()) }
+        unsafe { Armed::new(There(self), |there| there.0.wait_strategy(), |_, found| found) }
     }
 }
 

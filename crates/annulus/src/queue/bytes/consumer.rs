@@ -25,11 +25,10 @@ use crate::queue::InPlace;
 #[cfg(feature = "async")]
 use crate::queue::consumer::NextMessage;
 use crate::queue::consumer::find_or_end;
-use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::spsc::Spsc;
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Source, WaitStrategy, own_strategy};
+use crate::wait::{Deadline, EventCount, Look, Mark, Source, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -244,8 +243,8 @@ impl<K: InPlace> Consumer<K> {
 
 // SAFETY: the events belong to the consumer of words, which this has.
 unsafe impl<K: InPlace> Source for Consumer<K> {
-    fn event(&self) -> &EventCount {
-        self.words.event()
+    fn wait_point(&self) -> &EventCount {
+        self.words.wait_point()
     }
 
     fn watched(&self) -> Option<&AtomicU64> {
@@ -259,9 +258,7 @@ unsafe impl<K: InPlace> Source for Consumer<K> {
     fn strategy(&self) -> WaitStrategy {
         self.words.strategy()
     }
-}
 
-impl<K: InPlace> Batches for Consumer<K> {
     fn has_more(&mut self) -> bool {
         self.words.has_more()
     }

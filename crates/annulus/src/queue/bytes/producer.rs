@@ -21,10 +21,10 @@ use crate::spsc::Spsc;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Choice, Finding};
+use crate::wait::{Armed, Choice, RoomArm};
 use crate::wait::{Deadline, WaitStrategy};
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Look, Wait};
+use crate::wait::{EventCount, Look, Poll};
 
 /// The writing end of a [queue of bytes](super).
 ///
@@ -328,10 +328,10 @@ struct AwaitRecordRoom<'p, K: InPlace> {
 }
 
 #[cfg(any(feature = "std", feature = "async"))]
-impl<K: InPlace> Wait for AwaitRecordRoom<'_, K> {
+impl<K: InPlace> Poll for AwaitRecordRoom<'_, K> {
     type Found = Result<(), WriteError>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &Write::<u64>::node(&self.producer.words.end).released
     }
 
@@ -422,16 +422,20 @@ impl<K: InPlace> Producer<K> {
         &mut self,
         len: usize,
     ) -> impl Choice<Found = Result<Reservation<'_, K>, WriteError>> {
+        let room = AwaitRecordRoom { producer: self, len };
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        RoomFor(unsafe { Finding::new(AwaitRecordRoom { producer: self, len }, AwaitRecordRoom::strategy) })
+        unsafe {
+            Armed::new(room, AwaitRecordRoom::strategy, |AwaitRecordRoom { producer, len }, found| {
+                // Nothing came between.
+                found.map(|()| producer.reserve_found(len))
+            })
+        }
     }
 
     /// Looks whether a reservation would find room, or an error. It reserves nothing.
-    pub(crate) fn room_for(&mut self, len: usize) -> impl Arm {
+    pub(crate) fn room_for(&mut self, len: usize) -> RoomArm<'_> {
         // SAFETY: as above.
-        unsafe {
-            Finding::that_takes_nothing(AwaitRecordRoom { producer: self, len }, AwaitRecordRoom::strategy)
-        }
+        unsafe { RoomArm::new(AwaitRecordRoom { producer: self, len }, AwaitRecordRoom::strategy) }
     }
 }
 
@@ -439,37 +443,6 @@ impl<K: InPlace> Producer<K> {
 impl<K: InPlace> AwaitRecordRoom<'_, K> {
     fn strategy(&self) -> WaitStrategy {
         self.producer.words.end.state().plan.strategy
-    }
-}
-
-/// A reservation as one of several things that a thread waits for.
-#[cfg(feature = "std")]
-struct RoomFor<'p, K: InPlace>(Finding<AwaitRecordRoom<'p, K>, Result<(), WriteError>>);
-
-#[cfg(feature = "std")]
-impl<'p, K: InPlace> Choice for RoomFor<'p, K> {
-    type Found = Result<Reservation<'p, K>, WriteError>;
-
-    fn found(self) -> Self::Found {
-        let (AwaitRecordRoom { producer, len }, found) = self.0.take_both();
-        // Nothing came between.
-        found.map(|()| producer.reserve_found(len))
-    }
-}
-
-#[cfg(feature = "std")]
-// SAFETY: as of the room.
-unsafe impl<K: InPlace> Arm for RoomFor<'_, K> {
-    fn event(&self) -> &EventCount {
-        self.0.event()
-    }
-
-    fn look(&mut self) -> Look<()> {
-        self.0.look()
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        self.0.strategy()
     }
 }
 

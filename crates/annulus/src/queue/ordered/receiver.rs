@@ -25,12 +25,11 @@ use crate::memory::{MemoryError, node_here};
 use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
 use crate::receive::Next;
-use crate::receive::batches::{Batches, Mark};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
-use crate::wait::{Choice, Deadline, Finding};
-use crate::wait::{EventCount, Look, Source, WaitStrategy, own_strategy};
+use crate::wait::{Armed, Choice, Deadline};
+use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -471,7 +470,7 @@ macro_rules! receivers {
     ($([$($borrowed:tt)*])*) => {$(
         // SAFETY: the events are in the queue's state, which the receiver keeps alive.
         unsafe impl<T: Send> Source for $($borrowed)* Receiver<T> {
-            fn event(&self) -> &EventCount {
+            fn wait_point(&self) -> &EventCount {
                 &self.state.published
             }
 
@@ -486,9 +485,7 @@ macro_rules! receivers {
             fn strategy(&self) -> WaitStrategy {
                 self.wait_strategy()
             }
-        }
 
-        impl<T: Send> Batches for $($borrowed)* Receiver<T> {
             /// Another receiver may be faster.
             fn has_more(&mut self) -> bool {
                 false
@@ -633,7 +630,7 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn recv_in_select(&self) -> impl Choice<Found = Result<T, RecvError>> {
         // SAFETY: the events are in the queue's state, which the receiver keeps alive.
-        unsafe { Finding::new(Next(self), |next| next.0.wait_strategy()) }
+        unsafe { Armed::new(Next(self), |next| next.0.wait_strategy(), |_, found| found) }
     }
 }
 

@@ -1,7 +1,5 @@
 //! [`Sender`]: the sending verbs.
 
-#[cfg(feature = "std")]
-use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
@@ -24,17 +22,17 @@ use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
 use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
-use crate::transmit::room::Alone;
+use crate::transmit::WaitsForRoom;
 #[cfg(feature = "std")]
-use crate::transmit::room::{HasRoom, WaitsForRoom};
+use crate::transmit::room::Alone;
 use crate::transmit::transmits;
 use crate::wait::WaitStrategy;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Choice, Deadline, Finding, SendChoice, Sending};
+use crate::wait::{Armed, Choice, Deadline, RoomArm, fill_claim};
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::wait::{EventCount, Look, Wait};
+use crate::wait::{EventCount, Look, Poll};
 
 /// The sending end of an [ordered queue](super): each message reaches one receiver.
 ///
@@ -352,10 +350,10 @@ struct AwaitSent<'s, T> {
 }
 
 #[cfg(feature = "async")]
-impl<T> Wait for AwaitSent<'_, T> {
+impl<T> Poll for AwaitSent<'_, T> {
     type Found = Result<(), SendError<T>>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.state.released
     }
 
@@ -381,17 +379,18 @@ impl<T: Send> Sender<T> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
+    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         let state = &*self.state;
-        // SAFETY: the events are in the queue's state, which the sender keeps alive.
-        let room = unsafe { Finding::new(AwaitSlot { state }, |claiming| claiming.state.strategy) };
-        Sending::in_claim(room, |claiming, found, value| match found {
+        let send = |claimed, value| match claimed {
             Ok(slot) => {
-                claiming.state.fill(slot, value);
+                state.fill(slot, value);
                 Ok(())
             }
             Err(_) => Err(SendError(value)),
-        })
+        };
+        let strategy = |claiming: &AwaitSlot<'_, T>| claiming.state.strategy;
+        // SAFETY: the events are in the queue's state, which the sender keeps alive.
+        unsafe { Armed::new(AwaitSlot { state }, strategy, move |_, claimed| fill_claim(claimed, send)) }
     }
 }
 
@@ -402,10 +401,10 @@ struct AwaitSlot<'s, T> {
 }
 
 #[cfg(feature = "std")]
-impl<'s, T> Wait for AwaitSlot<'s, T> {
+impl<'s, T> Poll for AwaitSlot<'s, T> {
     type Found = Result<FreeSlot<'s, T>, Refusal>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.state.released
     }
 
@@ -428,10 +427,10 @@ struct AwaitOrderedRoom<'s, T> {
 }
 
 #[cfg(feature = "std")]
-impl<T> Wait for AwaitOrderedRoom<'_, T> {
+impl<T> Poll for AwaitOrderedRoom<'_, T> {
     type Found = ();
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.state.released
     }
 
@@ -472,14 +471,11 @@ macro_rules! senders {
         }
 
         #[cfg(feature = "std")]
-        impl<T: Send> WaitsForRoom for $($borrowed)* Sender<T> {}
-
-        #[cfg(feature = "std")]
-        impl<T: Send> HasRoom for $($borrowed)* Sender<T> {
-            fn room(&mut self) -> Box<dyn Arm + '_> {
+        impl<T: Send> WaitsForRoom for $($borrowed)* Sender<T> {
+            fn room(&mut self) -> RoomArm<'_> {
                 let room = AwaitOrderedRoom { state: &self.state };
                 // SAFETY: the events are in the queue's state, which the sender keeps alive.
-                Box::new(unsafe { Finding::that_takes_nothing(room, |room| room.state.strategy) })
+                unsafe { RoomArm::new(room, |room| room.state.strategy) }
             }
         }
     )*};

@@ -32,7 +32,7 @@ use crate::stats::{Counters, Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
 use crate::transmit::in_parts;
 use crate::wait::{
-    Deadline, EventCount, Look, NewWord, Sleepers, Wait, WaitStrategy, WriterBackoff, preferred_slots,
+    Deadline, EventCount, Look, NewWord, Poll, Sleepers, WaitStrategy, WriterBackoff, preferred_slots,
     wait_until,
 };
 
@@ -79,7 +79,7 @@ impl<T> State<T> {
         let mut slots = ManuallyDrop::new(slots);
         let (new_word, counters) = (NewWord::of_events(), Counters::new(statistics));
         let listing = Listing::new(name);
-        let room = slots.block_mut().room_before::<Self>();
+        let room = slots.block_mut().allocation_before::<Self>();
         // SAFETY: the room is new, the place is in it, and all fields are written.
         let shares = unsafe {
             written!(
@@ -448,11 +448,11 @@ struct FullQueue<'a, T> {
     backoff: WriterBackoff,
 }
 
-impl<'a, T> Wait for FullQueue<'a, T> {
+impl<'a, T> Poll for FullQueue<'a, T> {
     /// A claim.
     type Found = Result<FreeSlot<'a, T>, Refusal>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.state.released
     }
 
@@ -491,10 +491,10 @@ struct NextOrdered<'a, T> {
     state: &'a State<T>,
 }
 
-impl<T> Wait for NextOrdered<'_, T> {
+impl<T> Poll for NextOrdered<'_, T> {
     type Found = Result<T, RecvError>;
 
-    fn event(&self) -> &EventCount {
+    fn wait_point(&self) -> &EventCount {
         &self.state.published
     }
 

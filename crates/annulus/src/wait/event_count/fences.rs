@@ -1,4 +1,4 @@
-//! The fences of wakers, and of those who change what a waker looks at: full ones while an event is young.
+//! The fences of wakers, and of threads that change what a waker looks at: full ones while an event is young.
 //!
 //! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
 //! message. So each event begins with bit 1: its wakers have full fences, and a thread that sleeps, or
@@ -12,8 +12,8 @@
 //! - All other wakers have full fences. Of two full fences one comes first, as above.
 //! - A thread that sees bit 1 clear asks for a heavy fence. That reaches wakers of both kinds.
 //!
-//! For bit 5 it is the same: a sleeper that has set it while the event was young serves those who come when
-//! it is not, because no light waker has a look from before the first sleeper's event.sleep1.
+//! For bit 5 it is the same: a sleeper that has set it while the event was young serves the threads that come
+//! when it is not, because no light waker has a look from before the first sleeper's event.sleep1.
 
 use super::{EventCount, FENCE_BOTH_SIDES, SLEEPER};
 use crate::sync::{Ordering, light_fence, seeded};
@@ -56,7 +56,7 @@ impl EventCount {
         // Relaxed, here and below: a hint.
         let youth = self.youth.load(Ordering::Relaxed);
         let bits = FENCE_BOTH_SIDES | Self::CLOSED;
-        // (What is closed is about to end, and who closes looks, too.)
+        // (What is closed is about to end, and the closing thread looks, too.)
         if youth == 0 || self.word.load(Ordering::Relaxed) & bits != FENCE_BOTH_SIDES {
             return;
         }
@@ -67,7 +67,7 @@ impl EventCount {
         self.youth.store(youth - 1, Ordering::Relaxed);
     }
 
-    /// Whether a light fence is never enough for those who [`fence`](Self::fence).
+    /// Whether a light fence is never enough for the threads that [`fence`](Self::fence).
     pub(crate) fn needs_fence(&self) -> bool {
         let is_constant = self.youth.load(Ordering::Relaxed) == 0;
         is_constant && self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0

@@ -48,7 +48,7 @@ impl EventCount {
         if seen & TASK == 0 || seen & FENCED == 0 {
             self.register_task_anew(waker);
         }
-        // Those who wake may be of another process.
+        // The waker may be of another process.
         self.remote.as_ref().is_none_or(Remote::register_task)
     }
 
@@ -79,7 +79,7 @@ impl EventCount {
         // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
         // the sleepers of this time.
         let is_noted = fenced && {
-            // event.sleep5. Release: pairs with event.sleep1 of those who come later.
+            // event.sleep5. Release: pairs with event.sleep1 of threads that come later.
             let (success, failure) = (ordering!(Release unless "event_fence_unsaid"), Ordering::Relaxed);
             self.word.compare_exchange(word, word | FENCED, success, failure).is_ok()
         };

@@ -1,4 +1,4 @@
-//! Tests of events: who sleeps, who is woken, and when the bits go.
+//! Tests of events: which threads sleep, which are woken, and when the bits go.
 
 use super::sleep::Ticket;
 use super::*;
@@ -22,7 +22,7 @@ fn a_wake_up_after_the_ticket_is_not_slept_through() {
 fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
     let [light, full] = both_kinds();
     assert!(!light.needs_slow_path());
-    assert!(full.needs_slow_path(), "whoever looks there needs a fence of its own");
+    assert!(full.needs_slow_path(), "a thread that looks there needs a fence of its own");
     let _ticket = light.register();
     assert!(light.needs_slow_path());
     light.notify();
@@ -45,9 +45,9 @@ fn sleepers_are_seen_from_their_registration_to_their_wake_up() {
     }
 }
 
-/// Whoever registers may sleep for as long as it likes, where the system lets it have the fence.
+/// A thread that registers may sleep for as long as it likes, where the system lets it have the fence.
 #[test]
-fn who_registers_has_the_fence() {
+fn registered_thread_has_the_fence() {
     let [light, full] = both_kinds();
     assert!(full.register().fenced, "it asks nobody for this one");
     assert_eq!(light.register().fenced, fence::heavy_if_registered(true));
@@ -86,9 +86,9 @@ fn the_bit_goes_with_the_last_sleeper() {
     }
 }
 
-/// Others may have woken those who are still counted: then the word says that nobody sleeps.
+/// Others may have woken threads that are still counted: then the word says that nobody sleeps.
 #[test]
-fn who_is_counted_may_have_been_woken() {
+fn counted_sleeper_may_have_been_woken() {
     for event in both_kinds() {
         let before = event.word.load(Ordering::Relaxed);
         event.threads.pretend_asleep(3);
@@ -97,7 +97,7 @@ fn who_is_counted_may_have_been_woken() {
     }
 }
 
-/// Whoever registers after the first one's fence goes without, until all have been woken.
+/// A thread that registers after the first one's fence needs none, until all have been woken.
 #[test]
 fn one_fence_serves_those_who_come_later() {
     for event in both_kinds() {
@@ -117,7 +117,7 @@ fn one_fence_serves_those_who_come_later() {
     assert_eq!(ticket.word, THREAD | FENCED, "a bit without a sleeper says nothing, and is no harm");
 }
 
-/// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it
+/// Wakes all that sleep when it is dropped, by a panic too: a scope waits for its threads before it
 /// panics.
 struct Notifier<'a>(&'a EventCount);
 
@@ -135,7 +135,7 @@ fn await_sleepers(event: &EventCount, count: u32, last: &mpsc::Receiver<Sleeper>
     // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event
     // is one of those for which the system makes up for that: it might see nobody.
     crate::sync::fence(Ordering::Acquire);
-    // Whoever comes late is not woken, but sees that the word has changed.
+    // A thread that comes late is not woken, but sees that the word has changed.
     if cfg!(miri) {
         std::thread::sleep(Duration::from_millis(300));
     } else {
@@ -272,7 +272,7 @@ fn what_needs_no_closer_look() {
         assert_eq!(task.wakes(), 0, "which is not woken by that");
         event.notify_fenced();
         assert_eq!(task.wakes(), 1);
-        // After so many in vain, the bit goes, as with other looks.
+        // After so many that find nothing, the bit goes, as with other looks.
         for _ in 0..MANY_IN_VAIN {
             assert!(event.has_sleepers());
             assert_eq!(event.sleepers(), Sleepers::Nobody, "it does not wait any more");
@@ -375,13 +375,13 @@ fn a_sleep_ends_at_its_deadline() {
 
 const SLEEPERS: u32 = if cfg!(miri) { 6 } else { 40 };
 
-/// Until all of these threads sleep, who have said so.
+/// Until all of these threads, which have said so, sleep.
 fn await_all(event: &EventCount, says: &mpsc::Receiver<Sleeper>) {
     let sleepers: Vec<_> = says.iter().take(SLEEPERS as usize).collect();
     while event.threads.asleep() < SLEEPERS {
         thread::yield_now();
     }
-    // Whoever comes late is not woken, but sees that the word has changed.
+    // A thread that comes late is not woken, but sees that the word has changed.
     if !cfg!(miri) {
         sleepers.iter().for_each(Sleeper::await_sleep);
     }

@@ -5,7 +5,7 @@ use crate::sync::{Ordering, ordering, seeded, unlikely};
 use crate::wait::{fence, waiters::Waiters};
 
 impl EventCount {
-    /// Wakes everybody who registered before a poll could see the caller's last store.
+    /// Wakes all that registered before a poll could see the caller's last store.
     #[inline]
     pub(crate) fn notify(&self) {
         if unlikely(self.may_have_sleepers()) {
@@ -22,7 +22,7 @@ impl EventCount {
         }
     }
 
-    /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store.
+    /// As [`notify`](Self::notify), for a caller that has called [`fence`](Self::fence) since that store.
     #[inline]
     pub(crate) fn notify_fenced(&self) {
         match self.sleepers() {
@@ -32,7 +32,7 @@ impl EventCount {
         }
     }
 
-    /// event.close9: sets the flag, and wakes everybody who registered before. What the caller did
+    /// event.close9: sets the flag, and wakes all that registered before. What the caller did
     /// before is published, as by a store with Release.
     ///
     /// No fence: registrations change the same word, so one of the two comes first. A waiter that registers
@@ -47,13 +47,13 @@ impl EventCount {
         if seeded!("queue_close_wakes_nobody") {
             return;
         }
-        // (Those of other processes register elsewhere.)
+        // (Waiters of other processes register elsewhere.)
         if self.remote.is_some() || seen & SLEEPER != 0 {
             self.wake();
         }
     }
 
-    /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
+    /// As [`notify`](Self::notify), where any sleeper will do for the caller's last `count`
     /// stores, one for each: wakes no more than that, as far as that can be told. A waiter that is woken must
     /// look for all such stores, not for one of them.
     #[cfg_attr(not(annulus_loom), inline)]
@@ -63,7 +63,7 @@ impl EventCount {
         }
     }
 
-    /// Wakes all who sleep, if anybody does.
+    /// Wakes all that sleep, if any does.
     // Decision 0134: one fence for a message after a wake-up, and nothing is written.
     #[cold]
     #[inline(never)]
@@ -77,7 +77,7 @@ impl EventCount {
         }
     }
 
-    /// Wakes all who sleep, behind the caller's [`fence`](Self::fence).
+    /// Wakes all that sleep, behind the caller's [`fence`](Self::fence).
     #[inline(never)]
     pub(crate) fn wake_all(&self) {
         loop {
@@ -197,8 +197,8 @@ impl EventCount {
         self.notify_some_fenced(count);
     }
 
-    /// As [`notify_some`](Self::notify_some), of who has called [`fence`](Self::fence) since the first of
-    /// these stores.
+    /// As [`notify_some`](Self::notify_some), for a caller that has called [`fence`](Self::fence) since the
+    /// first of these stores.
     #[cold]
     #[inline(never)]
     pub(crate) fn notify_some_fenced(&self, count: usize) {
@@ -249,7 +249,7 @@ impl EventCount {
             }
             woken.count
         };
-        // The number of the wake-up decides who comes first, so that nobody waits for ever.
+        // The number of the wake-up decides which comes first, so that nobody waits for ever.
         let woken = if word & WAKE_UP_OF_SOME == 0 || seeded!("threads_first") {
             let woken = threads(count);
             woken + tasks(count - woken)
@@ -260,8 +260,8 @@ impl EventCount {
         woken >= count && !is_short
     }
 
-    /// event.wake4, or event.wake6: counts a wake-up, and takes down the bits of those who are about to be
-    /// woken without exception. Returns the word before: 0 if nobody sleeps.
+    /// event.wake4, or event.wake6: counts a wake-up, and takes down the bits of the waiters that are about
+    /// to be woken without exception. Returns the word before: 0 if nobody sleeps.
     pub(super) fn count_wake_up(&self, taken_down: u32) -> u32 {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {

@@ -1,30 +1,30 @@
-//! [`List`]: the tasks that wait at an event, in turn. Whoever has the list has all of this file
+//! [`List`]: the tasks that wait at an event, in turn. The thread that has the list has all of this file
 //! (`mod.rs`).
 //!
-//! A task that waits here has a [`Node`]: its seat (`seat.rs`), and its place in the list. A node that is
-//! neither LISTED nor QUEUED is its owner's alone, from the moment at which it is not TAKEN.
+//! A task that waits here has a [`WaiterNode`]: its slot (`waker_slot.rs`), and its place in the list. A node
+//! that is neither LISTED nor QUEUED is its owner's alone, from the moment at which it is not TAKEN.
 
 use core::ptr::{self, NonNull};
 
 use alloc::boxed::Box;
 
-use super::seat::{IDLE, Seat, Taken, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned};
+use super::waker_slot::{IDLE, Taken, WOKEN_ALONE, WOKEN_WITH_ALL, WakerSlot, abandoned};
 use crate::sync::{Ordering, UnsafeCell, seeded};
 
 /// What a task has at an event.
-pub(super) struct Node {
-    pub(super) seat: Seat,
-    /// The node that was queued before. Written by whoever queues this one, before it is queued.
+pub(super) struct WaiterNode {
+    pub(super) slot: WakerSlot,
+    /// The node that was queued before. Written by the owner that queues this one, before it is queued.
     pub(super) queued_before: UnsafeCell<*mut Self>,
-    /// Changed by whoever has the list.
+    /// Changed by the thread that has the list.
     links: UnsafeCell<Links>,
 }
 
 #[derive(Clone, Copy)]
 struct Links {
-    before: *mut Node,
+    before: *mut WaiterNode,
     /// The next one in the list, or on the list of free nodes.
-    after: *mut Node,
+    after: *mut WaiterNode,
     number: u64,
 }
 
@@ -33,22 +33,22 @@ const SPARE: usize = 4;
 
 /// Tasks that wait, the first in turn first, and nodes that have no owner.
 pub(super) struct List {
-    first: *mut Node,
-    last: *mut Node,
+    first: *mut WaiterNode,
+    last: *mut WaiterNode,
     len: u32,
     /// The number of the next node that is linked.
     next_number: u64,
     /// All nodes of lower numbers are to be woken.
     called: u64,
-    free: *mut Node,
+    free: *mut WaiterNode,
     free_count: usize,
 }
 
-impl Node {
+impl WaiterNode {
     pub(super) fn new() -> NonNull<Self> {
         let links = Links { before: ptr::null_mut(), after: ptr::null_mut(), number: 0 };
         let node = Self {
-            seat: Seat::new(IDLE),
+            slot: WakerSlot::new(IDLE),
             queued_before: UnsafeCell::new(ptr::null_mut()),
             links: UnsafeCell::new(links),
         };
@@ -90,7 +90,7 @@ impl List {
     }
 
     /// A node for one more task, if one is kept.
-    pub(super) fn take_free(&mut self) -> Option<NonNull<Node>> {
+    pub(super) fn take_free(&mut self) -> Option<NonNull<WaiterNode>> {
         let node = NonNull::new(self.free)?;
         // SAFETY: nodes that are kept live until they are taken.
         self.free = unsafe { node.as_ref() }.links().after;
@@ -104,18 +104,18 @@ impl List {
     /// # Safety
     ///
     /// Nobody else has the node, and its waker is taken.
-    pub(super) unsafe fn take_back(&mut self, node: NonNull<Node>, owned: usize) {
+    pub(super) unsafe fn take_back(&mut self, node: NonNull<WaiterNode>, owned: usize) {
         step();
         // SAFETY: it is nobody else's, and lives until it is freed here.
         let there = unsafe { node.as_ref() };
-        there.seat.state.store(IDLE, Ordering::Relaxed);
+        there.slot.state.store(IDLE, Ordering::Relaxed);
         there.set_links(|links| links.after = self.free);
         self.free = node.as_ptr();
         self.free_count += 1;
         for _ in 0..2 {
             if self.free_count > owned + SPARE {
                 if let Some(spare) = self.take_free() {
-                    // SAFETY: it comes from `Node::new`, and nobody has it.
+                    // SAFETY: it comes from `WaiterNode::new`, and nobody has it.
                     unsafe { free(spare) };
                 }
             }
@@ -123,7 +123,7 @@ impl List {
     }
 
     /// Links a node behind all others. Its state says so.
-    pub(super) fn link(&mut self, node: NonNull<Node>) {
+    pub(super) fn link(&mut self, node: NonNull<WaiterNode>) {
         step();
         let (last, number) = (self.last, self.next_number);
         // SAFETY: its owner keeps it until it is unlinked.
@@ -141,7 +141,7 @@ impl List {
     }
 
     /// Takes a node out. Its state may still say that it is linked.
-    pub(super) fn unlink(&mut self, node: &Node) {
+    pub(super) fn unlink(&mut self, node: &WaiterNode) {
         step();
         let Links { before, after, .. } = node.links();
         // SAFETY: what is linked lives.
@@ -183,7 +183,7 @@ impl List {
                 return None;
             }
             self.unlink(there);
-            if there.seat.take() {
+            if there.slot.take() {
                 if let Some(waker) = self.end_taken(node, outcome) {
                     return Some(waker);
                 }
@@ -191,13 +191,13 @@ impl List {
         }
     }
 
-    /// Of a node whose seat is taken: its waker, and whether it is to be woken.
-    pub(super) fn end_taken(&mut self, node: NonNull<Node>, outcome: u32) -> Option<Taken> {
+    /// Of a node whose slot is taken: its waker, and whether it is to be woken.
+    pub(super) fn end_taken(&mut self, node: NonNull<WaiterNode>, outcome: u32) -> Option<Taken> {
         // SAFETY: it lives until its owner gives it back, or it is taken back here.
-        match unsafe { node.as_ref() }.seat.end(outcome) {
+        match unsafe { node.as_ref() }.slot.end(outcome) {
             Ok(waker) => waker.map(|waker| (waker, true)),
             Err(waker) => {
-                // SAFETY: its owner has left it to whoever took its waker.
+                // SAFETY: its owner has left it to the thread that took its waker.
                 unsafe { self.take_back(node, self.len as usize) };
                 abandoned(waker)
             }
@@ -219,8 +219,8 @@ fn step() {}
 ///
 /// # Safety
 ///
-/// It comes from [`Node::new`], and nobody has it.
-pub(super) unsafe fn free(node: NonNull<Node>) {
+/// It comes from [`WaiterNode::new`], and nobody has it.
+pub(super) unsafe fn free(node: NonNull<WaiterNode>) {
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(node.as_ptr()) });
 }
@@ -229,7 +229,7 @@ impl Drop for List {
     /// Those that are kept. (A node in the list has an owner, which lives no longer than this.)
     fn drop(&mut self) {
         while let Some(node) = self.take_free() {
-            // SAFETY: it comes from `Node::new`, and nobody has it.
+            // SAFETY: it comes from `WaiterNode::new`, and nobody has it.
             unsafe { free(node) };
         }
     }

@@ -1,17 +1,18 @@
 //! The tasks that wait at an event: which of them are to be woken, and by what.
 //!
-//! A task that waits alone has a seat in the event (`seat.rs`). The others are in a list, in turn
-//! (`list.rs`), and behind the seat: nobody takes that while somebody is in the list, and who was woken there
-//! has no place any more. A node is linked, taken out or woken in a few steps, however many there are. There
-//! are as many nodes as tasks that wait there, and as many again at most, which are kept for the next ones.
+//! A task that waits alone has a slot in the event (`waker_slot.rs`). The others are in a list, in turn
+//! (`list.rs`), and behind the slot: no task takes that while another is in the list, and a task that was
+//! woken there has no place any more. A node is linked, taken out or woken in a few steps, however many there
+//! are. There are as many nodes as tasks that wait there, and as many again at most, which are kept for the
+//! next ones.
 //!
-//! *A list that nobody waits for.* One thread at a time has the list, for a few steps. Whoever comes
+//! *A list that nobody waits for.* One thread at a time has the list, for a few steps. A thread that comes
 //! meanwhile leaves word what it wants, and goes on: so a publisher is never held up by a task that is
 //! stopped while it registers, nor an interrupt by what it interrupts. The word of the list, `entry`, says
-//! who has it, and what was left:
+//! which thread has it, and what was left:
 //!
 //! ```text
-//! who comes                                            who has the list
+//! the thread that comes                                the thread that has the list
 //! list.enter1  entry: nobody has it: have it  AcqRel   list.leave4  entry := nobody has it       AcqRel
 //!              somebody has it: note the wish                       something was noted: enter again,
 //! list.queue2  a node that is to be linked, or is                   with that as one's own wish
@@ -21,34 +22,34 @@
 //! What is noted comes before list.leave4, which takes it along, or after it, and then list.enter1 finds that
 //! nobody has the list. So a wake-up that is left to another thread is as good as one's own: that thread is
 //! on its way, and it looks at the list after the wish came. If it finds fewer tasks than were to be woken,
-//! its caller wakes all that sleep at the event, as who left the wish would have done
+//! its caller wakes all that sleep at the event, as the thread that left the wish would have done
 //! ([`Woken::is_short`]).
 //!
 //! *What a wake-up is worth.* The owner learns how its wait ended: not at all, or together with all others,
 //! or alone, in place of any other (`notify_some`). A wake-up of the last kind belongs to a message. If the
 //! owner does not look for a message afterwards, it must pass the wake-up on (`task.rs`). To an abandoned
-//! node no wake-up is given: who wakes goes on to the next.
+//! node no wake-up is given: the waker continues with the next.
 //!
-//! *Whom.* Who waits anew is last in the list, so each task has its turn after at most one wake-up of every
-//! other. [`wake_all`](Waiters::wake_all) wakes those who were there when it began, so a task that waits
-//! again at once, even inside its `wake`, does not keep it.
+//! *Order.* A task that waits anew is last in the list, so each task has its turn after at most one wake-up
+//! of every other. [`wake_all`](Waiters::wake_all) wakes the tasks that were there when it began, so a task
+//! that waits again at once, even inside its `wake`, does not keep it.
 //!
 //! *Executors' code.* `wake` may do anything: wait again, receive, send, drop futures. It runs while its
 //! thread does not have the list. It may panic: then the panic ends there, and the others are woken.
 
 mod list;
 mod node;
-mod seat;
 mod task_list;
+mod waker_slot;
 
 pub(super) use self::node::OwnedNode;
-pub(super) use self::seat::Ended;
 pub(super) use self::task_list::Woken;
+pub(super) use self::waker_slot::Ended;
 
 use core::task::Waker;
 
-use self::seat::{GONE, Seat, WOKEN_ALONE, WOKEN_WITH_ALL, abandoned, wake};
 use self::task_list::TaskList;
+use self::waker_slot::{GONE, WOKEN_ALONE, WOKEN_WITH_ALL, WakerSlot, abandoned, wake};
 use super::catch_panic::contain;
 use crate::base::link::Link;
 use crate::sync::{AtomicU32, Ordering, seeded};
@@ -58,7 +59,7 @@ use crate::sync::{AtomicU32, Ordering, seeded};
 #[repr(C)]
 pub(super) struct Waiters {
     /// Where a task waits as long as nobody else does. It comes before all in the list.
-    first: Seat,
+    first: WakerSlot,
     /// How many wake-ups, one after the other, found nobody: a hint.
     in_vain: AtomicU32,
     /// Allocated by the first task that waits beside another.
@@ -72,7 +73,7 @@ pub(super) const MANY_IN_VAIN: u32 = if cfg!(any(annulus_loom, miri)) { 1 } else
 impl Waiters {
     #[inline(always)]
     pub(super) fn new() -> Self {
-        Self { first: Seat::new(GONE), in_vain: AtomicU32::new(0), list: Link::empty() }
+        Self { first: WakerSlot::new(GONE), in_vain: AtomicU32::new(0), list: Link::empty() }
     }
 
     /// About how many tasks wait, or did so not long ago. Never 0 while one waits that was armed before this
@@ -82,7 +83,7 @@ impl Waiters {
         usize::from(self.first.is_armed()) + self.listed()
     }
 
-    /// The list, of whoever has a node of it.
+    /// The list, for the owner of a node of it.
     fn list(&self) -> &TaskList {
         self.list.get().expect("a node comes from the list")
     }
@@ -92,13 +93,13 @@ impl Waiters {
         self.list.get().map_or(0, TaskList::count)
     }
 
-    /// The waker of the first seat, if a task waits there.
+    /// The waker of the first slot, if a task waits there.
     #[inline]
     fn take_first(&self, outcome: u32) -> Option<Waker> {
         if self.first.take_unlisted() { self.end_first(outcome) } else { None }
     }
 
-    /// Of the first seat, which was taken.
+    /// Of the first slot, which was taken.
     #[inline]
     fn end_first(&self, outcome: u32) -> Option<Waker> {
         match self.first.end(outcome) {
@@ -107,7 +108,7 @@ impl Waiters {
         }
     }
 
-    /// The owner of the first seat has left it: nobody is woken there.
+    /// The owner of the first slot has left it: nobody is woken there.
     #[cold]
     #[inline(never)]
     fn free_first(&self, waker: Option<Waker>) -> Option<Waker> {

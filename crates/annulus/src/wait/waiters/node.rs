@@ -4,12 +4,12 @@ use core::ptr::NonNull;
 use core::task::Waker;
 
 use super::Waiters;
-use super::list::{List, Node};
-use super::seat::{ARMED, Ended, GONE, LISTED, PLACE, QUEUED, Seat, change};
+use super::list::{List, WaiterNode};
 use super::task_list::{OWNER, TAKE_IN, TaskList, Woken};
+use super::waker_slot::{ARMED, Ended, GONE, LISTED, PLACE, QUEUED, WakerSlot, change};
 use crate::sync::{Ordering, ordering, seeded};
 
-/// The place of a task, in the hands of its owner: the event's first seat, or a node of the
+/// The place of a task, in the hands of its owner: the event's first slot, or a node of the
 /// list. It does not keep the event alive: see [`take_first_armed`](Waiters::take_first_armed).
 pub(in crate::wait) struct OwnedNode {
     waiters: NonNull<Waiters>,
@@ -19,9 +19,9 @@ pub(in crate::wait) struct OwnedNode {
 
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// The event's first seat.
+    /// The event's first slot.
     First,
-    Node(NonNull<Node>),
+    Node(NonNull<WaiterNode>),
     /// It is another's from now on.
     None,
 }
@@ -49,10 +49,10 @@ impl Waiters {
         } else {
             (None, Woken::default())
         };
-        (OwnedNode::new(self, Place::Node(kept.unwrap_or_else(Node::new))), woken)
+        (OwnedNode::new(self, Place::Node(kept.unwrap_or_else(WaiterNode::new))), woken)
     }
 
-    /// The first seat, for a task that waits alone: armed, so from now on `waker` may be woken. `Err` is a
+    /// The first slot, for a task that waits alone: armed, so from now on `waker` may be woken. `Err` is a
     /// clone of that, where another waits.
     ///
     /// # Safety
@@ -64,7 +64,7 @@ impl Waiters {
         // Others' code, before this thread has a place.
         let own = waker.clone();
         // Decision 0134: one task alone has no list.
-        if (self.listed() == 0 || seeded!("seat_out_of_turn")) && self.first.claim() {
+        if (self.listed() == 0 || seeded!("waker_slot_out_of_turn")) && self.first.claim() {
             return Ok(OwnedNode::first_armed(self, own));
         }
         Err(own)
@@ -75,7 +75,7 @@ impl Waiters {
     ///
     /// # Safety
     ///
-    /// That of [`take_first_armed`](Self::take_first_armed).
+    /// As [`take_first_armed`](Self::take_first_armed).
     // Decision 0070: one turn with the list, for a node that is kept.
     pub(in crate::wait) unsafe fn take_node_armed(&self, own: Waker) -> (OwnedNode, Woken) {
         let mut woken = Woken::default();
@@ -91,7 +91,7 @@ impl Waiters {
                 }
                 woken = shared.leave(0);
             }
-            let mut node = OwnedNode::new(self, Place::Node(Node::new()));
+            let mut node = OwnedNode::new(self, Place::Node(WaiterNode::new()));
             let armed = node.arm(&own);
             return (node, woken.and(armed));
         }
@@ -109,7 +109,7 @@ impl OwnedNode {
         Self { waiters: NonNull::from(waiters), place, is_armed: false }
     }
 
-    /// The first seat, which the caller has claimed, armed with this waker.
+    /// The first slot, which the caller has claimed, armed with this waker.
     #[inline]
     fn first_armed(waiters: &Waiters, waker: Waker) -> Self {
         waiters.first.put(waker);
@@ -120,12 +120,12 @@ impl OwnedNode {
 
     /// A node that was kept, with this waker, linked and armed. The caller has the list, and nobody else has
     /// the node.
-    fn armed(waiters: &Waiters, shared: &TaskList, node: NonNull<Node>, waker: Waker) -> Self {
+    fn armed(waiters: &Waiters, shared: &TaskList, node: NonNull<WaiterNode>, waker: Waker) -> Self {
         let armed = Self { is_armed: true, ..Self::new(waiters, Place::Node(node)) };
         // (A node that is kept has no waker.)
-        armed.seat().put(waker);
-        // task.wait2. Relaxed: whoever has the list next sees it (list.leave4).
-        armed.seat().state.store(ARMED | LISTED, Ordering::Relaxed);
+        armed.slot().put(waker);
+        // task.wait2. Relaxed: the next thread that has the list sees it (list.leave4).
+        armed.slot().state.store(ARMED | LISTED, Ordering::Relaxed);
         shared.with_list(|list| list.link(node));
         armed
     }
@@ -136,10 +136,10 @@ impl OwnedNode {
     }
 
     #[inline]
-    pub(super) fn seat(&self) -> &Seat {
+    pub(super) fn slot(&self) -> &WakerSlot {
         match &self.place {
             // SAFETY: the node lives until it is given back or abandoned.
-            Place::Node(node) => &unsafe { node.as_ref() }.seat,
+            Place::Node(node) => &unsafe { node.as_ref() }.slot,
             Place::First | Place::None => &self.waiters().first,
         }
     }
@@ -149,11 +149,11 @@ impl OwnedNode {
         !matches!(self.place, Place::None)
     }
 
-    /// task.wait2 of the first seat.
+    /// task.wait2 of the first slot.
     #[inline]
     fn arm_first(&mut self) {
         // Release: pairs with the Acquire of task.wake3.
-        self.seat().state.store(ARMED, ordering!(Release unless "seat_armed_relaxed"));
+        self.slot().state.store(ARMED, ordering!(Release unless "waker_slot_armed_relaxed"));
         self.is_armed = true;
     }
 
@@ -161,7 +161,7 @@ impl OwnedNode {
     /// there.
     pub(in crate::wait) fn arm(&mut self, waker: &Waker) -> Woken {
         debug_assert!(!self.is_armed && self.is_there(), "it has no right to the place");
-        self.seat().set(waker);
+        self.slot().set(waker);
         let Place::Node(node) = self.place else {
             self.arm_first();
             return Woken::default();
@@ -172,11 +172,11 @@ impl OwnedNode {
     }
 
     /// task.wait2 of a node.
-    fn link(&self, node: NonNull<Node>) -> Woken {
-        let (shared, seat) = (self.waiters().list(), self.seat());
-        // Release: pairs with the Acquire of task.wake3. Acquire: pairs with the Release of whoever took the
-        // node out of the list.
-        let still_there = change(&seat.state, Ordering::AcqRel, Ordering::Acquire, |state| {
+    fn link(&self, node: NonNull<WaiterNode>) -> Woken {
+        let (shared, slot) = (self.waiters().list(), self.slot());
+        // Release: pairs with the Acquire of task.wake3. Acquire: pairs with the Release of the thread that
+        // took the node out of the list.
+        let still_there = change(&slot.state, Ordering::AcqRel, Ordering::Acquire, |state| {
             (state & PLACE != 0).then_some(ARMED | state & PLACE)
         });
         if still_there.is_ok() {
@@ -185,31 +185,31 @@ impl OwnedNode {
         // From here on the node is the owner's alone.
         if shared.enter(0, 0) {
             shared.take_in();
-            seat.state.store(ARMED | LISTED, Ordering::Relaxed);
+            slot.state.store(ARMED | LISTED, Ordering::Relaxed);
             shared.with_list(|list| list.link(node));
             return shared.leave(0);
         }
-        seat.state.store(ARMED | QUEUED, Ordering::Relaxed);
+        slot.state.store(ARMED | QUEUED, Ordering::Relaxed);
         shared.queue(node);
         if shared.enter(0, TAKE_IN) { shared.serve(None, 0, TAKE_IN) } else { Woken::default() }
     }
 
     /// Whether it is armed, and nobody has begun to wake the task.
     pub(in crate::wait) fn is_waiting(&self) -> bool {
-        self.is_armed && self.seat().is_armed()
+        self.is_armed && self.slot().is_armed()
     }
 
     /// From now on nobody wakes the task, and it is told how its wait ended. Where it was
-    /// [abandoned](Ended::Abandoned), and where it was woken in the first seat, its place is another's.
+    /// [abandoned](Ended::Abandoned), and where it was woken in the first slot, its place is another's.
     #[inline]
     pub(in crate::wait) fn disarm(&mut self) -> Ended {
         if !core::mem::replace(&mut self.is_armed, false) {
             return Ended::Plainly;
         }
-        let (ended, is_woken) = self.seat().disarm();
+        let (ended, is_woken) = self.slot().disarm();
         match self.place {
             Place::First if is_woken => {
-                self.seat().vacate();
+                self.slot().vacate();
                 self.place = Place::None;
             }
             // Unreached: a look finds another thread in the middle of its wake-up; loom task_wake and
@@ -240,21 +240,21 @@ impl OwnedNode {
             }
             Place::Node(node) => {
                 // SAFETY: it lives until it is given back, below.
-                let waker = unsafe { node.as_ref() }.seat.take_back();
+                let waker = unsafe { node.as_ref() }.slot.take_back();
                 (waker, self.give_node_back(node))
             }
         }
     }
 
-    fn give_node_back(&self, node: NonNull<Node>) -> Woken {
+    fn give_node_back(&self, node: NonNull<WaiterNode>) -> Woken {
         let shared = self.waiters().list();
         // SAFETY: it lives until it is given back, which the last step of this does.
-        let seat = &unsafe { node.as_ref() }.seat;
+        let slot = &unsafe { node.as_ref() }.slot;
         if shared.enter(OWNER.wrapping_neg(), 0) {
             // It is not queued any more then.
             shared.take_in();
-            // Acquire: pairs with the Release of whoever took it out of the list.
-            let is_listed = seat.state.load(Ordering::Acquire) & LISTED != 0;
+            // Acquire: pairs with the Release of the thread that took it out of the list.
+            let is_listed = slot.state.load(Ordering::Acquire) & LISTED != 0;
             // By its address: what a closure has by reference must not be freed before it returns.
             shared.with_list(|list| {
                 if is_listed {
@@ -266,9 +266,9 @@ impl OwnedNode {
             });
             return shared.leave(0);
         }
-        // Release: pairs with the Acquire of `take_in`. Acquire: pairs with the Release of whoever took the
-        // node out of the list.
-        let before = change(&seat.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
+        // Release: pairs with the Acquire of `take_in`. Acquire: pairs with the Release of the thread that
+        // took the node out of the list.
+        let before = change(&slot.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
             Some(GONE | state & LISTED | QUEUED)
         });
         if before.is_ok_and(|state| state & QUEUED == 0) {

@@ -1,22 +1,22 @@
-//! [`TaskList`]: the list of the tasks that wait, and the word that says who has it. The [module](super)
-//! describes it.
+//! [`TaskList`]: the list of the tasks that wait, and the word that says which thread has it. The
+//! [module](super) describes it.
 
 use core::ptr::{self, NonNull};
 use core::task::Waker;
 
-use super::list::{List, Node};
-use super::seat::{ARMED, GONE, LISTED, QUEUED, change, wake};
+use super::list::{List, WaiterNode};
+use super::waker_slot::{ARMED, GONE, LISTED, QUEUED, change, wake};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, ordering, seeded};
 use crate::wait::catch_panic::contain;
 
 pub(super) struct TaskList {
-    /// Who has the list, what is noted for it, and how many nodes have an owner.
+    /// Which thread has the list, what is noted for it, and how many nodes have an owner.
     pub(super) entry: AtomicU64,
     /// The node that was queued last.
-    pub(super) queued: AtomicPtr<Node>,
-    /// How many nodes are in the list: written by whoever has it.
+    pub(super) queued: AtomicPtr<WaiterNode>,
+    /// How many nodes are in the list: written by the thread that has it.
     pub(super) listed: AtomicU32,
-    /// Of whoever has it by `entry`.
+    /// Of the thread that has it by `entry`.
     list: UnsafeCell<List>,
 }
 
@@ -57,7 +57,7 @@ pub(in crate::wait) struct Woken {
 }
 
 impl Woken {
-    /// What both calls left to their caller, who asked for nobody.
+    /// What both calls left to their caller, which asked for no task.
     pub(super) fn and(self, other: Self) -> Self {
         Self { is_short: self.is_short || other.is_short, ..self }
     }
@@ -73,8 +73,8 @@ impl TaskList {
         }
     }
 
-    /// list.enter1: whether the caller has the list now. If not, whoever has it does what is in `notes`.
-    /// `owners` is added in any case.
+    /// list.enter1: whether the caller has the list now. If not, the thread that has it does what is in
+    /// `notes`. `owners` is added in any case.
     pub(super) fn enter(&self, owners: u64, notes: u64) -> bool {
         let mut seen = self.entry.load(Ordering::Relaxed);
         loop {
@@ -144,7 +144,7 @@ impl TaskList {
 
     /// Does what is in `notes`, and what others note meanwhile. Of the tasks that are to be woken one by one,
     /// the first `mine` are the caller's wish. The caller has the list, and gives it up. Before all others,
-    /// it wakes `first`, who is not in the list.
+    /// it wakes `first`, which is not in the list.
     // Not inlined: a batch of wakers has its place on the stack here alone.
     #[inline(never)]
     pub(super) fn serve(&self, mut first: Option<Waker>, mine: u32, mut notes: u64) -> Woken {
@@ -219,7 +219,7 @@ impl TaskList {
     }
 
     /// list.queue2, without the note.
-    pub(super) fn queue(&self, node: NonNull<Node>) {
+    pub(super) fn queue(&self, node: NonNull<WaiterNode>) {
         let mut before = self.queued.load(Ordering::Relaxed);
         loop {
             // SAFETY: the node lives until it was taken from the queue, and nobody else queues it.
@@ -243,7 +243,7 @@ impl TaskList {
         // Acquire: pairs with the Release of list.queue2.
         let mut newest = self.queued.swap(ptr::null_mut(), Ordering::Acquire);
         // The oldest first.
-        let mut oldest: *mut Node = ptr::null_mut();
+        let mut oldest: *mut WaiterNode = ptr::null_mut();
         // SAFETY: what is queued lives until it is taken in, by this thread.
         while let Some(node) = unsafe { newest.as_ref() } {
             let here = newest;
@@ -262,7 +262,7 @@ impl TaskList {
                 oldest = there.queued_before.with(|before| unsafe { *before });
                 // Acquire: pairs with the Release of the owner's last step. Release: pairs with the Acquire
                 // of the next.
-                let before = change(&there.seat.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
+                let before = change(&there.slot.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
                     match state & !QUEUED {
                         ARMED => Some(ARMED | LISTED),
                         others => Some(others & !LISTED),

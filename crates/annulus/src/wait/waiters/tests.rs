@@ -10,12 +10,12 @@ use std::vec::Vec;
 use alloc::boxed::Box;
 
 use super::node::Place;
-use super::seat::{TAKEN, WOKEN_WITH_ALL};
 use super::task_list::ONE;
+use super::waker_slot::{TAKEN, WOKEN_WITH_ALL};
 
 use super::*;
 
-mod seats;
+mod waker_slot;
 
 /// A task that keeps account of its wake-ups, and does something at each.
 struct Task {
@@ -150,7 +150,7 @@ fn some_are_woken_in_turn() {
     assert!(ends(nodes).iter().all(|&ended| ended == Ended::WokenAlone));
 }
 
-/// However many wait, and whoever goes, in whichever order: each step looks at a node or two.
+/// However many wait, and whichever task goes, in whatever order: each step looks at a node or two.
 #[test]
 fn a_step_is_as_long_with_many() {
     const MOST: usize = if cfg!(miri) { 100 } else { 100_000 };
@@ -214,14 +214,14 @@ fn the_last_waker_counts() {
     ends(nodes);
 }
 
-/// Whoever wakes finds that the owner has gone: the node is free, and another one is woken.
+/// The waker finds that the owner has gone: the node is free, and another one is woken.
 #[test]
 fn an_abandoned_node_is_not_woken() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut there = armed(&waiters, &notes, 2);
     let mut first = there.remove(0);
     // task.wake3 of another thread …
-    first.seat().state.store(TAKEN, Ordering::Relaxed);
+    first.slot().state.store(TAKEN, Ordering::Relaxed);
     // … then the owner …
     let place = first.place;
     assert_eq!(first.disarm(), Ended::Abandoned);
@@ -268,7 +268,7 @@ fn what_is_left_to_who_has_the_list_is_done() {
     ends(late);
 }
 
-/// Where there are fewer tasks than others asked for, the caller is told, and wakes whoever else sleeps.
+/// Where there are fewer tasks than others asked for, the caller is told, and wakes any other sleeper.
 #[test]
 fn a_wish_that_was_left_may_fall_short() {
     for (tasks, mine, of_others, expected, is_short) in

@@ -1,4 +1,4 @@
-//! Tests of the first seat.
+//! Tests of the first slot.
 
 use std::vec;
 
@@ -10,9 +10,9 @@ fn place(waiters: &Waiters, waker: &Waker) -> OwnedNode {
     unsafe { waiters.take_first_armed(waker).unwrap_or_else(|own| waiters.take_node_armed(own).0) }
 }
 
-/// A task that waits alone is in the first seat: it allocates nothing, however often it waits.
+/// A task that waits alone is in the first slot: it allocates nothing, however often it waits.
 #[test]
-fn who_waits_alone_has_no_list() {
+fn task_that_waits_alone_has_no_list() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     for turn in 0..5 {
         let mut there = place(&waiters, &notes.waker(turn));
@@ -30,15 +30,15 @@ fn who_waits_alone_has_no_list() {
     assert!(waiters.list.get().is_none());
 }
 
-/// The first seat comes first, and who was woken there is behind all others when it waits again.
+/// The first slot comes first, and a task that was woken there is behind all others when it waits again.
 #[test]
-fn the_first_seat_is_in_turn() {
+fn first_slot_is_in_turn() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let mut there: Vec<_> = (0..3).map(|number| place(&waiters, &notes.waker(number))).collect();
     assert_eq!(waiters.count(), 3);
     assert_eq!(some(&waiters, 1), 1);
     assert_eq!(there[0].disarm(), Ended::WokenAlone);
-    assert!(!there[0].is_there(), "its seat is free");
+    assert!(!there[0].is_there(), "its slot is free");
     there[0] = place(&waiters, &notes.waker(0));
     assert_eq!(some(&waiters, 3), 3);
     assert_eq!(notes.take(), [0, 1, 2, 0]);
@@ -46,9 +46,9 @@ fn the_first_seat_is_in_turn() {
     assert_eq!((waiters.count(), notes.alive()), (0, 0));
 }
 
-/// Whoever wakes finds that the owner has left the first seat: it is free, and the next one is woken.
+/// The waker finds that the owner has left the first slot: it is free, and the next one is woken.
 #[test]
-fn an_abandoned_seat_is_free_again() {
+fn abandoned_slot_is_free_again() {
     let (waiters, notes) = (Waiters::new(), Notes::default());
     let [mut first, second] = [0, 1].map(|number| place(&waiters, &notes.waker(number)));
     // Another thread is between task.wake3 and task.wake5 …

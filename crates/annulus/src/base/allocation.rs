@@ -1,4 +1,5 @@
-//! [`Room`]: what the global allocator gives: bytes, aligned for a word, in which a block begins somewhere.
+//! [`Allocation`]: what the global allocator gives: bytes, aligned for a word, in which a block begins
+//! somewhere.
 //!
 //! ```text
 //! ┌───────────┬───────────────────────────┬──────────────────────────────┬───────┐
@@ -8,7 +9,7 @@
 //! ```
 //!
 //! Most allocators keep small blocks of the last few sizes at hand, and go past that stock if somebody asks
-//! for more alignment than that of a word. So this asks for more room instead, and finds the place itself.
+//! for more alignment than a word has. So this asks for more bytes instead, and finds the place itself.
 
 use alloc::alloc::{alloc, alloc_zeroed, dealloc};
 use core::alloc::Layout;
@@ -16,13 +17,13 @@ use core::ptr::NonNull;
 
 /// Where it begins, and how many bytes there are.
 #[derive(Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct Allocation {
     origin: NonNull<u8>,
     bytes: usize,
 }
 
-/// What is to lie in the same room before a block: so many bytes, up to the block's first. The block then
-/// begins at a multiple of this alignment, too.
+/// What is to lie in the same allocation before a block: so many bytes, up to the block's first. The block
+/// then begins at a multiple of this alignment, too.
 #[derive(Clone, Copy)]
 pub(crate) struct Before {
     pub(crate) bytes: usize,
@@ -34,12 +35,12 @@ impl Before {
     pub(crate) const NOTHING: Self = Self { bytes: 0, alignment: 1 };
 }
 
-/// How room is aligned.
+/// How an allocation is aligned.
 const WORD: usize = align_of::<usize>();
 
-impl Room {
-    /// Room for a block of this layout, and where that starts. One of the two has a size. `None` where there
-    /// is no such room.
+impl Allocation {
+    /// An allocation for a block of this layout, and where that starts. One of the two has a size. `None`
+    /// where there is no such allocation.
     #[inline(always)]
     pub(crate) fn new(layout: Layout, before: Before, is_zeroed: bool) -> Option<(Self, NonNull<u8>)> {
         // Decision 0125: no allocation asks for the alignment of a line.
@@ -51,12 +52,12 @@ impl Room {
         let origin = NonNull::new(unsafe { allocate(asked) })?;
         let first = origin.addr().get() + before.bytes;
         let distance = first.next_multiple_of(alignment) - origin.addr().get();
-        // SAFETY: the room begins at a multiple of a word. So the next multiple of the alignment behind
+        // SAFETY: the allocation begins at a multiple of a word. So the next multiple of the alignment behind
         // `before` is further by their difference at most, and has the layout behind it.
         Some((Self { origin, bytes }, unsafe { origin.add(distance) }))
     }
 
-    /// Whether a block that starts there, in this room, has that before it.
+    /// Whether a block that starts there, in this allocation, has that before it.
     #[inline(always)]
     pub(crate) fn has(&self, before: Before, start: NonNull<u8>) -> bool {
         let start = start.addr().get();
