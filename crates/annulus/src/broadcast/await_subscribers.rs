@@ -11,7 +11,7 @@ pub(super) struct AwaitSubscribers<'s, S> {
 }
 
 impl<'s, S: Store> AwaitSubscribers<'s, S> {
-    /// From now on, whoever joins notifies.
+    /// From now on, a subscriber that joins notifies.
     pub(super) fn new(shared: &'s RingState<S>, count: usize) -> Self {
         shared.receivers().await_subscribers();
         Self { shared, count }
@@ -27,7 +27,7 @@ impl<'s, S: Store> AwaitSubscribers<'s, S> {
 impl<S: Store> Poll for AwaitSubscribers<'_, S> {
     type Found = bool;
 
-    /// Who joins, who leaves as the last, and who closes the ring notify there.
+    /// A join, the leave of the last subscriber, and a close notify there.
     fn wait_point(&self) -> &EventCount {
         &self.shared.released
     }
@@ -48,10 +48,10 @@ impl<S: Store> Poll for AwaitSubscribers<'_, S> {
 macro_rules! awaits_subscribers {
     (make: $make:literal, |$publisher:ident| $shared:expr) => {
         /// Waits until the ring has `count` subscribers, and returns whether it has: false if it can't have
-        /// them any more, because somebody closed the ring, or because nobody is left who could subscribe.
-        /// Waits with the [`WaitStrategy`](crate::WaitStrategy) of the ring. `count` is meant as in
-        /// [`subscriber_count`](Self::subscriber_count): of a lossy ring between processes, other processes
-        /// do not count, and do not end this.
+        /// them any more, because somebody closed the ring, or because no handle is left that could
+        /// subscribe. Waits with the [`WaitStrategy`](crate::WaitStrategy) of the ring. `count` is meant as
+        /// in [`subscriber_count`](Self::subscriber_count): of a lossy ring between processes, other
+        /// processes do not count, and do not end this.
         ///
         /// What is published from then on reaches these subscribers: each of them begins there, or earlier.
         /// (A subscriber may still leave.)

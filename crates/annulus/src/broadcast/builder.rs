@@ -7,7 +7,7 @@ use super::event::{EventPublisher, EventSubscribable, MpEventPublisher, Reset};
 use super::handle::first_two;
 #[cfg(feature = "shm")]
 use super::ring_state::Elsewhere;
-use super::ring_state::RingState;
+use super::ring_state::{RingParts, RingState};
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
 #[cfg(feature = "shm")]
 use crate::base::common::Common;
@@ -15,7 +15,7 @@ use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Memory;
 use crate::message::Message;
-use crate::ring::{Copied, MIN_CAPACITY, Mirror, OwnPlace, Owned, RingParts, Strided, Writers};
+use crate::ring::{Copied, MIN_CAPACITY, Mirror, OwnPlace, Owned, Strided, Writers};
 use crate::stats::{Counters, Name};
 use crate::sync::seeded;
 use crate::wait::WaitStrategy;
@@ -62,8 +62,10 @@ pub struct Builder {
 }
 
 /// A ring's two sides, before they are dressed.
-type FirstHandles<S> =
-    (super::handle::Handle<S, super::handle::Publishing>, super::handle::Handle<S, super::handle::Inviting>);
+type FirstHandles<S> = (
+    super::handle::Handle<S, super::handle::Publishing>,
+    super::handle::Handle<S, super::handle::SubscribableRole>,
+);
 
 impl Builder {
     /// A ring of exactly `capacity` slots. Any number from 2 up is allowed; none is rounded.
@@ -347,7 +349,7 @@ impl Builder {
         self,
         name: Name,
     ) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        let (parts, claims) = self.fellow_parts()?;
+        let (parts, claims) = self.claimant_parts()?;
         let (publisher, subscribable) = self.made_of(parts, name);
         Ok((MpPublisher::new(publisher, claims), Subscribable::new(subscribable)))
     }
@@ -379,7 +381,8 @@ impl Builder {
         self.memory
     }
 
-    /// Where nobody waits, free slots are no use, and who asks for them has taken the wrong ring.
+    /// Where no publisher waits, free slots are no use, and a caller that asks for them has taken the wrong
+    /// ring.
     #[inline(always)]
     fn without_headroom(&self) -> Result<(), CapacityError> {
         match self.headroom {
@@ -444,9 +447,11 @@ impl Builder {
 
     /// The parts of a lossy ring of copied messages for many publishers, and the place of the first of them.
     #[allow(clippy::type_complexity, reason = "the parts of a ring, and a place")]
-    pub(super) fn fellow_parts<T: Message>(&self) -> Result<(RingParts<Copied<T>>, OwnPlace), CapacityError> {
-        let parts = self.lossy_parts(Writers::Fellows)?;
-        // SAFETY: the slots are those of the ring, and only its handles use the claims.
+    pub(super) fn claimant_parts<T: Message>(
+        &self,
+    ) -> Result<(RingParts<Copied<T>>, OwnPlace), CapacityError> {
+        let parts = self.lossy_parts(Writers::Claimants)?;
+        // SAFETY: the slots are of the ring, and only its handles use the claims.
         let first = unsafe { OwnPlace::first_of(parts.words(), parts.first()) };
         let claims = first.shared_claims();
         Ok((parts.mirrored(Mirror::Shares(claims)), first))
@@ -492,7 +497,7 @@ impl Builder {
     }
 }
 
-/// The ends of a ring, or a panic that says who asked for what can't be had.
+/// The ends of a ring, or a panic that names the constructor.
 #[track_caller]
 pub(crate) fn ends_of<E>(name: &str, ends: Result<E, CapacityError>) -> E {
     ends.unwrap_or_else(|error| panic!("annulus::{name}: {error}"))
@@ -618,7 +623,7 @@ pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscri
 #[track_caller]
 pub fn mp_lossy<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>) {
     let builder = Builder::new(capacity);
-    let (parts, claims) = ends_of("broadcast::mp_lossy", builder.fellow_parts());
+    let (parts, claims) = ends_of("broadcast::mp_lossy", builder.claimant_parts());
     let (publisher, subscribable) = builder.made_of(parts, None);
     (MpPublisher::new(publisher, claims), Subscribable::new(subscribable))
 }

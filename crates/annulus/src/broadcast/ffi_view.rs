@@ -1,9 +1,9 @@
 //! What the C library lends to a C program: where the plain paths of a lossy ring of one publisher find their
 //! words, and how a handle takes over what went past it.
 //!
-//! `annulus_inline.h` has the plain path of a publication (slot.w1 to slot.w4, end.send4, head.pass1) and
-//! that of a receive (slot.r1 to slot.r4) once more, for compilers of C. While a handle is lent, only that
-//! code publishes or receives.
+//! `annulus_inline.h` has the plain path of a publication (slot.w1 to slot.w4, end.send4, head.pass1) and the
+//! plain path of a receive (slot.r1 to slot.r4) once more, for compilers of C. While a handle is lent, only
+//! that code publishes or receives.
 
 // Decision 0127: what is lent, and why not the handle's own numbers.
 
@@ -46,11 +46,11 @@ impl<T: Message> Publisher<T> {
     pub fn lend(&self) -> LentPublisher {
         let shared = &self.single.shared;
         let wakes = NonNull::from(shared.published.word()).cast();
-        let (slots, head) = (shared.ring.slots().lend(shared.ring.capacity()), shared.ring.head().lend());
+        let (slots, head) = (shared.slots().lend(shared.capacity()), shared.head.lend());
         LentPublisher { slots, head, next: self.sequence(), wakes }
     }
 
-    /// Goes on with message `next`, and wakes whoever waits for those before it.
+    /// Goes on with message `next`, and wakes the subscribers that wait for the messages before it.
     ///
     /// # Safety
     ///
@@ -79,7 +79,7 @@ impl<T: Message> Subscriber<T> {
     #[must_use]
     pub fn lend(&self) -> LentSubscriber {
         let shared = &self.shared;
-        let slots = shared.ring.slots().lend(shared.ring.capacity());
+        let slots = shared.slots().lend(shared.capacity());
         LentSubscriber { slots, next: self.cursor(), over: shared.over_word() }
     }
 

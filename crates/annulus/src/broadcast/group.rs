@@ -650,7 +650,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
 
     /// A stream like [`stream`](Self::stream) that owns the group.
     ///
-    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the group.
+    /// *Cancel safety*: as for [`stream`](Self::stream). A stream that is dropped drops the group.
     ///
     /// # Examples
     ///

@@ -1,7 +1,7 @@
 //! A share in a ring, made for speed: it finds a slot without a look at shared memory, and can be given up
 //! without its address being taken.
 
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::ManuallyDrop;
 use core::ops::Deref;
 
 use super::progress::Following;
@@ -9,9 +9,8 @@ use super::ring_state::RingState;
 use crate::base::common::Common;
 use crate::base::sequence::Sequence;
 use crate::close::Closer;
-use crate::message::Message;
 use crate::observer::Observer;
-use crate::ring::{Copied, Owned, Pass, Read, Run, Slots, Store, Strided, Writers, Written};
+use crate::ring::{Pass, Slots, Store};
 use crate::sync::seeded;
 
 /// What a handle is to its ring, and what ends with it.
@@ -21,7 +20,7 @@ pub(crate) trait Role: Sized {
     /// The handle is gone.
     fn leave<S: Store>(self, shared: &RingState<S>);
 
-    /// Whom it follows, and who follows it, if it is a stage.
+    /// Its upstreams and its own progress, if it is a stage.
     #[inline(always)]
     fn following(&self) -> Option<&Following> {
         None
@@ -37,13 +36,13 @@ pub(crate) trait Role: Sized {
 pub(crate) struct Publishing;
 
 /// A handle from which receivers are made.
-pub(crate) struct Inviting;
+pub(crate) struct SubscribableRole;
 
-/// Who receives, and holds nobody up.
-pub(crate) struct Receiving;
+/// A subscriber that holds up no publisher.
+pub struct Receiving;
 
-/// Who receives, and is waited for at the gate.
-pub(crate) struct Gating(pub(super) Pass);
+/// A subscriber that publishers wait for at the gate.
+pub struct Gating(pub(super) Pass);
 
 impl Role for Publishing {
     fn leave<S: Store>(self, shared: &RingState<S>) {
@@ -51,7 +50,7 @@ impl Role for Publishing {
     }
 }
 
-impl Role for Inviting {
+impl Role for SubscribableRole {
     fn leave<S: Store>(self, shared: &RingState<S>) {
         shared.receiver_goes();
     }
@@ -80,19 +79,19 @@ impl Role for Gating {
 ///
 /// The drop of a plain share hands its address to a function that is not inlined. A publisher or subscriber
 /// that holds one then has an address too, so its cursor lives in memory, and a publisher pays for that with
-/// a second store beside each message (decision 0002). With this, a handle whose methods are inlined lives in
+/// a second store for each message (decision 0002). With this, a handle whose methods are inlined lives in
 /// registers.
 pub(crate) struct Handle<S: Store, R: Role> {
     shared: ManuallyDrop<Common<RingState<S>>>,
-    /// Of the ring in `shared`, and therefore alive as long as this handle.
-    slots: Slots<S>,
+    /// Where the slots are. They are of the ring in `shared`, which lives as long as this handle.
+    pub(super) slots: Slots<S>,
     role: ManuallyDrop<R>,
 }
 
 impl<S: Store, R: Role> Handle<S, R> {
     #[inline(always)]
     fn of(shared: Common<RingState<S>>, role: R) -> Self {
-        let slots = shared.ring.slots();
+        let slots = shared.slots();
         Self { shared: ManuallyDrop::new(shared), slots, role: ManuallyDrop::new(role) }
     }
 
@@ -122,16 +121,6 @@ impl<S: Store, R: Role> Handle<S, R> {
         Observer::from_weak(self.shared.downgrade())
     }
 
-    /// As [`Slots::is_left`]; the ring is for these `writers`.
-    #[inline]
-    pub(super) fn is_left(&self, writers: Writers, sequence: Sequence) -> bool
-    where
-        S: Strided,
-    {
-        // SAFETY: `shared` keeps the ring alive.
-        unsafe { self.slots.is_left(writers, sequence, self.ring.capacity()) }
-    }
-
     /// The same handle in another role.
     pub(super) fn becoming<Q: Role>(self, change: impl FnOnce(R) -> Q) -> Handle<S, Q> {
         let mut handle = ManuallyDrop::new(self);
@@ -146,7 +135,7 @@ impl<S: Store, R: Role> Handle<S, R> {
         &self.role
     }
 
-    /// The role, to change, beside what is shared.
+    /// The role, to change, and what is shared.
     #[inline]
     pub(super) fn role_mut(&mut self) -> (&mut R, &RingState<S>) {
         (&mut self.role, &self.shared)
@@ -157,10 +146,10 @@ impl<S: Store, R: Role> Handle<S, R> {
 #[inline(always)]
 pub(super) fn first_two<S: Store + Send + Sync>(
     [shared, other]: [Common<RingState<S>>; 2],
-) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
+) -> (Handle<S, Publishing>, Handle<S, SubscribableRole>) {
     // (Before they are handles: nothing takes the address of one.)
     shared.list(2);
-    (Handle::of(shared, Publishing), Handle::of(other, Inviting))
+    (Handle::of(shared, Publishing), Handle::of(other, SubscribableRole))
 }
 
 /// The publisher of a ring whose subscribers are of other processes. They count as one receiver that never
@@ -176,8 +165,8 @@ pub(super) fn publisher_of_others<S: Store + Send + Sync>(
 
 /// The first handle of a ring whose publisher is of another process.
 #[cfg(feature = "shm")]
-pub(super) fn first_of_another<S: Store>(shared: Common<RingState<S>>) -> Handle<S, Inviting> {
-    Handle::of(shared, Inviting)
+pub(super) fn first_of_another<S: Store>(shared: Common<RingState<S>>) -> Handle<S, SubscribableRole> {
+    Handle::of(shared, SubscribableRole)
 }
 
 impl<S: Store> Handle<S, Publishing> {
@@ -193,33 +182,33 @@ impl<S: Store> Handle<S, Publishing> {
     ///
     /// If others join at seats, which are for the handles of other processes.
     #[track_caller]
-    pub(super) fn inviter_of_publisher(&self) -> Handle<S, Inviting> {
+    pub(super) fn subscribable_of_publisher(&self) -> Handle<S, SubscribableRole> {
         assert!(
             !self.gate.has_seats(),
-            "annulus: who receives from this ring attaches to it by its invitation; it has no `Subscribable`"
+            "annulus: a subscriber of this ring attaches to it by its invitation; it has no `Subscribable`"
         );
         self.receiver_comes();
-        self.another(Inviting)
+        self.another(SubscribableRole)
     }
 }
 
-impl<S: Store> Handle<S, Inviting> {
+impl<S: Store> Handle<S, SubscribableRole> {
     /// Another one that can make receivers.
-    pub(super) fn inviter(&self) -> Self {
-        Self::of_inviter(self.share_of_inviter())
+    pub(super) fn another_subscribable(&self) -> Self {
+        Self::of_subscribable_share(self.subscribable_share())
     }
 
     /// What becomes another one, and is counted as one.
     #[inline]
-    pub(super) fn share_of_inviter(&self) -> Common<RingState<S>> {
+    pub(super) fn subscribable_share(&self) -> Common<RingState<S>> {
         self.receiver_comes();
         Common::clone(&self.shared)
     }
 
     /// The one that is counted.
     #[inline]
-    pub(super) fn of_inviter(share: Common<RingState<S>>) -> Self {
-        Self::of(share, Inviting)
+    pub(super) fn of_subscribable_share(share: Common<RingState<S>>) -> Self {
+        Self::of(share, SubscribableRole)
     }
 
     /// A receiver that holds nobody up.
@@ -237,7 +226,7 @@ impl<S: Store> Handle<S, Inviting> {
     /// As [`join`](Self::join); `None` if the ring has no seat left.
     pub(super) fn try_join(&self, from_oldest: bool) -> Option<(Handle<S, Gating>, Sequence)> {
         let (pass, start) = self.gate.join(from_oldest, |promised| {
-            if from_oldest { promised.max(self.ring.first()) } else { self.ring.frontier(promised).head }
+            if from_oldest { promised.max(self.first()) } else { self.frontier(promised).head }
         })?;
         self.subscriber_comes();
         let role = Gating(pass);
@@ -246,50 +235,6 @@ impl<S: Store> Handle<S, Inviting> {
             self.released.notify();
         }
         Some((self.another(role), start))
-    }
-}
-
-impl<T: Message, R: Role> Handle<Copied<T>, R> {
-    /// Writes message `sequence`, for the caller to publish: slot.w1 to slot.w3 of `docs/ORDERING.md`.
-    ///
-    /// # Safety
-    ///
-    /// Those of [`Slots::write`].
-    #[inline(always)]
-    pub(super) unsafe fn write(&self, writers: Writers, sequence: Sequence, message: &T) -> Written<'_> {
-        // SAFETY: `shared` keeps the ring alive; the caller promises the rest.
-        unsafe { self.slots.write(writers, sequence, message) }
-    }
-
-    /// Copies message `sequence` into `message`, or says why it can't be had.
-    #[inline]
-    pub(super) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
-        // SAFETY: `shared` keeps the ring alive.
-        unsafe { self.slots.read(sequence, message) }
-    }
-
-    /// As [`Slots::read_run`].
-    ///
-    /// # Safety
-    ///
-    /// It is checked if other processes can write to the ring. No number of the run was left out.
-    #[inline]
-    pub(super) unsafe fn read_run<'m>(
-        &self,
-        first: Sequence,
-        buffer: &'m mut [MaybeUninit<T::Wire>],
-        is_checked: bool,
-    ) -> Run<'m, T> {
-        // SAFETY: `shared` keeps the ring alive. The caller promises the rest.
-        unsafe { self.slots.read_run(first, buffer, is_checked) }
-    }
-}
-
-impl<T, R: Role> Handle<Owned<T>, R> {
-    /// The slots, which live as long as this handle.
-    #[inline]
-    pub(super) fn slots(&self) -> Slots<Owned<T>> {
-        self.slots
     }
 }
 
@@ -314,7 +259,7 @@ impl<S: Store, R: Role> Drop for Handle<S, R> {
 #[cold]
 #[inline(never)]
 fn give_up<S: Store, R: Role>(shared: Common<RingState<S>>, role: R) {
-    // Decision 0143: whoever is alone tells nobody.
+    // Decision 0143: a handle that is alone notifies nobody.
     if !shared.is_alone() || shared.is_known_elsewhere() {
         role.leave(&shared);
     }

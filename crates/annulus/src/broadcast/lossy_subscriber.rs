@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::Subscriber;
 use super::mode::LossyMode;
-use super::subscriber::{Miss, wait_without_deadline};
+use super::subscriber::{NoMessage, wait_without_deadline};
 use crate::base::sequence::Sequence;
 use crate::error::LossyRecvError;
 use crate::message::Message;
@@ -54,10 +54,10 @@ impl<T: Message, M: LossyMode> Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(message) => Ok(message.take()),
-            Err(Miss::Lapped) if !seeded!("lag_unreported") => {
-                Err(LossyRecvError::Lagged { skipped: self.go_on() })
+            Err(NoMessage::Lapped) if !seeded!("lag_unreported") => {
+                Err(LossyRecvError::Lagged { skipped: self.recover() })
             }
-            Err(Miss::Corrupt(corrupt)) => Err(LossyRecvError::Corrupt(self.pass_corrupt(corrupt))),
+            Err(NoMessage::Corrupt(corrupt)) => Err(LossyRecvError::Corrupt(self.pass_corrupt(corrupt))),
             Err(_) => {
                 let strategy = self.wait_strategy();
                 wait_without_deadline(&mut OrLag(self), strategy)
@@ -90,14 +90,15 @@ impl<T: Message, M: LossyMode> Subscriber<T, M> {
     /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
     /// ```
     pub fn latest(&mut self) -> Option<T> {
-        let mut from = if seeded!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
+        let mut from = if seeded!("latest_delivers_twice") { self.shared.first() } else { self.cursor };
         // Another process may make it look for ever, on purpose.
-        let mut looks = if self.shared.ring.head().is_seen() { MOST_LOOKS } else { u64::MAX };
+        let mut looks = if self.shared.head.is_seen() { MOST_LOOKS } else { u64::MAX };
         while looks > 0 {
             looks -= 1;
-            let newest = self.shared.ring.newest(from)?;
+            let newest = self.shared.newest(from)?;
             let mut message = MaybeUninit::uninit();
-            if let Ok(whole) = self.shared.read(newest, &mut message) {
+            // SAFETY: the handle keeps the ring alive.
+            if let Ok(whole) = unsafe { self.shared.slots.read(newest, &mut message) } {
                 self.skip_on_purpose(newest);
                 match Self::value_of(whole) {
                     Ok(message) => {
@@ -131,7 +132,7 @@ impl<T: Message, M: LossyMode> Subscriber<T, M> {
     /// assert_eq!(subscriber.try_recv(), Ok(3));
     /// ```
     pub fn skip_to_latest(&mut self) -> u64 {
-        match self.shared.ring.newest(self.cursor) {
+        match self.shared.newest(self.cursor) {
             // Decision 0013: counts as lagged.
             Some(newest) => self.skip_on_purpose(newest),
             None => 0,
@@ -165,18 +166,18 @@ impl<T: Message, M: LossyMode> Poll for OrLag<'_, T, M> {
         let mut message = MaybeUninit::uninit();
         match self.0.next(&mut message) {
             Ok(message) => Look::Found(Ok(message.take())),
-            Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
-            Err(Miss::Lapped) => {
-                let skipped = self.0.go_on();
+            Err(NoMessage::Closed) => Look::Found(Err(LossyRecvError::Closed)),
+            Err(NoMessage::Lapped) => {
+                let skipped = self.0.recover();
                 if seeded!("lag_unreported") {
                     return Look::Again;
                 }
                 Look::Found(Err(LossyRecvError::Lagged { skipped }))
             }
-            Err(Miss::Corrupt(corrupt)) => {
+            Err(NoMessage::Corrupt(corrupt)) => {
                 Look::Found(Err(LossyRecvError::Corrupt(self.0.pass_corrupt(corrupt))))
             }
-            Err(Miss::Empty) => Look::Nothing,
+            Err(NoMessage::Empty) => Look::Nothing,
         }
     }
 }

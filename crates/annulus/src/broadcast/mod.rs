@@ -32,6 +32,7 @@ pub mod bytes;
 pub(crate) mod event;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 mod ffi_view;
+mod frontier;
 mod group;
 mod handle;
 mod iter;
@@ -72,7 +73,7 @@ pub use publisher::Publisher;
 #[cfg(feature = "shm")]
 pub use shm_publisher::FellowPublisher;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-pub(crate) use shm_ring::{Across, Awaiting, Fellow, fellow_of_another, of_another};
+pub(crate) use shm_ring::{Across, Awaiting, FellowParts, fellow_of_another, of_another};
 pub use stage::Staged;
 pub use subscribable::Subscribable;
 pub(crate) use subscribable::SubscribableShare;

@@ -1,16 +1,19 @@
-//! Whether a ring loses messages, and how a subscriber is bound to others: decided by types, so that who is
-//! not bound pays nothing.
+//! [`Mode`]: whether a ring loses messages, and how a subscriber is bound to others. Types decide it, so a
+//! subscriber that is not bound pays nothing.
 //!
 //! What a subscriber does at each step of a receive. A stage does some of the steps in its own way
 //! (`progress.rs`). The compiler knows by the role which way it is, so a plain subscriber has no branch.
 //!
 //! ```text
-//! begin   tell, as a stage, that what was received before is processed
-//! admits  may it look at the message at the cursor? A plain subscriber may.
-//! floor   before the floor, those before it lost messages. Nobody is before a plain subscriber.
-//!         … the message is copied or read: `subscriber.rs`, `event/subscriber.rs`
-//! event   nothing there: where to sleep, and which word to watch
+//! begin    tell, as a stage, that what was received before is processed
+//! admits   may it look at the message at the cursor? A plain subscriber may.
+//! floor    the upstreams of a stage lost messages before it. A plain subscriber has no upstreams.
+//!          … the message is copied or read: `subscriber.rs`, `event/subscriber.rs`
+//! advance  publishers of a lossless ring see how far the subscriber is
+//! event    nothing there: where to sleep, and which word to watch
 //! ```
+
+#![allow(private_bounds, private_interfaces, reason = "this is what seals the traits")]
 
 use core::convert::Infallible;
 use core::error::Error;
@@ -26,11 +29,13 @@ use crate::ring::{OwnPlace, Store};
 use crate::sync::{AtomicU64, seeded};
 use crate::wait::EventCount;
 
-/// Who waits for whom: [`Lossy`], [`Lossless`], or [`Staged`](crate::broadcast::Staged) over one of these.
+/// Whether publishers wait for subscribers, and subscribers for each other: [`Lossy`], [`Lossless`], or
+/// [`Staged`](crate::broadcast::Staged) over one of these.
 ///
 /// There are no other modes: the trait can't be implemented outside this crate.
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Mode: Hooks {
+// Sealed by `advance`: an implementation has to name `RingState`, which is private.
+// Decision 0016: what is hidden is empty where a mode has no use for it.
+pub trait Mode: Sized + 'static {
     /// Why `try_recv` returns no message: [`LossyTryRecvError`] if messages can be lost, [`TryRecvError`] if
     /// they can't.
     type TryRecvError: Error + From<TryRecvError> + PartialEq + Send + Sync + 'static;
@@ -48,33 +53,71 @@ pub trait Mode: Hooks {
     // Decision 0148: `Infallible` within one process.
     fn corrupt(bad: BadValue) -> Self::Corrupt;
 
-    /// What `try_recv` says of that.
+    /// What `try_recv` says of something that is no message.
     #[doc(hidden)]
     fn of_corrupt(corrupt: Self::Corrupt) -> Self::TryRecvError;
+
+    /// What a subscriber's handle is to the ring.
+    #[doc(hidden)]
+    type Role: Role + Send + Sync;
+
+    /// What one of many publishers has apart from the ring: a place, by which it claims, where it waits for
+    /// no subscriber.
+    #[doc(hidden)]
+    type Claims: Clone + Send + Sync;
+
+    /// Whether publishers wait for it, so that nothing is overwritten before it is received.
+    #[doc(hidden)]
+    const LOSSLESS: bool;
+
+    /// Whether other processes write to the ring, so that each message is checked when it was read.
+    #[doc(hidden)]
+    const IS_CHECKED: bool = false;
+
+    /// Whether it is hardly ever overtaken, so that it reads in runs. A run is received whole, or not at all.
+    #[doc(hidden)]
+    const IN_RUNS: bool = Self::LOSSLESS;
+
+    /// The subscriber has taken all messages before `cursor` out of the ring.
+    #[doc(hidden)]
+    fn advance<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence);
 }
 
 /// A mode in which publishers wait for nobody: [`Lossy`], or `Foreign` for a ring of other processes.
-#[allow(private_bounds, reason = "this is what seals it")]
 pub trait LossyMode:
-    Unstaged + Mode<TryRecvError = LossyTryRecvError<<Self as Mode>::Corrupt>> + Hooks<Role = Receiving>
+    Unstaged + Mode<TryRecvError = LossyTryRecvError<<Self as Mode>::Corrupt>, Role = Receiving>
 {
 }
 
 impl LossyMode for Lossy {}
 
-/// The mode of a subscriber that follows nobody: [`Lossy`] or [`Lossless`]. Such a subscriber can become a
+/// The mode of a subscriber that follows no other: [`Lossy`] or [`Lossless`]. Such a subscriber can become a
 /// stage, once, and can be cloned.
 #[diagnostic::on_unimplemented(
     message = "this subscriber is a stage already",
     note = "give it all upstreams at once: `subscriber.after(&[&first, &second])`",
     note = "a stage can't be cloned: clone the subscriber before it becomes one"
 )]
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Unstaged: Mode + UnstagedFork {}
+pub trait Unstaged: Mode {
+    /// The role of a clone at the same `cursor`. (A stage has no clone: its followers would not follow it.)
+    #[doc(hidden)]
+    fn fork<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence) -> Self::Role;
+}
 
-impl Unstaged for Lossy {}
+impl Unstaged for Lossy {
+    fn fork<S: Store>(_: &Receiving, shared: &RingState<S>, _: Sequence) -> Receiving {
+        shared.subscriber_comes();
+        Receiving
+    }
+}
 
-impl Unstaged for Lossless {}
+impl Unstaged for Lossless {
+    fn fork<S: Store>(_: &Gating, shared: &RingState<S>, cursor: Sequence) -> Gating {
+        let pass = shared.gate.fork(cursor);
+        shared.subscriber_comes();
+        Gating(pass)
+    }
+}
 
 /// Publishers never wait for subscribers. A subscriber that falls behind loses the oldest messages and is
 /// told how many.
@@ -94,7 +137,11 @@ pub enum Lossless {}
 pub enum Foreign {}
 
 #[cfg(feature = "shm")]
-impl Unstaged for Foreign {}
+impl Unstaged for Foreign {
+    fn fork<S: Store>(role: &Receiving, shared: &RingState<S>, cursor: Sequence) -> Receiving {
+        Lossy::fork(role, shared, cursor)
+    }
+}
 
 #[cfg(feature = "shm")]
 impl LossyMode for Foreign {}
@@ -110,43 +157,80 @@ impl LossyMode for Foreign {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Awaited {}
 
-/// Messages can be lost.
+/// What `try_recv` says in a mode in which messages can be lost.
 macro_rules! may_lose {
-    ($Mode:ty, $Corrupt:ty, |$bad:pat_param| $corrupt:expr) => {
-        impl Mode for $Mode {
-            type TryRecvError = LossyTryRecvError<$Corrupt>;
-            type Corrupt = $Corrupt;
+    ($Corrupt:ty, |$bad:pat_param| $corrupt:expr) => {
+        type TryRecvError = LossyTryRecvError<$Corrupt>;
+        type Corrupt = $Corrupt;
 
-            // Unreached: not so: the report loses the count of a function that is inlined everywhere
-            #[inline(always)]
-            fn lagged(skipped: u64) -> Self::TryRecvError {
-                LossyTryRecvError::Lagged { skipped }
-            }
+        // Unreached: not so: the report loses the count of a function that is inlined everywhere
+        #[inline(always)]
+        fn lagged(skipped: u64) -> Self::TryRecvError {
+            LossyTryRecvError::Lagged { skipped }
+        }
 
-            fn corrupt($bad: BadValue) -> $Corrupt {
-                $corrupt
-            }
+        fn corrupt($bad: BadValue) -> $Corrupt {
+            $corrupt
+        }
 
-            fn of_corrupt(corrupt: $Corrupt) -> Self::TryRecvError {
-                LossyTryRecvError::Corrupt(corrupt)
-            }
+        fn of_corrupt(corrupt: $Corrupt) -> Self::TryRecvError {
+            LossyTryRecvError::Corrupt(corrupt)
         }
     };
 }
 
-may_lose!(Lossy, Infallible, |_| unreachable!("{OF_THIS_PROCESS}"));
-
-#[cfg(feature = "shm")]
-may_lose!(Foreign, BadValue, |bad| bad);
-
-#[cfg(feature = "shm")]
-may_lose!(Awaited, BadValue, |bad| bad);
-
 const OF_THIS_PROCESS: &str = "its publishers are of this process";
+
+impl Mode for Lossy {
+    type Role = Receiving;
+    type Claims = OwnPlace;
+    const LOSSLESS: bool = false;
+
+    may_lose!(Infallible, |_| unreachable!("{OF_THIS_PROCESS}"));
+
+    #[inline(always)]
+    fn advance<S: Store>(_: &Receiving, _: &RingState<S>, _: Sequence) {}
+}
+
+#[cfg(feature = "shm")]
+impl Mode for Foreign {
+    type Role = Receiving;
+    type Claims = ();
+    const LOSSLESS: bool = false;
+    const IS_CHECKED: bool = true;
+
+    may_lose!(BadValue, |bad| bad);
+
+    #[inline(always)]
+    fn advance<S: Store>(_: &Receiving, _: &RingState<S>, _: Sequence) {}
+}
+
+#[cfg(feature = "shm")]
+impl Mode for Awaited {
+    type Role = Gating;
+    type Claims = ();
+    const LOSSLESS: bool = false;
+    const IS_CHECKED: bool = true;
+    const IN_RUNS: bool = true;
+
+    may_lose!(BadValue, |bad| bad);
+
+    #[inline(always)]
+    fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
+        // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
+        unsafe { role.0.advance(cursor) };
+        if !seeded!("seat_receive_wakes_nobody") {
+            shared.released.notify_across();
+        }
+    }
+}
 
 impl Mode for Lossless {
     type TryRecvError = TryRecvError;
     type Corrupt = Infallible;
+    type Role = Gating;
+    type Claims = ();
+    const LOSSLESS: bool = true;
 
     // Unreached: says that it can't happen: a lossless subscriber is never lapped
     fn lagged(_: u64) -> TryRecvError {
@@ -162,70 +246,6 @@ impl Mode for Lossless {
     fn of_corrupt(corrupt: Infallible) -> TryRecvError {
         match corrupt {}
     }
-}
-
-/// What a subscriber is to its ring, by its mode.
-// Decision 0016: empty where a mode has no use for one.
-pub(crate) trait Hooks: Sized + 'static {
-    /// What a subscriber's handle is to the ring.
-    type Role: Role + Send + Sync;
-
-    /// What one of many publishers has beside the ring: a place, by which it claims, where it waits for
-    /// nobody.
-    type Claims: Clone + Send + Sync;
-
-    /// Whether publishers wait for it, so that nothing is overwritten before it is received.
-    const LOSSLESS: bool;
-
-    /// Whether other processes write to the ring, so that each message is checked when it was read.
-    const IS_CHECKED: bool = false;
-
-    /// Whether it is hardly ever overtaken, so that it reads in runs. A run is received whole, or not at all.
-    const IN_RUNS: bool = Self::LOSSLESS;
-
-    /// The subscriber has taken all messages before `cursor` out of the ring.
-    #[inline(always)]
-    fn advance<S: Store>(_: &Self::Role, _: &RingState<S>, _cursor: Sequence) {}
-}
-
-/// A subscriber that can have a clone. A stage can't: those that follow it would not follow its clone.
-pub(crate) trait UnstagedFork: Hooks {
-    /// The role of a clone at the same `cursor`.
-    fn fork<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence) -> Self::Role;
-}
-
-impl Hooks for Lossy {
-    type Role = Receiving;
-    type Claims = OwnPlace;
-    const LOSSLESS: bool = false;
-}
-
-impl UnstagedFork for Lossy {
-    fn fork<S: Store>(_: &Receiving, shared: &RingState<S>, _: Sequence) -> Receiving {
-        shared.subscriber_comes();
-        Receiving
-    }
-}
-
-#[cfg(feature = "shm")]
-impl Hooks for Foreign {
-    type Role = Receiving;
-    type Claims = ();
-    const LOSSLESS: bool = false;
-    const IS_CHECKED: bool = true;
-}
-
-#[cfg(feature = "shm")]
-impl UnstagedFork for Foreign {
-    fn fork<S: Store>(role: &Receiving, shared: &RingState<S>, cursor: Sequence) -> Receiving {
-        Lossy::fork(role, shared, cursor)
-    }
-}
-
-impl Hooks for Lossless {
-    type Role = Gating;
-    type Claims = ();
-    const LOSSLESS: bool = true;
 
     #[inline(always)]
     fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
@@ -237,36 +257,10 @@ impl Hooks for Lossless {
     }
 }
 
-#[cfg(feature = "shm")]
-impl Hooks for Awaited {
-    type Role = Gating;
-    type Claims = ();
-    const LOSSLESS: bool = false;
-    const IS_CHECKED: bool = true;
-    const IN_RUNS: bool = true;
-
-    #[inline(always)]
-    fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
-        // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
-        unsafe { role.0.advance(cursor) };
-        if !seeded!("seat_receive_wakes_nobody") {
-            shared.released.notify_across();
-        }
-    }
-}
-
-impl UnstagedFork for Lossless {
-    fn fork<S: Store>(_: &Gating, shared: &RingState<S>, cursor: Sequence) -> Gating {
-        let pass = shared.gate.fork(cursor);
-        shared.subscriber_comes();
-        Gating(pass)
-    }
-}
-
 // Decision 0016: a role that does not follow has nothing to do in these steps.
 impl<S: Store, R: Role> Handle<S, R> {
-    /// Whether the subscriber is a stage. Its look at those before it takes the role's address, so it lives
-    /// in memory whatever else is done.
+    /// Whether the subscriber is a stage. Its look at its upstreams takes the role's address, so it lives in
+    /// memory whatever else is done.
     #[inline(always)]
     pub(super) fn is_stage(&self) -> bool {
         self.role().following().is_some()
@@ -294,7 +288,7 @@ impl<S: Store, R: Role> Handle<S, R> {
         self.role_mut().0.following_mut().map_or(most, |stage| stage.admits_up_to(cursor, most))
     }
 
-    /// From where on those before the subscriber have processed everything; the first sequence where they
+    /// From where on the upstreams of the subscriber have processed everything; the first sequence where they
     /// lost nothing.
     #[inline(always)]
     pub(super) fn floor(&self) -> Sequence {
@@ -308,7 +302,7 @@ impl<S: Store, R: Role> Handle<S, R> {
         self.role_mut().0.following_mut().map_or(Sequence::FIRST, Following::new_floor)
     }
 
-    /// Where a subscriber at `cursor` would go on, as far as those before it decide that.
+    /// Where a subscriber at `cursor` would go on, as far as its upstreams decide that.
     #[inline(always)]
     pub(super) fn start(&self, cursor: Sequence) -> Sequence {
         self.role().following().map_or(cursor, |stage| stage.start(cursor))
@@ -329,9 +323,9 @@ impl<S: Store, R: Role> Handle<S, R> {
         }
     }
 
-    /// Whether the message at `cursor` only has to be published. What those before a stage have processed
-    /// may still have to be: a stage that joined beside many publishers began behind what others had claimed
-    /// and not yet written.
+    /// Whether the message at `cursor` only has to be published. What the upstreams of a stage have processed
+    /// may still have to be: a stage that joined while many publishers were at work began behind what they
+    /// had claimed and not yet written.
     #[inline(always)]
     fn awaits_publisher(&self, cursor: Sequence) -> bool {
         self.role().following().is_none_or(|stage| stage.is_allowed(cursor))
@@ -350,7 +344,7 @@ impl<S: Store, R: Role> Handle<S, R> {
     pub(super) fn watched(&self, cursor: Sequence) -> Option<&AtomicU64> {
         match self.role().following() {
             Some(stage) if !self.awaits_publisher(cursor) => stage.word(),
-            _ => Some(self.ring.stamp_word(cursor)),
+            _ => Some(self.stamp_word(cursor)),
         }
     }
 }

@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
-use super::mode::Hooks;
 #[cfg(feature = "async")]
 use super::slot_access::claimed;
 #[cfg(feature = "std")]
@@ -68,7 +67,7 @@ use crate::wait::{Deadline, WaitStrategy};
 #[doc(alias = "Sender")]
 pub struct MpPublisher<T, M: Mode = Lossy> {
     // In this order: the place is given up before the ring.
-    claims: <M as Hooks>::Claims,
+    claims: M::Claims,
     pub(super) shared: Handle<Copied<T>, Publishing>,
 }
 
@@ -154,7 +153,7 @@ impl<T: Message> MpPublisher<T> {
     }
 }
 
-/// A publisher of a ring of [fellows](Writers::Fellows), with what it publishes to.
+/// A publisher of a ring of [claimants](Writers::Claimants), with what it publishes to.
 pub(super) struct Put<'p, T: Message> {
     pub(super) shared: &'p Handle<Copied<T>, Publishing>,
     pub(super) claimant: &'p mut Claimant,
@@ -185,19 +184,29 @@ impl<T: Message> Put<'_, T> {
     #[inline(always)]
     // Decision 0146: no prefetch of the slot.
     pub(super) fn write(&self, sequence: Sequence, message: &T) -> bool {
-        let is_left = self.shared.is_left(Writers::Fellows, sequence);
-        let is_free = is_left || self.claimant.take(sequence);
+        let is_free = self.has_free_slot(sequence);
         if is_free {
-            // SAFETY: the ring is for fellows, and this one has claimed the message and taken its slot. So
-            // nobody else writes there: see `Claims`. (A process that writes what it must not can mix up the
-            // words of a message, of which any bytes are one: `Copied::over`.)
-            unsafe { self.shared.write(Writers::Fellows, sequence, message) }.publish();
+            // SAFETY: the handle keeps the ring alive. The ring is for claimants, and this one has claimed
+            // the message and taken its slot. So nobody else writes there: see `Claims`. (A process that
+            // writes what it must not can mix up the words of a message, of which any bytes are one:
+            // `Copied::over`.)
+            unsafe { self.shared.slots.write(Writers::Claimants, sequence, message) }.publish();
         }
         is_free
     }
 
-    /// Of `range`, message `sequence` will not be. Wakes those who wait for it, because no other message may
-    /// come: somebody closes the ring, or this thread stands still.
+    /// Whether the slot of message `sequence`, which this publisher has claimed, is free: it was left by the
+    /// lap before, or no living publisher writes a message of an earlier lap there.
+    #[inline(always)]
+    fn has_free_slot(&self, sequence: Sequence) -> bool {
+        let Self { shared, claimant } = self;
+        // SAFETY: the handle keeps the ring alive, whose publishers claim and wait for nobody.
+        let is_left = unsafe { shared.slots.is_left(Writers::Claimants, sequence, shared.capacity()) };
+        is_left || claimant.take(sequence)
+    }
+
+    /// Of `range`, message `sequence` will not be. Wakes the sleepers, because no other message may come:
+    /// somebody closes the ring, or this thread stands still.
     #[cold]
     pub(super) fn pass(&self, range: Range, sequence: Sequence) {
         self.shared.note_missed();
@@ -205,7 +214,7 @@ impl<T: Message> Put<'_, T> {
         self.shared.published.notify();
     }
 
-    /// Publishes all of `messages`, and wakes those who wait for them. On a closed ring it drops them.
+    /// Publishes all of `messages`, and wakes the sleepers. On a closed ring it drops them.
     #[inline]
     pub(super) fn batch(&mut self, messages: &[T]) {
         for part in messages.chunks(NOTIFY_EVERY) {
@@ -261,9 +270,9 @@ impl<T: Message> Put<'_, T> {
     /// For tests and models: writes `message` as number `sequence`, and does not say yet that it is there.
     #[cfg(any(test, annulus_loom))]
     pub(super) fn half(&self, sequence: Sequence, message: &T) -> Option<crate::ring::Written<'_>> {
-        let is_free = self.shared.is_left(Writers::Fellows, sequence) || self.claimant.take(sequence);
         // SAFETY: as in `write`.
-        is_free.then(|| unsafe { self.shared.write(Writers::Fellows, sequence, message) })
+        self.has_free_slot(sequence)
+            .then(|| unsafe { self.shared.slots.write(Writers::Claimants, sequence, message) })
     }
 }
 
@@ -495,10 +504,10 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// that wait for it.
     #[inline(always)]
     fn put_claimed(&self, sequence: Sequence, message: &T) {
-        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap
-        // before has left the slot, and who claims the next lap waits for the stamp that this write ends
-        // with.
-        unsafe { self.shared.write(Writers::Many, sequence, message) }.publish();
+        // SAFETY: the handle keeps the ring alive, which is for many publishers. Nobody else has claimed
+        // `sequence`; the writer of the lap before has left the slot, and the publisher that claims the next
+        // lap waits for the stamp that this write ends with.
+        unsafe { self.shared.slots.write(Writers::Many, sequence, message) }.publish();
         if !seeded!("many_wake_nobody") {
             self.shared.published.notify();
         }
@@ -615,7 +624,7 @@ transmits! {
 impl<T: Message> MpPublisher<T> {
     subscribes! {
         make: "let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(8);",
-        |handle| Subscribable<T>: Subscribable::new(handle.shared.inviter_of_publisher()),
+        |handle| Subscribable<T>: Subscribable::new(handle.shared.subscribable_of_publisher()),
         Subscriber<T>
     }
 }
@@ -623,13 +632,13 @@ impl<T: Message> MpPublisher<T> {
 impl<T: Message> MpPublisher<T, Lossless> {
     subscribes! {
         make: "let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(8);",
-        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.shared.inviter_of_publisher()),
+        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.shared.subscribable_of_publisher()),
         Subscriber<T, Lossless>
     }
 }
 
 impl<T: Message, M: Mode> MpPublisher<T, M> {
-    pub(super) fn new(shared: Handle<Copied<T>, Publishing>, claims: <M as Hooks>::Claims) -> Self {
+    pub(super) fn new(shared: Handle<Copied<T>, Publishing>, claims: M::Claims) -> Self {
         Self { claims, shared }
     }
 
@@ -637,14 +646,14 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.shared.ring.head().claimed().since(self.shared.ring.first())
+        self.shared.head.claimed().since(self.shared.first())
     }
 
     /// How many messages the ring holds: the number given to its constructor.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.shared.capacity()
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A

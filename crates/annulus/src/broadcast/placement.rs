@@ -1,66 +1,94 @@
 //! What a ring's memory is like, as each of its handles says it, and how it is moved to a reader.
 
 use super::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Reset};
-use super::{Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup};
+use super::{Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup, bytes};
 use crate::memory::Placement;
 #[cfg(feature = "numa")]
 use crate::memory::{MemoryError, node_here};
 use crate::message::Message;
 
-/// The verb `placement` of a handle whose ring is `$ring`.
+/// The verb `placement` of a handle.
 macro_rules! placement {
-    ([$($parameters:tt)*] $Handle:ty, $($ring:ident).+) => {
+    ([$($parameters:tt)*] $Handle:ty, $what:literal, $builder:literal, |$handle:ident| $placement:expr) => {
         impl<$($parameters)*> $Handle {
-            /// What the memory of the ring's slots is like now, and which options of
-            /// [`Builder::memory`](crate::broadcast::Builder::memory) were refused. Asks the kernel: see
-            /// [`Placement`].
+            #[doc = concat!("What the memory of ", $what, " is like now, and which options of")]
+            #[doc = concat!("[`Builder::memory`](", $builder, "::memory) were refused.")]
+            /// Asks the kernel: see [`Placement`].
             #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
             #[must_use]
             pub fn placement(&self) -> Placement {
-                self.$($ring).+.block().placement()
+                let $handle = self;
+                $placement
             }
         }
     };
+    ([$($parameters:tt)*] $Handle:ty, $($shared:ident).+) => {
+        placement!(
+            [$($parameters)*] $Handle, "the ring's slots", "crate::broadcast::Builder",
+            |handle| handle.$($shared).+.block().placement()
+        );
+    };
+    ($Handle:ty) => {
+        placement!(
+            [] $Handle, "the ring, of the records and of their extents together,",
+            "crate::broadcast::bytes::Builder",
+            |handle| handle.area.block().placement().and(handle.extents.placement())
+        );
+    };
 }
 
-placement!([T: Message, M: Mode] Publisher<T, M>, single.shared.ring);
-placement!([T: Message, M: Mode] MpPublisher<T, M>, shared.ring);
-placement!([T: Message, M: Mode] Subscribable<T, M>, shared.ring);
-placement!([T: Message, M: Mode] Subscriber<T, M>, shared.ring);
-placement!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M>, lead.shared.ring);
-placement!([T: Send + Sync, R: Reset<T>] EventPublisher<T, R>, single.shared.ring);
-placement!([T: Send + Sync, R: Reset<T>] MpEventPublisher<T, R>, shared.ring);
-placement!([T: Send + Sync] EventSubscribable<T>, shared.ring);
-placement!([T: Send + Sync, M: Mode] EventSubscriber<T, M>, shared.ring);
+placement!([T: Message, M: Mode] Publisher<T, M>, single.shared);
+placement!([T: Message, M: Mode] MpPublisher<T, M>, shared);
+placement!([T: Message, M: Mode] Subscribable<T, M>, shared);
+placement!([T: Message, M: Mode] Subscriber<T, M>, shared);
+placement!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M>, lead.shared);
+placement!([T: Send + Sync, R: Reset<T>] EventPublisher<T, R>, single.shared);
+placement!([T: Send + Sync, R: Reset<T>] MpEventPublisher<T, R>, shared);
+placement!([T: Send + Sync] EventSubscribable<T>, shared);
+placement!([T: Send + Sync, M: Mode] EventSubscriber<T, M>, shared);
+placement!(bytes::Publisher);
+placement!(bytes::Subscribable);
+placement!(bytes::Subscriber);
 
 /// The verb `bring_memory_here` of a handle that receives.
 #[cfg(feature = "numa")]
 macro_rules! bring_memory_here {
-    ([$($parameters:tt)*] $Handle:ty, $($ring:ident).+) => {
+    ([$($parameters:tt)*] $Handle:ty, |$handle:ident, $node:ident| $brought:expr) => {
         impl<$($parameters)*> $Handle {
-            /// Moves the ring's slots to the NUMA node of the core on which the calling thread runs
+            /// Moves the ring's memory to the NUMA node of the core on which the calling thread runs
             /// now. Pin the thread before. The ring must have the option
             /// [`near_reader`](crate::memory::Memory::near_reader). Where several subscribers call
             /// this, the last call decides.
             ///
-            /// This takes system calls, and handles that use a slot meanwhile wait for its page. No
-            /// message is lost.
+            /// This takes system calls, and handles that use a page meanwhile wait for it. No message is
+            /// lost.
             ///
             /// # Errors
             ///
-            /// [`MemoryError`]: the ring was made without that option, or some slots can't be moved.
+            /// [`MemoryError`]: the ring was made without that option, or some pages can't be moved.
             /// They stay where they are then.
             #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
             pub fn bring_memory_here(&self) -> Result<(), MemoryError> {
-                self.$($ring).+.block().bring_to(node_here()?)
+                let ($handle, $node) = (self, node_here()?);
+                $brought
             }
         }
+    };
+    ([$($parameters:tt)*] $Handle:ty, $($shared:ident).+) => {
+        bring_memory_here!([$($parameters)*] $Handle, |handle, node| handle.$($shared).+.block().bring_to(node));
     };
 }
 
 #[cfg(feature = "numa")]
-bring_memory_here!([T: Message, M: Mode] Subscriber<T, M>, shared.ring);
+bring_memory_here!([T: Message, M: Mode] Subscriber<T, M>, shared);
 #[cfg(feature = "numa")]
-bring_memory_here!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M>, lead.shared.ring);
+bring_memory_here!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M>, lead.shared);
 #[cfg(feature = "numa")]
-bring_memory_here!([T: Send + Sync, M: Mode] EventSubscriber<T, M>, shared.ring);
+bring_memory_here!([T: Send + Sync, M: Mode] EventSubscriber<T, M>, shared);
+#[cfg(feature = "numa")]
+bring_memory_here!([] bytes::Subscriber, |handle, node| {
+    // Both, whatever the first one says.
+    let records = handle.area.block().bring_to(node);
+    let extents = handle.extents.shared.block().bring_to(node);
+    records.and(extents)
+});

@@ -102,10 +102,10 @@ impl StageProgress {
     note = "make the subscriber that is to be followed by `subscribe_tracked()`, or turn it into a stage with `subscriber.after(&[])`",
     note = "then pass a reference to it: `subscribable.subscribe().after(&[&first])`"
 )]
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Upstream: Tracked {}
-
-pub(crate) trait Tracked {
+#[allow(private_interfaces, reason = "this is what seals it")]
+pub trait Upstream {
+    /// The progress that the stage tells.
+    #[doc(hidden)]
     fn progress(&self) -> &StageProgress;
 }
 
@@ -271,7 +271,7 @@ impl fmt::Debug for DependencyBarrier {
     }
 }
 
-/// What a stage has beside what a plain subscriber has: its own progress, and the stages that it follows.
+/// What a stage has, and a plain subscriber has not: its own progress, and the stages that it follows.
 pub(crate) struct Following {
     progress: StageProgress,
     /// The progress that it stored last.
@@ -367,7 +367,8 @@ impl Following {
     }
 
     pub(super) fn start(&self, cursor: Sequence) -> Sequence {
-        // Before `allowed` the floor of the last look counts, also where who lost that is gone meanwhile.
+        // Before `allowed` the floor of the last look counts, also where the upstream that lost it is gone
+        // meanwhile.
         let known = if self.is_allowed(cursor) { self.floor } else { Sequence::FIRST };
         cursor.max(known).max(self.before.look().floor)
     }

@@ -8,7 +8,7 @@
 //! put:  slot.w1 to slot.w3  write the message (`handle`, `ring/slots`)
 //!       needs_slow_path?    every few messages: store the head's bound; or closed (`ring/head`)
 //!       slot.w4             store the stamp
-//!       notify              one look at who sleeps (`wait/event_count`)
+//!       notify              one look for sleepers (`wait/event_count`)
 //! ```
 
 use core::fmt;
@@ -188,9 +188,10 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
         let Single { shared: handle, next, .. } = &mut self.single;
         let (shared, sequence) = (&**handle, *next);
-        // SAFETY: the ring is for one publisher, which is this one, is here, and has published all before.
-        let written = unsafe { handle.write(Writers::One, sequence, message) };
-        if shared.ring.head().needs_slow_path(sequence) {
+        // SAFETY: the handle keeps the ring alive. The ring is for one publisher, which is this one, is here,
+        // and has published all before.
+        let written = unsafe { handle.slots.write(Writers::One, sequence, message) };
+        if shared.head.needs_slow_path(sequence) {
             *next = shared.publish_slow_path(written.without_slot());
             return if *next == sequence { Err(Refusal::Closed) } else { Ok(()) };
         }
@@ -210,9 +211,9 @@ impl<T: Message, M: Mode> Publisher<T, M> {
             let before = next;
             for message in part {
                 // SAFETY: as in `put`.
-                let written = unsafe { handle.write(Writers::One, next, message) };
+                let written = unsafe { handle.slots.write(Writers::One, next, message) };
                 let sequence = next;
-                if shared.ring.head().needs_slow_path(sequence) {
+                if shared.head.needs_slow_path(sequence) {
                     next = shared.publish_slow_path(written.without_slot());
                     if next == sequence {
                         break;
@@ -250,7 +251,7 @@ pub(super) struct Single<S: Store> {
 
 impl<S: Strided> Single<S> {
     pub(super) fn new(shared: Handle<S, Publishing>) -> Self {
-        let next = shared.ring.first();
+        let next = shared.first();
         Self { shared, next, limit: next }
     }
 
@@ -299,7 +300,7 @@ impl<S: Strided> Single<S> {
     /// How many messages have been published.
     #[inline]
     pub(super) fn published(&self) -> u64 {
-        self.next.since(self.shared.ring.first())
+        self.next.since(self.shared.first())
     }
 
     /// How many messages may be written without another look at the gate.
@@ -726,7 +727,7 @@ transmits! {
 impl<T: Message> Publisher<T> {
     subscribes! {
         make: "let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);",
-        |handle| Subscribable<T>: Subscribable::new(handle.single.shared.inviter_of_publisher()),
+        |handle| Subscribable<T>: Subscribable::new(handle.single.shared.subscribable_of_publisher()),
         Subscriber<T>
     }
 }
@@ -734,7 +735,7 @@ impl<T: Message> Publisher<T> {
 impl<T: Message> Publisher<T, Lossless> {
     subscribes! {
         make: "let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);",
-        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.single.shared.inviter_of_publisher()),
+        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.single.shared.subscribable_of_publisher()),
         Subscriber<T, Lossless>
     }
 }
@@ -769,7 +770,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.single.shared.ring.capacity()
+        self.single.shared.capacity()
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
@@ -779,7 +780,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     ///
     /// *Between processes*: of a lossless ring, these are the subscribers of all processes that have a seat;
     /// it asks the kernel which of them live, a system call for each. Subscribers of a lossy ring write
-    /// nothing that the publisher could see, so those of other processes do not count.
+    /// nothing that the publisher could see, so subscribers of other processes do not count.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);

@@ -2,8 +2,9 @@
 //! subscribe, whether a publisher waits for them, and whether the topic that has them was removed.
 //!
 //! *A publisher that waits for subscribers* says so in the same word, before it looks (receivers.await3). So
-//! whoever joins, or leaves as the last one, either finds that said, and wakes whoever waits, or its change
-//! comes first, and the look sees it. It has no fence, and where nobody waits it does not look for sleepers.
+//! a handle that joins, or leaves as the last one, either finds that said, and wakes the publisher, or its
+//! change comes first, and the look sees it. It has no fence, and where nobody waits it does not look for
+//! sleepers.
 
 use crate::stats::Handles;
 use crate::sync::{AtomicU64, Ordering, ordering, seeded};
@@ -55,7 +56,7 @@ impl Receivers {
     pub(super) fn add_subscriber(&self) -> bool {
         // No model looks at it, and to loom it would be one step more in each join.
         if !cfg!(annulus_loom) {
-            // Relaxed: a number for whoever asks.
+            // Relaxed: a number for statistics.
             self.subscribed.fetch_add(1, Ordering::Relaxed);
         }
         // receivers.join1. Release: pairs with the Acquire in `has_subscribers`: it comes after the choice of
@@ -73,16 +74,17 @@ impl Receivers {
         self.left(if seeded!("subscribers_never_go") { 1 } else { SUBSCRIBER + 1 })
     }
 
-    fn left(&self, gone: u64) -> Left {
+    fn left(&self, handles: u64) -> Left {
         // receivers.leave2. Release and Acquire: as in `HandleCount::remove_beside_others`.
-        let before = self.word.fetch_sub(gone, ordering!(AcqRel unless "handles_left_relaxed"));
+        let before = self.word.fetch_sub(handles, ordering!(AcqRel unless "handles_left_relaxed"));
         Left { was_last: all(before) == 1, is_awaited: before & AWAITED != 0 }
     }
 
-    /// receivers.await3: from now on, whoever comes, or goes as the last one, learns that somebody waits.
+    /// receivers.await3: from now on, a handle that comes, or goes as the last one, learns that a publisher
+    /// waits.
     pub(super) fn await_subscribers(&self) {
-        // Relaxed: whoever changes the word before is seen by the look that follows (coherence), and whoever
-        // changes it later sees this.
+        // Relaxed: the look that follows sees each change of the word before (coherence), and a later change
+        // sees this.
         self.word.fetch_or(AWAITED, Ordering::Relaxed);
     }
 
@@ -94,7 +96,7 @@ impl Receivers {
 
     /// How many subscribe.
     pub(super) fn subscribers(&self) -> usize {
-        // Relaxed: a number for whoever asks.
+        // Relaxed: a number for statistics.
         (self.word.load(Ordering::Relaxed) / SUBSCRIBER) as usize
     }
 
@@ -105,8 +107,8 @@ impl Receivers {
         Handles::new(now, self.subscribed.load(Ordering::Relaxed).max(now as u64))
     }
 
-    /// The same where subscribers of all processes have seats, `now` of them. Nobody counts those who have
-    /// left, so there have been as many as were ever seen at one time.
+    /// As [`handles`](Self::handles), where subscribers of all processes have seats, `now` of them. Nothing
+    /// counts the subscribers that have left, so there have been as many as were ever seen at one time.
     pub(super) fn handles_seated(&self, now: usize) -> Handles {
         // Relaxed: as above.
         let seen = self.subscribed.fetch_max(now as u64, Ordering::Relaxed);
@@ -115,7 +117,7 @@ impl Receivers {
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        // Relaxed: a number for whoever asks.
+        // Relaxed: a number for statistics.
         all(self.word.load(Ordering::Relaxed)) as usize
     }
 
@@ -151,8 +153,8 @@ impl Receivers {
         }
     }
 
-    /// bus.join8: whether the count was sealed. Who has added a handle (bus.join7) and then sees false has a
-    /// handle that bus.seal9 counts.
+    /// bus.join8: whether the count was sealed. A thread that has added a handle (bus.join7) and then sees
+    /// false has a handle that bus.seal9 counts.
     #[inline]
     pub(crate) fn is_sealed(&self) -> bool {
         // Relaxed: the handle was added to the same word before.
@@ -166,7 +168,7 @@ mod tests {
 
     /// Handles come and go as before, and count as before; but nobody seals it again.
     #[test]
-    fn a_count_is_sealed_once() {
+    fn sealed_count_still_counts_and_is_not_sealed_again() {
         let receivers = Receivers::new();
         assert_eq!(receivers.seal(Some(2)), Err(Some(1)));
         assert!(!receivers.is_sealed());
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_and_who_is_last_learns_of_who_waits() {
+    fn waiting_publisher_is_seen_by_joiner_and_last_leaver() {
         let receivers = Receivers::new();
         assert!(!receivers.add_subscriber() && !receivers.remove_subscriber().is_awaited);
         receivers.await_subscribers();

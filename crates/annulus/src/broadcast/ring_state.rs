@@ -1,58 +1,138 @@
-//! What the two sides of a ring share.
+//! [`RingState`]: a ring, as all its handles share it: the slots, how far the publishers are
+//! (`frontier.rs`), the gate, and the events at which handles sleep.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
 
 use super::receivers::{Left, Receivers};
 use crate::base::allocation::Before;
 use crate::base::common::Common;
 use crate::base::handle_count::HandleCount;
+use crate::base::index::Index;
 use crate::base::link::Link;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::close::Close;
+#[cfg(feature = "std")]
+use crate::memory::Block;
 use crate::observer::{Listing, Observe};
-use crate::ring::{Gate, Ring, RingParts, Seats, Store, WithoutSlot, Writers};
+use crate::ring::{Gate, Head, MIN_CAPACITY, Mirror, Seats, Slots, Store, WithoutSlot, Writers};
 use crate::stats::{Counting, FollowedStats, Handles, Name, Stats};
-use crate::sync::{AtomicBool, Ordering, fence, seeded};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, fence, seeded};
 #[cfg(feature = "shm")]
 use crate::wait::Remote;
 use crate::wait::{EventCount, NewWord, WaitStrategy};
 
-/// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
-/// constant while nobody sleeps, comes or goes.
+/// A ring of stamped slots: the slots, the head, the gate, the sleepers, and the counts of handles. All but
+/// the slots, the head and the gate is constant while no handle sleeps, comes or goes.
+///
+/// In this order: what is before the head is constant after construction, so its lines stay shared between
+/// all caches.
+#[repr(C)]
 pub(crate) struct RingState<S> {
-    pub(super) ring: Ring<S>,
-    /// Whom publishers may not overtake; empty in a lossy ring.
+    store: S,
+    index: Index,
+    /// Of the store: units from one slot to the next.
+    stride: usize,
+    /// The sequence of the ring's first message.
+    first: Sequence,
+    /// How far the publishers have come.
+    pub(super) head: Head,
+    /// The cursors that publishers may not overtake; empty in a lossy ring.
     pub(super) gate: Gate,
-    /// Where those sleep who wait for a message.
+    /// Where subscribers sleep that wait for a message.
     pub(super) published: EventCount,
-    /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
+    /// Where handles sleep that wait for a cursor to move: publishers at the gate, stages behind others.
     // Decision 0020: one event for all cursors.
     pub(super) released: EventCount,
-    /// How handles wait where a verb does not say.
-    pub(super) strategy: WaitStrategy,
     /// Tells it from other rings, once somebody asks.
     identity: Link<Identity>,
     /// What is counted, if somebody wants that. Constant.
     pub(super) counters: Counting,
     pub(super) name: Name,
-    /// In the list of those that have a name.
+    /// In the list of rings that have a name.
     listing: Listing,
     pub(super) publishers: HandleCount,
-    /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring. Of a ring
-    /// of fellows, a hint that it may be so, or that a message was passed over.
-    over: AtomicBool,
     /// Subscribers, and what can make new ones.
     receivers: Receivers,
+    /// How handles wait where a verb does not say.
+    pub(super) strategy: WaitStrategy,
+    /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring. Where many
+    /// publishers wait for nobody, a hint that it may be so, or that a message was passed over.
+    over: AtomicBool,
+}
+
+/// What a ring is made of. (A ring is as large as four lines, and is written where it stays.)
+pub(super) struct RingParts<S> {
+    store: S,
+    capacity: usize,
+    /// The sequence of the ring's first message.
+    first: Sequence,
+    writers: Writers,
+    stride: usize,
+    /// Of a ring whose publishers claim and wait for nobody, or whose slots other processes have.
+    mirror: Option<Box<Mirror>>,
+}
+
+impl<S: Store> RingParts<S> {
+    /// The parts of a ring around a store of `capacity` slots of a stride, whose first message is number
+    /// `first`.
+    #[inline(always)]
+    pub(super) fn new(
+        capacity: usize,
+        first: Sequence,
+        (writers, stride): (Writers, usize),
+        store: S,
+    ) -> Self {
+        debug_assert!(capacity >= MIN_CAPACITY, "builders say so before");
+        if first > Sequence::FIRST {
+            let index = Index::new(capacity);
+            let slots = Slots::<S>::new(store.start(), &index, stride, writers);
+            // As if all laps before had been written.
+            for sequence in (0..capacity as u64).map(|slot| first.plus(slot)) {
+                let stamp = Stamp::of_the_lap_before(sequence, capacity);
+                // SAFETY: the store and the index live. Relaxed: nobody else has the store yet.
+                unsafe { slots.stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
+            }
+        }
+        Self { store, capacity, first, writers, stride, mirror: None }
+    }
+
+    /// The parts of the same ring, with what its publishers share.
+    pub(super) fn mirrored(self, mirror: Mirror) -> Self {
+        Self { mirror: Some(Box::new(mirror)), ..self }
+    }
+
+    /// The parts of the ring of another process, over the same slots.
+    #[cfg(feature = "shm")]
+    pub(super) fn of_another(
+        (store, stride): (S, usize),
+        capacity: usize,
+        first: Sequence,
+        mirror: Mirror,
+    ) -> Self {
+        let writers = if mirror.claims().is_some() { Writers::Claimants } else { Writers::One };
+        Self { store, capacity, first, writers, stride, mirror: None }.mirrored(mirror)
+    }
+
+    pub(super) fn first(&self) -> Sequence {
+        self.first
+    }
+
+    /// The words of its slots, the stride and the capacity.
+    pub(super) fn words(&self) -> (NonNull<S::Unit>, usize, usize) {
+        (self.store.start(), self.stride, self.capacity)
+    }
 }
 
 /// What a ring has that several processes have.
 #[cfg(feature = "shm")]
 pub(super) struct Elsewhere {
-    /// Where those sleep who wait for a message.
-    pub(super) sleepers: crate::wait::Remote,
-    /// Of a lossless ring: whom its publisher may not overtake, and where it sleeps.
-    pub(super) gate: Option<(crate::ring::Seats, crate::wait::Remote)>,
+    /// Where subscribers sleep that wait for a message.
+    pub(super) sleepers: Remote,
+    /// Of a lossless ring: the cursors that its publisher may not overtake, and where it sleeps.
+    pub(super) gate: Option<(Seats, Remote)>,
 }
 
 impl<S: Store> RingState<S> {
@@ -62,22 +142,22 @@ impl<S: Store> RingState<S> {
     /// The first shares of it, with one handle on each side.
     #[inline(always)]
     pub(super) fn made<const SHARES: usize>(
-        ring: RingParts<S>,
+        parts: RingParts<S>,
         headroom: usize,
         strategy: WaitStrategy,
         counters: Counting,
         name: Name,
     ) -> [Common<Self>; SHARES] {
-        let ring = ManuallyDrop::new(ring);
+        let parts = ManuallyDrop::new(parts);
         let new_word = NewWord::of_events();
         let event = |counters| EventCount::begun(new_word, counters);
-        Self::in_place(ring, headroom, None, [event; 2], strategy, counters, name)
+        Self::in_place(parts, headroom, None, [event; 2], strategy, counters, name)
     }
 
-    /// The same of a ring that other processes have, too.
+    /// As [`made`](Self::made), for a ring that other processes have, too.
     #[cfg(feature = "shm")]
     pub(super) fn across<const SHARES: usize>(
-        ring: RingParts<S>,
+        parts: RingParts<S>,
         headroom: usize,
         elsewhere: Elsewhere,
         strategy: WaitStrategy,
@@ -93,13 +173,13 @@ impl<S: Store> RingState<S> {
             }
         };
         let events = [Some(sleepers), released].map(event);
-        Self::in_place(ManuallyDrop::new(ring), headroom, seats, events, strategy, counters, name)
+        Self::in_place(ManuallyDrop::new(parts), headroom, seats, events, strategy, counters, name)
     }
 
     // Decision 0130: it is written where it stays. Decision 0143: a panic leaks the parts.
     #[inline(always)]
     fn in_place<const SHARES: usize>(
-        mut ring: ManuallyDrop<RingParts<S>>,
+        mut parts: ManuallyDrop<RingParts<S>>,
         headroom: usize,
         seats: Option<Seats>,
         [published, released]: [impl FnOnce(Counting) -> EventCount; 2],
@@ -108,15 +188,19 @@ impl<S: Store> RingState<S> {
         name: Name,
     ) -> [Common<Self>; SHARES] {
         let listing = Listing::new(name.as_deref());
-        let (capacity, first) = (ring.capacity(), ring.first());
-        let room = ring.block_mut().allocation_before::<Self>();
+        let room = parts.store.block_mut().allocation_before::<Self>();
         let place = room.place().as_ptr();
+        let RingParts { store, capacity, first, writers, stride, mirror } = ManuallyDrop::into_inner(parts);
         // SAFETY: the room is new, and the place is in it. These are all fields.
         unsafe {
-            Ring::write_at(&raw mut (*place).ring, ManuallyDrop::into_inner(ring));
+            (&raw mut (*place).store).write(store);
+            (&raw mut (*place).index).write(Index::new(capacity));
+            (&raw mut (*place).stride).write(stride);
+            (&raw mut (*place).first).write(first);
+            Head::write_at(&raw mut (*place).head, capacity, first, writers, mirror);
             Gate::write_at(&raw mut (*place).gate, capacity, headroom, first, counters.clone(), seats);
-            // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
-            let is_seen = (*place).ring.is_of_others();
+            // No handle here knows when another process's ring ends: a subscriber that finds nothing asks.
+            let is_seen = (*place).is_of_others();
             (&raw mut (*place).published).write(published(counters.clone()));
             (&raw mut (*place).released).write(released(counters.clone()));
             (&raw mut (*place).strategy).write(strategy);
@@ -129,10 +213,44 @@ impl<S: Store> RingState<S> {
             (&raw mut (*place).receivers).write(Receivers::new());
             if (*place).published.needs_fence() {
                 // Unreached: for systems without membarrier
-                (*place).ring.head().always_take_slow_path();
+                (*place).head.always_take_slow_path();
             }
             room.filled()
         }
+    }
+
+    #[inline]
+    pub(super) fn capacity(&self) -> usize {
+        self.index.capacity()
+    }
+
+    /// The sequence of the ring's first message.
+    pub(super) fn first(&self) -> Sequence {
+        self.first
+    }
+
+    /// Where its slots lie.
+    #[cfg(feature = "std")]
+    pub(super) fn block(&self) -> &Block {
+        self.store.block()
+    }
+
+    /// Where the slots are, for a caller that keeps the ring alive.
+    #[inline(always)]
+    pub(super) fn slots(&self) -> Slots<S> {
+        Slots::new(self.store.start(), &self.index, self.stride, self.head.writers())
+    }
+
+    /// The stamp of the slot that `sequence` uses (Acquire).
+    pub(super) fn stamp(&self, sequence: Sequence) -> Stamp {
+        // SAFETY: the ring lives as long as this borrow of it.
+        unsafe { self.slots().stamp(sequence) }
+    }
+
+    /// The stamp's word, to be watched or changed.
+    pub(super) fn stamp_word(&self, sequence: Sequence) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { self.slots().stamp_word(sequence) }
     }
 
     /// What tells it from other rings.
@@ -143,11 +261,11 @@ impl<S: Store> RingState<S> {
             .unwrap_or_else(|| self.identity.put(Identity(Arc::new(0))).unwrap_or_else(|theirs| theirs))
     }
 
-    /// A publisher of a ring of fellows has passed over a message: whoever finds nothing asks why.
+    /// A publisher that waits for nobody has passed over a message: a subscriber that finds nothing asks why.
     #[cold]
     pub(super) fn note_missed(&self) {
         if !seeded!("fellow_passes_in_silence") {
-            // Relaxed: a hint. Who sees the caller's next message sees it, too.
+            // Relaxed: a hint. A thread that sees the caller's next message sees it, too.
             self.over.store(true, Ordering::Relaxed);
         }
     }
@@ -163,10 +281,10 @@ impl<S: Store> RingState<S> {
         unsafe { self.listing.begin(self, sides) };
     }
 
-    /// Whether somebody has to learn of a handle that goes although there is no other one: another process,
-    /// or the list of those that have a name.
+    /// Whether a handle that goes has to be told of although there is no other one: to another process, or to
+    /// the list of rings that have a name.
     pub(super) fn is_known_elsewhere(&self) -> bool {
-        self.ring.head().is_mirrored() || self.gate.has_seats() || self.listing.is_there()
+        self.head.is_mirrored() || self.gate.has_seats() || self.listing.is_there()
     }
 
     /// One publisher more; the caller has one.
@@ -174,20 +292,24 @@ impl<S: Store> RingState<S> {
         self.publishers.add();
     }
 
-    /// One publisher less. With the last, no message will follow: whoever waits for one is woken.
+    /// One publisher less. With the last, no message will follow: subscribers that wait for one are woken.
     pub(super) fn publisher_goes(&self) {
         if self.publishers.remove() {
             self.listing.side_goes();
-            self.ring.end_with_last_fellow();
+            if let Some(claims) = self.head.claims().filter(|claims| claims.is_here()) {
+                claims.close();
+            }
             self.end_here();
         }
     }
 
-    /// Nothing comes any more: says so, and wakes whoever waits.
+    /// Nothing comes any more: says so, and wakes all that wait.
     fn end_here(&self) {
         // Release: pairs with the Acquire in `is_closed`.
         self.over.store(true, Ordering::Release);
-        self.ring.show_end();
+        if self.head.is_mirrored() {
+            self.head.show_end(self.head.end().unwrap_or_else(|| self.frontier(Sequence::FIRST).head));
+        }
         // event.close9. Nobody looks for the flags: a change of the word needs no fence.
         if !seeded!("close_wakes_nobody") {
             self.published.close();
@@ -202,12 +324,12 @@ impl<S: Store> RingState<S> {
     /// (`ring/end.rs`).
     #[cold]
     pub(super) fn close(&self) {
-        self.ring.begin_to_end();
+        self.begin_to_end();
         // end.close3. Where all publishers are gone, all that they did is seen (Acquire).
-        if self.ring.head().writers() == Writers::One && !self.publishers.is_zero() {
+        if self.head.writers() == Writers::One && !self.publishers.is_zero() {
             self.published.barrier_at_any_price();
         }
-        self.ring.settle();
+        self.settle();
         self.end_where_it_is_decided();
     }
 
@@ -215,15 +337,34 @@ impl<S: Store> RingState<S> {
     /// or by one of many. It sees all that was announced.
     #[cold]
     pub(super) fn close_as_publisher(&self) {
-        self.ring.begin_to_end();
-        self.ring.settle();
+        self.begin_to_end();
+        self.settle();
         self.end_where_it_is_decided();
+    }
+
+    /// Begins to close the ring: end.close1 and end.close2, or end.many7. What it does to one publisher is
+    /// [settled](Self::settle) after a fence.
+    fn begin_to_end(&self) {
+        match self.head.writers() {
+            Writers::One => self.head.begin_to_end(),
+            Writers::Many => self.head.end_claims(),
+            Writers::Claimants => self.head.end_of_claimants(),
+        }
+    }
+
+    /// end.close6: the ring of one publisher ends behind the last message that is written or announced.
+    fn settle(&self) {
+        if self.head.writers() == Writers::One {
+            let head = self.frontier(Sequence::FIRST).head;
+            let announced = self.stamp(head) >= Stamp::writing(head) && !seeded!("end_forgets_the_announced");
+            self.head.settle(if announced { head.next() } else { head });
+        }
     }
 
     /// Nothing comes any more, if it is decided where the ring ends. Where many publish, another thread that
     /// closes the ring at the same time may be about to decide it; then that thread does this.
     fn end_where_it_is_decided(&self) {
-        if self.ring.head().end().is_some() {
+        if self.head.end().is_some() {
             self.end_here();
         }
     }
@@ -231,20 +372,20 @@ impl<S: Store> RingState<S> {
     /// end.send4 and end.send5: whether the one publisher, which has announced message `sequence`, is to
     /// publish it. No, where somebody has closed the ring.
     #[inline(always)]
-    pub(super) fn goes_on(&self, sequence: Sequence) -> bool {
-        !self.ring.head().needs_slow_path(sequence) || self.goes_on_slow_path(sequence)
+    pub(super) fn may_publish(&self, sequence: Sequence) -> bool {
+        !self.head.needs_slow_path(sequence) || self.may_publish_slow_path(sequence)
     }
 
     #[cold]
     #[inline(never)]
-    fn goes_on_slow_path(&self, sequence: Sequence) -> bool {
+    fn may_publish_slow_path(&self, sequence: Sequence) -> bool {
         self.take_slow_path(sequence)
     }
 
-    /// The slow path of a publication by the one publisher, from end.send4 on. Wakes whoever waits for the
-    /// message, too. Returns the sequence of the next message, which is the same again where the message is
-    /// not published. Takes and returns values, so that a publisher whose methods are inlined can live in
-    /// registers; and the sequence, so that one whose methods are not inlined need not save it.
+    /// The slow path of a publication by the one publisher, from end.send4 on. Wakes the sleepers, too.
+    /// Returns the sequence of the next message, which is the same again where the message is not published.
+    /// Takes and returns values, so that a publisher whose methods are inlined can live in registers; and the
+    /// sequence, so that one whose methods are not inlined need not save it.
     #[cold]
     #[inline(never)]
     pub(super) fn publish_slow_path(&self, message: WithoutSlot) -> Sequence {
@@ -252,7 +393,7 @@ impl<S: Store> RingState<S> {
         if !self.take_slow_path(sequence) {
             return sequence;
         }
-        self.ring.with_slot(message).publish();
+        message.at(self.stamp_word(sequence)).publish();
         self.published.notify();
         sequence.next()
     }
@@ -262,24 +403,40 @@ impl<S: Store> RingState<S> {
     /// looks whether it is to publish the message.
     #[inline]
     pub(super) fn take_slow_path(&self, sequence: Sequence) -> bool {
-        let head = self.ring.head();
-        head.note(sequence);
+        self.head.note(sequence);
         // end.send4, where the light one is not enough; pairs with end.close3.
         self.published.fence();
-        head.goes_on(sequence)
+        self.head.may_publish(sequence)
     }
 
-    /// The one publisher, whose next message would be `first`, leaves out the numbers before `sequence`, and
-    /// wakes the subscribers that sleep, so that they are told. `false`, and nothing was done, if the ring is
-    /// closed.
+    /// slot.skip1 to head.skip4: the one publisher, whose next message would be `first`, gives no message a
+    /// number before `sequence`, and wakes the subscribers that sleep, so that they are told. `false`, and
+    /// nothing was done, if the ring is closed.
+    ///
+    /// Only stamps are stored, and only of the last lap before `sequence`: a slot tells of the latest number
+    /// that is its own. Messages of the lap before are gone. O(`sequence` − `first`), or O(`capacity`).
     #[cold]
     #[inline(never)]
     pub(super) fn leave_out(&self, first: Sequence, sequence: Sequence) -> bool {
-        if !self.ring.head().hold_end() {
+        if !self.head.hold_end() {
             return false;
         }
-        self.ring.leave_out(first, sequence);
-        if self.ring.head().let_end_go(sequence) {
+        let mut left_out = first.max(sequence.back(self.capacity() as u64));
+        // Ascending, so that a walk that meets a mark finds the marks before it.
+        while left_out < sequence && !seeded!("skip_unmarked") {
+            // slot.skip1. Release: pairs with slot.r1, and with every other look at a stamp: a thread that
+            // sees that the number was left out sees all messages before it. No reader looks for the words
+            // behind it.
+            self.stamp_word(left_out).store(Stamp::left_out(left_out).bits(), Ordering::Release);
+            left_out = left_out.next();
+        }
+        self.head.go_to(sequence);
+        if !seeded!("skip_no_release_fence") {
+            // head.skip4. Release: pairs with the Acquire in `walk`. A walk may find slot.w1 of the next
+            // message, which is Relaxed, and then takes all before it for published: so it sees them.
+            fence(Ordering::Release);
+        }
+        if self.head.let_end_go(sequence) {
             self.end_here();
         }
         if !seeded!("skip_wakes_nobody") {
@@ -291,9 +448,10 @@ impl<S: Store> RingState<S> {
     /// The one publisher has announced message `sequence`, and taken that back (owned.write8).
     #[cold]
     pub(super) fn withdraw(&self, sequence: Sequence) {
-        // Full: pairs with end.close3. Who closes the ring sees owned.write8, or this thread sees the close.
+        // Full: pairs with end.close3. A thread that closes the ring sees owned.write8, or this one sees the
+        // close.
         fence(Ordering::SeqCst);
-        if self.ring.head().withdraw(sequence) {
+        if self.head.withdraw(sequence) {
             self.end_here();
         }
     }
@@ -301,7 +459,7 @@ impl<S: Store> RingState<S> {
     /// Whether somebody has closed the ring, so that nothing can be published.
     #[inline]
     pub(super) fn is_ending(&self) -> bool {
-        self.ring.head().is_ending()
+        self.head.is_ending()
     }
 
     /// One receiving handle more; the caller has a handle.
@@ -387,17 +545,16 @@ impl<S: Store> RingState<S> {
 
     /// The word of [`may_be_closed`](Self::may_be_closed), for code in another language.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(super) fn over_word(&self) -> core::ptr::NonNull<u8> {
-        core::ptr::NonNull::from(&self.over).cast()
+    pub(super) fn over_word(&self) -> NonNull<u8> {
+        NonNull::from(&self.over).cast()
     }
 
     /// Whether all publishers are gone, or somebody has closed the ring.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `end_here`.
-        let head = self.ring.head();
         self.over.load(Ordering::Acquire)
-            && (!head.is_seen() || head.end().is_some() || head.publisher_is_gone())
+            && (!self.head.is_seen() || self.head.end().is_some() || self.head.publisher_is_gone())
     }
 
     /// Whether nobody receives, or ever will.
@@ -410,31 +567,6 @@ impl<S: Store> RingState<S> {
     pub(super) fn refuses(&self) -> bool {
         self.is_abandoned() || self.is_ending()
     }
-
-    /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more
-    /// will come at `cursor`.
-    ///
-    /// Where somebody has closed the ring, its end decides. Where all publishers are gone, their last message
-    /// comes before that, so a look at the stamp after it decides. If the message came between the caller's
-    /// look and this one, the next read finds it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
-        self.is_drained_here(cursor)
-    }
-
-    /// As [`is_drained`](Self::is_drained), for a function that is outlined itself.
-    // Decision 0133: each poll in vain of another process's ring comes here.
-    #[inline(always)]
-    pub(super) fn is_drained_here(&self, cursor: Sequence) -> bool {
-        // A publisher that is gone inside a write leaves it so.
-        let is_half_enough = seeded!("half_written_awaited");
-        let there = if is_half_enough { Stamp::writing(cursor) } else { Stamp::done(cursor) };
-        self.ring.head().end().is_some_and(|end| cursor >= end || seeded!("end_overtakes"))
-            || (self.publishers.is_zero() || self.ring.head().publisher_is_gone())
-                && (seeded!("close_no_second_look") || self.ring.stamp(cursor) < there)
-                && !self.ring.is_claimed_by_a_fellow(cursor)
-    }
 }
 
 impl<S: Store> RingState<S> {
@@ -446,23 +578,23 @@ impl<S: Store> RingState<S> {
     /// at the end, all cursors were at `end − usable` at least, or publishers would have waited.
     // Decision 0080: which numbers belong to one moment.
     pub(super) fn stats(&self) -> Stats {
-        let mut stats = Stats::new(self.name.clone(), self.ring.capacity());
+        let mut stats = Stats::new(self.name.clone(), self.capacity());
         stats.closed = self.is_closed();
-        let too_early = seeded!("stats_end_first").then(|| self.end_of_published(self.ring.first()));
-        let (mut farthest, mut followed) = (self.ring.first(), alloc::vec::Vec::new());
+        let too_early = seeded!("stats_end_first").then(|| self.end_of_published(self.first));
+        let (mut farthest, mut followed) = (self.first, alloc::vec::Vec::new());
         self.gate.visit(|cell, cursor| {
             farthest = farthest.max(cursor);
             followed.push((cell, cursor));
         });
         let end = too_early.unwrap_or_else(|| self.end_of_published(farthest));
-        let passed = end.back(self.gate.usable());
-        stats.published = end.since(self.ring.first());
+        let slowest_there_can_be = end.back(self.gate.usable());
+        stats.published = end.since(self.first);
         stats.followed.extend(followed.into_iter().map(|(cell, cursor)| {
-            let position = cursor.max(passed);
+            let position = cursor.max(slowest_there_can_be);
             FollowedStats { cell, position: position.get(), lag: end.since(position) }
         }));
         let slowest = stats.followed.iter().map(|reader| reader.position).min().map(Sequence::new);
-        stats.received = slowest.map(|slowest| slowest.since(self.ring.first()));
+        stats.received = slowest.map(|slowest| slowest.since(self.first));
         stats.pending = slowest.map(|slowest| end.since(slowest));
         stats.writers = self.publishers.handles();
         stats.readers = self.subscriber_handles();
@@ -471,12 +603,6 @@ impl<S: Store> RingState<S> {
             stats.counted = Some(counters.read());
         }
         stats
-    }
-
-    /// The end of what is published; with many publishers, of what is claimed. `known` is a cursor.
-    fn end_of_published(&self, known: Sequence) -> Sequence {
-        let head = self.ring.head();
-        if head.writers() == Writers::One { self.ring.frontier(known).head } else { head.claimed() }
     }
 }
 
@@ -501,8 +627,7 @@ unsafe impl<S: Store + Send + Sync> Observe for RingState<S> {
     }
 }
 
-/// Something that no other ring has, also not one that comes later: who keeps a share in it keeps its address
-/// in use.
+/// Something that no other ring has, also not one that comes later: a share in it keeps its address in use.
 #[derive(Clone)]
 pub(super) struct Identity(Arc<u8>);
 

@@ -1,5 +1,5 @@
 //! [`FellowPublisher`]: one of several processes that publish to a lossy ring.
-// Decision 0140: a range has one claim, and the intent of each place says who has it.
+// Decision 0140: a range has one claim, and the intent of each place says which publisher has it.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -40,7 +40,7 @@ pub struct FellowPublisher<T: Message> {
 type Leave = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl<T: Message> FellowPublisher<T> {
-    /// Of a ring with these claims, by whoever has just got the lock of `place`.
+    /// Of a ring with these claims, by the thread that has just got the lock of `place`.
     pub(super) fn new(
         shared: Common<RingState<Copied<T>>>,
         claims: Arc<Claims>,
@@ -48,7 +48,7 @@ impl<T: Message> FellowPublisher<T> {
         leave: Leave,
         seat: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        let claimant = Claimant::new(claims, place, shared.ring.first());
+        let claimant = Claimant::new(claims, place, shared.first());
         // fellow.next9.
         if claimant.begin() {
             shared.published.notify();
@@ -161,14 +161,14 @@ impl<T: Message> FellowPublisher<T> {
     /// passed over.
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.shared.ring.head().claimed().since(self.shared.ring.first())
+        self.shared.head.claimed().since(self.shared.first())
     }
 
     /// How many messages the ring holds: the number given to its builder.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.shared.capacity()
     }
 
     /// Which place of the ring it has: 0 is the first. See [`Places`](crate::shm::mp_broadcast::Places).
@@ -182,7 +182,7 @@ impl<T: Message> FellowPublisher<T> {
     /// [`Placement`](crate::memory::Placement).
     #[must_use]
     pub fn placement(&self) -> crate::memory::Placement {
-        self.shared.ring.block().placement()
+        self.shared.block().placement()
     }
 
     observable! {

@@ -1,4 +1,5 @@
-//! Rings whose slots several processes have: that of the publisher's process, and those of the others.
+//! Rings whose slots several processes have: the ring of the publisher's process, and the rings of the
+//! others.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -6,7 +7,7 @@ use core::any::Any;
 
 use super::builder::Builder;
 use super::handle::{first_of_another, first_two, publisher_of_others};
-use super::ring_state::{Elsewhere, RingState};
+use super::ring_state::{Elsewhere, RingParts, RingState};
 use super::shm_publisher::FellowPublisher;
 use super::{Awaited, Foreign, Lossless, Publisher, Subscribable, Subscriber};
 use crate::base::common::Common;
@@ -14,7 +15,7 @@ use crate::base::sequence::Sequence;
 use crate::error::CapacityError;
 use crate::memory::Block;
 use crate::message::Message;
-use crate::ring::{Claims, Copied, MIN_CAPACITY, Mirror, RingParts, Seats, Writers};
+use crate::ring::{Claims, Copied, MIN_CAPACITY, Mirror, Seats, Writers};
 use crate::wait::{Remote, WaitStrategy};
 
 /// The slots of a ring, and how far they lie from each other, in words.
@@ -25,13 +26,13 @@ pub(crate) struct Across {
     /// [As many](crate::ring::slots_layout) as the ring has.
     pub(crate) slots: SharedSlots,
     pub(crate) mirror: Mirror,
-    /// Where those sleep who wait for a message.
+    /// Where subscribers sleep that wait for a message.
     pub(crate) sleepers: Remote,
     /// Of a lossless ring.
     pub(crate) awaiting: Option<Awaiting>,
 }
 
-/// What lossless rings have beside: whom the publisher waits for, and where it sleeps.
+/// What only lossless rings have: the cursors that the publisher waits for, and where it sleeps.
 pub(crate) struct Awaiting {
     pub(crate) seats: Seats,
     pub(crate) sleepers: Remote,
@@ -92,19 +93,19 @@ impl Builder {
     /// # Safety
     ///
     /// As for [`Copied::over`]; the slots are all zero, can be written to, and the claims are theirs.
-    /// `fellow` is as [`Fellow`] says.
+    /// `fellow` is as [`FellowParts`] says.
     #[cfg(not(annulus_loom))]
     pub(crate) unsafe fn fellow_across<T: Message>(
         self,
         (slots, stride): SharedSlots,
         sleepers: Remote,
-        fellow: Fellow,
+        fellow: FellowParts,
     ) -> Result<FellowPublisher<T>, CapacityError> {
         let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
         let [shared] = self.shared_with(Elsewhere { sleepers, gate: None }, |capacity, first| {
             // SAFETY: the caller's promise.
             let store = unsafe { Copied::over(slots) };
-            Ok(RingParts::new(capacity, first, (Writers::Fellows, stride), store).mirrored(mirror))
+            Ok(RingParts::new(capacity, first, (Writers::Claimants, stride), store).mirrored(mirror))
         })?;
         Ok(fellow.publisher(shared))
     }
@@ -127,7 +128,7 @@ impl Builder {
 }
 
 /// One of several publishers, before it has its ring.
-pub(crate) struct Fellow {
+pub(crate) struct FellowParts {
     pub(crate) claims: Arc<Claims>,
     /// The place that it has.
     pub(crate) place: usize,
@@ -137,7 +138,7 @@ pub(crate) struct Fellow {
     pub(crate) seat: Box<dyn Any + Send + Sync>,
 }
 
-impl Fellow {
+impl FellowParts {
     fn publisher<T: Message>(self, shared: Common<RingState<Copied<T>>>) -> FellowPublisher<T> {
         let Self { claims, place, leave, seat } = self;
         FellowPublisher::new(shared, claims, place, leave, seat)
@@ -154,7 +155,7 @@ pub(crate) unsafe fn fellow_of_another<T: Message>(
     first: Sequence,
     strategy: WaitStrategy,
     ((slots, stride), sleepers): (SharedSlots, Remote),
-    fellow: Fellow,
+    fellow: FellowParts,
 ) -> FellowPublisher<T> {
     let mirror = Mirror::Shares(Arc::clone(&fellow.claims));
     // SAFETY: the caller's promise.
@@ -214,7 +215,7 @@ mod model {
     use alloc::vec::Vec;
     use core::ptr::NonNull;
 
-    use super::{Across, Awaiting, Fellow, SharedSlots, fellow_of_another, of_another};
+    use super::{Across, Awaiting, FellowParts, SharedSlots, fellow_of_another, of_another};
     use crate::base::allocation::Before;
     use crate::base::peer_liveness::NowAndThen;
     use crate::base::sequence::Sequence;
@@ -224,8 +225,8 @@ mod model {
     use crate::memory::{Block, Memory};
     use crate::message::Message;
     use crate::ring::{
-        Claims, Copied, Fellows, Known, Mirror, Scanned, SeatCell, SeatLocks, Seats, Shown, Store, Strided,
-        Writers,
+        ClaimPlaces, Claims, Copied, Known, Mirror, Scanned, SeatCell, SeatLocks, Seats, SharedNumbers,
+        Store, Strided, Writers,
     };
     use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
     use crate::wait::Remote;
@@ -233,13 +234,13 @@ mod model {
     /// What both processes map.
     struct Mapping<T> {
         slots: Copied<T>,
-        shown: Shown,
+        shown: SharedNumbers,
         words: [AtomicU32; 2],
         scanned: Scanned,
         cells: Vec<SeatCell>,
     }
 
-    /// True while somebody has the lock. Who sets one to false kills whoever has it.
+    /// True while somebody has the lock. A thread that sets one to false kills the holder.
     type Locks = Arc<[AtomicBool]>;
 
     /// The locks, and what they keep.
@@ -268,14 +269,14 @@ mod model {
         ) -> (Publisher<T>, Subscribable<T, Foreign>) {
             let (capacity, strategy) = (self.slots(), self.strategy());
             let (shows, sees) = for_two::<T>(capacity, is_asymmetric, is_gone, None);
-            // SAFETY: the sleepers keep the mapping. The block is as large as that of the slots in it.
+            // SAFETY: the sleepers keep the mapping. The block is as large as the slots in it.
             unsafe {
                 let (publisher, _) = self.lossy_across(shows).unwrap();
                 (publisher, of_another(capacity, 0, Sequence::FIRST, strategy, sees).unwrap())
             }
         }
 
-        /// The same of a lossless ring with a seat for each of `locks`.
+        /// As the one before, for a lossless ring with a seat for each of `locks`.
         #[doc(hidden)]
         #[must_use]
         pub fn lossless_for_two_processes<T: Message>(
@@ -313,7 +314,7 @@ mod model {
 
     struct FellowMapping<T> {
         slots: Copied<T>,
-        shown: Shown,
+        shown: SharedNumbers,
         word: AtomicU32,
         intents: Vec<AtomicU64>,
         known: Vec<Known>,
@@ -321,7 +322,7 @@ mod model {
         locks: Vec<AtomicBool>,
     }
 
-    impl<T: Message> Fellows for Arc<FellowMapping<T>> {
+    impl<T: Message> ClaimPlaces for Arc<FellowMapping<T>> {
         fn is_gone(&self, place: usize) -> bool {
             // An exchange, because loom would let a later one miss a store.
             !self.locks[place].fetch_or(false, Ordering::AcqRel)
@@ -358,13 +359,13 @@ mod model {
             let (capacity, strategy) = (self.slots(), self.strategy());
             let slots = Copied::<T>::new(
                 capacity,
-                Copied::<T>::stride(Writers::Fellows),
+                Copied::<T>::stride(Writers::Claimants),
                 &Memory::default(),
                 Before::NOTHING,
             );
             let mapping = FellowMapping {
                 slots: slots.unwrap(),
-                shown: Shown::zeroed(),
+                shown: SharedNumbers::zeroed(),
                 word: AtomicU32::new(0),
                 intents: (0..places).map(|_| AtomicU64::new(0)).collect(),
                 known: (0..places).map(|_| Known::nothing(NowAndThen::new())).collect(),
@@ -381,7 +382,7 @@ mod model {
     impl<T: Message> FellowRing<T> {
         fn parts(&self, is_writable: bool) -> (Arc<Claims>, SharedSlots, Remote) {
             let mapping = &self.mapping;
-            let slots = (mapping.slots.start(), Copied::<T>::stride(Writers::Fellows), self.capacity);
+            let slots = (mapping.slots.start(), Copied::<T>::stride(Writers::Claimants), self.capacity);
             let shown = NonNull::from(&mapping.shown);
             // SAFETY: they keep the mapping, in which all of it is.
             let claims = unsafe { Claims::new(shown, slots, is_writable, Arc::clone(mapping), || false) };
@@ -396,7 +397,7 @@ mod model {
             let place = self.mapping.locks.iter().position(|lock| !lock.swap(true, Ordering::AcqRel));
             let (place, (claims, slots, sleepers)) = (place.expect("a place"), self.parts(true));
             let seat = Box::new(FellowSeat(Arc::clone(&self.mapping), place));
-            let fellow = Fellow { claims, place, leave: Box::new(|| false), seat };
+            let fellow = FellowParts { claims, place, leave: Box::new(|| false), seat };
             // SAFETY: the claims keep the mapping, which has such slots.
             unsafe {
                 fellow_of_another(self.capacity, Sequence::FIRST, self.strategy, (slots, sleepers), fellow)
@@ -429,7 +430,7 @@ mod model {
         );
         let mapping = Arc::new(Mapping {
             slots: slots.unwrap(),
-            shown: Shown::zeroed(),
+            shown: SharedNumbers::zeroed(),
             words: core::array::from_fn(|_| AtomicU32::new(0)),
             scanned: Scanned::zeroed(),
             cells: locks.iter().flat_map(|locks| locks.iter()).map(|_| SeatCell::free()).collect(),

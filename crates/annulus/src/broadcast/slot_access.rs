@@ -10,7 +10,7 @@ use super::handle::{Handle, Publishing};
 use super::ring_state::RingState;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::error::Refusal;
-use crate::ring::Strided;
+use crate::ring::{Strided, Writers};
 use crate::sync::{AtomicU64, pause, seeded};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
@@ -107,7 +107,7 @@ pub(super) fn claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<Clai
 
 /// Claims up to `most` sequences for one of many publishers, as many as have free slots now.
 fn try_claim<S: Strided>(shared: &RingState<S>, most: u64) -> Result<ClaimedRun, Obstacle> {
-    let head = shared.ring.head();
+    let head = &shared.head;
     loop {
         let Some(first) = head.claimable() else { return Err(Obstacle::Closed) };
         if shared.is_abandoned() {
@@ -161,8 +161,8 @@ fn first_not_left<S: Strided>(
     let mut sequence = first;
     // Mutants: `< with <=`: a slot more, which is not claimed.
     while sequence < end {
-        let before = Stamp::of_the_lap_before(sequence, shared.ring.capacity());
-        match shared.ring.stamp(sequence).cmp(&before) {
+        let before = Stamp::of_the_lap_before(sequence, shared.capacity());
+        match shared.stamp(sequence).cmp(&before) {
             core::cmp::Ordering::Less => return (sequence, SlotState::BeingWritten),
             core::cmp::Ordering::Equal => sequence = sequence.next(),
             core::cmp::Ordering::Greater => return (sequence, SlotState::Claimed),
@@ -184,7 +184,7 @@ enum SlotState {
 /// What is in the way of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Obstacle {
-    /// Nobody is left who could receive, or somebody has closed the ring.
+    /// No handle is left that could receive, or somebody has closed the ring.
     Closed,
     /// The slowest subscriber.
     Gate,
@@ -211,7 +211,7 @@ impl Obstacle {
     /// The one word that decides whether it is, if there is one.
     fn watched<S: Strided>(self, shared: &RingState<S>) -> Option<&AtomicU64> {
         match self {
-            Self::Slot => shared.ring.head().claimable().map(|next| shared.ring.stamp_word(next)),
+            Self::Slot => shared.head.claimable().map(|next| shared.stamp_word(next)),
             Self::Gate | Self::Closed => None,
         }
     }
@@ -304,11 +304,13 @@ fn look_for_claim<S: Strided>(shared: &RingState<S>) -> Result<(), Obstacle> {
     if shared.is_abandoned() {
         return Err(Obstacle::Closed);
     }
-    let Some(next) = shared.ring.head().claimable() else { return Err(Obstacle::Closed) };
+    let Some(next) = shared.head.claimable() else { return Err(Obstacle::Closed) };
     if next >= shared.gate.limit() && next >= shared.gate.look(next) {
         return Err(Obstacle::Gate);
     }
-    if shared.ring.is_left(next) { Ok(()) } else { Err(Obstacle::Slot) }
+    // SAFETY: `shared` is the ring, lives, and is for many publishers.
+    let is_left = unsafe { shared.slots().is_left(Writers::Many, next, shared.capacity()) };
+    if is_left { Ok(()) } else { Err(Obstacle::Slot) }
 }
 
 /// Until a claim would find a free slot, or the ring is closed.
@@ -352,8 +354,9 @@ impl<S: Strided> Poll for Claimable<'_, S> {
 mod tests {
     use super::*;
     use crate::base::common::Common;
+    use crate::broadcast::ring_state::RingParts;
     use crate::memory::Memory;
-    use crate::ring::{Copied, RingParts, Writers};
+    use crate::ring::Copied;
 
     fn shared() -> Common<RingState<Copied<u64>>> {
         let stride = Copied::<u64>::stride(Writers::Many);
@@ -369,7 +372,7 @@ mod tests {
 
     fn write(shared: &RingState<Copied<u64>>, number: u64) {
         // SAFETY: the ring lives and is for many; the test has claimed the message, and its slot was left.
-        unsafe { shared.ring.slots().write(Writers::Many, at(number), &number) }.publish();
+        unsafe { shared.slots().write(Writers::Many, at(number), &number) }.publish();
     }
 
     fn claimed(shared: &RingState<Copied<u64>>, most: u64) -> Result<(u64, u64), Obstacle> {

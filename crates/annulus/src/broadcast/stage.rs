@@ -3,9 +3,9 @@
 
 use super::Subscriber;
 use super::handle::{Handle, Role};
-use super::mode::{Hooks, Mode, Unstaged};
+use super::mode::{Mode, Unstaged};
 use super::progress::Following;
-use super::progress::{DependencyBarrier, StageProgress, Tracked, Upstream};
+use super::progress::{DependencyBarrier, StageProgress, Upstream};
 use super::ring_state::RingState;
 use crate::base::sequence::Sequence;
 use crate::error::UpstreamError;
@@ -19,7 +19,7 @@ use crate::ring::Store;
 pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
 
 /// What a stage holds of the ring: what it would hold as a plain subscriber, and what makes a stage of it.
-pub(crate) struct StageRole<R> {
+pub struct StageRole<R> {
     inner: R,
     following: Following,
 }
@@ -48,9 +48,14 @@ impl<R: Role> Role for StageRole<R> {
     }
 }
 
+#[allow(private_bounds, private_interfaces, reason = "this is what seals `Mode`")]
 impl<M: Unstaged> Mode for Staged<M> {
     type TryRecvError = M::TryRecvError;
     type Corrupt = M::Corrupt;
+    type Role = StageRole<M::Role>;
+    type Claims = M::Claims;
+    const LOSSLESS: bool = M::LOSSLESS;
+    const IS_CHECKED: bool = M::IS_CHECKED;
 
     #[inline(always)]
     fn lagged(skipped: u64) -> M::TryRecvError {
@@ -64,13 +69,6 @@ impl<M: Unstaged> Mode for Staged<M> {
     fn of_corrupt(corrupt: M::Corrupt) -> M::TryRecvError {
         M::of_corrupt(corrupt)
     }
-}
-
-impl<M: Unstaged> Hooks for Staged<M> {
-    type Role = StageRole<M::Role>;
-    type Claims = M::Claims;
-    const LOSSLESS: bool = M::LOSSLESS;
-    const IS_CHECKED: bool = M::IS_CHECKED;
 
     #[inline]
     fn advance<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence) {
@@ -79,7 +77,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
     }
 }
 
-/// The verbs of a subscriber beside `after` that make a stage of it.
+/// The verbs of a subscriber, other than `after`, that make a stage of it.
 macro_rules! after_others {
     ($Subscriber:ident) => {
         /// Like [`after`](Self::after), but returns an error instead of a panic. The subscriber is then
@@ -245,10 +243,9 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     }
 }
 
-impl<T: Message, M: Unstaged> Tracked for Subscriber<T, Staged<M>> {
+#[allow(private_interfaces, reason = "this is what seals `Upstream`")]
+impl<T: Message, M: Unstaged> Upstream for Subscriber<T, Staged<M>> {
     fn progress(&self) -> &StageProgress {
         self.role().progress()
     }
 }
-
-impl<T: Message, M: Unstaged> Upstream for Subscriber<T, Staged<M>> {}

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::mem::ManuallyDrop;
 
-use super::handle::{Handle, Inviting};
+use super::handle::{Handle, SubscribableRole};
 use super::receivers::Receivers;
 use super::ring_state::RingState;
 use super::{DependencyBarrier, Lossless, Lossy, LossyMode, Mode, Staged, Subscriber, SubscriberGroup};
@@ -71,7 +71,7 @@ pub(crate) use subscribes;
 /// Cloning is cheap. A `Subscribable` keeps the ring's memory. While there is a `Subscribable`, somebody may
 /// still join. So publishing on a lossless ring does not fail, even if all subscribers are gone.
 pub struct Subscribable<T, M: Mode = Lossy> {
-    pub(super) shared: Handle<Copied<T>, Inviting>,
+    pub(super) shared: Handle<Copied<T>, SubscribableRole>,
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
@@ -88,7 +88,7 @@ impl<T: Message, M: Mode> SubscribableShare<T, M> {
     pub(crate) fn whole(self) -> Subscribable<T, M> {
         let mut share = ManuallyDrop::new(self);
         // SAFETY: neither is used again.
-        Subscribable::new(Handle::of_inviter(unsafe { ManuallyDrop::take(&mut share.shared) }))
+        Subscribable::new(Handle::of_subscribable_share(unsafe { ManuallyDrop::take(&mut share.shared) }))
     }
 }
 
@@ -96,7 +96,7 @@ impl<T: Message, M: Mode> Drop for SubscribableShare<T, M> {
     fn drop(&mut self) {
         // As the handle, which is gone.
         // SAFETY: this is used no more.
-        drop(Handle::of_inviter(unsafe { ManuallyDrop::take(&mut self.shared) }));
+        drop(Handle::of_subscribable_share(unsafe { ManuallyDrop::take(&mut self.shared) }));
     }
 }
 
@@ -143,9 +143,9 @@ impl<T: Message, M: LossyMode> Subscribable<T, M> {
     /// ```
     #[must_use]
     pub fn subscribe_from_oldest(&self) -> Subscriber<T, M> {
-        let ring = &self.shared.ring;
-        let frontier = ring.frontier(Sequence::FIRST);
-        Subscriber::new(self.shared.receiver(), ring.behind_left_out(frontier.oldest, frontier.head))
+        let frontier = self.shared.frontier(Sequence::FIRST);
+        let start = self.shared.behind_left_out(frontier.oldest, frontier.head);
+        Subscriber::new(self.shared.receiver(), start)
     }
 
     /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
@@ -246,21 +246,21 @@ impl<T: Message> Subscribable<T, Lossless> {
 }
 
 impl<T: Message, M: Mode> Subscribable<T, M> {
-    pub(super) fn new(shared: Handle<Copied<T>, Inviting>) -> Self {
+    pub(super) fn new(shared: Handle<Copied<T>, SubscribableRole>) -> Self {
         Self { shared, mode: core::marker::PhantomData }
     }
 
     /// Another one, in one word.
     #[inline]
     pub(crate) fn share(&self) -> SubscribableShare<T, M> {
-        let shared = ManuallyDrop::new(self.shared.share_of_inviter());
+        let shared = ManuallyDrop::new(self.shared.subscribable_share());
         SubscribableShare { shared, mode: core::marker::PhantomData }
     }
 
     /// How many messages the ring holds: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.shared.capacity()
     }
 
     /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
@@ -303,14 +303,14 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
     }
 
     fn lossy<Q: LossyMode>(&self) -> Subscriber<T, Q> {
-        let frontier = self.shared.ring.frontier(Sequence::FIRST);
+        let frontier = self.shared.frontier(Sequence::FIRST);
         Subscriber::new(self.shared.receiver(), frontier.head)
     }
 }
 
 impl<T: Message, M: Mode> Clone for Subscribable<T, M> {
     fn clone(&self) -> Self {
-        Self::new(self.shared.inviter())
+        Self::new(self.shared.another_subscribable())
     }
 }
 
@@ -327,7 +327,7 @@ impl<T: Message, M: Mode> fmt::Debug for Subscribable<T, M> {
 mod tests {
     /// It is one handle, whether it becomes whole or not.
     #[test]
-    fn a_share_counts_as_the_handle() {
+    fn share_of_a_subscribable_counts_as_one_handle() {
         let (mut publisher, subscribable) = crate::broadcast::lossless::<u64>(8);
         let count = || subscribable.receivers().count();
         let share = subscribable.share();

@@ -3,9 +3,9 @@
 //! ```text
 //! try_recv ─▶ begin    tell, as a stage, that what was received before is processed (`mode`)
 //!          ─▶ read     slot.r1 to slot.r4: the message at the cursor (`handle`, `ring/slots`)
-//!                      nothing there: empty, closed, lapped? (Miss)
+//!                      nothing there: empty, closed, lapped? (NoMessage)
 //!          ─▶ release  the cursor goes on; publishers of a lossless ring see it (`mode`, `ring/gate`)
-//! lapped   ─▶ go_on    where to go on, and how many messages that costs (Recovery)
+//! lapped   ─▶ recover  where to go on, and how many messages that costs (Recovery)
 //! ```
 //!
 //! The hot path looks at one slot and at nothing else: no head, no counter, no other subscriber. A subscriber
@@ -50,7 +50,8 @@ use crate::wait::{Streaming, Waiting};
 
 /// A reading end of a broadcast ring, made by [`Subscribable`](crate::broadcast::Subscribable).
 ///
-/// It sees every message from where it began, in order, each once. Its [`Mode`] says who waits for whom:
+/// It sees every message from where it began, in order, each once. Its [`Mode`] says whether publishers wait
+/// for it:
 ///
 /// - [`Lossy`]: nobody waits for the subscriber. If it falls behind, it loses the oldest messages, and
 ///   [`total_lagged`](Self::total_lagged) counts them exactly.
@@ -97,7 +98,7 @@ pub struct Subscriber<T, M: Mode = Lossy> {
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, M::Role>, start: Sequence) -> Self {
-        debug_assert!(M::IS_CHECKED || !shared.ring.is_of_others(), "`of_another` says how it is subscribed");
+        debug_assert!(M::IS_CHECKED || !shared.is_of_others(), "`of_another` says how it is subscribed");
         let recovery = Recovery::before_the_first();
         Self { shared, cursor: start, start, lagged: 0, corrupt: 0, recovery, strategy: None }
     }
@@ -200,14 +201,15 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(message) => Ok(message.take()),
-            Err(Miss::Empty) => Err(TryRecvError::Empty.into()),
-            Err(Miss::Closed) => Err(TryRecvError::Closed.into()),
-            Err(Miss::Lapped) => Err(M::lagged(self.go_on())),
-            Err(Miss::Corrupt(corrupt)) => Err(M::of_corrupt(self.pass_corrupt(corrupt))),
+            Err(NoMessage::Empty) => Err(TryRecvError::Empty.into()),
+            Err(NoMessage::Closed) => Err(TryRecvError::Closed.into()),
+            Err(NoMessage::Lapped) => Err(M::lagged(self.recover())),
+            Err(NoMessage::Corrupt(corrupt)) => Err(M::of_corrupt(self.pass_corrupt(corrupt))),
         }
     }
 
-    /// Receives, waiting by `strategy`, or by that of the ring, which is looked up only if it has to wait.
+    /// Receives, waiting by `strategy`, or by the strategy of the ring, which is looked up only if it has to
+    /// wait.
     #[inline(always)]
     fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         self.receive_or(|subscriber| {
@@ -334,7 +336,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn next<'m>(
         &mut self,
         message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
+    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
         let message = self.take(message)?;
         self.release();
         Ok(message)
@@ -351,7 +353,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     fn take<'m>(
         &mut self,
         message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
+    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
         let message = self.read(message)?;
         self.cursor = self.cursor.next();
         Ok(message)
@@ -362,17 +364,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn read<'m>(
         &mut self,
         message: &'m mut MaybeUninit<T::Wire>,
-    ) -> Result<Value<'m, T>, Miss<Corrupt<'m, T>>> {
+    ) -> Result<Value<'m, T>, NoMessage<Corrupt<'m, T>>> {
         let cursor = self.cursor;
         let admitted = self.shared.admits(cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
         let shared = &self.shared;
         if cursor < shared.floor() {
-            return Err(Miss::Lapped);
+            return Err(NoMessage::Lapped);
         }
         let (missing, message) = if admitted {
-            match shared.read(cursor, message) {
-                Ok(whole) => return Self::value_of(whole).map_err(Miss::Corrupt),
+            // SAFETY: the handle keeps the ring alive.
+            match unsafe { shared.slots.read(cursor, message) } {
+                Ok(whole) => return Self::value_of(whole).map_err(NoMessage::Corrupt),
                 Err(missing) => missing,
             }
         } else {
@@ -381,8 +384,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         match missing {
             Missing::NotYet if unlikely(shared.may_be_closed()) => {
                 match why_nothing(shared, cursor, admitted) {
-                    Ok(kept) => Self::value_of(kept.whole_in(message)).map_err(Miss::Corrupt),
-                    Err(miss) => Err(miss.or_corrupt()),
+                    Ok(kept) => Self::value_of(kept.whole_in(message)).map_err(NoMessage::Corrupt),
+                    Err(why) => Err(why.or_corrupt()),
                 }
             }
             missing => Err(missing.into()),
@@ -418,7 +421,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 const MOVED_BYTES: usize = 64;
 
 /// Why there is no next message.
-pub(super) enum Miss<C> {
+pub(super) enum NoMessage<C> {
     Empty,
     Lapped,
     Closed,
@@ -426,19 +429,19 @@ pub(super) enum Miss<C> {
     Corrupt(C),
 }
 
-impl Miss<Infallible> {
+impl NoMessage<Infallible> {
     /// The same where something may be corrupt.
     #[inline(always)]
-    pub(super) fn or_corrupt<C>(self) -> Miss<C> {
+    pub(super) fn or_corrupt<C>(self) -> NoMessage<C> {
         match self {
-            Self::Empty => Miss::Empty,
-            Self::Lapped => Miss::Lapped,
-            Self::Closed => Miss::Closed,
+            Self::Empty => NoMessage::Empty,
+            Self::Lapped => NoMessage::Lapped,
+            Self::Closed => NoMessage::Closed,
         }
     }
 }
 
-impl<C> From<Missing> for Miss<C> {
+impl<C> From<Missing> for NoMessage<C> {
     #[inline(always)]
     fn from(missing: Missing) -> Self {
         match missing {
@@ -457,20 +460,22 @@ pub(super) fn why_nothing<T: Message>(
     shared: &RingState<Copied<T>>,
     cursor: Sequence,
     admitted: bool,
-) -> Result<Kept<T>, Miss<Infallible>> {
+) -> Result<Kept<T>, NoMessage<Infallible>> {
     if shared.is_drained_here(cursor) {
-        return Err(Miss::Closed);
+        return Err(NoMessage::Closed);
     }
-    if shared.ring.never_comes(cursor) {
-        return Err(Miss::Lapped);
+    if shared.never_comes(cursor) {
+        return Err(NoMessage::Lapped);
     }
     // Decision 0133: what came while this asked is found by the same poll.
     // Mutants: `> with ==`, `> with >=`: it moves a large one, too.
     if !admitted || size_of::<T::Wire>() > MOVED_BYTES || seeded!("poll_looks_once") {
-        return Err(Miss::Empty);
+        return Err(NoMessage::Empty);
     }
     let mut message = MaybeUninit::uninit();
-    shared.ring.read(cursor, &mut message).map(Whole::keep).map_err(|(missing, _)| missing.into())
+    // SAFETY: `shared` is the ring, and lives.
+    let read = unsafe { shared.slots().read(cursor, &mut message) };
+    read.map(Whole::keep).map_err(|(missing, _)| missing.into())
 }
 
 impl<T: Message, M: Mode> Poll for Subscriber<T, M> {
@@ -488,15 +493,15 @@ impl<T: Message, M: Mode> Poll for Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(message) => Look::Found(Ok(message.take())),
-            Err(Miss::Closed) => Look::Found(Err(RecvError)),
-            Err(Miss::Empty) => Look::Nothing,
+            Err(NoMessage::Closed) => Look::Found(Err(RecvError)),
+            Err(NoMessage::Empty) => Look::Nothing,
             // The message that lapped it may be the last one for a long time. Messages are there, and no
             // publisher will notify for them.
-            Err(Miss::Lapped) => {
-                self.go_on();
+            Err(NoMessage::Lapped) => {
+                self.recover();
                 Look::Again
             }
-            Err(Miss::Corrupt(corrupt)) => {
+            Err(NoMessage::Corrupt(corrupt)) => {
                 self.pass_corrupt(corrupt);
                 Look::Again
             }
@@ -517,20 +522,20 @@ pub(super) fn wait_without_deadline<W: Poll>(wait: &mut W, strategy: WaitStrateg
 impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Goes on after a lag and says how many messages that cost.
     #[inline(always)]
-    pub(super) fn go_on(&mut self) -> u64 {
-        if self.shared.is_stage() { self.go_on_outlined() } else { self.go_on_here() }
+    pub(super) fn recover(&mut self) -> u64 {
+        if self.shared.is_stage() { self.recover_outlined() } else { self.recover_here() }
     }
 
     /// For subscribers that live in memory anyway. If inlined, what a stage does after a lag keeps `try_recv`
     /// from being inlined.
     #[cold]
     #[inline(never)]
-    fn go_on_outlined(&mut self) -> u64 {
-        self.go_on_here()
+    fn recover_outlined(&mut self) -> u64 {
+        self.recover_here()
     }
 
     #[inline(always)]
-    fn go_on_here(&mut self) -> u64 {
+    fn recover_here(&mut self) -> u64 {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
         let mut resume = self.shared.floor();
         // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
@@ -602,7 +607,7 @@ pub(super) struct Recovery {
 impl Recovery {
     const NO_MARGIN: u64 = u64::MAX >> 1;
 
-    /// Beside a margin: nothing was overwritten since.
+    /// Set in `margin` where numbers were left out, and nothing was overwritten.
     const LEFT_OUT: u64 = 1 << 63;
 
     /// Before the first one.
@@ -618,14 +623,14 @@ impl Recovery {
     #[cold]
     #[inline(never)]
     pub(super) fn next<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
-        let next = if shared.ring.was_never_there(cursor) {
+        let next = if shared.was_never_there(cursor) {
             // That one alone is lost, or all that is older than a ring: each of those was overwritten, or was
             // still being written when its slot was needed.
-            let oldest = shared.ring.end(cursor).back(shared.ring.capacity() as u64);
+            let oldest = shared.end_of_published(cursor).back(shared.capacity() as u64);
             Self { resume: oldest.max(cursor.next()), margin: self.margin() }
-        } else if shared.ring.is_left_out(cursor) {
-            let head = shared.ring.frontier(cursor).head;
-            let resume = shared.ring.behind_left_out(cursor.next(), head);
+        } else if shared.is_left_out(cursor) {
+            let head = shared.frontier(cursor).head;
+            let resume = shared.behind_left_out(cursor.next(), head);
             Self { resume, margin: self.margin | Self::LEFT_OUT }
         } else {
             self.next_if_lapped(shared, cursor)
@@ -636,9 +641,9 @@ impl Recovery {
 
     /// As [`next`](Self::next), but only says where that would be.
     pub(super) fn next_if_lapped<S: Store>(self, shared: &RingState<S>, cursor: Sequence) -> Self {
-        let (frontier, capacity) = (shared.ring.frontier(cursor), shared.ring.capacity() as u64);
+        let (frontier, capacity) = (shared.frontier(cursor), shared.capacity() as u64);
         let edge = frontier.oldest.max(cursor.next());
-        let standing = shared.ring.behind_left_out(edge, frontier.head);
+        let standing = shared.behind_left_out(edge, frontier.head);
         if standing > edge {
             // Numbers that were left out are next to be overwritten, so there is no need of a margin: it
             // would cost messages that stand.
@@ -646,7 +651,7 @@ impl Recovery {
             return Self { resume: standing, margin };
         }
         let next = self.next_among(frontier, capacity, cursor);
-        Self { resume: shared.ring.behind_left_out(next.resume, frontier.head), ..next }
+        Self { resume: shared.behind_left_out(next.resume, frontier.head), ..next }
     }
 
     /// Nothing was overwritten: the numbers up to `resume` were left out.
@@ -809,9 +814,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             return 0;
         }
         let mut copies = [const { MaybeUninit::uninit() }; RUN];
-        // SAFETY: as in `value_of`. A publisher of a lossless ring leaves out no number. (Models read runs of
-        // lossy rings; those in which numbers are left out read none.)
-        let run = unsafe { self.shared.read_run(cursor, &mut copies[..most], M::IS_CHECKED) };
+        // SAFETY: the handle keeps the ring alive. Checked: as in `value_of`. A publisher of a lossless ring
+        // leaves out no number. (Models read runs of lossy rings; those in which numbers are left out read
+        // none.)
+        let run = unsafe { self.shared.slots.read_run(cursor, &mut copies[..most], M::IS_CHECKED) };
         let count = run.take_into(buffer);
         self.cursor = cursor.plus(count as u64);
         count
@@ -826,12 +832,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             let mut message = MaybeUninit::uninit();
             match self.take(&mut message) {
                 Ok(message) => return Some(message.take()),
-                Err(Miss::Empty | Miss::Closed) => break,
-                Err(Miss::Lapped) => {
-                    self.go_on();
+                Err(NoMessage::Empty | NoMessage::Closed) => break,
+                Err(NoMessage::Lapped) => {
+                    self.recover();
                     end.get_or_insert_with(|| self.end());
                 }
-                Err(Miss::Corrupt(corrupt)) => {
+                Err(NoMessage::Corrupt(corrupt)) => {
                     self.pass_corrupt(corrupt);
                     end.get_or_insert_with(|| self.end());
                 }
@@ -843,7 +849,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
     /// with many publishers, the first message that is not claimed.
     pub(crate) fn end(&self) -> Sequence {
-        self.shared.end_before(self.shared.ring.end(self.cursor))
+        self.shared.end_before(self.shared.end_of_published(self.cursor))
     }
 }
 
@@ -880,18 +886,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     pub(super) fn pending(&self) -> u64 {
-        let frontier = self.shared.ring.frontier(self.cursor);
+        let frontier = self.shared.frontier(self.cursor);
         let end = self.shared.end_before(frontier.head);
         if seeded!("pending_counts_what_is_lost") {
-            return end.since(self.cursor).min(self.shared.ring.capacity() as u64);
+            return end.since(self.cursor).min(self.shared.capacity() as u64);
         }
         let start = self.shared.start(self.cursor);
-        // As in `go_on`.
+        // As in `recover`.
         // Decision 0033: what would be received.
         let start = if start < frontier.oldest {
             self.recovery.next_if_lapped(&self.shared, start).resume
         } else {
-            self.shared.ring.behind_left_out(start, frontier.head)
+            self.shared.behind_left_out(start, frontier.head)
         };
         end.since(start)
     }
@@ -942,7 +948,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// How many messages the ring holds: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.shared.capacity()
     }
 
     /// Whether all publishers are gone, or somebody has closed the ring. Messages may still be left to
@@ -991,9 +997,9 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
         let shared = &self.shared;
         // As a receive decides it. A later stamp means that the message was overwritten.
         cursor < shared.floor()
-            || admitted && shared.ring.stamp(cursor) >= Stamp::done(cursor)
+            || admitted && shared.stamp(cursor) >= Stamp::done(cursor)
             || self.is_at_end()
-            || admitted && shared.may_be_closed() && shared.ring.never_comes(cursor)
+            || admitted && shared.may_be_closed() && shared.never_comes(cursor)
     }
 
     fn strategy(&self) -> WaitStrategy {
@@ -1011,7 +1017,7 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
         let cursor = self.cursor;
         self.shared.admits(cursor)
             && cursor >= self.shared.floor()
-            && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
+            && self.shared.stamp(cursor) == Stamp::done(cursor)
             && (!M::IS_CHECKED || T::ANY_BITS || self.peek().is_some())
     }
 
@@ -1155,7 +1161,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
     ///
-    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    /// *Cancel safety*: as for [`stream`](Self::stream). A stream that is dropped drops the subscriber.
     ///
     /// # Examples
     ///

@@ -2,8 +2,8 @@
 //! oldest.
 //!
 //! A record is found by its [`Extent`], which travels as a message in a ring of stamped slots. So a reader
-//! has a length and a beginning that were once right, and its number is that of the message. Left to prove is
-//! that nobody has overwritten the bytes since:
+//! has a length and a beginning that were once right, and its number is the number of the message. Left to
+//! prove is that nobody has overwritten the bytes since:
 //!
 //! ```text
 //! writer                                       reader, with the extent of a record (slot.r1 to slot.r4)
@@ -145,8 +145,8 @@ impl Area {
         // area.w1. Relaxed: area.w2 orders it before the words.
         self.overwritten.0.store(pen.overwritten, Ordering::Relaxed);
         if !seeded!("area_no_release_fence") {
-            // area.w2. Release: pairs with area.r2. Whoever sees a word that is written from now on also sees
-            // area.w1.
+            // area.w2. Release: pairs with area.r2. A thread that sees a word that is written from now on
+            // also sees area.w1.
             fence(Ordering::Release);
         }
     }

@@ -13,43 +13,42 @@
 //! fellow.claim2  intent: (h, n)                               fellow.look11  each intent: s is in it?
 //! fellow.claim3  head: h → h + n; else h := head, and again   fellow.look12  its owner is gone?
 //!    for each message s of them:                              fellow.look13  stamp: s is not there after all
-//! fellow.take4   stamp: that of a lap before s? ── yes: write
-//! fellow.take5   each intent: a of this slot, before s?       who takes the place of a dead publisher
+//! fellow.take4   stamp: of a lap before s?     ── yes: write
+//! fellow.take5   each intent: a of this slot, before s?       publisher that takes the place of a dead one
 //! fellow.take6   stamp: a is there?                           fellow.next9   intent: none
 //! fellow.take7   the owner of a is gone?     ── no: pass
 //!    write: slot.w1 to slot.w4
 //! fellow.pass8   intent: what comes behind s
 //! ```
 //!
-//! *One writer at a time.* Messages a and s have one slot, and a comes first. Who claims s has moved the head
-//! after the owner of a did (fellow.claim3), so it sees the intent with a, or a later one. The owner stores a
-//! later one when a is there, or was passed over. If it sees the intent with a, it looks at the stamp after
-//! that (fellow.take6), and leaves the slot alone while a is not there and its owner lives. The kernel says
-//! who is gone: an owner has the lock of its place until its process has ended, and executes nothing after
-//! that. Where the stamp is exactly that of a lap before s (fellow.take4), the owner of that message has made
-//! sure of all before.
+//! *One writer at a time.* Messages a and s have one slot, and a comes first. A publisher that claims s has
+//! moved the head after the owner of a did (fellow.claim3), so it sees the intent with a, or a later one. The
+//! owner stores a later one when a is there, or was passed over. If it sees the intent with a, it looks at
+//! the stamp after that (fellow.take6), and leaves the slot alone while a is not there and its owner lives.
+//! The kernel says which owner is gone: an owner has the lock of its place until its process has ended, and
+//! executes nothing after that. Where the stamp is exactly the one of a lap before s (fellow.take4), the
+//! owner of that message has made sure of all before.
 //!
-//! *The dead hold up nobody.* Who needs a slot of theirs a lap later takes it. A subscriber passes the
-//! message, and counts it as lagged. The next owner of the place empties the intent before it claims
-//! anything, so that nothing in it is taken for one of its own.
+//! *A dead publisher holds up no other.* A publisher that needs its slot a lap later takes it. A subscriber
+//! passes the message, and counts it as lagged. The next owner of the place empties the intent before it
+//! claims anything, so that nothing in it is taken for one of its own.
 //!
-//! *Who is stopped and lives holds up nobody for long.* Nobody takes a slot from it. Who has claimed the
-//! message of a lap later looks a while, and then passes over that slot (fellow.pass8): that number will not
-//! be, and is counted as lagged. Its message comes in the next slot. (If all slots are held, it is lost with
-//! the last number that was passed over for it.) A subscriber waits for a message of whoever is stopped until
-//! the others have gone round once.
+//! *A publisher that is stopped and lives holds up no other for long.* None takes a slot from it. A publisher
+//! that has claimed the message of a lap later looks a while, and then passes over that slot (fellow.pass8):
+//! that number will not be, and is counted as lagged. Its message comes in the next slot. (If all slots are
+//! held, it is lost with the last number that was passed over for it.) A subscriber waits for a message of a
+//! stopped publisher until the others have gone round once.
 //!
-//! *Who is slower than another one* has an intent of messages that it has not claimed, between fellow.claim2
-//! and its next intent. If it is stopped there, and their owner dies, they are waited for as if they were its
-//! own. If their owner writes them, they are there, and the intent means nothing.
+//! *A publisher that is slower than another one* has an intent of messages that it has not claimed, between
+//! fellow.claim2 and its next intent. If it is stopped there, and their owner dies, they are waited for as if
+//! they were its own. If their owner writes them, they are there, and the intent means nothing.
 //!
-//! *The end.* Who closes the ring sets a bit in the head. Nothing is claimed after that, so the ring ends at
-//! the head.
+//! *The end.* A close sets a bit in the head. Nothing is claimed after that, so the ring ends at the head.
 //!
-//! Nothing in the memory is trusted. What a fellow publisher writes there on purpose can lose messages, and
-//! mix up words of two, of which any bytes are one. Each loop has a bound.
-// Decision 0124: the kernel says who is gone.
-// Decision 0140: a range has one claim, and the intent of each place says who has it.
+//! Nothing in the memory is trusted. What a publisher of another process writes there on purpose can lose
+//! messages, and mix up words of two, of which any bytes are one. Each loop has a bound.
+// Decision 0124: the kernel says which process is gone.
+// Decision 0140: a range has one claim, and the intent of each place says which publisher has it.
 
 mod places_of_process;
 #[cfg(all(test, feature = "shm", not(annulus_loom)))]
@@ -64,21 +63,21 @@ pub(crate) use places_of_process::OwnPlace;
 use super::range::Range;
 use super::shared_numbers::Seen;
 #[cfg(feature = "shm")]
-use super::shared_numbers::Shown;
+use super::shared_numbers::SharedNumbers;
 use crate::base::index::Index;
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, ordering, pause, seeded, unlikely};
 
 /// The places of the publishers, as a process has them.
-pub(crate) trait Fellows: Send + Sync {
+pub(crate) trait ClaimPlaces: Send + Sync {
     /// So many of them were ever used, the first ones.
     fn used(&self) -> usize;
 
     /// What this process knows of the publisher of this place.
     fn known(&self, place: usize) -> &Known;
 
-    /// Whether nobody has the lock of this place: asks the kernel. (Not to be asked by whoever has it.)
+    /// Whether nobody has the lock of this place: asks the kernel. (Its holder does not ask.)
     fn is_gone(&self, place: usize) -> bool;
 
     /// Which messages the publisher of this place has claimed last, or is about to claim: a [`Range`].
@@ -96,14 +95,14 @@ pub(crate) struct Claims {
     /// So many messages are claimed together at most.
     most: u64,
     /// They keep the memory.
-    fellows: Box<dyn Fellows>,
+    places: Box<dyn ClaimPlaces>,
     /// When to look again why a message is not there.
-    looked: NowAndThen,
+    next_look: NowAndThen,
     /// Whose message was not there. A hint: its intent is looked at first.
     awaited: AtomicUsize,
     /// Two more than the last message that was found to be lost, or 0. A hint: the one behind that is looked
     /// at, at once.
-    lost: AtomicU64,
+    behind_lost: AtomicU64,
     /// Whether this process may publish.
     is_writable: bool,
 }
@@ -119,15 +118,15 @@ pub(crate) struct Known {
     /// When to ask the kernel again.
     asked: NowAndThen,
     /// An intent whose owner is gone, or 0. (None comes again: the head is past it.)
-    gone: AtomicU64,
-    /// An intent in which a message was waited for in vain, or 0.
-    stopped: AtomicU64,
+    gone_intent: AtomicU64,
+    /// An intent with a message that was waited for and did not come, or 0.
+    stopped_intent: AtomicU64,
 }
 
 impl Known {
     /// Nothing yet; when the kernel is `asked` whether it is gone.
     pub(crate) fn nothing(asked: NowAndThen) -> Self {
-        Self { asked, gone: AtomicU64::new(0), stopped: AtomicU64::new(0) }
+        Self { asked, gone_intent: AtomicU64::new(0), stopped_intent: AtomicU64::new(0) }
     }
 }
 
@@ -139,24 +138,24 @@ impl Claims {
     ///
     /// # Safety
     ///
-    /// `shown` and the slots live as long as this: the fellows keep them, for example. There are `capacity`
+    /// `numbers` and the slots live as long as this: the places keep them, for example. There are `capacity`
     /// slots of `stride` words. All of it can be written to if `is_writable`.
     #[cfg(feature = "shm")]
     pub(crate) unsafe fn new(
-        shown: NonNull<Shown>,
+        numbers: NonNull<SharedNumbers>,
         slots: (NonNull<AtomicU64>, usize, usize),
         is_writable: bool,
-        fellows: impl Fellows + 'static,
+        places: impl ClaimPlaces + 'static,
         is_over: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { is_writable, ..Self::of(Seen::new(shown, is_over), slots, fellows, NowAndThen::new()) }
+        Self { is_writable, ..Self::of(Seen::new(numbers, is_over), slots, places, NowAndThen::new()) }
     }
 
     fn of(
         seen: Seen,
         (slots, stride, capacity): (NonNull<AtomicU64>, usize, usize),
-        fellows: impl Fellows + 'static,
-        looked: NowAndThen,
+        places: impl ClaimPlaces + 'static,
+        next_look: NowAndThen,
     ) -> Self {
         Self {
             seen,
@@ -164,10 +163,10 @@ impl Claims {
             stride,
             index: Index::new(capacity),
             most: Range::most_of(capacity),
-            fellows: Box::new(fellows),
-            looked,
+            places: Box::new(places),
+            next_look,
             awaited: AtomicUsize::new(0),
-            lost: AtomicU64::new(0),
+            behind_lost: AtomicU64::new(0),
             is_writable: true,
         }
     }
@@ -177,7 +176,7 @@ impl Claims {
         self.seen.is_here()
     }
 
-    pub(super) fn is_writable(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         self.is_writable
     }
 
@@ -187,7 +186,7 @@ impl Claims {
 
     #[inline]
     fn head(&self) -> &AtomicU64 {
-        self.seen.shown().head()
+        self.seen.numbers().head()
     }
 
     /// The stamp's word of the slot of `sequence`.
@@ -209,20 +208,20 @@ impl Claims {
     }
 
     /// The places that somebody may have.
-    fn places(&self) -> core::ops::Range<usize> {
-        0..self.fellows.used()
+    fn used_places(&self) -> core::ops::Range<usize> {
+        0..self.places.used()
     }
 
     /// fellow.take5, fellow.look11: the intent of a place.
     fn intent(&self, place: usize) -> u64 {
-        // Acquire: pairs with fellow.claim2, fellow.pass8 and fellow.next9. Who sees a later intent sees that
-        // the messages of the ones before are there.
-        self.fellows.intent(place).load(ordering!(Acquire unless "fellow_intent_relaxed"))
+        // Acquire: pairs with fellow.claim2, fellow.pass8 and fellow.next9. A thread that sees a later intent
+        // sees that the messages of the ones before are there.
+        self.places.intent(place).load(ordering!(Acquire unless "fellow_intent_relaxed"))
     }
 }
 
-/// Who has a place.
-pub(crate) struct Claimant {
+/// A publisher that claims, by its place.
+pub struct Claimant {
     /// Of its place, which the claims keep: so nobody has to be asked where it is.
     intent: NonNull<AtomicU64>,
     /// Behind its last message. The next one comes here at the earliest, and just here where nobody else
@@ -242,7 +241,7 @@ impl Claimant {
     /// Of a place that nobody else has. Its first message comes at `next` at the earliest: where the ring
     /// begins, or later.
     pub(crate) fn new(claims: Arc<Claims>, place: usize, next: Sequence) -> Self {
-        let intent = NonNull::from(claims.fellows.intent(place));
+        let intent = NonNull::from(claims.places.intent(place));
         Self { intent, next, claims, place }
     }
 
@@ -270,8 +269,8 @@ impl Claimant {
         if !seeded!("fellow_intended_late") {
             self.intend(range.bits());
         }
-        // fellow.claim3. Release: pairs with fellow.look10 and with the Acquire here: who claims later sees
-        // this intent. Relaxed in a failure: as fellow.claim1.
+        // fellow.claim3. Release: pairs with fellow.look10 and with the Acquire here: a publisher that claims
+        // later sees this intent. Relaxed in a failure: as fellow.claim1.
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         let claimed = self.claims.head().compare_exchange(head, range.end().get(), success, failure);
         if seeded!("fellow_intended_late") && claimed.is_ok() {
@@ -318,17 +317,17 @@ impl Claimant {
     }
 
     /// fellow.pass8: of `range`, in which all before `sequence` are there or were passed over, it does not
-    /// write this one, because somebody who is stopped has its slot.
+    /// write this one, because a stopped publisher has its slot.
     #[cold]
     pub(crate) fn pass(&self, range: Range, sequence: Sequence) {
-        self.claims.seen.shown().tell_of_missed(sequence.next());
+        self.claims.seen.numbers().tell_of_missed(sequence.next());
         if !seeded!("fellow_pass_kept") {
             self.intend(range.from(sequence.next()).bits());
         }
     }
 
-    /// fellow.next9: who has just taken this place empties its intent. Whether its last publisher had claimed
-    /// a message there that is not there.
+    /// fellow.next9: the publisher that has just taken this place empties its intent. Whether its last
+    /// publisher had claimed a message there that is not there.
     #[cfg(feature = "shm")]
     pub(crate) fn begin(&self) -> bool {
         let is_open = self.claims.is_open(self.place);
@@ -336,7 +335,7 @@ impl Claimant {
             self.intend(0);
         }
         if is_open {
-            self.claims.seen.shown().tell_of_missed(self.claims.claimed());
+            self.claims.seen.numbers().tell_of_missed(self.claims.claimed());
         }
         is_open
     }
@@ -379,19 +378,19 @@ const LEAST_PASSES: u64 = if cfg!(annulus_loom) { 1 } else { 256 };
 
 // A publisher comes to a slot that the lap before has not left.
 impl Claims {
-    /// Whether the owner of `sequence`, which has the place `own`, may write it now, though its slot does not
-    /// have the stamp of the lap before (fellow.take4): nobody who lives writes a message of an earlier lap
-    /// there.
+    /// Whether the owner of `sequence`, which has the place `own_place`, may write it now, though its slot
+    /// does not have the stamp of the lap before (fellow.take4): no living publisher writes a message of an
+    /// earlier lap there.
     #[cold]
     #[inline(never)]
-    pub(crate) fn take(&self, own: usize, sequence: Sequence) -> bool {
+    pub(crate) fn take(&self, own_place: usize, sequence: Sequence) -> bool {
         seeded!("fellow_intents_unseen")
-            || self.places().all(|place| place == own || self.has_left(place, sequence))
+            || self.used_places().all(|place| place == own_place || self.has_left(place, sequence))
     }
 
     /// As [`take`](Self::take), of the publisher of one place.
     fn has_left(&self, place: usize, sequence: Sequence) -> bool {
-        let known = self.fellows.known(place);
+        let known = self.places.known(place);
         let mut bits = 0;
         for _ in 0..LOOKS {
             // fellow.take5.
@@ -403,12 +402,12 @@ impl Claims {
                 return true;
             }
             // Relaxed, here and below: only its publisher uses it.
-            if known.stopped.load(Ordering::Relaxed) == bits {
+            if known.stopped_intent.load(Ordering::Relaxed) == bits {
                 return self.is_gone_now(place, bits, false);
             }
             pause();
         }
-        known.stopped.store(bits, Ordering::Relaxed);
+        known.stopped_intent.store(bits, Ordering::Relaxed);
         // fellow.take7.
         self.is_gone_now(place, bits, true) || seeded!("fellow_taken_alive")
     }
@@ -416,15 +415,15 @@ impl Claims {
     /// fellow.take7, fellow.look12: whether the owner of this intent of a place is gone. Asks the kernel, if
     /// that `is_due`, and now and then.
     fn is_gone_now(&self, place: usize, intent: u64, is_due: bool) -> bool {
-        let known = self.fellows.known(place);
+        let known = self.places.known(place);
         // Acquire: pairs with the Release below. The answer comes after all that the process did.
-        if known.gone.load(Ordering::Acquire) == intent {
+        if known.gone_intent.load(Ordering::Acquire) == intent {
             return true;
         }
-        let is_gone = (known.asked.is_due() || is_due) && self.fellows.is_gone(place);
+        let is_gone = (known.asked.is_due() || is_due) && self.places.is_gone(place);
         if is_gone {
             // Release: pairs with the Acquire above.
-            known.gone.store(intent, Ordering::Release);
+            known.gone_intent.store(intent, Ordering::Release);
         }
         is_gone
     }
@@ -433,7 +432,7 @@ impl Claims {
     /// gives its message up. It has been to each slot that the others can have. (In a small ring several
     /// times: where others publish, too, its next number may have the slot of the last one.)
     pub(crate) fn most_passes(&self) -> u64 {
-        let held = self.fellows.used() as u64 * self.most;
+        let held = self.places.used() as u64 * self.most;
         (2 * held).max(LEAST_PASSES)
     }
 }
@@ -441,8 +440,8 @@ impl Claims {
 // A reader: how far the publishers have claimed.
 impl Claims {
     /// fellow.look10: the sequence behind all that were claimed.
-    pub(super) fn claimed(&self) -> Sequence {
-        // Acquire: pairs with fellow.claim3. Who sees the head sees the intents before it.
+    pub(crate) fn claimed(&self) -> Sequence {
+        // Acquire: pairs with fellow.claim3. A thread that sees the head sees the intents before it.
         behind_claims(self.head().load(Ordering::Acquire))
     }
 }
@@ -459,21 +458,24 @@ impl Claims {
     /// Whether message `sequence`, which is not there, will never be, or is no longer waited for. Looks for
     /// that now and then, and where somebody has said that it may be missed, when the next message comes to
     /// its slot. Asks the kernel now and then.
-    // Decision 0133: a poll in vain leaves the head's line to the publishers.
-    // Decision 0142: and that of the next message.
+    // Decision 0133: a poll that finds nothing leaves the head's line to the publishers.
+    // Decision 0142: and the line of the next message.
     #[inline]
-    pub(super) fn never_comes(&self, sequence: Sequence) -> bool {
+    pub(crate) fn never_comes(&self, sequence: Sequence) -> bool {
         let next = sequence.next();
-        // Within one process the hint is exact: who passes over a message stores it before it publishes
-        // another one.
-        let is_due =
-            if self.is_here() { self.seen.shown().may_be_missed(sequence) } else { self.looked.is_due() };
+        // Within one process the hint is exact: a publisher that passes over a message stores it before it
+        // publishes another one.
+        let is_due = if self.is_here() {
+            self.seen.numbers().may_be_missed(sequence)
+        } else {
+            self.next_look.is_due()
+        };
         // Relaxed: a hint. Where one message is lost, the next one often is.
-        let is_next = sequence.get() < self.lost.load(Ordering::Relaxed);
-        if !(is_due || is_next || self.seen.shown().may_be_missed(sequence)) {
+        let is_next = sequence.get() < self.behind_lost.load(Ordering::Relaxed);
+        if !(is_due || is_next || self.seen.numbers().may_be_missed(sequence)) {
             return false;
         }
-        // (Whoever passes over a message writes the next one, as a rule.)
+        // (A publisher that passes over a message writes the next one, as a rule.)
         let stamp = self.stamp(next);
         let is_passed = stamp >= Stamp::writing(next) && !seeded!("fellow_pass_unseen");
         let is_lapped = stamp >= Stamp::writing(self.lap_after(next));
@@ -495,9 +497,9 @@ impl Claims {
             return false;
         }
         // Its owner is stopped, and the others have gone round.
-        let is_late = claimed > self.lap_after(sequence);
-        if !is_late {
-            if let Some(place) = self.places().find(|&place| self.is_awaited(place, sequence, is_due)) {
+        let is_lapped_by_claims = claimed > self.lap_after(sequence);
+        if !is_lapped_by_claims {
+            if let Some(place) = self.used_places().find(|&place| self.is_awaited(place, sequence, is_due)) {
                 // Relaxed: a hint.
                 self.awaited.store(place, Ordering::Relaxed);
                 return false;
@@ -507,7 +509,7 @@ impl Claims {
         let is_lost = !self.is_there(sequence);
         if is_lost {
             // Relaxed: a hint.
-            self.lost.store(sequence.plus(2).get(), Ordering::Relaxed);
+            self.behind_lost.store(sequence.plus(2).get(), Ordering::Relaxed);
         }
         is_lost
     }
@@ -522,9 +524,9 @@ impl Claims {
 
     /// For [`Head::survey`](crate::ring::head::Head::survey): the first message from `from` on that is
     /// claimed and not there; `claimed`, which was the head, if there is none. It does not ask the kernel.
-    pub(super) fn first_open(&self, from: Sequence, claimed: Sequence) -> Sequence {
+    pub(crate) fn first_open(&self, from: Sequence, claimed: Sequence) -> Sequence {
         let from = from.max(claimed.back(self.index.capacity() as u64));
-        self.places().fold(claimed, |first, place| {
+        self.used_places().fold(claimed, |first, place| {
             // In this order, as in `is_lost`.
             let range = Range::of_bits(self.intent(place), from);
             let mut messages = range.messages(from).take_while(|&sequence| sequence < first);
@@ -536,7 +538,7 @@ impl Claims {
     /// with such a message.
     #[cfg(all(feature = "shm", not(annulus_loom)))]
     pub(crate) fn has_stuck(&self) -> bool {
-        self.places().any(|place| self.is_open(place) && self.fellows.is_gone(place))
+        self.used_places().any(|place| self.is_open(place) && self.places.is_gone(place))
             && !seeded!("fellow_stuck_unseen")
     }
 
@@ -565,7 +567,7 @@ impl Claims {
         // Acquire: pairs with fellow.end14 and fellow.claim3.
         let head = self.head().load(Ordering::Acquire);
         if head & CLOSED != 0 {
-            self.seen.shown().decide_end(behind_claims(head));
+            self.seen.numbers().decide_end(behind_claims(head));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! How a ring ends while its publishers live: which message is the last.
 // Decision 0066: at no instruction for each message.
 //!
-//! *Many publishers* claim from one counter, and who closes the ring sets a bit in it (`head.rs`): a claim
-//! came before that, and is received, or it fails. The end is what the counter was then.
+//! *Many publishers* claim from one counter, and a close sets a bit in it (`head.rs`): a claim came before
+//! that, and is received, or it fails. The end is what the counter was then.
 //!
-//! *One publisher* announces each message by its stamp before it looks whether it may go on, and who closes
-//! the ring looks at the stamps after it has said so:
+//! *One publisher* announces each message by its stamp before it looks whether it may go on, and the closing
+//! thread looks at the stamps after it has said so:
 //!
 //! ```text
-//! publisher, message s                                 who closes the ring
+//! publisher, message s                                 thread that closes the ring
 //! slot.w1    stamp := writing(s)                       end.close1  mask := 0: look, always
 //! end.send4  light fence; the mask says: look?         end.close2  end: open → ending
 //!            No: slot.w2 to slot.w4                    end.close3  heavy fence
@@ -22,8 +22,9 @@
 //! end and is written, or behind it and is not. All messages before s were announced earlier, and none after
 //! s goes on without end.send5.
 //!
-//! *A publisher that leaves out numbers* changes many slots, and who closes the ring meanwhile would find an
-//! end among them. So it holds the end: who closes the ring then leaves it to the publisher to decide.
+//! *A publisher that leaves out numbers* changes many slots, and a thread that closes the ring meanwhile
+//! would find an end among them. So the publisher holds the end: a closing thread then leaves the decision to
+//! the publisher.
 //!
 //! ```text
 //! end.hold7   end: open → held                 not open: nothing is left out
@@ -157,9 +158,9 @@ mod tests {
         assert_eq!(end.decided(), Some(Sequence::new(7)));
     }
 
-    /// Who closes a ring whose end is held does not decide it.
+    /// A thread that closes a ring whose end is held does not decide the end.
     #[test]
-    fn who_holds_the_end_decides_it() {
+    fn holder_of_the_end_decides_it() {
         let end = RingEnd::open();
         assert!(end.hold() && end.is_open());
         assert!(!end.let_go(Sequence::new(7)) && end.is_open());
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_withdrawn_was_the_last() {
+    fn withdrawn_message_was_the_last() {
         for counted in [true, false] {
             let end = RingEnd::open();
             end.begin();

@@ -38,10 +38,10 @@
 //! clear what is before the floor and the slowest
 //! ```
 //!
-//! The argument is that of a limit. If gate.join2 comes before gate.clear2 in the one order of the fences,
-//! gate.clear3 sees the cell, whose cursor is at or before the start: nothing from there on is cleared. If
-//! gate.clear2 comes first, gate.join3 sees the floor. And what a subscriber read comes before what is
-//! cleared, because gate.clear3 is an Acquire like gate.scan3.
+//! The argument is the same as for a limit. If gate.join2 comes before gate.clear2 in the one order of the
+//! fences, gate.clear3 sees the cell, whose cursor is at or before the start: nothing from there on is
+//! cleared. If gate.clear2 comes first, gate.join3 sees the floor. And what a subscriber read comes before
+//! what is cleared, because gate.clear3 is an Acquire like gate.scan3.
 //!
 //! *Forks.* A subscriber that is cloned hands its cursor to a new cell before it moves on. A scan might load
 //! the new cell before the clone and the old one after it, and see neither at that cursor; so gate.scan3
@@ -71,7 +71,7 @@ pub(crate) struct Gate {
     /// The cells.
     registry: Registry,
     /// What was cleared.
-    passed: Passed,
+    clearing: Clearing,
     /// The cells, where subscribers are of other processes. Constant.
     seats: Option<Seats>,
     /// How far publishers may be ahead of the slowest cursor. Constant.
@@ -85,7 +85,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Writes that of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody
+    /// Writes the gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody
     /// still needs. `seats`: its subscribers are of other processes.
     ///
     /// # Safety
@@ -103,7 +103,8 @@ impl Gate {
     ) {
         debug_assert!(headroom < capacity);
         let usable = (capacity - headroom) as u64;
-        // Half of the usable slots: who joins at the oldest message then finds at least half of what stands.
+        // Half of the usable slots: a subscriber that joins at the oldest message then finds at least half of
+        // what stands.
         // Decision 0017: not the whole ring.
         let window = (usable / 2).max(1);
         // SAFETY: the caller's promise.
@@ -115,7 +116,7 @@ impl Gate {
                     limit: AtomicU64::new(first.get()),
                     forks: AtomicU64::new(0),
                     registry: Registry::new(),
-                    passed: Passed::new(first),
+                    clearing: Clearing::new(first),
                     seats: None,
                     usable: usable,
                     window: window,
@@ -152,8 +153,8 @@ impl Gate {
     #[cold]
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
-        // gate.scan1. A maximum, because of many publishers one may come late. Release: who joins sees the
-        // messages before `head`.
+        // gate.scan1. A maximum, because of many publishers one may come late. Release: a subscriber that
+        // joins sees the messages before `head`.
         self.scanned().fetch_max(head.get(), ordering!(Release unless "gate_scanned_relaxed"));
         if !seeded!("gate_no_publisher_fence") {
             // gate.scan2. Pairs with gate.join2.
@@ -167,7 +168,7 @@ impl Gate {
         let window = if seeded!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
         let limit = slowest.saturating_add(self.usable).min(head.plus(window).get());
         if limit <= head.get() && self.seats.as_ref().is_some_and(Seats::sweep) {
-            // Of whom it waited for, somebody is gone.
+            // A subscriber that it waited for is gone.
             return self.look(head);
         }
         // Release: pairs with the Acquire in `limit`.
@@ -175,7 +176,7 @@ impl Gate {
         Sequence::new(limit)
     }
 
-    /// gate.scan3: the smallest cursor, or `FREE`, also beside forks.
+    /// gate.scan3: the smallest cursor, or `FREE`, also while subscribers fork.
     fn slowest_of_all(&self) -> u64 {
         loop {
             // Acquire: pairs with the Release in `fork`; the new cell is then seen.
@@ -204,25 +205,25 @@ impl Gate {
         (self.window / 4).max(1)
     }
 
-    /// The messages that everybody has passed, and that were not cleared before; those of them that still lie
-    /// in the ring. `head` is the next message to be published. From now on nobody looks at them, until the
-    /// publisher has written over them. For the one publisher of a ring within one process.
+    /// The messages that everybody has passed, and that were not cleared before; only the messages that still
+    /// lie in the ring. `head` is the next message to be published. From now on nobody looks at them, until
+    /// the publisher has written over them. For the one publisher of a ring within one process.
     ///
     /// Takes the steps of two [looks](Self::look).
-    pub(crate) fn pass(&self, head: Sequence) -> Range<u64> {
-        self.passed.pass(head, self.capacity, || self.slowest_of_all())
+    pub(crate) fn take_clearable(&self, head: Sequence) -> Range<u64> {
+        self.clearing.take_clearable(head, self.capacity, || self.slowest_of_all())
     }
 }
 
 /// How far messages were cleared.
-struct Passed {
+struct Clearing {
     /// Nobody joins before it. Written by the publisher only.
     floor: AtomicU64,
     /// Messages before it are cleared: the publisher's own.
     cleared: AtomicU64,
 }
 
-impl Passed {
+impl Clearing {
     fn new(first: Sequence) -> Self {
         Self { floor: AtomicU64::new(first.get()), cleared: AtomicU64::new(first.get()) }
     }
@@ -232,14 +233,15 @@ impl Passed {
         if seeded!("joiner_below_the_floor") {
             return Sequence::FIRST;
         }
-        // Acquire: pairs with the Release of gate.clear1: whoever begins there sees the messages before it.
+        // Acquire: pairs with the Release of gate.clear1: a subscriber that begins there sees the messages
+        // before it.
         Sequence::new(self.floor.load(Ordering::Acquire))
     }
 
-    /// The messages that everybody has passed, and that were not cleared before; those of them that still lie
-    /// in a ring of `capacity` slots, of which `head` is the next message to be published. `slowest` looks at
-    /// all cursors. For the ring's one publisher.
-    fn pass(&self, head: Sequence, capacity: u64, slowest: impl Fn() -> u64) -> Range<u64> {
+    /// The messages that everybody has passed, and that were not cleared before; only the messages that still
+    /// lie in a ring of `capacity` slots, of which `head` is the next message to be published. `slowest`
+    /// looks at all cursors. For the ring's one publisher.
+    fn take_clearable(&self, head: Sequence, capacity: u64, slowest: impl Fn() -> u64) -> Range<u64> {
         let passed = slowest().min(head.get());
         // gate.clear1. A maximum, because somebody may have joined late at an earlier one. Release: as
         // gate.scan1.
@@ -291,7 +293,7 @@ impl Gate {
             fence(Ordering::SeqCst);
         }
         // gate.join3, gate.join4.
-        let start = start(promised(seen()).max(self.passed.floor())).max(early);
+        let start = start(promised(seen()).max(self.clearing.floor())).max(early);
         // SAFETY: `self` is the gate, and the pass is new.
         unsafe { pass.advance(start) };
         if let Some(seats) = &self.seats {
@@ -344,14 +346,14 @@ impl Gate {
         self.seats.as_ref().map(Seats::seated)
     }
 
-    /// Frees the seats of those who are dead: a system call for each seat that is in use.
+    /// Frees the seats of dead subscribers: a system call for each seat that is in use.
     pub(crate) fn free_dead_seats(&self) {
         if let Some(seats) = &self.seats {
             seats.free_dead();
         }
     }
 
-    /// Calls `each` with the cell and the cursor of everybody for whom publishers wait: for any thread.
+    /// Calls `each` with the cell and the cursor of each subscriber that publishers wait for: for any thread.
     pub(crate) fn visit(&self, each: impl FnMut(u64, Sequence)) {
         match &self.seats {
             Some(seats) => seats.visit(each),
@@ -407,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn who_joins_is_promised_no_less_than_half_the_ring() {
+    fn joiner_is_promised_no_less_than_half_the_ring() {
         let gate = gate(8, 0);
         gate.look(at(100));
         // Up to 103 may be written under that limit, over 95.
@@ -426,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn who_joins_is_no_further_behind_than_the_room() {
+    fn joiner_is_no_further_behind_than_the_room() {
         let gate = gate(14, 10);
         gate.look(at(100));
         // Up to 101 may be written under that limit, four after 98.
@@ -434,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_visits_who_is_there() {
+    fn look_visits_subscribers_and_few_free_cells() {
         let gate = gate(8, 0);
         assert_eq!(visited(&gate), 0);
         let most = if cfg!(miri) { 100 } else { 100_000 };
@@ -448,7 +450,7 @@ mod tests {
         assert_eq!(gate.slowest(), 0);
         leave(&gate, stayers);
         assert_eq!((visited(&gate), gate.slowest()), (0, FREE));
-        // Whoever comes now is at the top.
+        // A subscriber that comes now is at the top.
         let passes = [(); 2].map(|()| join(&gate, 0));
         assert_eq!(visited(&gate), 2);
         leave(&gate, &passes);

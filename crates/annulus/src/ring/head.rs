@@ -1,43 +1,26 @@
-//! [`Ring`]: slots, and how far its publishers have come; [`Head`]: their progress.
+//! [`Head`]: how far the publishers of a ring have come.
 //!
 //! *One publisher* keeps it lazily: a lower bound that it stores now and then, and a walk along the stamps
-//! that completes it for whoever needs it exactly. *Many publishers* claim their sequences from one counter.
-//! What was claimed is written, or about to be: the stamps tell which, each for its slot, so the head is the
-//! first message that some slot still waits for.
+//! that completes the bound for a caller that needs the exact head. *Many publishers* claim their sequences
+//! from one counter. What was claimed is written, or about to be: the stamps tell which, each for its slot,
+//! so the head is the first message that some slot still waits for.
 //!
 //! A store to any line but the slot's is what costs a publisher with live readers, so the head is not stored
-//! with each message by a single publisher. Those who receive in order never need it; joining, lag, `pending`
-//! and `latest` do, and pay for the walk.
+//! with each message by a single publisher. A receive in order never needs it; joining, lag, `pending` and
+//! `latest` do, and pay for the walk.
 
 use alloc::boxed::Box;
-use core::mem::MaybeUninit;
+#[cfg(all(feature = "std", not(annulus_loom)))]
 use core::ptr::NonNull;
 
 use super::claims::Claims;
 use super::end::RingEnd;
 use super::mirror::Mirror;
 use super::shared_numbers::Seen;
-use super::slots::{Copied, Read, Slots, Store, Strided, WithoutSlot, Writers, Written};
+use super::slots::Writers;
 use crate::base::common::written;
-use crate::base::index::Index;
 use crate::base::sequence::{Sequence, Stamp, State};
-use crate::memory::Block;
-use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, fence, light_fence, pause, seeded, unlikely};
-
-/// A ring of stamped slots.
-///
-/// Everything but `head` and the slots is constant after construction, so its line stays shared between all
-/// caches.
-pub(crate) struct Ring<S> {
-    store: S,
-    index: Index,
-    /// Of the store: units from one slot to the next.
-    stride: usize,
-    /// The sequence of the ring's first message.
-    first: Sequence,
-    head: Head,
-}
 
 /// The publishers' progress. Of one publisher: never more than the truth, and less by `interval` messages at
 /// most. Of many: what they claimed.
@@ -67,178 +50,21 @@ const _: () = assert!(core::mem::offset_of!(Head, writers) < 64 && size_of::<Hea
 /// The smallest ring in which a reader can read one slot while the writer writes another.
 pub(crate) const MIN_CAPACITY: usize = 2;
 
-/// What a ring is made of. (A ring is as large as four lines, and is written where it stays.)
-pub(crate) struct RingParts<S> {
-    store: S,
-    capacity: usize,
-    /// The sequence of the ring's first message.
-    first: Sequence,
-    writers: Writers,
-    stride: usize,
-    /// Of a ring of fellows, or one whose slots other processes have.
-    mirror: Option<Box<Mirror>>,
-}
-
-impl<S: Store> RingParts<S> {
-    /// Those of a ring around a store of `capacity` slots of a stride, whose first message is number `first`.
-    #[inline(always)]
-    pub(crate) fn new(
-        capacity: usize,
-        first: Sequence,
-        (writers, stride): (Writers, usize),
-        store: S,
-    ) -> Self {
-        debug_assert!(capacity >= MIN_CAPACITY, "builders say so before");
-        if first > Sequence::FIRST {
-            let index = Index::new(capacity);
-            let slots = Slots::<S>::new(store.start(), &index, stride, writers);
-            // As if all laps before had been written.
-            for sequence in (0..capacity as u64).map(|slot| first.plus(slot)) {
-                let stamp = Stamp::of_the_lap_before(sequence, capacity);
-                // SAFETY: the store and the index live. Relaxed: nobody else has the store yet.
-                unsafe { slots.stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
-            }
-        }
-        Self { store, capacity, first, writers, stride, mirror: None }
-    }
-
-    /// Those of the same ring, with what its publishers share.
-    pub(crate) fn mirrored(self, mirror: Mirror) -> Self {
-        Self { mirror: Some(Box::new(mirror)), ..self }
-    }
-
-    /// Those of the ring of another process, over the same slots.
-    #[cfg(feature = "shm")]
-    pub(crate) fn of_another(
-        (store, stride): (S, usize),
-        capacity: usize,
-        first: Sequence,
-        mirror: Mirror,
-    ) -> Self {
-        let writers = if mirror.claims().is_some() { Writers::Fellows } else { Writers::One };
-        Self { store, capacity, first, writers, stride, mirror: None }.mirrored(mirror)
-    }
-
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    pub(crate) fn first(&self) -> Sequence {
-        self.first
-    }
-
-    /// The words of its slots, the stride and the capacity.
-    pub(crate) fn words(&self) -> (NonNull<S::Unit>, usize, usize) {
-        (self.store.start(), self.stride, self.capacity)
-    }
-
-    /// Where the slots lie.
-    pub(crate) fn block_mut(&mut self) -> &mut Block {
-        self.store.block_mut()
-    }
-}
-
-impl<S: Store> Ring<S> {
-    /// Writes the ring to its place. Nothing can fail here.
-    ///
-    /// # Safety
-    ///
-    /// There is room for it, which nobody else uses.
-    // Decision 0130: it is written where it stays.
-    #[inline(always)]
-    pub(crate) unsafe fn write_at(place: *mut Self, parts: RingParts<S>) {
-        let RingParts { store, capacity, first, writers, stride, mirror } = parts;
-        // SAFETY: the caller's promise. These are all fields.
-        unsafe {
-            (&raw mut (*place).store).write(store);
-            (&raw mut (*place).index).write(Index::new(capacity));
-            (&raw mut (*place).stride).write(stride);
-            (&raw mut (*place).first).write(first);
-            Head::write_at(&raw mut (*place).head, capacity, first, writers, mirror);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn capacity(&self) -> usize {
-        self.index.capacity()
-    }
-
-    /// The sequence of the ring's first message.
-    pub(crate) fn first(&self) -> Sequence {
-        self.first
-    }
-
-    /// How far the publishers have come.
-    #[inline]
-    pub(crate) fn head(&self) -> &Head {
-        &self.head
-    }
-
-    /// Where its slots lie.
-    #[cfg(feature = "std")]
-    pub(crate) fn block(&self) -> &Block {
-        self.store.block()
-    }
-
-    /// Where the slots are, for a handle that keeps the ring alive.
-    #[inline(always)]
-    pub(crate) fn slots(&self) -> Slots<S> {
-        Slots::new(self.store.start(), &self.index, self.stride, self.head.writers())
-    }
-
-    /// The stamp of the slot that `sequence` uses (Acquire).
-    pub(crate) fn stamp(&self, sequence: Sequence) -> Stamp {
-        // SAFETY: the ring lives as long as this borrow of it.
-        unsafe { self.slots().stamp(sequence) }
-    }
-
-    /// The stamp itself, for whoever watches it.
-    pub(crate) fn stamp_word(&self, sequence: Sequence) -> &AtomicU64 {
-        // SAFETY: as above.
-        unsafe { self.slots().stamp_word(sequence) }
-    }
-
-    /// As [`Slots::is_left`]; the ring is for many writers.
-    pub(crate) fn is_left(&self, sequence: Sequence) -> bool
-    where
-        S: Strided,
-    {
-        // SAFETY: the ring lives as long as this borrow of it.
-        unsafe { self.slots().is_left(Writers::Many, sequence, self.capacity()) }
-    }
-
-    /// Finds the slot of a message of this ring again: undoes [`Written::without_slot`].
-    pub(crate) fn with_slot(&self, message: WithoutSlot) -> Written<'_> {
-        let stamp = self.stamp_word(message.sequence());
-        message.at(stamp)
-    }
-}
-
-impl<T: Message> Ring<Copied<T>> {
-    /// As [`Slots::read`].
-    #[inline]
-    pub(crate) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T::Wire>) -> Read<'m, T> {
-        // SAFETY: this is the ring, and lives.
-        unsafe { self.slots().read(sequence, message) }
-    }
-}
-
 impl Head {
-    /// Writes that of a ring. `mirror`: other processes have the slots.
+    /// Writes the head of a new ring. `mirror`: other processes have the slots.
     ///
     /// # Safety
     ///
     /// There is room for it, which nobody else uses.
     #[inline(always)]
-    pub(super) unsafe fn write_at(
+    pub(crate) unsafe fn write_at(
         place: *mut Self,
         capacity: usize,
         first: Sequence,
         writers: Writers,
         mirror: Option<Box<Mirror>>,
     ) {
-        // A quarter of the ring at most, so that a walk is short beside the ring; every message in the
-        // smallest.
+        // A quarter of the ring at most, so that a walk is short; every message in the smallest ring.
         let quarter = (capacity as u64 / 4).clamp(1, 64);
         let interval_mask = (1 << quarter.ilog2()) - 1;
         let is_elsewhere = !matches!(writers, Writers::One | Writers::Many);
@@ -267,9 +93,9 @@ impl Head {
 // One publisher, with each message.
 impl Head {
     /// end.send4: whether the one publisher, which has announced `sequence` (slot.w1), has to take the slow
-    /// path before it publishes the message: [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to
-    /// where somebody has closed the ring. Once in `interval` messages, where there is nothing else to do,
-    /// this call notes how far the publisher is (head.pass1).
+    /// path before it publishes the message: [`note`](Self::note) and [`may_publish`](Self::may_publish). It
+    /// has to where somebody has closed the ring. Once in `interval` messages, where there is nothing else to
+    /// do, this call notes how far the publisher is (head.pass1).
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self, sequence: Sequence) -> bool {
         // For the compiler; pairs with end.close3, which makes every core execute a barrier.
@@ -290,7 +116,7 @@ impl Head {
     #[inline(always)]
     fn store_bound(&self, sequence: Sequence) {
         let sequence = if seeded!("head_one_too_far") { sequence.plus(2) } else { sequence };
-        // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
+        // Release: pairs with the Acquire in `walk`. A thread that sees the bound sees the stamps before it.
         self.bound.store(sequence.get(), Ordering::Release);
         if let Some(mirror) = &self.mirror {
             mirror.show_bound(sequence);
@@ -306,11 +132,11 @@ impl Head {
 
     /// end.send5: whether the one publisher, which has announced `sequence`, is to publish it.
     #[inline]
-    pub(crate) fn goes_on(&self, sequence: Sequence) -> bool {
+    pub(crate) fn may_publish(&self, sequence: Sequence) -> bool {
         seeded!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
     }
 
-    /// The one publisher has announced `sequence`, and does not publish it: its stamp is that of the lap
+    /// The one publisher has announced `sequence`, and does not publish it: its slot has the stamp of the lap
     /// before again. Whether the ring ends there.
     pub(crate) fn withdraw(&self, sequence: Sequence) -> bool {
         let ends = !self.end.is_open();
@@ -323,7 +149,7 @@ impl Head {
     /// The one publisher takes the slow path for each message, because of the fence there: where no light
     /// fence is enough.
     pub(crate) fn always_take_slow_path(&self) {
-        // end.close1. Relaxed: end.close2 and end.close3 decide who sees it.
+        // end.close1. Relaxed: end.close2 and end.close3 decide which thread sees it.
         self.slow_path_mask.store(0, Ordering::Relaxed);
     }
 
@@ -346,7 +172,7 @@ impl Head {
         // Relaxed: as in `claim_at`.
         let bound = self.bound.load(Ordering::Relaxed);
         if unlikely(bound & CLOSED != 0) {
-            // Acquire: pairs with end.many7; what came before the close is seen by whoever is refused.
+            // Acquire: pairs with end.many7; a publisher that is refused sees what came before the close.
             fence(Ordering::Acquire);
             return None;
         }
@@ -363,7 +189,7 @@ impl Head {
             return true;
         }
         // Relaxed: the counter is all that is shared here. A slot is written only by the publisher that has
-        // seen the stamp of the lap before (`Ring::is_left`).
+        // seen the stamp of the lap before (`Slots::is_left`).
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         self.bound.compare_exchange_weak(first.get(), first.plus(count).get(), success, failure).is_ok()
     }
@@ -383,7 +209,7 @@ impl Head {
         self.claims().map(Claims::claimed).or_else(|| self.end.decided())
     }
 
-    /// Of [fellows](Writers::Fellows).
+    /// Of [claimants](Writers::Claimants).
     pub(crate) fn claims(&self) -> Option<&Claims> {
         self.mirror.as_ref()?.claims()
     }
@@ -402,61 +228,6 @@ pub(crate) struct Frontier {
 }
 
 // How far the publishers have come, for readers.
-impl<S: Store> Ring<S> {
-    /// How far the publishers have come; `known` is a bound the caller already has, as from a stamp it saw.
-    ///
-    /// Of one publisher it counts at least every message whose publication happens before this call. It takes
-    /// a bounded number of steps, however fast publishers run: of many, at most two looks at each slot.
-    pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
-        let (capacity, stamp) = (self.capacity(), |sequence| self.stamp(sequence));
-        let frontier = match self.head.writers() {
-            Writers::One => self.head.believed(self.head.walk(known, capacity, stamp)),
-            Writers::Many => self.head.survey(known, self.first, capacity, stamp),
-            Writers::Fellows => {
-                let first_open = |from, claimed| {
-                    self.head.claims().map_or(claimed, |claims| claims.first_open(from, claimed))
-                };
-                self.head.survey_by(known, self.first, capacity, first_open, stamp)
-            }
-        };
-        Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
-    }
-
-    /// The end of what is published, or about to be: every message whose publication happens before this call
-    /// lies before it.
-    pub(crate) fn end(&self, known: Sequence) -> Sequence {
-        if self.head.writers() == Writers::One { self.frontier(known).head } else { self.head.claimed() }
-    }
-
-    /// The newest message from `from` on that stands whole. Of one publisher: it stands, or a later one has
-    /// taken its slot. That is the one before the head, unless that number was left out.
-    pub(crate) fn newest(&self, from: Sequence) -> Option<Sequence> {
-        match self.head.writers() {
-            Writers::One => {
-                // (The oldest: the next message may be on its way over the last one that stood.)
-                let Frontier { head, oldest } = self.frontier(from);
-                let (oldest, mut newest) = (oldest.max(from), head);
-                while newest > oldest {
-                    newest = newest.back(1);
-                    let stamp = self.stamp(newest);
-                    // A smaller stamp: the number was left out, and its slot is still to be marked.
-                    if stamp >= Stamp::done(newest) && stamp != Stamp::left_out(newest) {
-                        return Some(newest);
-                    }
-                }
-                None
-            }
-            Writers::Many => self.head.newest(from, self.capacity(), |sequence| self.stamp(sequence)),
-            // Another process may have written any stamp.
-            Writers::Fellows => {
-                let stamp = |sequence| self.stamp(sequence).believed();
-                self.head.newest(from, self.capacity(), stamp)
-            }
-        }
-    }
-}
-
-// How far the publishers have come, for readers.
 impl Head {
     /// One publisher: completes the bound by the stamps: from the larger of it and `known`, on while the next
     /// slot shows that its message, or one of a later lap, was published, or that its number was left out.
@@ -464,7 +235,8 @@ impl Head {
     /// A message whose publication happens before this call is counted: the bound visible here is then at
     /// most `interval` behind it, and the walk takes twice as many steps where stamps allow it. No more,
     /// though, so a publisher that runs ahead of it can't keep it walking.
-    pub(super) fn walk(
+    #[inline]
+    pub(crate) fn walk(
         &self,
         known: Sequence,
         capacity: usize,
@@ -509,7 +281,8 @@ impl Head {
 
     /// What can be believed of that: another process may have written any stamp. No number that comes of it
     /// is too large to count on from.
-    pub(super) fn believed(&self, frontier: Frontier) -> Frontier {
+    #[inline]
+    pub(crate) fn believed(&self, frontier: Frontier) -> Frontier {
         if self.is_seen() && !seeded!("mirror_believes_all") {
             let Frontier { head, oldest } = frontier;
             let most = Sequence::LAST_BELIEVED;
@@ -523,8 +296,9 @@ impl Head {
     ///
     /// At most `capacity` looks for each of the two. A slot tells of all its messages: those before the one
     /// it waits for are written, and stay so. So it does not matter that publishers go on meanwhile, nor how
-    /// many laps lie between the claims and one who stopped.
-    pub(super) fn survey(
+    /// many laps lie between the claims and a publisher that stopped.
+    #[inline]
+    pub(crate) fn survey(
         &self,
         known: Sequence,
         first: Sequence,
@@ -552,9 +326,10 @@ impl Head {
         self.survey_by(known, first, capacity, first_open, &stamp)
     }
 
-    /// The same, where `first_open` says which message from `known` on is the first that is not written, and
-    /// is claimed: a look at each slot, or at who has claimed; the head, if there is none.
-    pub(super) fn survey_by(
+    /// As [`survey`](Self::survey), where `first_open` says which message from `known` on is the first that
+    /// is not written, and is claimed: by a look at each slot, or at the claims; the head, if there is none.
+    #[inline]
+    pub(crate) fn survey_by(
         &self,
         known: Sequence,
         first: Sequence,
@@ -580,7 +355,8 @@ impl Head {
     /// At most `capacity` looks: one for each claim that is still to be written, as a rule, and one more. And
     /// again, where there is nothing and publishers went on meanwhile: in a small ring each slot may have
     /// been in use just when it was looked at.
-    pub(super) fn newest(
+    #[inline]
+    pub(crate) fn newest(
         &self,
         from: Sequence,
         capacity: usize,
@@ -612,47 +388,6 @@ impl Head {
 }
 
 // One publisher leaves out numbers.
-impl<S: Store> Ring<S> {
-    /// slot.skip1 to head.skip4: the one publisher, whose next message would be `first`, gives no message a
-    /// number before `sequence`. It [holds the end](Head::hold_end).
-    ///
-    /// Only stamps are stored, those of the last lap before `sequence`: a slot tells of the latest number
-    /// that is its own. Messages of the lap before are gone. O(`sequence` − `first`), or O(`capacity`).
-    pub(crate) fn leave_out(&self, first: Sequence, sequence: Sequence) {
-        let mut left_out = first.max(sequence.back(self.capacity() as u64));
-        // Ascending, so that a walk that meets a mark finds the marks before it.
-        while left_out < sequence && !seeded!("skip_unmarked") {
-            // slot.skip1. Release: pairs with slot.r1, and with every other look at a stamp: who sees that
-            // the number was left out sees all messages before it. No reader looks for the words behind it.
-            self.stamp_word(left_out).store(Stamp::left_out(left_out).bits(), Ordering::Release);
-            left_out = left_out.next();
-        }
-        self.head.go_to(sequence);
-        if !seeded!("skip_no_release_fence") {
-            // head.skip4. Release: pairs with the Acquire in `walk`. A walk may find slot.w1 of the next
-            // message, which is Relaxed, and then takes all before it for published: so it sees them.
-            fence(Ordering::Release);
-        }
-    }
-
-    /// Whether the one publisher has left out the number `sequence`, and its slot still says so.
-    pub(crate) fn is_left_out(&self, sequence: Sequence) -> bool {
-        self.head.writers() == Writers::One && self.stamp(sequence) == Stamp::left_out(sequence)
-    }
-
-    /// The first number from `from` on that was not left out; `head`, if all before it were. At most
-    /// `capacity` looks.
-    pub(crate) fn behind_left_out(&self, from: Sequence, head: Sequence) -> Sequence {
-        let end = head.min(from.plus(self.capacity() as u64));
-        let mut sequence = from;
-        while sequence < end && self.is_left_out(sequence) {
-            sequence = sequence.next();
-        }
-        sequence
-    }
-}
-
-// One publisher leaves out numbers.
 impl Head {
     /// end.hold7: the one publisher decides alone where the ring ends, until it
     /// [lets the end go](Self::let_end_go). `false` if somebody has closed the ring.
@@ -661,7 +396,7 @@ impl Head {
     }
 
     /// head.skip3: the one publisher has left out the numbers before `sequence`.
-    pub(super) fn go_to(&self, sequence: Sequence) {
+    pub(crate) fn go_to(&self, sequence: Sequence) {
         if !seeded!("skip_bound_unstored") {
             self.store_bound(sequence);
         }
@@ -675,40 +410,10 @@ impl Head {
 }
 
 // The end of the ring.
-impl<S: Store> Ring<S> {
-    /// Begins to close the ring: end.close1 and end.close2, or end.many7. What it does to one publisher is
-    /// [settled](Self::settle) after a fence.
-    pub(crate) fn begin_to_end(&self) {
-        match self.head.writers() {
-            Writers::One => self.head.begin_to_end(),
-            Writers::Many => self.head.end_claims(),
-            Writers::Fellows => self.head.end_of_fellows(),
-        }
-    }
-
-    /// end.close6: the ring of one publisher ends behind the last message that is written or announced.
-    pub(crate) fn settle(&self) {
-        if self.head.writers() == Writers::One {
-            let head = self.frontier(Sequence::FIRST).head;
-            let announced = self.stamp(head) >= Stamp::writing(head) && !seeded!("end_forgets_the_announced");
-            self.head.settle(if announced { head.next() } else { head });
-        }
-    }
-
-    /// The one publisher is gone, or has closed the ring: other processes are told where it ends.
-    pub(crate) fn show_end(&self) {
-        if self.head.is_mirrored() {
-            let end = self.head.end().unwrap_or_else(|| self.frontier(Sequence::FIRST).head);
-            self.head.show_end(end);
-        }
-    }
-}
-
-// The end of the ring.
 impl Head {
     /// end.close1 and end.close2: the one publisher takes the slow path for each message from now on. In this
-    /// order: whoever sees end.close2 (Acquire) also takes it.
-    pub(super) fn begin_to_end(&self) {
+    /// order: a publisher that sees end.close2 (Acquire) also takes it.
+    pub(crate) fn begin_to_end(&self) {
         if seeded!("end_before_the_mask") {
             self.end.begin();
         }
@@ -718,12 +423,12 @@ impl Head {
 
     /// end.close6: the ring of one publisher ends before `sequence`, if the publisher has not decided
     /// otherwise.
-    pub(super) fn settle(&self, sequence: Sequence) {
+    pub(crate) fn settle(&self, sequence: Sequence) {
         self.end.settle(sequence);
     }
 
     /// end.many7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
-    pub(super) fn end_claims(&self) {
+    pub(crate) fn end_claims(&self) {
         // Release: pairs with the Acquire in `claimable`.
         let bound = self.bound.fetch_or(CLOSED, Ordering::Release);
         if bound & CLOSED == 0 {
@@ -732,8 +437,8 @@ impl Head {
         }
     }
 
-    /// Closes a ring of fellows: for all of them, if this process can write there; otherwise for this one.
-    pub(super) fn end_of_fellows(&self) {
+    /// Closes a ring of claimants: for all of them, if this process can write there; otherwise for this one.
+    pub(crate) fn end_of_claimants(&self) {
         let Some(claims) = self.claims() else { return };
         if claims.is_writable() {
             claims.close();
@@ -754,41 +459,7 @@ impl Head {
         match self.writers {
             Writers::One => !self.end.is_open(),
             Writers::Many => self.claimable().is_none(),
-            Writers::Fellows => !self.end.is_open() || self.claims().is_some_and(Claims::is_closed),
-        }
-    }
-}
-
-// Fellows: which messages are there, or will never be.
-impl<S: Store> Ring<S> {
-    /// Whether message `sequence` was claimed in a ring of fellows. Where all of them are gone, it is there
-    /// now or never.
-    pub(crate) fn is_claimed_by_a_fellow(&self, sequence: Sequence) -> bool {
-        self.head.claims().is_some_and(|claims| claims.claimed() > sequence)
-    }
-
-    /// Whether message `sequence`, which is not there, will never be, or is no longer waited for: its
-    /// publisher has passed over it, stands still while the others have gone round, or is of a process that
-    /// is gone. Asks the kernel now and then, where there are other processes.
-    #[inline]
-    pub(crate) fn never_comes(&self, sequence: Sequence) -> bool {
-        self.head.claims().is_some_and(|claims| claims.never_comes(sequence))
-    }
-
-    /// Whether message `sequence`, which no subscriber waits for any more, was never there.
-    pub(crate) fn was_never_there(&self, sequence: Sequence) -> bool {
-        self.head.writers() == Writers::Fellows && self.stamp(sequence) < Stamp::done(sequence)
-    }
-
-    /// Whether publishers are of other processes.
-    pub(crate) fn is_of_others(&self) -> bool {
-        self.head.is_seen() && !self.head.claims().is_some_and(Claims::is_here)
-    }
-
-    /// Of a ring of fellows of this process, of which the last one is gone: closes it.
-    pub(crate) fn end_with_last_fellow(&self) {
-        if let Some(claims) = self.head.claims().filter(|claims| claims.is_here()) {
-            claims.close();
+            Writers::Claimants => !self.end.is_open() || self.claims().is_some_and(Claims::is_closed),
         }
     }
 }
@@ -802,7 +473,7 @@ impl Head {
     }
 
     /// Tells the other processes that nothing comes from `end` on.
-    pub(super) fn show_end(&self, end: Sequence) {
+    pub(crate) fn show_end(&self, end: Sequence) {
         if let Some(mirror) = &self.mirror {
             mirror.show_end(end);
         }
@@ -866,7 +537,7 @@ mod tests {
 
     /// A publisher that sees that somebody closes the ring also takes the slow path for each message.
     #[test]
-    fn who_sees_the_close_looks_up() {
+    fn publisher_that_sees_the_close_takes_the_slow_path() {
         for _ in 0..if cfg!(miri) { 10 } else { 1000 } {
             let head = one(64);
             std::thread::scope(|scope| {
@@ -918,8 +589,8 @@ mod tests {
         assert_eq!(being_written, Frontier { head: at(4), oldest: at(3) });
     }
 
-    /// A walk beside a publisher that leaves out 5 to 99, and has marked some of them: it goes on to a number
-    /// among these, and no further than the marks.
+    /// A walk while a publisher leaves out 5 to 99, and has marked some of them: it goes to a number among
+    /// these, and no further than the marks.
     #[test]
     fn a_walk_beside_a_skip_of_laps_ends_at_its_marks() {
         for marked in 92..=100 {
@@ -946,8 +617,7 @@ mod tests {
         Sequence::new(number)
     }
 
-    /// Message 5 is being written; those who came later are done, and wait for its slot a lap and two laps
-    /// later.
+    /// Message 5 is being written; the later ones are done, and wait for its slot a lap and two laps later.
     fn stopped_at_five(sequence: Sequence) -> Stamp {
         match sequence.get() % 8 {
             5 => Stamp::writing(at(5)),
@@ -957,17 +627,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_ends_at_one_who_stopped() {
+    fn written_messages_end_at_a_stopped_publisher() {
         let survey = |known| many(22).survey(at(known), Sequence::FIRST, 8, stopped_at_five);
         assert_eq!(survey(0), Frontier { head: at(5), oldest: at(5) });
-        // Whoever has passed it is not held up by it, but by whoever waits for its slot.
+        // A reader that has passed it is not held up by it, but by the message that waits for its slot.
         assert_eq!(survey(6).head, at(13));
         assert_eq!(survey(14).head, at(21));
         assert_eq!(survey(30).head, at(30));
     }
 
     #[test]
-    fn what_nobody_wrote_is_not_there() {
+    fn unwritten_messages_are_not_there() {
         let none = |_| Stamp::from_bits(0);
         let nothing = Frontier { head: at(0), oldest: at(0) };
         assert_eq!(many(3).survey(at(0), at(0), 8, none), nothing);

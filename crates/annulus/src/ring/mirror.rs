@@ -1,10 +1,10 @@
 //! [`Mirror`]: what the ring of one publisher shows to other processes, or sees of another one's: how far the
 //! publisher is, and where the ring ends. Of a ring that several processes publish to, all share that.
 //!
-//! The slots of such a ring lie in memory that several processes map, and so does what is [`Shown`]. All else
-//! that a ring has is private to each process: the publisher's, which shows, and the others, which see. Who
-//! sees maps the memory read-only, and takes nothing in it for granted: a number that can't be is taken for
-//! the nearest one that can.
+//! The slots of such a ring lie in memory that several processes map, and so does what is [`SharedNumbers`].
+//! All else that a ring has is private to each process: the publisher's, which shows, and the others, which
+//! see. A process that only sees maps the memory read-only, and takes nothing in it for granted: a number
+//! that can't be is taken for the nearest one that can.
 // Decision 0086: a ring of each process, over the same slots.
 
 use alloc::sync::Arc;
@@ -14,7 +14,7 @@ use core::ptr::NonNull;
 use super::claims::Claims;
 use super::shared_numbers::Seen;
 #[cfg(feature = "shm")]
-use super::shared_numbers::Shown;
+use super::shared_numbers::SharedNumbers;
 use crate::base::sequence::Sequence;
 #[cfg(feature = "shm")]
 use crate::sync::Ordering;
@@ -23,7 +23,7 @@ use crate::sync::Ordering;
 pub(crate) enum Mirror {
     /// The publisher is of this process.
     #[cfg(feature = "shm")]
-    Shows(NonNull<Shown>),
+    Shows(NonNull<SharedNumbers>),
     /// The publisher is of another process.
     #[cfg(feature = "shm")]
     Sees(Seen),
@@ -41,23 +41,23 @@ impl Mirror {
     ///
     /// # Safety
     ///
-    /// `shown` is a [`Shown`] that lives, and can be written to, as long as the ring.
+    /// `numbers` is a [`SharedNumbers`] that lives, and can be written to, as long as the ring.
     #[cfg(feature = "shm")]
-    pub(crate) unsafe fn shows(shown: NonNull<Shown>) -> Self {
-        Self::Shows(shown)
+    pub(crate) unsafe fn shows(numbers: NonNull<SharedNumbers>) -> Self {
+        Self::Shows(numbers)
     }
 
     /// Of another process; `is_gone` asks the kernel whether the publisher's is gone.
     ///
     /// # Safety
     ///
-    /// `shown` is a [`Shown`] that lives as long as the ring.
+    /// `numbers` is a [`SharedNumbers`] that lives as long as the ring.
     #[cfg(feature = "shm")]
     pub(crate) unsafe fn sees(
-        shown: NonNull<Shown>,
+        numbers: NonNull<SharedNumbers>,
         is_gone: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self::Sees(Seen::new(shown, is_gone))
+        Self::Sees(Seen::new(numbers, is_gone))
     }
 
     /// What another process shows.
@@ -76,13 +76,13 @@ impl Mirror {
         }
     }
 
-    /// Who has claimed what, where publishers claim.
+    /// The claims, where publishers claim.
     #[inline]
     #[cfg_attr(
         not(feature = "shm"),
         allow(clippy::unnecessary_wraps, reason = "with other processes there may be none")
     )]
-    pub(super) fn claims(&self) -> Option<&Claims> {
+    pub(crate) fn claims(&self) -> Option<&Claims> {
         match self {
             #[cfg(feature = "shm")]
             Self::Shows(_) | Self::Sees(_) => None,
@@ -95,9 +95,9 @@ impl Mirror {
     pub(crate) fn show_bound(&self, bound: Sequence) {
         match self {
             #[cfg(feature = "shm")]
-            Self::Shows(shown) => {
+            Self::Shows(numbers) => {
                 // SAFETY: it lives as long as the ring. Release: pairs with the Acquire in `Seen::bound`.
-                unsafe { shown.as_ref() }.bound.store(bound.get(), Ordering::Release);
+                unsafe { numbers.as_ref() }.bound.store(bound.get(), Ordering::Release);
             }
             _ => _ = bound,
         }
@@ -107,11 +107,11 @@ impl Mirror {
     pub(super) fn show_end(&self, end: Sequence) {
         match self {
             #[cfg(feature = "shm")]
-            Self::Shows(shown) => {
+            Self::Shows(numbers) => {
                 // SAFETY: it lives as long as the ring.
-                let shown = unsafe { shown.as_ref() };
+                let numbers = unsafe { numbers.as_ref() };
                 // Release: pairs with the Acquire in `Seen::end`, so the messages before it are seen.
-                shown.end.word.store(end.next().get(), Ordering::Release);
+                numbers.end.word.store(end.next().get(), Ordering::Release);
             }
             _ => _ = end,
         }

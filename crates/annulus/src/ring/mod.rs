@@ -1,5 +1,5 @@
-//! Rings of stamped slots, which broadcast is made of: where a message lies, how it gets in and out, and whom
-//! a publisher may not overtake. A ring knows nothing of waiting.
+//! Rings of stamped slots, which broadcast is made of: where a message lies, how it gets in and out, and
+//! which cursors a publisher may not overtake. A ring knows nothing of waiting.
 
 mod area;
 mod claims;
@@ -24,14 +24,14 @@ mod slots;
 pub(crate) use area::{Area, Extent, Pen};
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use claims::behind_claims;
-pub(crate) use claims::{Claimant, OwnPlace};
 #[cfg(feature = "shm")]
-pub(crate) use claims::{Claims, Fellows, Known};
+pub(crate) use claims::{ClaimPlaces, Known};
+pub(crate) use claims::{Claimant, Claims, OwnPlace};
 pub(crate) use copy::copy_shared;
 pub(crate) use gate::Gate;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 pub(crate) use head::LentHead;
-pub(crate) use head::{Frontier, MIN_CAPACITY, Ring, RingParts};
+pub(crate) use head::{Frontier, Head, MIN_CAPACITY};
 pub(crate) use mirror::Mirror;
 pub(crate) use owned::Owned;
 #[cfg(all(feature = "shm", not(annulus_loom)))]
@@ -42,12 +42,13 @@ pub(crate) use seats::Seats;
 #[cfg(feature = "shm")]
 pub(crate) use seats::{Scanned, SeatCell, SeatLocks};
 #[cfg(feature = "shm")]
-pub(crate) use shared_numbers::Shown;
+pub(crate) use shared_numbers::SharedNumbers;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 pub(crate) use slots::LentSlots;
+#[cfg(any(test, annulus_loom))]
+pub(crate) use slots::Written;
 pub(crate) use slots::{
-    Copied, Corrupt, Kept, Missing, Read, Run, Slots, Store, Strided, Value, Whole, WithoutSlot, Writers,
-    Written,
+    Copied, Corrupt, Kept, Missing, Slots, Store, Strided, Value, Whole, WithoutSlot, Writers,
 };
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) use slots::{payload_at, read_bytes, slots_layout, stride_for};

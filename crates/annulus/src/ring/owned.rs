@@ -5,12 +5,12 @@
 //! owned.write1  gate: all readers are done with     owned.read4  stamp = done(s)?        Acquire
 //!               the message a lap before  Acquire   owned.read5  read by `&T`
 //! owned.write7  one writer: stamp := writing(s),
-//!               and look who ends the ring
+//!               and look whether the ring ends
 //! owned.write2  change by `&mut T`                  owned.read6  cursor := s + 1         Release
 //! owned.write3  stamp := done(s)          Release
 //! ```
 //!
-//! owned.write7 announces the message to whoever closes the ring (`end.rs`), and to nobody else. Where
+//! owned.write7 announces the message to a thread that closes the ring (`end.rs`), and to no other. Where
 //! owned.write2 panics, it is taken back (owned.write8): the slot gets the stamp of the lap before again, for
 //! which nobody looks any more, because all readers are past it (owned.write1). This is the one case in which
 //! a stamp does not grow.
@@ -114,8 +114,8 @@ impl<T> Slots<Owned<T>> {
     /// The ring lives; the caller is its one writer, and comes to `sequence` next.
     #[inline]
     pub(crate) unsafe fn announce(self, sequence: Sequence) {
-        // SAFETY: the ring lives. Release: pairs with the look at the stamps; who sees it sees the messages
-        // before it.
+        // SAFETY: the ring lives. Release: pairs with the look at the stamps; a thread that sees it sees the
+        // messages before it.
         unsafe { self.slot(sequence) }.stamp.store(Stamp::writing(sequence).bits(), Ordering::Release);
     }
 
@@ -150,8 +150,8 @@ impl<T> Slots<Owned<T>> {
     /// As for [`change`](Self::change), which is over.
     #[inline]
     pub(crate) unsafe fn finish(self, sequence: Sequence) {
-        // SAFETY: the ring lives. Release: pairs with the Acquire of owned.read4, so who sees the stamp sees
-        // the value.
+        // SAFETY: the ring lives. Release: pairs with the Acquire of owned.read4, so a reader that sees the
+        // stamp sees the value.
         unsafe { self.slot(sequence) }
             .stamp
             .store(Stamp::done(sequence).bits(), ordering!(Release unless "owned_done_relaxed"));

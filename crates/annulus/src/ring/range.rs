@@ -130,7 +130,7 @@ mod tests {
 
     /// By comparison with each message of the range, in rings of any size.
     #[test]
-    fn which_message_has_the_slot() {
+    fn range_says_which_of_its_messages_has_a_slot() {
         for capacity in [2, 3, 8, 12, 64] {
             let index = Index::new(capacity);
             for (first, count) in [(0, 0), (0, 1), (5, 2), (70, 2), (129, 1), (131, 2)] {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_range() {
+    fn range_from_a_message_on_is_what_is_left() {
         let range = Range::new(at(5), 3);
         assert_eq!((range.first(), range.end()), (at(5), at(8)));
         assert_eq!([4, 5, 7, 8].map(|number| range.covers(at(number))), [false, true, true, false]);

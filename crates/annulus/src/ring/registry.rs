@@ -19,9 +19,9 @@
 //! tree.leave5. So while a cell is in use, it is counted at its node and at all nodes above. The fences of
 //! joiner and publisher (`gate.rs`) stand between tree.join1 to tree.join3 on one side and tree.scan7 on the
 //! other, so what `gate.rs` says of a cell holds for the counts and links on the way to it, and of forks.
-//! Where tree.scan7 passes over a node, all who were there have left. Only read-modify-writes change a count,
-//! so tree.scan7 acquires the tree.leave6 of each of them: what they read comes before what the publisher
-//! writes.
+//! Where tree.scan7 passes over a node, all that were there have left. Only read-modify-writes change a
+//! count, so tree.scan7 acquires the tree.leave6 of each of them: what they read comes before what the
+//! publisher writes.
 //!
 //! *Why a subscriber finds a cell.* Let tree.join1 or tree.join2 count a subscriber at a node. Until it goes
 //! on from there, at least as many cells are free at the node and below it as subscribers are counted there
@@ -223,15 +223,15 @@ impl GateNode {
         core::array::from_fn(|index| Self::new(Some(self), (index == 0).then_some(cursor)))
     }
 
-    /// tree.scan7 for whoever only wants to know: calls `each` with the number of each cell that is in use,
-    /// and its cursor. `number` is that of this one.
+    /// tree.scan7 for statistics: calls `each` with the number of each cell that is in use, and its cursor.
+    /// `number`: this cell's.
     fn visit(&self, number: u64, each: &mut impl FnMut(u64, Sequence)) {
         // Acquire: as in `fold`.
         if self.count(Ordering::Acquire).used() == 0 {
             return;
         }
-        // Acquire: pairs with the Release in `Pass::advance`. Whoever stored the cursor had seen the messages
-        // before it.
+        // Acquire: pairs with the Release in `Pass::advance`. The thread that stored the cursor had seen the
+        // messages before it.
         let cursor = self.cell.load(ordering!(Acquire unless "stats_cursor_relaxed"));
         if cursor != FREE {
             each(number, Sequence::new(cursor));
@@ -277,14 +277,14 @@ impl Registry {
         if has_free_cell(before) { self.top.take(cursor) } else { self.top.add(cursor) }
     }
 
-    /// Looks at the cells of all who are there, and at some that are free: fewer than n·(2 + log₈ m), where
+    /// Looks at the cells of all subscribers, and at some that are free: fewer than n·(2 + log₈ m), where
     /// there are n subscribers, and were m at most at one time.
     pub(super) fn fold<A>(&self, start: A, look: impl Fn(A, u64) -> A) -> A {
         self.top.fold(start, &look)
     }
 
-    /// Calls `each` with the number of each cell that is in use, and its cursor. A cell keeps its number.
-    /// Whoever comes or leaves meanwhile may be missing. As costly as [`fold`](Self::fold).
+    /// Calls `each` with the number of each cell that is in use, and its cursor. A cell keeps its number. A
+    /// subscriber that comes or leaves meanwhile may be missing. As costly as [`fold`](Self::fold).
     pub(super) fn visit(&self, mut each: impl FnMut(u64, Sequence)) {
         self.top.visit(0, &mut each);
     }
@@ -294,8 +294,8 @@ impl Registry {
 #[derive(Clone, Copy)]
 pub(crate) struct Pass(pub(super) NonNull<AtomicU64>);
 
-// SAFETY: it stands for a shared borrow of an atomic, and of the node around it; whoever uses it promises
-// that the gate lives.
+// SAFETY: it stands for a shared borrow of an atomic, and of the node around it; its user promises that the
+// gate lives.
 unsafe impl Send for Pass {}
 // SAFETY: as above.
 unsafe impl Sync for Pass {}
@@ -337,7 +337,7 @@ impl Registry {
         node.cell.store(FREE, ordering);
         let ordering = ordering!(Release unless "gate_uncounted_relaxed");
         // tree.leave6. Release: pairs with the Acquire of tree.scan7, which may see this and not tree.leave5;
-        // and with that of tree.join1 and tree.join2.
+        // and with the Acquire of tree.join1 and tree.join2.
         node.upwards().for_each(|node| {
             node.branch.0.count.fetch_sub(Count::USED, ordering);
         });

@@ -1,9 +1,9 @@
 //! [`Seats`]: the cells of a gate whose subscribers are of other processes.
 //!
-//! There are as many as the ring was made with, in memory that the publisher and all subscribers write to.
-//! Whoever has a seat holds a lock on it, which the kernel takes down when the process ends. So a publisher
-//! that has no room takes the locks that nobody holds: where a cell is in use, its subscriber is dead, and
-//! the cell is free from then on.
+//! There are as many as the ring was made with, in memory that the publisher and all subscribers write to. A
+//! subscriber that has a seat holds a lock on it, which the kernel takes down when the process ends. So a
+//! publisher that has no room takes the locks that nobody holds: where a cell is in use, its subscriber is
+//! dead, and the cell is free from then on.
 //!
 //! ```text
 //! subscriber that joins                            publisher that has no room
@@ -18,15 +18,15 @@
 //!
 //! *Why no living subscriber is swept.* It stores its cell between seats.join1 and seats.leave4, and
 //! seats.sweep7 comes between seats.sweep6 and seats.leave4. The lock is held by one at a time. What
-//! seats.join2 finds in a cell is `FREE`, or of somebody who is dead.
+//! seats.join2 finds in a cell is `FREE`, or of a dead subscriber.
 //!
-//! *Who is there.* Between seats.join2 and gate.join4 a seat is in use, and it is not decided where its
-//! subscriber begins: that may be behind what is published meanwhile. So who waits for subscribers counts a
-//! seat from seats.begin8 on, and frees the seats of the dead before.
+//! *Which seats count.* Between seats.join2 and gate.join4 a seat is in use, and it is not decided where its
+//! subscriber begins: that may be behind what is published meanwhile. So a publisher that waits for
+//! subscribers counts a seat from seats.begin8 on, and frees the seats of the dead before.
 //!
 //! Any process that has the memory may write any number to a cell. A publisher may then wait for nobody, or
-//! not wait for somebody: messages are lost, and counted. It touches no other memory, and whoever waits goes
-//! on looking.
+//! not wait for somebody: messages are lost, and counted. It touches no other memory, and a waiting publisher
+//! keeps looking.
 // Decision 0091: a table, and locks of the kernel.
 
 use alloc::boxed::Box;
@@ -158,8 +158,8 @@ impl Seats {
     /// How many subscribers have a seat, and know where they begin. So each of them receives all that the
     /// caller publishes from now on.
     pub(super) fn seated(&self) -> usize {
-        // Acquire: pairs with seats.begin8. It comes after the load in `cursors`, so it is not that of an
-        // owner who left before.
+        // Acquire: pairs with seats.begin8. It comes after the load in `cursors`, so it is not of an owner
+        // that left before.
         let has_begun = |&(seat, _): &(u64, Sequence)| {
             let begun = &self.cells()[seat as usize].begun;
             begun.load(Ordering::Acquire) != 0 || seeded!("seats_counted_early")
@@ -197,7 +197,7 @@ impl Seats {
         })
     }
 
-    /// Frees the seats of those who are dead, and says whether there was one. Asks the kernel now and then.
+    /// Frees the seats of dead subscribers, and says whether there was one. Asks the kernel now and then.
     #[cold]
     pub(super) fn sweep(&self) -> bool {
         self.swept.is_due() && self.free_dead()

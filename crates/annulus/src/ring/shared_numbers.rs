@@ -1,5 +1,5 @@
-//! [`Shown`]: the numbers of a broadcast ring that lie in memory of several processes; and [`Seen`]: what a
-//! process sees of them.
+//! [`SharedNumbers`]: the numbers of a broadcast ring that lie in memory of several processes; and [`Seen`]:
+//! what a process sees of them.
 
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 use core::mem::offset_of;
@@ -9,9 +9,9 @@ use crate::base::peer_liveness::Gone;
 use crate::base::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, seeded};
 
-/// What lies in the memory, beside the slots: zero at first.
+/// What lies in the memory, apart from the slots: zero at first.
 #[repr(C, align(128))]
-pub(crate) struct Shown {
+pub(crate) struct SharedNumbers {
     /// The publisher's next sequence, or an earlier one. Of a small ring it is written with each message. Of
     /// a ring that several processes publish to: the next sequence to claim, and whether it is closed.
     pub(super) bound: AtomicU64,
@@ -19,13 +19,13 @@ pub(crate) struct Shown {
     headroom: AtomicU64,
     /// And for how many subscribers the publisher waits. Constant.
     seats: AtomicU64,
-    pub(super) end: ShownEnd,
+    pub(super) end: SharedEnd,
 }
 
-/// On a line of its own, at which each poll in vain looks.
+/// On a line of its own, at which each poll looks that finds nothing.
 #[repr(C, align(128))]
-// Decision 0133: beside the bound, it cost each message of a small ring another transfer of a line.
-pub(super) struct ShownEnd {
+// Decision 0133: on the line of the bound, it cost each message of a small ring another transfer of a line.
+pub(super) struct SharedEnd {
     /// 0 while the ring is open. Then one more than the first sequence that will never be.
     pub(super) word: AtomicU64,
     /// Of a ring with claims: behind the last message that was passed over, or that a publisher that is gone
@@ -35,17 +35,17 @@ pub(super) struct ShownEnd {
 
 /// Where they are, in bytes from the beginning: bound, headroom, seats, end, missed.
 #[cfg(all(feature = "shm", not(annulus_loom)))]
-impl Shown {
+impl SharedNumbers {
     pub(crate) const OFFSETS: [usize; 5] = [
         offset_of!(Self, bound),
         offset_of!(Self, headroom),
         offset_of!(Self, seats),
         offset_of!(Self, end),
-        offset_of!(Self, end) + offset_of!(ShownEnd, missed),
+        offset_of!(Self, end) + offset_of!(SharedEnd, missed),
     ];
 }
 
-impl Shown {
+impl SharedNumbers {
     /// As memory that is all zero.
     pub(crate) fn zeroed() -> Self {
         let zero = || AtomicU64::new(0);
@@ -53,7 +53,7 @@ impl Shown {
             bound: zero(),
             headroom: zero(),
             seats: zero(),
-            end: ShownEnd { word: zero(), missed: zero() },
+            end: SharedEnd { word: zero(), missed: zero() },
         }
     }
 
@@ -81,12 +81,12 @@ impl Shown {
     /// Messages before `end` may never be.
     pub(super) fn tell_of_missed(&self, end: Sequence) {
         if !seeded!("fellow_missed_untold") {
-            // Relaxed: a hint. Who sees the caller's next message sees it, too.
+            // Relaxed: a hint. A thread that sees the caller's next message sees it, too.
             self.end.missed.fetch_max(end.get(), Ordering::Relaxed);
         }
     }
 
-    /// Whether somebody has said that of this message.
+    /// Whether a publisher has said that this message may never be.
     #[inline]
     pub(super) fn may_be_missed(&self, sequence: Sequence) -> bool {
         // Relaxed: as above.
@@ -95,8 +95,8 @@ impl Shown {
 
     /// fellow.end15: the ring ends before `end`, if nobody has decided otherwise. Returns where it ends.
     pub(super) fn decide_end(&self, end: Sequence) -> Sequence {
-        // Release: pairs with the Acquire in `Seen::end`. Acquire: what was claimed before the end is seen by
-        // whoever comes second.
+        // Release: pairs with the Acquire in `Seen::end`. Acquire: the thread that comes second sees what was
+        // claimed before the end.
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         match self.end.word.compare_exchange(0, end.next().get(), success, failure) {
             Ok(_) => end,
@@ -120,7 +120,7 @@ impl Shown {
 
 /// What another process shows, and whether it is still there.
 pub(crate) struct Seen {
-    shown: NonNull<Shown>,
+    numbers: NonNull<SharedNumbers>,
     /// Whether the publisher's process is gone; `None` where that is this one.
     gone: Option<Gone>,
 }
@@ -131,15 +131,18 @@ unsafe impl Send for Seen {}
 unsafe impl Sync for Seen {}
 
 impl Seen {
-    /// `shown` lives as long as this. `is_gone` asks the kernel.
+    /// `numbers` lives as long as this. `is_gone` asks the kernel.
     #[cfg(feature = "shm")]
-    pub(super) fn new(shown: NonNull<Shown>, is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self { shown, gone: Some(Gone::new(is_gone)) }
+    pub(super) fn new(
+        numbers: NonNull<SharedNumbers>,
+        is_gone: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self { numbers, gone: Some(Gone::new(is_gone)) }
     }
 
-    /// Of this process alone. `shown` lives as long as this.
-    pub(super) fn here(shown: NonNull<Shown>) -> Self {
-        Self { shown, gone: None }
+    /// Of this process alone. `numbers` lives as long as this.
+    pub(super) fn here(numbers: NonNull<SharedNumbers>) -> Self {
+        Self { numbers, gone: None }
     }
 
     /// Whether it is of this process alone.
@@ -148,22 +151,23 @@ impl Seen {
     }
 
     #[inline]
-    pub(super) fn shown(&self) -> &Shown {
+    pub(super) fn numbers(&self) -> &SharedNumbers {
         // SAFETY: it lives as long as the ring, and so as this borrow.
-        unsafe { self.shown.as_ref() }
+        unsafe { self.numbers.as_ref() }
     }
 
     /// A sequence that the publisher has reached.
     pub(super) fn bound(&self) -> Sequence {
-        // Acquire: pairs with the Release in `show_bound`. Who sees the bound sees the stamps before it.
-        Sequence::new(self.shown().bound.load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED)
+        // Acquire: pairs with the Release in `show_bound`. A thread that sees the bound sees the stamps
+        // before it.
+        Sequence::new(self.numbers().bound.load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED)
     }
 
     /// The first message that will never be, once the publisher has said so.
     #[inline]
     pub(super) fn end(&self) -> Option<Sequence> {
         // Acquire: pairs with the Release in `show_end`.
-        let end = self.shown().end.word.load(Ordering::Acquire);
+        let end = self.numbers().end.word.load(Ordering::Acquire);
         (end != 0).then(|| Sequence::new(end - 1))
     }
 

@@ -37,10 +37,10 @@
 //!   each word is at least as new as its message.
 //! - If a word of message `i` were newer, its slot.w3 belongs to a later lap, so it comes after the slot.w2
 //!   of that lap; the slot.w1 of the message that takes the slot of `a` comes before that slot.w2, or is the
-//!   one beside it, because `a` is not after `i`. slot.r3 pairs with that slot.w2, so slot.r4 sees that
+//!   one just before it, because `a` is not after `i`. slot.r3 pairs with that slot.w2, so slot.r4 sees that
 //!   slot.w1 or a later stamp, which is not `done(a)`.
 //!
-//! The gate has no part in this, nor has who reads. With many writers neither step holds.
+//! The gate and the reader have no part in this. With many writers neither step holds.
 
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 use alloc::vec::Vec;
@@ -58,7 +58,7 @@ use crate::message::Message;
 use crate::message::schema::BadValue;
 use crate::sync::{AtomicU64, Ordering, fence, ordering, seeded, unlikely};
 
-/// Who writes to a ring.
+/// The threads that write to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
     /// One, which knows its sequence by itself.
@@ -67,7 +67,7 @@ pub(crate) enum Writers {
     Many,
     /// Any number, which wait for nobody: each claims a [range](super::Claims), and passes over a slot that
     /// another one has not left.
-    Fellows,
+    Claimants,
 }
 
 /// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared
@@ -79,13 +79,13 @@ pub(crate) struct Slots<S: Store> {
     mask: u64,
     /// The ring's. A pointer rather than a copy: its multiplications are then not carried out in advance.
     index: NonNull<Index>,
-    /// As [`Ring`](super::Ring) has it.
+    /// Units from one slot to the next.
     pub(super) stride: usize,
     pub(super) writers: Writers,
 }
 
 // SAFETY: it stands for a shared borrow of the store's slots and of a constant, which may go where a borrow
-// of the store may go; whoever uses it promises that the ring lives.
+// of the store may go; its user promises that the ring lives.
 unsafe impl<S: Store + Sync> Send for Slots<S> {}
 
 // SAFETY: as above.
@@ -143,7 +143,8 @@ impl<T: Message> Slots<Copied<T>> {
     ) -> Run<'_, T> {
         let one = self.writers == Writers::One || seeded!("run_of_many_writers");
         let buffer = if one { buffer } else { &mut [] };
-        // SAFETY: the caller's promise. The ring is for one writer, and who calls `write` promises the order.
+        // SAFETY: the caller's promise. The ring is for one writer, and a caller of `write` promises the
+        // order.
         unsafe { read_run(|sequence| self.slot(sequence), first, buffer, is_checked) }
     }
 
@@ -175,7 +176,7 @@ impl<T: Message> Slots<Copied<T>> {
 impl<S: Store> Slots<S> {
     /// The slots of the ring with this block, this index and this stride.
     #[inline(always)]
-    pub(super) fn new(start: NonNull<S::Unit>, index: &Index, stride: usize, writers: Writers) -> Self {
+    pub(crate) fn new(start: NonNull<S::Unit>, index: &Index, stride: usize, writers: Writers) -> Self {
         Self { start, mask: index.mask(), index: NonNull::from(index), stride, writers }
     }
 
@@ -187,7 +188,7 @@ impl<S: Store> Slots<S> {
     #[inline]
     pub(super) unsafe fn index_of(self, sequence: Sequence) -> usize {
         // One instruction tells both: the slot, and whether to ask. The first slot asks, too, but this
-        // handle's own mask and no shared memory, because whoever polls an empty ring may stay there.
+        // handle's own mask and no shared memory, because a reader that polls an empty ring may stay there.
         let index = sequence.get() & self.mask;
         if unlikely(index == 0) && self.mask == 0 {
             // SAFETY: the ring lives, and nobody writes its index.
@@ -197,7 +198,7 @@ impl<S: Store> Slots<S> {
         }
     }
 
-    /// The same slots, for a caller that knows by its type who writes: the stride is then a constant to the
+    /// The same slots, for a caller that knows the writers by its type: the stride is then a constant to the
     /// optimiser.
     ///
     /// # Safety
@@ -218,7 +219,7 @@ impl<S: Store> Slots<S> {
     ///
     /// The ring lives for `'a`.
     #[inline]
-    pub(super) unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
+    pub(crate) unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
         // SAFETY: the caller's promise; the index is below the capacity, and the store has a stride for each.
         unsafe { S::stamp(self.start, self.index_of(sequence) * S::STRIDE.unwrap_or(self.stride)) }
     }
@@ -238,14 +239,14 @@ impl<S: Store> Slots<S> {
     }
 
     /// claim.wait2, fellow.take4: whether the slot of `sequence` was left by the writer of the lap before, so
-    /// that the one who claimed `sequence` may write.
+    /// that the publisher that claimed `sequence` may write.
     ///
     /// Acquire: pairs with slot.w4, so everything that writer did to the slot comes before what the caller
     /// does to it.
     ///
     /// # Safety
     ///
-    /// The ring lives, has that `capacity`, and is for these `writers`, who are many.
+    /// The ring lives, has that `capacity`, and is for these `writers`, which are many.
     #[inline]
     pub(crate) unsafe fn is_left(self, writers: Writers, sequence: Sequence, capacity: usize) -> bool
     where
@@ -303,7 +304,7 @@ impl<'a, T: Message> Slot<'a, T> {
             stamp.store(writing.bits(), Ordering::Relaxed);
         }
         if !seeded!("slot_no_release_fence") {
-            // slot.w2. Release: pairs with slot.r3. Whoever sees a word of this lap also sees slot.w1.
+            // slot.w2. Release: pairs with slot.r3. A thread that sees a word of this lap also sees slot.w1.
             fence(Ordering::Release);
         }
         // slot.w3. Relaxed: slot.r1 orders them for readers of this lap, slot.r3 and slot.r4 catch readers of
@@ -356,8 +357,7 @@ impl Written<'_> {
         self.stamp.store(self.done.bits(), ordering!(Release unless "slot_done_relaxed"));
     }
 
-    /// This as a number, which is all that an outlined function gets.
-    /// [`Ring::with_slot`](super::Ring::with_slot) turns it back.
+    /// This as a number, which is all that an outlined function gets. [`WithoutSlot::at`] turns it back.
     #[inline(always)]
     pub(crate) fn without_slot(self) -> WithoutSlot {
         WithoutSlot(self.done)
@@ -381,7 +381,8 @@ impl WithoutSlot {
         if seeded!("slot_stamps_swapped") { Sequence::new(self.0.bits() / 2) } else { self.0.sequence() }
     }
 
-    pub(super) fn at(self, stamp: &AtomicU64) -> Written<'_> {
+    /// The message with its slot, which has this stamp: undoes [`Written::without_slot`].
+    pub(crate) fn at(self, stamp: &AtomicU64) -> Written<'_> {
         Written { stamp, done: self.0 }
     }
 }
@@ -529,7 +530,7 @@ unsafe fn is_value<T: Message>(message: &MaybeUninit<T::Wire>) -> bool {
 /// looking at the first, the second, the fourth, and so on. None where `first` is not there. `slot` knows the
 /// slots of a ring. If it is checked, it ends before what is no message.
 ///
-/// It looks from the first on because its caller may be just behind the writer, who would pay for each look
+/// It looks from the first on because its caller may be just behind the writer, which would pay for each look
 /// at a line ahead.
 ///
 /// # Safety
@@ -543,7 +544,7 @@ unsafe fn read_run<'a, 'm, T: Message>(
     buffer: &'m mut [MaybeUninit<T::Wire>],
     is_checked: bool,
 ) -> Run<'m, T> {
-    // slot.r1. Acquire: pairs with slot.w4. The last one that finds its message is that of the run.
+    // slot.r1. Acquire: pairs with slot.w4. The last look that finds its message decides the run.
     let ordering = ordering!(Acquire unless "run_look_relaxed");
     let last = |count| if seeded!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
     let is_there = |count| look(slot(last(count)).stamp(), last(count), ordering).is_ok();
@@ -591,7 +592,7 @@ impl<T: Message> Run<'_, T> {
     }
 }
 
-/// As [`Slot::read`], for whoever does not know the type of the messages: appends the bytes of message
+/// As [`Slot::read`], for a caller that does not know the type of the messages: appends the bytes of message
 /// `sequence`, which is as long as `payload` to `bytes`, if they are whole. `slot`: its words.
 #[cfg(all(feature = "shm", not(annulus_loom)))]
 pub(crate) fn read_bytes(
@@ -613,8 +614,8 @@ pub(crate) fn read_bytes(
 /// Words in a cache line.
 const LINE_WORDS: usize = 8;
 
-/// Where a payload of so many bytes begins, in words behind the stamp's: beside the stamp, or, where vectors
-/// copy it, on the next line, so that none of them straddles two.
+/// Where a payload of so many bytes begins, in words behind the stamp's: directly behind the stamp, or, where
+/// vectors copy it, on the next line, so that none of them straddles two.
 // Decision 0008: directly behind the stamp, or on the next line.
 pub(crate) const fn payload_at(bytes: usize) -> usize {
     if copy::by_vector(bytes) { LINE_WORDS } else { 1 }
@@ -633,8 +634,8 @@ pub(crate) const fn stride_for(bytes: usize, writers: Writers) -> usize {
     // lines.
     let stride =
         if words <= LINE_WORDS { words.next_power_of_two() } else { words.next_multiple_of(LINE_WORDS) };
-    // No more than two to a line. Two at once write slots beside each other, and take a shared line from each
-    // other for every message; but readers and batches would rather have few lines.
+    // No more than two to a line. Two threads at once write neighbouring slots, and take a shared line from
+    // each other for every message; but readers and batches would rather have few lines.
     // Decision 0040: two to a line, not four and not one.
     // Mutants: `< with <=`: equal is equal.
     if !matches!(writers, Writers::One) && stride < LINE_WORDS / 2 { LINE_WORDS / 2 } else { stride }
@@ -663,14 +664,14 @@ pub(crate) trait Store {
     ///
     /// # Safety
     ///
-    /// `start` is that of a store that lives for `'a`, and `at` is a multiple of its stride, below its number
-    /// of units.
+    /// `start` is the first unit of a store that lives for `'a`, and `at` is a multiple of its stride, below
+    /// its number of units.
     unsafe fn stamp<'a>(start: NonNull<Self::Unit>, at: usize) -> &'a AtomicU64;
 }
 
 /// How far its slots lie from each other.
 pub(crate) trait Strided: Store {
-    /// Whether [`stride`](Self::stride) says it of all rings. If not, whoever makes one does.
+    /// Whether [`stride`](Self::stride) says it of all rings. If not, the maker of the ring does.
     const IS_CONSTANT: bool = true;
 
     /// Units from one slot to the next.

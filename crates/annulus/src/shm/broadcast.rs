@@ -216,7 +216,7 @@ pub(super) fn accept<T: Message>(
     let kind = kinds.iter().copied().find(|&kind| kind == layout.kind).unwrap_or(kinds[0]);
     layout.is_for(kind, of, &memory)?;
     let capacity = layout.capacity;
-    let writers = if kind == ShmKind::MpLossy { Writers::Fellows } else { Writers::One };
+    let writers = if kind == ShmKind::MpLossy { Writers::Claimants } else { Writers::One };
     let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, writers, &memory)?;
     let joined = |memory| PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory);
     if kind == ShmKind::MpLossy {

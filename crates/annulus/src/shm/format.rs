@@ -15,7 +15,7 @@ use super::process::ProcessId;
 use crate::base::sequence::Sequence;
 use crate::message::schema::{Fingerprint, Schema, SchemaError};
 use crate::os::shared_memory::{SharedMemory, Unfit};
-use crate::ring::{Shown, Writers, slots_layout, stride_for};
+use crate::ring::{SharedNumbers, Writers, slots_layout, stride_for};
 use crate::sync::{AtomicU32, Ordering, seeded};
 use rustix::io::retry_on_intr;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -623,12 +623,12 @@ pub(super) fn damaged(field: &'static str, value: usize) -> AttachError {
 }
 
 /// What the publisher shows.
-pub(super) fn shown(memory: &SharedMemory) -> NonNull<Shown> {
+pub(super) fn shown(memory: &SharedMemory) -> NonNull<SharedNumbers> {
     const {
         use broadcast::{BOUND, END, HEADROOM, MISSED, SEATS};
 
-        assert!(size_of::<Shown>() == WAKE_OFFSET - PRODUCER_OFFSET);
-        are_at(&Shown::OFFSETS, &[BOUND, HEADROOM, SEATS, END, MISSED]);
+        assert!(size_of::<SharedNumbers>() == WAKE_OFFSET - PRODUCER_OFFSET);
+        are_at(&SharedNumbers::OFFSETS, &[BOUND, HEADROOM, SEATS, END, MISSED]);
     }
     assert!(memory.len() >= LEAST_BYTES);
     // SAFETY: within the memory (asserted).

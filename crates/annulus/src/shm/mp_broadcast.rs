@@ -81,14 +81,14 @@ use super::process::ProcessId;
 use super::queue::{PlaceLock, damaged, numbers};
 use super::sleepers;
 use crate::base::peer_liveness::NowAndThen;
-use crate::broadcast::{Across, Fellow, FellowPublisher, fellow_of_another};
+use crate::broadcast::{Across, FellowParts, FellowPublisher, fellow_of_another};
 use crate::error::CapacityError;
 use crate::lane::PlaceTable;
 use crate::memory::{Block, PlacedMemory};
 use crate::message::Message;
 use crate::os::lock;
 use crate::os::shared_memory::Access;
-use crate::ring::{Claims, Fellows, Known, MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
+use crate::ring::{ClaimPlaces, Claims, Known, MIN_CAPACITY, Mirror, Writers, slots_layout, stride_for};
 use crate::sync::AtomicU64;
 use crate::wait::WaitStrategy;
 
@@ -311,7 +311,7 @@ pub(super) fn create_ring<T: Message>(
     }
     let first = builder.first_sequence()?;
     let (payload, schema) = of.written()?;
-    let stride = stride_for(payload.bytes, Writers::Fellows);
+    let stride = stride_for(payload.bytes, Writers::Claimants);
     let slot_bytes = stride * size_of::<u64>();
     let too_large = CapacityError::TooLarge { capacity, slot_bytes };
     let identity = Identity::new()?;
@@ -369,7 +369,7 @@ pub(super) fn join<T: Message>(
     let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
     let (memory, layout) = Layout::attach(ring, false)?;
     layout.is_for(ShmKind::MpLossy, of, &memory)?;
-    let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Fellows, &memory)?;
+    let Extent { offset, slots, stride, first } = Extent::in_memory(&layout, Writers::Claimants, &memory)?;
     if layout.capacity < MIN_CAPACITY {
         return Err(damaged("the capacity", layout.capacity as u64));
     }
@@ -420,9 +420,15 @@ pub(super) fn seen(
 }
 
 /// The publisher that has this place, by `place_lock`.
-fn fellow(table: &Arc<Table>, layout: &Layout, offset: usize, place: usize, place_lock: PlaceLock) -> Fellow {
+fn fellow(
+    table: &Arc<Table>,
+    layout: &Layout,
+    offset: usize,
+    place: usize,
+    place_lock: PlaceLock,
+) -> FellowParts {
     let left = Arc::clone(table);
-    Fellow {
+    FellowParts {
         claims: Arc::new(claims(table, layout, offset, || false)),
         place,
         leave: Box::new(move || left.leave(place)),
@@ -483,7 +489,7 @@ impl FellowTable {
     }
 }
 
-impl Fellows for FellowTable {
+impl ClaimPlaces for FellowTable {
     fn known(&self, place: usize) -> &Known {
         &self.known[place]
     }

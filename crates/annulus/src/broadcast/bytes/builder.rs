@@ -91,7 +91,7 @@ impl Builder {
         Self { extents: self.extents.wait_strategy(strategy), ..self }
     }
 
-    /// What the memory of the ring is to be like, that of the records and that of their extents: see
+    /// What the memory of the ring is to be like, for the records and for their extents: see
     /// [`memory`](crate::memory). Without this setting it comes from the global allocator.
     ///
     /// [`lossy`](Self::lossy) returns [`CapacityError::Memory`] if a required option can't be met.

@@ -35,9 +35,9 @@
 //! # What a ring holds
 //!
 //! The capacity in bytes is rounded up to a power of two, and is at least 64. A record takes its length,
-//! rounded up to a multiple of 8. Beside the bytes, the ring keeps where each record lies, for one record
-//! in 32 bytes of capacity; this takes as much memory as the bytes. So the ring holds the newest
-//! records, as long as two things hold:
+//! rounded up to a multiple of 8. The ring also keeps where each record lies, for one record in 32 bytes of
+//! capacity; this takes as much memory as the bytes. So the ring holds the newest records, as long as two
+//! things hold:
 //!
 //! - together they have at most 15/16 of the capacity (all of it, if the capacity is below 128 bytes);
 //! - they are at most [`max_records`](Subscribable::max_records): a 32nd of the capacity.
@@ -53,8 +53,6 @@
 //! in every broadcast ring here.
 
 mod builder;
-#[cfg(feature = "std")]
-mod placement;
 mod publisher;
 mod subscribable;
 mod subscriber;

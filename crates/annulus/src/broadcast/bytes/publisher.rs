@@ -20,8 +20,8 @@ use crate::{Closer, broadcast};
 /// Dropping it closes the ring. Subscribers receive what is left, then `Closed`.
 pub struct Publisher {
     /// Publishes where the records lie.
-    pub(super) extents: broadcast::Publisher<Extent>,
-    pub(super) area: Arc<Area>,
+    pub(in crate::broadcast) extents: broadcast::Publisher<Extent>,
+    pub(in crate::broadcast) area: Arc<Area>,
     pen: Pen,
 }
 

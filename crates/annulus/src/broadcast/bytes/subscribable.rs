@@ -16,8 +16,8 @@ use crate::ring::{Area, Extent};
 /// Cloning is cheap. A `Subscribable` keeps the ring's memory.
 #[derive(Clone)]
 pub struct Subscribable {
-    pub(super) extents: broadcast::Subscribable<Extent>,
-    pub(super) area: Arc<Area>,
+    pub(in crate::broadcast) extents: broadcast::Subscribable<Extent>,
+    pub(in crate::broadcast) area: Arc<Area>,
 }
 
 impl Subscribable {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use futures_core::FusedStream;
 
 use super::super::handle::{Handle, Role};
-use super::super::subscriber::{Miss, Recovery, wait_without_deadline};
+use super::super::subscriber::{NoMessage, Recovery, wait_without_deadline};
 use crate::base::sequence::Sequence;
 use crate::broadcast;
 use crate::error::{LossyRecvError, LossyTryRecvError, RecvError};
@@ -58,8 +58,8 @@ use crate::wait::{Streaming, Waiting};
 /// | [`recv_or_lag`](Self::recv_or_lag) | yes | says so, once |
 pub struct Subscriber {
     /// Receives where the records lie. Its cursor passes a record when this subscriber has its bytes.
-    pub(super) extents: broadcast::Subscriber<Extent>,
-    pub(super) area: Arc<Area>,
+    pub(in crate::broadcast) extents: broadcast::Subscriber<Extent>,
+    pub(in crate::broadcast) area: Arc<Area>,
     /// Where it went on after the last lag.
     recovery: Recovery,
 }
@@ -106,9 +106,9 @@ impl Subscriber {
     pub fn try_recv(&mut self, buffer: &mut Vec<u8>) -> Result<usize, LossyTryRecvError> {
         match self.next(buffer) {
             Ok(length) => Ok(length),
-            Err(Miss::Empty) => Err(LossyTryRecvError::Empty),
-            Err(Miss::Closed) => Err(LossyTryRecvError::Closed),
-            Err(Miss::Lapped) => Err(LossyTryRecvError::Lagged { skipped: self.go_on() }),
+            Err(NoMessage::Empty) => Err(LossyTryRecvError::Empty),
+            Err(NoMessage::Closed) => Err(LossyTryRecvError::Closed),
+            Err(NoMessage::Lapped) => Err(LossyTryRecvError::Lagged { skipped: self.recover() }),
         }
     }
 
@@ -252,18 +252,18 @@ impl Subscriber {
     /// The one read that everything else is made of: the record at the cursor, which the cursor passes if the
     /// record is whole. If not, the buffer is empty.
     #[inline]
-    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Result<usize, Miss<Infallible>> {
+    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Result<usize, NoMessage<Infallible>> {
         buffer.clear();
         let mut extent = MaybeUninit::uninit();
         let extent = match self.extents.read(&mut extent) {
             Ok(extent) => extent.take(),
-            Err(Miss::Empty) => return Err(Miss::Empty),
-            Err(Miss::Closed) => return Err(Miss::Closed),
+            Err(NoMessage::Empty) => return Err(NoMessage::Empty),
+            Err(NoMessage::Closed) => return Err(NoMessage::Closed),
             // (Nothing is corrupt within one process.)
-            Err(Miss::Lapped | Miss::Corrupt(_)) => return Err(Miss::Lapped),
+            Err(NoMessage::Lapped | NoMessage::Corrupt(_)) => return Err(NoMessage::Lapped),
         };
         if !self.area.read(extent, buffer) {
-            return Err(Miss::Lapped);
+            return Err(NoMessage::Lapped);
         }
         self.extents.pass();
         Ok(buffer.len())
@@ -272,7 +272,7 @@ impl Subscriber {
     /// Goes on after a lag and says how many records that cost.
     #[cold]
     #[inline(never)]
-    pub(super) fn go_on(&mut self) -> u64 {
+    pub(super) fn recover(&mut self) -> u64 {
         self.recovery = self.recovery_in(self.frontier());
         let skipped = self.extents.skip_to(self.recovery.resume);
         self.extents.shared.note_lag(skipped);
@@ -283,7 +283,7 @@ impl Subscriber {
         let cursor = self.extents.cursor;
         // (The bug goes by the extents only.)
         if seeded!("bytes_go_on_by_extents") {
-            return self.extents.shared.ring.frontier(cursor);
+            return self.extents.shared.frontier(cursor);
         }
         frontier(&self.extents.shared, &self.area, cursor)
     }
@@ -300,31 +300,32 @@ impl Subscriber {
 /// How far the publisher has come, and the oldest record that stands. A record may be overwritten at any
 /// moment after that.
 ///
-/// Takes a bounded number of steps: as [`Ring::frontier`](crate::ring::Ring::frontier), and a look at the
-/// extents of log₂ n records, where n is the number of extents. `known` is a bound that the caller already
-/// has.
+/// Takes a bounded number of steps: as [`frontier`](crate::broadcast::ring_state::RingState::frontier) of the
+/// ring of extents, and a look at the extents of log₂ n records, where n is the number of extents. `known` is
+/// a bound that the caller already has.
 pub(super) fn frontier<R: Role>(
     extents: &Handle<Copied<Extent>, R>,
     area: &Area,
     known: Sequence,
 ) -> Frontier {
-    let frontier = extents.ring.frontier(known);
+    let frontier = extents.frontier(known);
     let first_standing = area.first_standing();
     let stands = |sequence| {
         let mut extent = MaybeUninit::uninit();
         // All of these were published, so an extent that can't be read was overwritten.
-        let extent = extents.read(sequence, &mut extent);
+        // SAFETY: the handle keeps the ring alive.
+        let extent = unsafe { extents.slots.read(sequence, &mut extent) };
         // SAFETY: the ring is of this process.
         extent.is_ok_and(|extent| unsafe { extent.unchecked() }.take()[0] >= first_standing)
     };
     // Records lie in the order of their numbers, so those that stand come last.
-    let (mut gone, mut oldest) = (frontier.oldest, frontier.head);
-    while gone < oldest {
-        let middle = gone.plus(oldest.since(gone) / 2);
+    let (mut overwritten, mut oldest) = (frontier.oldest, frontier.head);
+    while overwritten < oldest {
+        let middle = overwritten.plus(oldest.since(overwritten) / 2);
         if stands(middle) {
             oldest = middle;
         } else {
-            gone = middle.next();
+            overwritten = middle.next();
         }
     }
     Frontier { oldest, ..frontier }
@@ -351,12 +352,12 @@ impl Poll for NextRecord<'_> {
     fn poll(&mut self) -> Look<Self::Found> {
         match self.subscriber.next(self.buffer) {
             Ok(length) => Look::Found(Ok(length)),
-            Err(Miss::Closed) => Look::Found(Err(RecvError)),
-            Err(Miss::Empty) => Look::Nothing,
+            Err(NoMessage::Closed) => Look::Found(Err(RecvError)),
+            Err(NoMessage::Empty) => Look::Nothing,
             // The record that lapped it may be the last one for a long time. Records are there, and no
             // publisher will notify for them.
-            Err(Miss::Lapped) => {
-                self.subscriber.go_on();
+            Err(NoMessage::Lapped) => {
+                self.subscriber.recover();
                 Look::Again
             }
         }
@@ -389,7 +390,7 @@ impl Subscriber {
     pub fn recv_or_lag(&mut self, buffer: &mut Vec<u8>) -> Result<usize, LossyRecvError> {
         match self.next(buffer) {
             Ok(length) => Ok(length),
-            Err(Miss::Lapped) => Err(LossyRecvError::Lagged { skipped: self.go_on() }),
+            Err(NoMessage::Lapped) => Err(LossyRecvError::Lagged { skipped: self.recover() }),
             Err(_) => {
                 let strategy = self.extents.wait_strategy();
                 wait_without_deadline(&mut NextOrLag(NextRecord { subscriber: self, buffer }), strategy)
@@ -417,15 +418,17 @@ impl Poll for NextOrLag<'_> {
         let NextRecord { subscriber, buffer } = &mut self.0;
         match subscriber.next(buffer) {
             Ok(length) => Look::Found(Ok(length)),
-            Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
-            Err(Miss::Empty) => Look::Nothing,
+            Err(NoMessage::Closed) => Look::Found(Err(LossyRecvError::Closed)),
+            Err(NoMessage::Empty) => Look::Nothing,
             // Unreached: lapped between two looks of a subscriber that waits: two threads have to meet there
-            Err(Miss::Lapped) => Look::Found(Err(LossyRecvError::Lagged { skipped: subscriber.go_on() })),
+            Err(NoMessage::Lapped) => {
+                Look::Found(Err(LossyRecvError::Lagged { skipped: subscriber.recover() }))
+            }
         }
     }
 }
 
-// SAFETY: the events are those of the extents, of which this is part.
+// SAFETY: the events are of the extents' ring, which this handle keeps alive.
 unsafe impl Source for Subscriber {
     fn wait_point(&self) -> &EventCount {
         Source::wait_point(&self.extents)
@@ -604,7 +607,7 @@ impl Subscriber {
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
     ///
-    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    /// *Cancel safety*: as for [`stream`](Self::stream). A stream that is dropped drops the subscriber.
     ///
     /// # Examples
     ///
@@ -688,7 +691,7 @@ impl Subscriber {
     fn pending(&self) -> u64 {
         let (frontier, cursor) = (self.frontier(), self.extents.cursor);
         let lapped = cursor < frontier.oldest;
-        // As in `go_on`.
+        // As in `recover`.
         let start = if lapped { self.recovery_in(frontier).resume } else { cursor };
         frontier.head.since(start)
     }

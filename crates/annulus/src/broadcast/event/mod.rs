@@ -1,7 +1,7 @@
 //! Owned events: any `T`, changed in place by publishers and read by reference, always lossless.
 //!
 //! ```text
-//! publisher     the one who changes them: by closure, or whole values; what is done to one before
+//! publisher     changes them:              by closure, or whole values; what is done to one before
 //! mp_publisher  one of many, which changes an event of its own and swaps it in
 //! subscribable  from which subscribers are made
 //! subscriber    one reader: by closure, by reference, in batches; as a stage

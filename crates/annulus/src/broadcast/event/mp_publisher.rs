@@ -42,8 +42,8 @@ use crate::wait::{Armed, Choice, Deadline, RoomArm, fill_claim};
 /// Dropping the last publisher closes the ring. Subscribers process what is left, then get `Closed`.
 #[doc(alias = "MultiProducer")]
 pub struct MpEventPublisher<T, R = ()> {
-    /// What the next closure changes. It goes before the ring: if its destructor panics, those of the ring
-    /// still run ([`drop_all`](crate::base::drop_all::drop_all)).
+    /// What the next closure changes. It goes before the ring: if its destructor panics, the destructors of
+    /// the ring still run ([`drop_all`](crate::base::drop_all::drop_all)).
     spare: T,
     pub(in crate::broadcast) shared: Handle<Owned<T>, Publishing>,
     factory: Arc<dyn Fn() -> T + Send + Sync>,
@@ -217,8 +217,8 @@ pub(super) unsafe fn put<T, C>(
     // before has left its slot, and the claim was below the gate's limit, so every subscriber is done with
     // the event a lap before (`gate.rs`).
     let changed = unsafe {
-        let changed = shared.slots().change(sequence, change);
-        shared.slots().finish(sequence);
+        let changed = shared.slots.change(sequence, change);
+        shared.slots.finish(sequence);
         changed
     };
     shared.published.notify();
@@ -413,13 +413,13 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// How many events all publishers of the ring have published, or are publishing.
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.shared.ring.head().claimed().since(self.shared.ring.first())
+        self.shared.head.claimed().since(self.shared.first())
     }
 
     /// How many events the ring has: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.shared.capacity()
     }
 
     /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
@@ -446,7 +446,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     subscribes! {
         make: "let (publisher, subscribable) = annulus::event::mp_channel(8, String::new);",
-        |handle| EventSubscribable<T>: EventSubscribable::new(handle.shared.inviter_of_publisher()),
+        |handle| EventSubscribable<T>: EventSubscribable::new(handle.shared.subscribable_of_publisher()),
         EventSubscriber<T>
     }
 

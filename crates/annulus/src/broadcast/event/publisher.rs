@@ -205,12 +205,12 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     pub fn clear_processed(&mut self, mut clear: impl FnMut(&mut T)) -> usize {
         let Single { shared, next, .. } = &self.single;
-        let passed = shared.gate.pass(*next).map(Sequence::new);
+        let clearable = shared.gate.take_clearable(*next).map(Sequence::new);
         let mut count = 0;
-        for sequence in passed {
+        for sequence in clearable {
             // SAFETY: the handle keeps the ring alive, whose one publisher this is. All subscribers are past
-            // this event, and none begins before it (`Gate::pass`), so nobody else looks at it.
-            unsafe { shared.slots().change(sequence, &mut clear) };
+            // this event, and none begins before it (`Gate::take_clearable`), so nobody else looks at it.
+            unsafe { shared.slots.change(sequence, &mut clear) };
             count += 1;
         }
         count
@@ -253,8 +253,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     pub(super) fn announce(&self) -> Result<(), Refusal> {
         let Single { shared, next, .. } = &self.single;
         // SAFETY: the handle keeps the ring alive, whose one publisher this is.
-        unsafe { shared.slots().announce(*next) };
-        if shared.goes_on(*next) { Ok(()) } else { Err(Refusal::Closed) }
+        unsafe { shared.slots.announce(*next) };
+        if shared.may_publish(*next) { Ok(()) } else { Err(Refusal::Closed) }
     }
 
     /// Changes and publishes the next event, if it was admitted.
@@ -284,8 +284,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and the event was
         // admitted, so every subscriber is done with the event a lap before (`gate.rs`).
         let changed = unsafe {
-            let changed = shared.slots().change(sequence, change);
-            shared.slots().finish(sequence);
+            let changed = shared.slots.change(sequence, change);
+            shared.slots.finish(sequence);
             changed
         };
         core::mem::forget(announced);
@@ -439,7 +439,7 @@ impl<T> Drop for Announced<'_, T> {
         if !seeded!("event_stays_announced") {
             // SAFETY: the handle keeps the ring alive, whose one publisher has announced this event, and has
             // not published it.
-            unsafe { self.shared.slots().take_back(self.sequence, self.shared.ring.capacity()) };
+            unsafe { self.shared.slots.take_back(self.sequence, self.shared.capacity()) };
             self.shared.withdraw(self.sequence);
         }
     }
@@ -571,7 +571,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// How many events the ring has: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.single.shared.ring.capacity()
+        self.single.shared.capacity()
     }
 
     /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
@@ -614,7 +614,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     subscribes! {
         make: "let (publisher, subscribable) = annulus::event::channel(8, String::new);",
-        |handle| EventSubscribable<T>: EventSubscribable::new(handle.single.shared.inviter_of_publisher()),
+        |handle| EventSubscribable<T>: EventSubscribable::new(handle.single.shared.subscribable_of_publisher()),
         EventSubscriber<T>
     }
 

@@ -313,7 +313,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
     ///
-    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    /// *Cancel safety*: as for [`stream`](Self::stream). A stream that is dropped drops the subscriber.
     ///
     /// # Examples
     ///

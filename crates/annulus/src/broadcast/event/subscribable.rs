@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::EventSubscriber;
 use crate::Closer;
-use crate::broadcast::handle::{Handle, Inviting};
+use crate::broadcast::handle::{Handle, SubscribableRole};
 use crate::broadcast::progress::DependencyBarrier;
 use crate::broadcast::{Lossless, Staged};
 use crate::observer::observable;
@@ -16,11 +16,11 @@ use crate::ring::Owned;
 /// Cloning is cheap. While there is an `EventSubscribable`, somebody may still join. So publishing does not
 /// fail, even if all subscribers are gone.
 pub struct EventSubscribable<T> {
-    pub(in crate::broadcast) shared: Handle<Owned<T>, Inviting>,
+    pub(in crate::broadcast) shared: Handle<Owned<T>, SubscribableRole>,
 }
 
 impl<T: Send + Sync> EventSubscribable<T> {
-    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Inviting>) -> Self {
+    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, SubscribableRole>) -> Self {
         Self { shared }
     }
 
@@ -28,7 +28,7 @@ impl<T: Send + Sync> EventSubscribable<T> {
     /// event on, it misses nothing.
     ///
     /// Events that were published before this call are left out. An event that is being published during the
-    /// call may be the first one. The steps, and the memory for the cursor, are those of
+    /// call may be the first one. The steps, and the memory for the cursor, are the same as for
     /// [`Subscribable::subscribe`](crate::broadcast::Subscribable::subscribe) on a lossless ring.
     #[must_use]
     pub fn subscribe(&self) -> EventSubscriber<T> {
@@ -53,7 +53,7 @@ impl<T: Send + Sync> EventSubscribable<T> {
     /// How many events the ring has: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.shared.capacity()
     }
 
     /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
@@ -94,7 +94,7 @@ impl<T: Send + Sync> EventSubscribable<T> {
 
 impl<T: Send + Sync> Clone for EventSubscribable<T> {
     fn clone(&self) -> Self {
-        Self::new(self.shared.inviter())
+        Self::new(self.shared.another_subscribable())
     }
 }
 

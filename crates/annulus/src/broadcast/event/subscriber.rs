@@ -13,7 +13,7 @@ use crate::base::sequence::Sequence;
 use crate::broadcast::handle::Handle;
 use crate::broadcast::mode::{Lossless, Mode, Unstaged};
 use crate::broadcast::process::{process_batch_in_other_ways, process_in_other_ways};
-use crate::broadcast::progress::{DependencyBarrier, StageProgress, Tracked, Upstream};
+use crate::broadcast::progress::{DependencyBarrier, StageProgress, Upstream};
 use crate::broadcast::stage::{Staged, after_others, stage};
 use crate::broadcast::subscriber::wait_without_deadline;
 use crate::error::{RecvError, TryRecvError, UpstreamError};
@@ -229,7 +229,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         let admitted = self.shared.admits(cursor);
         let shared = &self.shared;
         // SAFETY: the handle keeps the ring alive.
-        if admitted && unsafe { shared.slots().is_there(cursor) } {
+        if admitted && unsafe { shared.slots.is_there(cursor) } {
             return Ok(());
         }
         if unlikely(shared.may_be_closed()) && shared.is_drained(cursor) {
@@ -280,8 +280,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         let end = self.shared.end_before(self.cursor.plus(most as u64));
         let most = end.since(self.cursor) as usize;
         // SAFETY: the handle keeps the ring alive.
-        let is_there =
-            |count: &usize| unsafe { self.shared.slots().is_there(self.cursor.plus(*count as u64)) };
+        let is_there = |count: &usize| unsafe { self.shared.slots.is_there(self.cursor.plus(*count as u64)) };
         (0..most).take_while(is_there).count()
     }
 
@@ -335,7 +334,7 @@ impl<T: Send + Sync, M: Mode> Passing<'_, T, M> {
         }
         // SAFETY: the handle keeps the ring alive, `poll_next` or `there` found the event there, and the
         // cursor in the gate moves on only when `self`, which the reference borrows, is dropped.
-        unsafe { self.subscriber.shared.slots().value(sequence) }
+        unsafe { self.subscriber.shared.slots.value(sequence) }
     }
 
     /// Stages behind may see the events so far. Publishers may not use their slots before `self` is dropped.
@@ -376,7 +375,7 @@ impl<T: Send + Sync, M: Mode> Deref for Ref<'_, T, M> {
     fn deref(&self) -> &T {
         // SAFETY: the handle keeps the ring alive, `peek` found the event there, and the cursor in the gate
         // moves on only by `pass`, which takes `self`, or by the subscriber, which `self` borrows.
-        unsafe { self.subscriber.shared.slots().value(self.subscriber.cursor) }
+        unsafe { self.subscriber.shared.slots.value(self.subscriber.cursor) }
     }
 }
 
@@ -421,7 +420,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.wait_as(Some(strategy))
     }
 
-    /// Waits by `strategy`, or by that of the ring, which is looked up only if it has to wait.
+    /// Waits by `strategy`, or by the strategy of the ring, which is looked up only if it has to wait.
     #[inline(always)]
     fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
         match self.poll_next() {
@@ -481,7 +480,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[doc(alias = "pending")]
     #[must_use]
     pub fn len(&self) -> usize {
-        let head = self.shared.ring.frontier(self.cursor).head;
+        let head = self.shared.frontier(self.cursor).head;
         self.shared.end_before(head).since(self.cursor) as usize
     }
 
@@ -508,7 +507,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// How many events the ring has: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.shared.capacity()
     }
 
     /// Whether all publishers are gone, or somebody has closed the ring. Events may still be left to process.
@@ -563,7 +562,7 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
     }
 
     fn mark(&mut self) -> Mark {
-        Mark::at(self.shared.end_before(self.shared.ring.end(self.cursor)).get())
+        Mark::at(self.shared.end_before(self.shared.end_of_published(self.cursor)).get())
     }
 
     fn has_passed(&self, mark: &mut Mark) -> bool {
@@ -627,8 +626,8 @@ impl<T: Send + Sync, M: Mode> Poll for There<'_, T, M> {
     }
 }
 
-/// Stages, like those of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed
-/// when its closure returns.
+/// Stages, like the stages of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is
+/// processed when its closure returns.
 impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// Turns the subscriber into a stage. A stage sees an event only after all of `upstreams` have processed
     /// it, and other subscribers can follow the stage in turn. An upstream that is dropped no longer counts.
@@ -664,13 +663,12 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     after_others!(EventSubscriber);
 }
 
-impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
+#[allow(private_interfaces, reason = "this is what seals `Upstream`")]
+impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {
     fn progress(&self) -> &StageProgress {
         self.shared.role().progress()
     }
 }
-
-impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
 
 #[cfg(feature = "async")]
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]

@@ -1,4 +1,4 @@
-//! What a poll in vain of another process's ring finds.
+//! What a poll of another process's ring finds, where no message is there.
 
 use core::ptr::NonNull;
 use std::sync::{Arc, Mutex};
@@ -8,24 +8,24 @@ use crate::base::sequence::Sequence;
 use crate::broadcast::{Builder, Publisher};
 use crate::memory::{Block, Memory, PlacedMemory};
 use crate::os::shared_memory::Access;
-use crate::ring::{Mirror, Shown, Writers, slots_layout, stride_for};
+use crate::ring::{Mirror, SharedNumbers, Writers, slots_layout, stride_for};
 use crate::sync::AtomicU32;
 use crate::wait::{Remote, WaitStrategy};
 
-/// What both processes have beside the slots.
+/// What both processes have apart from the slots.
 struct Numbers {
-    shown: Shown,
+    shown: SharedNumbers,
     word: AtomicU32,
 }
 
 /// A poll that found nothing asks whether the publisher's process is gone. A message that comes meanwhile is
 /// found by this poll.
 #[test]
-fn a_message_that_comes_while_a_poll_asks() {
+fn message_that_comes_while_a_poll_asks_is_found_by_that_poll() {
     let stride = stride_for(8, Writers::One);
     let memory = PlacedMemory::create("annulus test", 4096, Access::CreatorAlone, Memory::default());
     let memory = Arc::new(memory.ok().unwrap());
-    let numbers = Arc::new(Numbers { shown: Shown::zeroed(), word: AtomicU32::new(0) });
+    let numbers = Arc::new(Numbers { shown: SharedNumbers::zeroed(), word: AtomicU32::new(0) });
     let across = |mirror| Across {
         slots: (Block::shared(Arc::clone(&memory), 0, slots_layout(stride, 2).unwrap()), stride),
         mirror,

@@ -6,15 +6,15 @@ use alloc::sync::Arc;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
-use super::{Claimant, Claims, Fellows, Known};
+use super::{ClaimPlaces, Claimant, Claims, Known};
 use crate::base::link::Link;
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::Sequence;
-use crate::ring::shared_numbers::{Seen, Shown};
+use crate::ring::shared_numbers::{Seen, SharedNumbers};
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// A publisher's place. The next publisher has it when this is dropped. A clone has another place.
-pub(crate) struct OwnPlace {
+pub struct OwnPlace {
     claimant: Claimant,
     places: Arc<OwnPlaces>,
 }
@@ -28,8 +28,8 @@ impl OwnPlace {
     /// There are such slots, as long as anybody uses the claims of this place.
     pub(crate) unsafe fn first_of(slots: (NonNull<AtomicU64>, usize, usize), first: Sequence) -> Self {
         let places = Arc::new(OwnPlaces::new());
-        places.shown.begin_at(first);
-        let seen = Seen::here(NonNull::from(&places.shown));
+        places.numbers.begin_at(first);
+        let seen = Seen::here(NonNull::from(&places.numbers));
         let claims = Claims::of(seen, slots, Arc::clone(&places), NowAndThen::never());
         Self::taken(Arc::new(claims), places, first)
     }
@@ -73,7 +73,7 @@ impl Drop for OwnPlace {
 /// The places, in rows: the first has [`FIRST_ROW`] places, and each further one twice as many as the one
 /// before it.
 struct OwnPlaces {
-    shown: Shown,
+    numbers: SharedNumbers,
     rows: [Link<Box<[Place]>>; ROWS],
     used: AtomicUsize,
 }
@@ -93,7 +93,7 @@ struct Place {
 impl OwnPlaces {
     fn new() -> Self {
         let rows = core::array::from_fn(|_| Link::empty());
-        Self { shown: Shown::zeroed(), rows, used: AtomicUsize::new(0) }
+        Self { numbers: SharedNumbers::zeroed(), rows, used: AtomicUsize::new(0) }
     }
 
     /// Takes the first place that nobody has.
@@ -116,7 +116,7 @@ impl OwnPlaces {
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         let is_taken = row[at].is_taken.compare_exchange(false, true, success, failure).is_ok();
         if is_taken {
-            // Relaxed: fellow.claim3 hands it on. Who sees a claim sees that there is its place.
+            // Relaxed: fellow.claim3 hands it on. A thread that sees a claim sees that there is its place.
             self.used.fetch_max(place + 1, Ordering::Relaxed);
         }
         is_taken
@@ -147,7 +147,7 @@ impl Place {
     }
 }
 
-impl Fellows for Arc<OwnPlaces> {
+impl ClaimPlaces for Arc<OwnPlaces> {
     fn used(&self) -> usize {
         // Relaxed: as in `try_take`.
         self.used.load(Ordering::Relaxed)

@@ -9,11 +9,11 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::sync::Mutex;
 
-use super::{CLOSED, Claimant, Claims, Fellows, Known};
+use super::{CLOSED, ClaimPlaces, Claimant, Claims, Known};
 use crate::base::peer_liveness::NowAndThen;
 use crate::base::sequence::{Sequence, Stamp};
 use crate::ring::range::Range;
-use crate::ring::shared_numbers::Shown;
+use crate::ring::shared_numbers::SharedNumbers;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Three messages are claimed together at most.
@@ -25,7 +25,7 @@ const PLACES: usize = 3;
 
 /// What processes share.
 struct Memory {
-    shown: Box<Shown>,
+    numbers: Box<SharedNumbers>,
     slots: Vec<AtomicU64>,
     intents: Vec<AtomicU64>,
     /// Which places nobody has.
@@ -36,9 +36,9 @@ impl Memory {
     fn new() -> Arc<Self> {
         let words = |count| core::iter::repeat_with(|| AtomicU64::new(0)).take(count).collect();
         // SAFETY: it is made of atomics only, which are zero at first.
-        let shown = unsafe { MaybeUninit::<Shown>::zeroed().assume_init() };
+        let numbers = unsafe { MaybeUninit::<SharedNumbers>::zeroed().assume_init() };
         Arc::new(Self {
-            shown: Box::new(shown),
+            numbers: Box::new(numbers),
             slots: words(CAPACITY * STRIDE),
             intents: words(PLACES),
             gone: Mutex::default(),
@@ -47,13 +47,13 @@ impl Memory {
 
     /// The claims, as a process has them.
     fn seen(self: &Arc<Self>) -> Claims {
-        let (shown, slots) = (NonNull::from(&*self.shown), NonNull::from(&self.slots[0]));
+        let (numbers, slots) = (NonNull::from(&*self.numbers), NonNull::from(&self.slots[0]));
         let process = Process(Arc::clone(self), core::array::from_fn(|_| Known::nothing(NowAndThen::new())));
         // SAFETY: the process keeps the memory; so many slots are in it. They are atomics.
-        unsafe { Claims::new(shown, (slots, STRIDE, CAPACITY), true, process, || false) }
+        unsafe { Claims::new(numbers, (slots, STRIDE, CAPACITY), true, process, || false) }
     }
 
-    /// Who has a place. It takes the first message for the next one.
+    /// A publisher with a place. It takes the first message for the next one.
     fn publisher(self: &Arc<Self>, place: usize) -> Claimant {
         Claimant::new(Arc::new(self.seen()), place, FIRST)
     }
@@ -74,14 +74,14 @@ impl Memory {
 
     /// One more than the first message that will never be; 0 while the ring is open.
     fn end(&self) -> u64 {
-        self.shown.end.word.load(Ordering::Relaxed)
+        self.numbers.end.word.load(Ordering::Relaxed)
     }
 }
 
 /// One of them.
 struct Process(Arc<Memory>, [Known; PLACES]);
 
-impl Fellows for Process {
+impl ClaimPlaces for Process {
     fn known(&self, place: usize) -> &Known {
         &self.1[place]
     }
@@ -126,7 +126,7 @@ impl Claimant {
 
 /// Somebody has closed the ring before a publisher claims: it claims nothing, and nobody waits for it.
 #[test]
-fn a_claim_beside_a_close() {
+fn claim_on_a_closed_ring_is_refused_and_leaves_no_intent() {
     let memory = Memory::new();
     assert_eq!(memory.publisher(0).publish(&memory, 1), []);
     let mut publisher = memory.publisher(1);
@@ -139,12 +139,12 @@ fn a_claim_beside_a_close() {
 }
 
 /// A message that was claimed before the close belongs to the ring. The closer has set its bit, and has not
-/// said where the ring ends: it is stopped, or dead. Whoever comes says so.
+/// said where the ring ends: it is stopped, or dead. The next publisher says so.
 #[test]
 fn a_close_that_is_not_finished() {
     let memory = Memory::new();
     assert_eq!(memory.publisher(1).claim(MOST), Some(Range::new(FIRST, MOST)));
-    memory.shown.head().fetch_or(CLOSED, Ordering::AcqRel);
+    memory.numbers.head().fetch_or(CLOSED, Ordering::AcqRel);
     assert_eq!((memory.publisher(0).claim(1), memory.end()), (None, MOST + 1));
     let seen = memory.seen();
     assert!(seen.is_closed() && !seen.never_comes(at(2)), "who has claimed it lives");
@@ -154,7 +154,7 @@ fn a_close_that_is_not_finished() {
 
 /// Of two publishers, the faster one has the messages.
 #[test]
-fn who_is_faster_has_the_messages() {
+fn faster_claimant_has_the_messages() {
     let memory = Memory::new();
     let [mut slower, mut faster] = [1, 2].map(|place| memory.publisher(place));
     assert_eq!(faster.claim(2), Some(Range::new(FIRST, 2)));
@@ -169,7 +169,7 @@ fn who_is_faster_has_the_messages() {
 /// A publisher dies after it has written some of its messages. The others are lost, at once and all of them.
 /// Their slots are free a lap later. What it has written is there.
 #[test]
-fn a_range_of_the_dead_that_is_half_written() {
+fn range_of_a_dead_claimant_that_is_half_written_is_taken_or_lost() {
     for written in 0..=MOST {
         let memory = Memory::new();
         let (mut dies, mut lives, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
@@ -199,11 +199,11 @@ fn a_range_of_the_dead_that_is_half_written() {
     }
 }
 
-/// A publisher is stopped in the middle of its messages. Nobody takes their slots. Who has claimed the
-/// messages of a lap later passes over them, and subscribers learn that from the message behind them, or at
-/// once where one was lost before.
+/// A publisher is stopped in the middle of its messages. None takes their slots. A publisher that has claimed
+/// the messages of a lap later passes over them, and subscribers learn that from the message behind them, or
+/// at once where one was lost before.
 #[test]
-fn a_range_of_the_stopped() {
+fn range_of_a_stopped_claimant_is_passed_over() {
     let memory = Memory::new();
     let (mut stopped, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
     assert_eq!(stopped.claim(MOST), Some(Range::new(FIRST, MOST)));
@@ -223,7 +223,7 @@ fn a_range_of_the_stopped() {
 
 /// One of a range that is claimed together is passed over; those behind it are still to come.
 #[test]
-fn who_passes_over_a_message_still_writes_the_next() {
+fn claimant_that_passes_over_a_message_still_writes_the_next() {
     let memory = Memory::new();
     let (mut stopped, mut publisher) = (memory.publisher(1), memory.publisher(0));
     assert_eq!(stopped.claim(1), Some(Range::new(FIRST, 1)));
@@ -240,7 +240,7 @@ fn who_passes_over_a_message_still_writes_the_next() {
 /// A publisher that was slower than another one has an intent with its messages. If that one dies, they are
 /// waited for until the slower one claims again, or dies, too.
 #[test]
-fn who_was_slower_and_stopped_has_intended_what_it_does_not_have() {
+fn slower_claimant_that_stops_has_intended_messages_of_others() {
     let memory = Memory::new();
     let first = memory.publisher(2).claim(2).unwrap();
     memory.intents[1].store(first.bits(), Ordering::Relaxed);
@@ -259,9 +259,10 @@ fn who_was_slower_and_stopped_has_intended_what_it_does_not_have() {
     assert!(memory.seen().never_comes(FIRST) && memory.seen().never_comes(at(1)));
 }
 
-/// Only a message that is claimed and not there, by whoever is gone, holds up who waits for it.
+/// Only a message that is claimed and not there, by a publisher that is gone, holds up a reader that waits
+/// for it.
 #[test]
-fn what_is_stuck() {
+fn claimed_message_of_a_dead_publisher_is_stuck() {
     let memory = Memory::new();
     let seen = memory.seen();
     assert!(!seen.has_stuck());
@@ -283,10 +284,10 @@ fn what_is_stuck() {
     assert!(!memory.publisher(1).begin() && memory.seen().never_comes(claimed));
 }
 
-/// Whoever waits for a message that was passed over learns that from the next one, also if it has looked a
-/// moment ago.
+/// A reader that waits for a message that was passed over learns that from the next one, also if it has
+/// looked a moment ago.
 #[test]
-fn the_next_message_tells_that_one_was_passed_over() {
+fn next_message_tells_that_one_was_passed_over() {
     let memory = Memory::new();
     let (mut stopped, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
     assert!(stopped.claim(1).is_some());
@@ -299,7 +300,7 @@ fn the_next_message_tells_that_one_was_passed_over() {
 /// A message is waited for while others come behind it, and its publisher lives. Others look at that one's
 /// intent alone, until there is another answer.
 #[test]
-fn what_is_being_written_is_waited_for() {
+fn message_being_written_is_waited_for() {
     let memory = Memory::new();
     let (mut slow, mut publisher, subscriber) = (memory.publisher(1), memory.publisher(0), memory.seen());
     let range = slow.claim(1).unwrap();
@@ -309,10 +310,10 @@ fn what_is_being_written_is_waited_for() {
     assert!(subscriber.never_comes(range.first()));
 }
 
-/// A publisher is stopped in the middle of a message while others go round. Its slot holds up nobody who
+/// A publisher is stopped in the middle of a message while others go round. Its slot holds up no reader that
 /// joins: what it writes has been passed over, laps ago.
 #[test]
-fn who_was_stopped_laps_ago_is_not_waited_for() {
+fn claimant_stopped_laps_ago_is_not_waited_for() {
     let memory = Memory::new();
     let (mut stopped, mut publisher) = (memory.publisher(1), memory.publisher(0));
     assert!(stopped.claim(1).is_some());
@@ -328,13 +329,13 @@ fn who_was_stopped_laps_ago_is_not_waited_for() {
 
 /// Numbers that can't be: a claim has an end, and so has each look.
 #[test]
-fn a_memory_that_was_scribbled_on() {
+fn memory_that_was_scribbled_on_makes_no_endless_loop() {
     let memory = Memory::new();
     let seen = memory.seen();
     for number in [CLOSED - 1, u64::MAX, CLOSED] {
-        memory.shown.head().store(number, Ordering::Relaxed);
+        memory.numbers.head().store(number, Ordering::Relaxed);
         assert_eq!(memory.publisher(0).claim(1), None);
-        memory.shown.head().store(0, Ordering::Relaxed);
+        memory.numbers.head().store(0, Ordering::Relaxed);
         for intent in &memory.intents {
             intent.store(number, Ordering::Relaxed);
         }
