@@ -72,6 +72,7 @@ pub use pool::*;
 pub use producer::*;
 pub use publisher::*;
 pub use queue::*;
+pub use ring::annulus_peer;
 pub use shared::*;
 pub use spsc_view::*;
 pub use stats::*;

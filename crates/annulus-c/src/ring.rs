@@ -5,12 +5,27 @@ use std::sync::Arc;
 use annulus::{Closer, Observer};
 
 use crate::options::Options;
-use crate::shared::annulus_peer::{self, ANNULUS_PEER_DEAD};
 use crate::status::Done;
 use crate::status::annulus_status::{
-    self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_PEER_DIED, ANNULUS_WRONG_SIZE,
+    self, ANNULUS_CLOSED, ANNULUS_INVALID, ANNULUS_PEER_DIED, ANNULUS_UNSUPPORTED, ANNULUS_WRONG_SIZE,
 };
 use crate::tsan::{self, Order};
+
+/// Whether the process on the other side of a ring is there, or one of several. The kernel tells it, by a
+/// lock that ends with the process, however that ends. A process that is stopped is alive.
+#[allow(non_camel_case_types, reason = "C's names")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum annulus_peer {
+    /// Nobody has come yet.
+    ANNULUS_PEER_NONE = 0,
+    /// It is there.
+    ANNULUS_PEER_ALIVE = 1,
+    /// The ring was closed, by either side.
+    ANNULUS_PEER_CLOSED = 2,
+    /// Its process has ended without that.
+    ANNULUS_PEER_DEAD = 3,
+}
 
 /// The ring of a handle.
 #[derive(Clone)]
@@ -54,8 +69,13 @@ impl Ring {
         if status == ANNULUS_CLOSED {
             tsan::after_end();
         }
-        let has_died = || self.peer.as_ref().is_some_and(|peer| peer() == ANNULUS_PEER_DEAD);
+        let has_died = || self.peer.as_ref().is_some_and(|peer| peer() == annulus_peer::ANNULUS_PEER_DEAD);
         if status == ANNULUS_CLOSED && has_died() { ANNULUS_PEER_DIED } else { status }
+    }
+
+    /// Whether the processes on the other side are there; a ring within one process has no other side.
+    pub(crate) fn peer(&self) -> Done<annulus_peer> {
+        self.peer.as_ref().map(|peer| peer()).ok_or(ANNULUS_UNSUPPORTED)
     }
 
     pub(crate) fn close(&self) {

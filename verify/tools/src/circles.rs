@@ -9,7 +9,8 @@ use crate::list::List;
 use crate::tree::Tree;
 
 /// The sources that are looked at.
-const FOLDERS: [&str; 3] = ["crates/annulus/src", "crates/annulus-cli/src", "bench/src"];
+const FOLDERS: [&str; 4] =
+    ["crates/annulus/src", "crates/annulus-cli/src", "bench/src", "crates/annulus-c/src"];
 
 /// The name of what a folder's own file defines: `mod.rs`, `lib.rs` or `main.rs`.
 const OWN: &str = "mod";

@@ -1,15 +1,14 @@
 //! Queues of records between processes: how they are made and joined. The handles are those of queues of
 //! records in one process, with the same verbs.
 
-use super::annulus_peer;
 use super::error::annulus_shared_error;
 use super::invitation::annulus_invitation;
 use super::options::annulus_shared_options;
-use super::peer::peer;
 use super::rings::{join, make};
 use super::system;
 use crate::bytes::{BytesConsumer, BytesProducer, annulus_bytes_consumer, annulus_bytes_producer};
 use crate::handle::{object, place};
+use crate::ring::annulus_peer;
 use crate::status::annulus_status;
 use crate::status::guarded;
 
@@ -85,7 +84,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_peer(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let found = self::peer(&unsafe { object::<BytesProducer>(producer) }?.ring)?;
+        let found = unsafe { object::<BytesProducer>(producer) }?.ring.peer()?;
         // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())
@@ -104,7 +103,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_peer(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let found = self::peer(&unsafe { object::<BytesConsumer>(consumer) }?.ring)?;
+        let found = unsafe { object::<BytesConsumer>(consumer) }?.ring.peer()?;
         // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())

@@ -38,10 +38,6 @@ impl Invitation {
     }
 }
 
-pub(crate) fn can_be(_: usize, _: usize) -> bool {
-    true
-}
-
 pub(crate) fn spsc_producer(_: &SharedOptions) -> Shared<(Producer, Invitation)> {
     none()
 }

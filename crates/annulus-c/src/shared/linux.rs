@@ -18,9 +18,6 @@ use annulus::{Closer, Observer, broadcast, spsc};
 use super::checked::{checked, checked_in_place};
 use super::error::Shared;
 use super::options::SharedOptions;
-use super::peer::annulus_peer::{
-    self, ANNULUS_PEER_ALIVE, ANNULUS_PEER_CLOSED, ANNULUS_PEER_DEAD, ANNULUS_PEER_NONE,
-};
 use crate::blocks::{Consumer as BlockConsumer, Producer as BlockProducer};
 use crate::broadcast::{Subscribable, Subscribes};
 use crate::bytes::{BytesConsumer, BytesProducer, Reading, Writing, ring_of as ring_of_records};
@@ -29,6 +26,9 @@ use crate::notified::Notified;
 use crate::options::Patience;
 use crate::producer::{Producer, ProducerEnd};
 use crate::publisher::Publisher;
+use crate::ring::annulus_peer::{
+    self, ANNULUS_PEER_ALIVE, ANNULUS_PEER_CLOSED, ANNULUS_PEER_DEAD, ANNULUS_PEER_NONE,
+};
 use crate::ring::{AskPeer, Ring};
 use crate::status::Done;
 use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_OCCUPIED, ANNULUS_WRONG_SIZE};
@@ -105,10 +105,6 @@ impl SharedOptions {
         let builder = broadcast::Builder::new(self.ring.capacity).wait_strategy(self.ring.strategy);
         builder.statistics(self.ring.statistics)
     }
-}
-
-pub(crate) fn can_be(bytes: usize, alignment: usize) -> bool {
-    MessageType::of_bytes(bytes, alignment).can_be()
 }
 
 fn state(state: Option<PeerState>) -> annulus_peer {

@@ -5,7 +5,6 @@ use core::ffi::{CStr, c_char};
 use annulus::schema::{Schema, SchemaError};
 
 use super::error::{Shared, Why};
-use super::system;
 use crate::options::{Options, annulus_options, annulus_wait};
 use crate::status::annulus_status::{ANNULUS_INVALID, ANNULUS_WRONG_SIZE};
 use crate::status::guarded_or;
@@ -102,7 +101,7 @@ impl annulus_shared_options {
         };
         // SAFETY: it is here.
         let ring = unsafe { annulus_options::checked(&raw const ring) }?;
-        if !system::can_be(message_size, message_alignment) {
+        if !can_be(message_size, message_alignment) {
             return Err(Why::new(ANNULUS_WRONG_SIZE, "messages can't have such a size and alignment")
                 .with(message_size as u64, message_alignment as u64));
         }
@@ -126,6 +125,18 @@ impl annulus_shared_options {
             closes_with_last: flags & ANNULUS_CLOSE_WITH_LAST_PRODUCER != 0,
         })
     }
+}
+
+/// Whether a ring between processes can have messages of this size and alignment.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn can_be(bytes: usize, alignment: usize) -> bool {
+    annulus::shm::blocks::MessageType::of_bytes(bytes, alignment).can_be()
+}
+
+/// There are no such rings here.
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+fn can_be(_: usize, _: usize) -> bool {
+    true
 }
 
 /// # Safety

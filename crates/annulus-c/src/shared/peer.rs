@@ -1,32 +1,11 @@
-//! [`annulus_peer`]: whether the processes on the other side of a ring are there.
+//! Asks whether the processes on the other side of a ring are there.
 
 use crate::consumer::{Consumer, annulus_consumer};
 use crate::handle::{object, place};
 use crate::producer::{Producer, annulus_producer};
-use crate::ring::Ring;
-use crate::status::annulus_status::{self, ANNULUS_UNSUPPORTED};
-use crate::status::{Done, guarded};
+use crate::ring::annulus_peer;
+use crate::status::{annulus_status, guarded};
 use crate::subscriber::{Subscriber, annulus_subscriber};
-
-/// Whether the process on the other side of a ring is there, or one of several. The kernel tells it, by a
-/// lock that ends with the process, however that ends. A process that is stopped is alive.
-#[allow(non_camel_case_types, reason = "C's names")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub enum annulus_peer {
-    /// Nobody has come yet.
-    ANNULUS_PEER_NONE = 0,
-    /// It is there.
-    ANNULUS_PEER_ALIVE = 1,
-    /// The ring was closed, by either side.
-    ANNULUS_PEER_CLOSED = 2,
-    /// Its process has ended without that.
-    ANNULUS_PEER_DEAD = 3,
-}
-
-pub(super) fn peer(ring: &Ring) -> Done<annulus_peer> {
-    Ok((ring.peer.as_ref().ok_or(ANNULUS_UNSUPPORTED)?)())
-}
 
 /// Stores whether the process of the consumer is there. Some system calls.
 ///
@@ -44,7 +23,7 @@ pub unsafe extern "C" fn annulus_producer_peer(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let found = self::peer(&unsafe { object::<Producer>(producer) }?.ring)?;
+        let found = unsafe { object::<Producer>(producer) }?.ring.peer()?;
         // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())
@@ -64,7 +43,7 @@ pub unsafe extern "C" fn annulus_consumer_peer(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let found = self::peer(&unsafe { object::<Consumer>(consumer) }?.ring)?;
+        let found = unsafe { object::<Consumer>(consumer) }?.ring.peer()?;
         // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())
@@ -84,7 +63,7 @@ pub unsafe extern "C" fn annulus_subscriber_peer(
 ) -> annulus_status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let found = self::peer(&unsafe { object::<Subscriber>(subscriber) }?.ring)?;
+        let found = unsafe { object::<Subscriber>(subscriber) }?.ring.peer()?;
         // SAFETY: the caller's promise.
         unsafe { place(peer) }?.write(found);
         Ok(())
