@@ -124,7 +124,8 @@
 // mp_broadcast.rs  broadcast rings that several processes publish to
 // queue.rs         queues of one lane: spsc.rs, bytes.rs
 // places.rs        queues of a lane for each producer, mpsc.rs; which producer or publisher has which place
-// blocks.rs        all of them, for messages whose size is known at run time
+// blocks.rs        all of them, for messages whose size is known at run time; dynamic.rs: one sending and one
+//                  receiving end for all of them
 // sleepers.rs      the page where threads sleep
 // invitation.rs    what another process needs
 // fd.rs            descriptors through sockets
@@ -141,6 +142,9 @@ pub mod broadcast;
 mod by_name;
 pub mod bytes;
 mod directory;
+// For programs that take any ring, and for other languages.
+#[doc(hidden)]
+pub mod dynamic;
 mod error;
 mod fd;
 pub(crate) mod format;

@@ -1,0 +1,885 @@
+//! Ends of rings between processes whose messages are known by their schema only: a message is its bytes, as
+//! they lie in the ring. For programs that take any ring, and for other languages.
+//!
+//! [`Sender`] sends to a broadcast ring or to a queue, and [`Receiver`] receives from one. [`Ring`] is a
+//! broadcast ring of another process, for a program that subscribes more than once. The schema is compared
+//! with the ring's when an end is made, and so is the length of each message with the schema's size. What the
+//! bytes of a message are is not looked at: see [`Checker`](crate::schema::Checker).
+//!
+//! ```
+//! use annulus::broadcast::Builder;
+//! use annulus::shm::blocks::MessageType;
+//! use annulus::shm::dynamic::{Receiver, Sender, Start};
+//! use annulus::{WaitStrategy, schema::Schema};
+//!
+//! let schema: Schema = "quote{bid:f64,ask:f64}".parse()?;
+//! let of = MessageType::described(schema, 8);
+//! let (mut sender, invitation) = Sender::lossy(Builder::new(64), &of)?;
+//! let mut receiver = Receiver::join(&invitation, &of, WaitStrategy::default(), Start::Newest)?;
+//!
+//! sender.send(&[7; 16])?;
+//! let mut message = [0; 16];
+//! receiver.recv(&mut message)?;
+//! assert_eq!(message, [7; 16]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+// Decision 0129: a class of sizes on the stack, and exactly the message in the ring.
+
+use core::error::Error;
+use core::fmt;
+use core::time::Duration;
+use std::boxed::Box;
+use std::io;
+use std::sync::Arc;
+use std::vec::Vec;
+
+use super::blocks::{self, Block, MessageType, classes};
+use super::broadcast::{Accepted, AcceptedLossless, Mark, NoSeat};
+use super::error::{AttachError, ShareError};
+use super::invitation::Invitation;
+use super::kind::ShmKind;
+use super::places::Places;
+use super::process::PeerState;
+use super::queue::{Peer, WhenConsumerDies};
+use super::{mp_broadcast, mpsc};
+use crate::broadcast::{self, FellowPublisher, Lossless, Mode, Publisher, Subscriber};
+use crate::close::Closer;
+use crate::error::{GiveBack, Refusal};
+use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use crate::queue::{AnyKind, Consumer, InPlace, Producer};
+use crate::receive::Receive;
+use crate::spsc;
+use crate::transmit::Transmit;
+use crate::wait::WaitStrategy;
+
+/// A message of a broadcast ring has at most so many bytes here.
+pub const LONGEST: usize = 4096;
+
+/// Why an end was not made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A ring of this kind has no such end.
+    Kind(ShmKind),
+    /// A message of a broadcast ring has more than [`LONGEST`] bytes.
+    TooLong {
+        /// How many it has.
+        bytes: usize,
+    },
+    /// The ring can't be joined.
+    Attach(AttachError),
+    /// Each seat of the lossless ring is taken.
+    NoSeat(NoSeat),
+    /// The ring can't be made.
+    Share(ShareError),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kind(kind) => write!(f, "a {kind} has no such end"),
+            Self::TooLong { bytes } => {
+                write!(
+                    f,
+                    "a message of a broadcast ring has up to {LONGEST} bytes here, and this one has {bytes}"
+                )
+            }
+            Self::Attach(error) => error.fmt(f),
+            Self::NoSeat(error) => error.fmt(f),
+            Self::Share(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for OpenError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Kind(_) | Self::TooLong { .. } => None,
+            Self::Attach(error) => error.source(),
+            Self::NoSeat(error) => error.source(),
+            Self::Share(error) => error.source(),
+        }
+    }
+}
+
+impl From<AttachError> for OpenError {
+    fn from(error: AttachError) -> Self {
+        Self::Attach(error)
+    }
+}
+
+impl From<NoSeat> for OpenError {
+    fn from(error: NoSeat) -> Self {
+        Self::NoSeat(error)
+    }
+}
+
+impl From<ShareError> for OpenError {
+    fn from(error: ShareError) -> Self {
+        Self::Share(error)
+    }
+}
+
+/// As the macro of [`blocks`], for an expression that may fail; a message that fits into no block is
+/// [`TooLong`](OpenError::TooLong).
+macro_rules! in_blocks {
+    ($of:expr, $WORDS:ident, $LARGE:ident => $make:expr) => {
+        classes!($of.bytes(), $WORDS, $LARGE => $make)
+            .unwrap_or_else(|| Err(OpenError::TooLong { bytes: $of.bytes() }))
+    };
+}
+
+/// For how long a verb waits.
+#[derive(Clone, Copy)]
+enum Patience {
+    None,
+    For(Duration),
+    Endless,
+}
+
+/// The block of a message.
+fn block<const WORDS: usize, const LARGE: bool>(message: &[u8]) -> Block<WORDS, LARGE> {
+    let mut words = [0_u64; WORDS];
+    bytemuck::cast_slice_mut(&mut words)[..message.len()].copy_from_slice(message);
+    Block(words)
+}
+
+/// A handle that sends, whatever its ring.
+trait Sends: Send {
+    /// Sends a message of the ring's length.
+    fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal>;
+
+    fn closer(&self) -> Closer;
+
+    fn is_closed(&self) -> bool;
+
+    /// The number of the next message, of a ring with one publisher.
+    fn sequence(&self) -> Option<u64> {
+        None
+    }
+
+    fn skip_to(&mut self, _: u64) -> Option<u64> {
+        None
+    }
+
+    fn wait_for_subscribers(&self, _: usize, _: Duration) -> bool {
+        true
+    }
+}
+
+/// Sends a block to a broadcast ring.
+fn put<S: Transmit<Item = Block<WORDS, LARGE>>, const WORDS: usize, const LARGE: bool>(
+    publisher: &mut S,
+    message: &[u8],
+    patience: Patience,
+) -> Result<(), Refusal> {
+    let message = block(message);
+    match patience {
+        Patience::None => publisher.try_send(message).map_err(|error| match error {
+            TrySendError::Full(_) => Refusal::Full,
+            TrySendError::Closed(_) => Refusal::Closed,
+        }),
+        Patience::For(timeout) => publisher.send_timeout(message, timeout).map_err(of_timed),
+        Patience::Endless => publisher.send(message).map_err(|_| Refusal::Closed),
+    }
+}
+
+fn of_timed<T>(error: SendTimeoutError<T>) -> Refusal {
+    match error {
+        SendTimeoutError::Timeout(_) => Refusal::Full,
+        SendTimeoutError::Closed(_) => Refusal::Closed,
+    }
+}
+
+/// What all publishers have.
+macro_rules! publisher_verbs {
+    () => {
+        fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
+            put(self, message, patience)
+        }
+
+        fn closer(&self) -> Closer {
+            self.closer()
+        }
+
+        fn is_closed(&self) -> bool {
+            Transmit::is_closed(self)
+        }
+    };
+}
+
+impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>> {
+    publisher_verbs!();
+
+    fn sequence(&self) -> Option<u64> {
+        Some(self.sequence())
+    }
+
+    fn skip_to(&mut self, sequence: u64) -> Option<u64> {
+        self.skip_to(sequence).ok()
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LARGE>, Lossless> {
+    publisher_verbs!();
+
+    fn sequence(&self) -> Option<u64> {
+        Some(self.sequence())
+    }
+
+    fn skip_to(&mut self, sequence: u64) -> Option<u64> {
+        (sequence <= self.sequence()).then_some(0)
+    }
+
+    fn wait_for_subscribers(&self, count: usize, timeout: Duration) -> bool {
+        self.wait_for_subscribers_timeout(count, timeout)
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool> Sends for FellowPublisher<Block<WORDS, LARGE>> {
+    publisher_verbs!();
+}
+
+/// A slot is a byte: a message is as many slots as it has bytes.
+impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
+    fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
+        let bytes = message.len();
+        let room = match patience {
+            Patience::None => match self.try_reserve(bytes) {
+                Some(room) => Ok(room),
+                None => return Err(if self.is_closed() { Refusal::Closed } else { Refusal::Full }),
+            },
+            Patience::For(timeout) => self.reserve_timeout(bytes, timeout).map_err(of_timed),
+            Patience::Endless => self.reserve(bytes).map_err(|_| Refusal::Closed),
+        }?;
+        // Room ends between two messages, so there is room for all of this one.
+        assert_eq!(room.write_slice(message), bytes);
+        Ok(())
+    }
+
+    fn closer(&self) -> Closer {
+        self.closer()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+/// The sending end of a ring. Its drop leaves the ring, as the drop of any handle of that ring does.
+pub struct Sender {
+    end: Box<dyn Sends>,
+    bytes: usize,
+}
+
+impl Sender {
+    /// Makes a lossy broadcast ring, as [`broadcast::lossy`](super::broadcast::lossy) does.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`](OpenError::TooLong), [`Share`](OpenError::Share).
+    pub fn lossy(builder: broadcast::Builder, of: &MessageType) -> Result<(Self, Invitation), OpenError> {
+        in_blocks!(of, WORDS, LARGE => {
+            let (publisher, _, invitation) = blocks::lossy::<WORDS, LARGE>(builder, of)?;
+            Ok((Self::new(publisher, of), invitation))
+        })
+    }
+
+    /// Makes a lossless broadcast ring, as [`broadcast::lossless`](super::broadcast::lossless) does.
+    ///
+    /// # Errors
+    ///
+    /// As of [`lossy`](Self::lossy).
+    pub fn lossless(
+        builder: broadcast::Builder,
+        of: &MessageType,
+        seats: usize,
+    ) -> Result<(Self, Invitation), OpenError> {
+        in_blocks!(of, WORDS, LARGE => {
+            let (publisher, invitation) = blocks::lossless::<WORDS, LARGE>(builder, of, seats)?;
+            Ok((Self::new(publisher, of), invitation))
+        })
+    }
+
+    /// Makes a broadcast ring of several publishers, and its first one, as
+    /// [`mp_broadcast::Builder::build`] does.
+    ///
+    /// # Errors
+    ///
+    /// As of [`lossy`](Self::lossy).
+    pub fn mp_lossy(
+        builder: mp_broadcast::Builder,
+        of: &MessageType,
+    ) -> Result<(Self, Invitation), OpenError> {
+        in_blocks!(of, WORDS, LARGE => {
+            let (publisher, _, invitation) = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
+            Ok((Self::new(publisher, of), invitation))
+        })
+    }
+
+    /// Makes a queue of one producer, as [`spsc::producer`](super::spsc::producer) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Share`](OpenError::Share).
+    pub fn spsc(
+        builder: spsc::Builder,
+        of: &MessageType,
+        policy: WhenConsumerDies,
+    ) -> Result<(Self, Peer, Invitation), OpenError> {
+        let (producer, peer, invitation) = blocks::spsc_producer(builder, of, policy)?;
+        Ok((Self::new(producer, of), peer, invitation))
+    }
+
+    /// Joins a ring that takes several senders: a broadcast ring of several publishers, or a queue of several
+    /// producers.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind`](OpenError::Kind) of a ring with one sender, [`TooLong`](OpenError::TooLong),
+    /// [`Attach`](OpenError::Attach).
+    pub fn join(
+        invitation: &Invitation,
+        of: &MessageType,
+        strategy: WaitStrategy,
+    ) -> Result<Self, OpenError> {
+        match invitation.info()?.kind() {
+            ShmKind::MpLossy => in_blocks!(of, WORDS, LARGE => {
+                let publisher = blocks::mp_lossy_publisher::<WORDS, LARGE>(invitation, of, strategy)?;
+                Ok(Self::new(publisher, of))
+            }),
+            ShmKind::Mpsc => Ok(Self::new(blocks::mpsc_producer(invitation, of, strategy)?.0, of)),
+            kind => Err(OpenError::Kind(kind)),
+        }
+    }
+
+    fn new(end: impl Sends + 'static, of: &MessageType) -> Self {
+        Self { end: Box::new(end), bytes: of.bytes() }
+    }
+
+    /// How many bytes a message has.
+    #[must_use]
+    pub fn message_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn put(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
+        assert_eq!(message.len(), self.bytes, "a message has the size of its schema");
+        self.end.send(message, patience)
+    }
+
+    /// Sends a message. Waits for room, where the ring waits for receivers.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]: the ring is closed.
+    ///
+    /// # Panics
+    ///
+    /// If the message has another length than the ring's messages; so do the other verbs.
+    pub fn send(&mut self, message: &[u8]) -> Result<(), SendError<()>> {
+        self.put(message, Patience::Endless).map_err(|_| SendError(()))
+    }
+
+    /// As [`send`](Self::send), without a wait.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError`]: there is no room, or the ring is closed.
+    pub fn try_send(&mut self, message: &[u8]) -> Result<(), TrySendError<()>> {
+        self.put(message, Patience::None).map_err(|refusal| TrySendError::of(refusal, ()))
+    }
+
+    /// As [`send`](Self::send), for that long at most.
+    ///
+    /// # Errors
+    ///
+    /// [`SendTimeoutError`]: there was no room in that time, or the ring is closed.
+    pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<(), SendTimeoutError<()>> {
+        self.put(message, Patience::For(timeout)).map_err(|refusal| SendTimeoutError::of(refusal, ()))
+    }
+
+    /// The number of the next message, of a broadcast ring with one publisher; `None` of other rings.
+    #[must_use]
+    pub fn sequence(&self) -> Option<u64> {
+        self.end.sequence()
+    }
+
+    /// Leaves out the numbers before this one, as [`Publisher::skip_to`] does, and returns how many. `None`:
+    /// this ring can't leave out numbers.
+    pub fn skip_to(&mut self, sequence: u64) -> Option<u64> {
+        self.end.skip_to(sequence)
+    }
+
+    /// Waits until the lossless ring has so many subscribers, for that long at most, and returns whether it
+    /// has. True at once of other rings.
+    #[must_use]
+    pub fn wait_for_subscribers_timeout(&self, count: usize, timeout: Duration) -> bool {
+        self.end.wait_for_subscribers(count, timeout)
+    }
+
+    /// What closes the ring from any thread.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.end.closer()
+    }
+
+    /// Whether the ring is closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.end.is_closed()
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("message_bytes", &self.bytes)
+            .field("is_closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+/// With which message a receiver of a broadcast ring begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// With the oldest one that the ring has.
+    Oldest,
+    /// With the next one that is published.
+    Newest,
+}
+
+/// A handle that receives, whatever its ring.
+trait Receives: Send {
+    /// Receives a message of the ring's length.
+    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError>;
+
+    /// Appends up to `most` messages of so many bytes that are there and follow each other.
+    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize);
+
+    /// How many bytes or messages wait.
+    fn len(&self, bytes: usize) -> usize;
+
+    fn is_closed(&self) -> bool;
+
+    /// The number of the next message, of a broadcast ring.
+    fn cursor(&self) -> Option<u64> {
+        None
+    }
+
+    fn total_lagged(&self) -> u64 {
+        0
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool, M: Mode> Receives for Subscriber<Block<WORDS, LARGE>, M>
+where
+    Self: Receive<Item = Block<WORDS, LARGE>>,
+{
+    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
+        let Block(words) = match patience {
+            Patience::None => Receive::try_recv(self).map_err(|error| match error {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Closed => RecvTimeoutError::Closed,
+            }),
+            Patience::For(timeout) => self.recv_timeout(timeout),
+            Patience::Endless => self.recv().map_err(RecvTimeoutError::from),
+        }?;
+        message.copy_from_slice(&bytemuck::cast_slice(&words)[..message.len()]);
+        Ok(())
+    }
+
+    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
+        for _ in 0..most {
+            // A lag ends the run: the message behind it does not follow. (The subscriber has counted it.)
+            let Ok(Block(words)) = self.try_recv() else { break };
+            run.extend_from_slice(&bytemuck::cast_slice(&words)[..bytes]);
+        }
+    }
+
+    fn len(&self, _: usize) -> usize {
+        self.len()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn cursor(&self) -> Option<u64> {
+        Some(self.cursor())
+    }
+
+    fn total_lagged(&self) -> u64 {
+        self.total_lagged()
+    }
+}
+
+impl<K: AnyKind + InPlace> Receives for Consumer<u8, K> {
+    fn recv(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
+        let bytes = message.len();
+        let there = match patience {
+            Patience::None => {
+                if self.readable_shared().is_empty() && self.is_fully_drained() {
+                    return Err(RecvTimeoutError::Closed);
+                }
+                self.readable_shared()
+            }
+            Patience::For(timeout) => self.wait_readable_shared_timeout(timeout)?,
+            Patience::Endless => self.wait_readable_shared()?,
+        };
+        if there.is_empty() {
+            return Err(RecvTimeoutError::Timeout);
+        }
+        there.slice(..bytes).copy_to(message);
+        self.advance(bytes);
+        Ok(())
+    }
+
+    fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
+        let there = self.readable_shared();
+        let (before, taken) = (run.len(), there.len().min(most * bytes));
+        run.resize(before + taken, 0);
+        there.slice(..taken).copy_to(&mut run[before..]);
+        self.advance(taken);
+    }
+
+    fn len(&self, bytes: usize) -> usize {
+        self.len() / bytes
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+/// A broadcast ring, as a process has joined it.
+trait Joined: Send + Sync {
+    fn subscribe(&self, start: Start) -> Result<Box<dyn Receives>, NoSeat>;
+
+    fn subscribe_unawaited(&self, start: Start) -> Box<dyn Receives>;
+
+    fn is_closed(&self) -> bool;
+
+    fn publisher(&self) -> PeerState;
+
+    /// `None`: its subscribers show where they stand by their seats.
+    fn mark(&self) -> Option<io::Result<Mark>>;
+}
+
+fn unawaited<const WORDS: usize, const LARGE: bool>(
+    ring: &broadcast::Subscribable<Block<WORDS, LARGE>, broadcast::Foreign>,
+    start: Start,
+) -> Box<dyn Receives> {
+    Box::new(match start {
+        Start::Oldest => ring.subscribe_from_oldest(),
+        Start::Newest => ring.subscribe(),
+    })
+}
+
+impl<const WORDS: usize, const LARGE: bool> Joined for Accepted<Block<WORDS, LARGE>> {
+    fn subscribe(&self, start: Start) -> Result<Box<dyn Receives>, NoSeat> {
+        Ok(self.subscribe_unawaited(start))
+    }
+
+    fn subscribe_unawaited(&self, start: Start) -> Box<dyn Receives> {
+        unawaited(self.subscribable(), start)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.subscribable().is_closed()
+    }
+
+    fn publisher(&self) -> PeerState {
+        self.publisher()
+    }
+
+    fn mark(&self) -> Option<io::Result<Mark>> {
+        Some(self.mark())
+    }
+}
+
+impl<const WORDS: usize, const LARGE: bool> Joined for AcceptedLossless<Block<WORDS, LARGE>> {
+    fn subscribe(&self, start: Start) -> Result<Box<dyn Receives>, NoSeat> {
+        let subscriber = match start {
+            Start::Oldest => self.subscribe_from_oldest(),
+            Start::Newest => self.subscribe(),
+        };
+        Ok(Box::new(subscriber?))
+    }
+
+    fn subscribe_unawaited(&self, start: Start) -> Box<dyn Receives> {
+        unawaited(self.subscribable(), start)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn publisher(&self) -> PeerState {
+        self.publisher()
+    }
+
+    fn mark(&self) -> Option<io::Result<Mark>> {
+        None
+    }
+}
+
+/// A broadcast ring of another process.
+#[derive(Clone)]
+pub struct Ring {
+    joined: Arc<dyn Joined>,
+    bytes: usize,
+}
+
+impl Ring {
+    /// Accepts a broadcast ring, lossy or lossless, of one publisher or of several.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind`](OpenError::Kind) of a queue and of a ring of records, [`TooLong`](OpenError::TooLong),
+    /// [`Attach`](OpenError::Attach).
+    pub fn accept(
+        invitation: &Invitation,
+        of: &MessageType,
+        strategy: WaitStrategy,
+    ) -> Result<Self, OpenError> {
+        let joined: Arc<dyn Joined> = match invitation.info()?.kind() {
+            ShmKind::Lossy | ShmKind::MpLossy => in_blocks!(of, WORDS, LARGE => {
+                Ok(Arc::new(blocks::accept::<WORDS, LARGE>(invitation, of, strategy)?) as Arc<dyn Joined>)
+            }),
+            ShmKind::Lossless => in_blocks!(of, WORDS, LARGE => {
+                let ring = blocks::accept_lossless::<WORDS, LARGE>(invitation, of, strategy)?;
+                Ok(Arc::new(ring) as Arc<dyn Joined>)
+            }),
+            kind => Err(OpenError::Kind(kind)),
+        }?;
+        Ok(Self { joined, bytes: of.bytes() })
+    }
+
+    /// Makes a receiver. The publisher of a lossless ring waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSeat`]: each seat of the lossless ring is taken.
+    pub fn subscribe(&self, start: Start) -> Result<Receiver, NoSeat> {
+        Ok(self.receiver(self.joined.subscribe(start)?))
+    }
+
+    /// Makes a receiver for which no publisher waits. Of a lossless ring, too, it takes no seat, and loses
+    /// messages where it falls behind.
+    #[must_use]
+    pub fn subscribe_unawaited(&self, start: Start) -> Receiver {
+        self.receiver(self.joined.subscribe_unawaited(start))
+    }
+
+    fn receiver(&self, end: Box<dyn Receives>) -> Receiver {
+        Receiver { end, other: Other::Publisher(self.clone()), bytes: self.bytes }
+    }
+
+    /// Whether the ring is closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.joined.is_closed()
+    }
+
+    /// Whether the process that publishes is there, or one of several.
+    #[must_use]
+    pub fn publisher(&self) -> PeerState {
+        self.joined.publisher()
+    }
+
+    /// As [`Accepted::mark`]. `None` of a lossless ring, whose subscribers show where they stand by their
+    /// seats.
+    #[must_use]
+    pub fn mark(&self) -> Option<io::Result<Mark>> {
+        self.joined.mark()
+    }
+}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring")
+            .field("message_bytes", &self.bytes)
+            .field("publisher", &self.publisher())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What tells of the processes that send.
+enum Other {
+    Publisher(Ring),
+    Producer(Peer),
+    Producers(Places),
+}
+
+/// The receiving end of a ring. Its drop leaves the ring, as the drop of any handle of that ring does.
+pub struct Receiver {
+    end: Box<dyn Receives>,
+    other: Other,
+    bytes: usize,
+}
+
+impl Receiver {
+    /// Makes a queue of several producers, as [`mpsc::Builder::build`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`Share`](OpenError::Share).
+    pub fn mpsc(builder: mpsc::Builder, of: &MessageType) -> Result<(Self, Invitation), OpenError> {
+        let (consumer, places, invitation) = blocks::mpsc_consumer(builder, of)?;
+        Ok((Self::new(consumer, Other::Producers(places), of), invitation))
+    }
+
+    /// Joins a ring of any kind whose messages have one size: subscribes to a broadcast ring, beginning with
+    /// the message that `start` says, or becomes the consumer of a queue, which goes on behind the last
+    /// message that was received.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind`](OpenError::Kind) of a ring of records, [`TooLong`](OpenError::TooLong),
+    /// [`Attach`](OpenError::Attach), [`NoSeat`](OpenError::NoSeat).
+    pub fn join(
+        invitation: &Invitation,
+        of: &MessageType,
+        strategy: WaitStrategy,
+        start: Start,
+    ) -> Result<Self, OpenError> {
+        match invitation.info()?.kind() {
+            ShmKind::Spsc => {
+                let (consumer, peer) = blocks::spsc_consumer(invitation, of, strategy)?;
+                Ok(Self::new(consumer, Other::Producer(peer), of))
+            }
+            ShmKind::Mpsc => {
+                let (consumer, places) = blocks::mpsc_next_consumer(invitation, of, strategy)?;
+                Ok(Self::new(consumer, Other::Producers(places), of))
+            }
+            _ => Ok(Ring::accept(invitation, of, strategy)?.subscribe(start)?),
+        }
+    }
+
+    fn new(end: impl Receives + 'static, other: Other, of: &MessageType) -> Self {
+        Self { end: Box::new(end), other, bytes: of.bytes() }
+    }
+
+    /// How many bytes a message has.
+    #[must_use]
+    pub fn message_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn take(&mut self, message: &mut [u8], patience: Patience) -> Result<(), RecvTimeoutError> {
+        assert_eq!(message.len(), self.bytes, "a message has the size of its schema");
+        self.end.recv(message, patience)
+    }
+
+    /// Receives the next message, and waits for it. A lossy receiver that has lost messages counts them, and
+    /// goes on with the oldest one that is there.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left.
+    ///
+    /// # Panics
+    ///
+    /// If `message` has another length than the ring's messages; so do the other verbs for one message.
+    pub fn recv(&mut self, message: &mut [u8]) -> Result<(), RecvError> {
+        self.take(message, Patience::Endless).map_err(|_| RecvError)
+    }
+
+    /// As [`recv`](Self::recv), without a wait.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError`]: nothing is there, or nothing will come.
+    pub fn try_recv(&mut self, message: &mut [u8]) -> Result<(), TryRecvError> {
+        self.take(message, Patience::None).map_err(|error| match error {
+            RecvTimeoutError::Timeout => TryRecvError::Empty,
+            RecvTimeoutError::Closed => TryRecvError::Closed,
+        })
+    }
+
+    /// As [`recv`](Self::recv), for that long at most.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError`]: nothing came in that time, or nothing will come.
+    pub fn recv_timeout(&mut self, message: &mut [u8], timeout: Duration) -> Result<(), RecvTimeoutError> {
+        self.take(message, Patience::For(timeout))
+    }
+
+    /// Appends messages that are there to `run`, up to `most`, without a wait, and returns how many. They
+    /// follow each other: where some are lost, the run ends before. It may be shorter than what is there.
+    pub fn recv_run(&mut self, run: &mut Vec<u8>, most: usize) -> usize {
+        let before = run.len();
+        self.end.recv_run(run, self.bytes, most);
+        (run.len() - before) / self.bytes.max(1)
+    }
+
+    /// How many messages wait to be received.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.end.len(self.bytes)
+    }
+
+    /// Whether no message waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of the next message, of a broadcast ring; `None` of a queue.
+    #[must_use]
+    pub fn cursor(&self) -> Option<u64> {
+        self.end.cursor()
+    }
+
+    /// How many messages it has lost because it fell behind. 0 of a queue.
+    #[must_use]
+    pub fn total_lagged(&self) -> u64 {
+        self.end.total_lagged()
+    }
+
+    /// Whether the ring is closed. Messages may still be left to receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.end.is_closed()
+    }
+
+    /// Whether the process that sends is there, or one of several. `None`: none has come yet. Of several,
+    /// [`Dead`](PeerState::Dead) says that none is there, and at least one has ended without leaving.
+    #[must_use]
+    pub fn peer(&self) -> Option<PeerState> {
+        match &self.other {
+            Other::Publisher(ring) => Some(ring.publisher()),
+            Other::Producer(peer) => peer.state(),
+            Other::Producers(places) => match (places.taken(), places.joined(), places.died()) {
+                (1.., ..) => Some(PeerState::Alive),
+                (_, 0, _) => None,
+                (.., 0) => Some(PeerState::Closed),
+                _ => Some(PeerState::Dead),
+            },
+        }
+    }
+
+    /// What shows other processes where it stands, as [`Ring::mark`]; `None` where something else does.
+    #[must_use]
+    pub fn mark(&self) -> Option<io::Result<Mark>> {
+        match &self.other {
+            Other::Publisher(ring) => ring.mark(),
+            Other::Producer(_) | Other::Producers(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver")
+            .field("message_bytes", &self.bytes)
+            .field("len", &self.len())
+            .field("is_closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests;
