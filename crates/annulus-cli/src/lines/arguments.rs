@@ -18,7 +18,7 @@ const USUAL_CAPACITY: usize = 16_384;
 /// How long a line may be if nobody says.
 const USUAL_SIZE: usize = 1024;
 
-/// That of JSON. (A message has up to 4,096 bytes.)
+/// The same of a line of JSON. (A message has up to 4,096 bytes.)
 const USUAL_JSON_SIZE: usize = 1 << 16;
 
 /// How long a line may be at most: each side keeps it in memory as a whole.
@@ -28,8 +28,8 @@ const SIZE_MAX: usize = 1 << 30;
 ///
 /// The ring is a lossy one: the publisher waits for nobody, and a subscriber that falls behind by more than
 /// the ring holds loses lines, and says so. However short the input is, the ring is there until a subscriber
-/// has come, or for a second: so `annulus sub --wait` finds it that begins beside it. With --lossless the
-/// publisher waits for its subscribers, and then for the slowest of them, and nothing is lost.
+/// has come, or for a second: so an `annulus sub --wait` that begins at the same time finds it. With
+/// --lossless the publisher waits for its subscribers, and then for the slowest of them, and nothing is lost.
 ///
 /// If it fails, as by a line that is too long, its subscribers are told so and end with 1. (With --json they
 /// are told that it has died, if the ring is its own.)
@@ -95,8 +95,8 @@ pub(crate) struct PublishArguments {
     #[arg(long, value_name = "TEXT", requires = "json")]
     pub(super) schema: Option<Schema>,
 
-    /// Stay when the input has ended, so that whoever comes later finds the last lines; until Ctrl-C or
-    /// SIGTERM
+    /// Stay when the input has ended, so that a subscriber that comes later finds the last lines; until
+    /// Ctrl-C or SIGTERM
     #[arg(long)]
     pub(super) stay: bool,
 }
@@ -159,16 +159,16 @@ pub(crate) struct SubscribeArguments {
 
     /// If there is no such ring, wait for it; begin with the oldest line that is there
     ///
-    /// So no line is missed beside `annulus pub` that begins at the same time. With `--from newest` it begins
+    /// So no line is missed of an `annulus pub` that begins at the same time. With `--from newest` it begins
     /// with the first line of a ring that it has waited for, and with the next line of one that is there.
     #[arg(long)]
     pub(super) wait: bool,
 
-    /// When the publisher has ended, go on with the next one of that name; until Ctrl-C or SIGTERM.
+    /// When the publisher has ended, continue with the next one of that name; until Ctrl-C or SIGTERM.
     ///
-    /// All lines of a publisher are printed before those of the next one, from the oldest that is there. Each
-    /// end and each beginning is said on standard error. How many lines were published in between by others
-    /// is not known. (Lossless rings can't be followed.)
+    /// All lines of a publisher are printed before the next publisher's lines, from the oldest that is there.
+    /// Each end and each beginning is said on standard error. How many lines were published in between by
+    /// others is not known. (Lossless rings can't be followed.)
     #[arg(long)]
     pub(super) follow: bool,
 
@@ -219,7 +219,7 @@ EXAMPLES:
   journalctl -f | annulus pub log
       each line of the journal
   annulus pub quotes --file quotes.csv --stay
-      a file, for those who begin with `annulus sub quotes --from oldest`
+      a file, for subscribers that begin by `annulus sub quotes --from oldest`
   annulus pub quotes --lossless --subscribers 2 <quotes.csv
       a file, to two subscribers that receive all of it: `annulus sub quotes --wait >copy.csv`
 
@@ -244,13 +244,13 @@ EXAMPLES:
   annulus sub quotes --from oldest --count 10
       the ten oldest lines that are there
   annulus sub log --wait --follow
-      also the lines of those who publish it later
+      also the lines of later publishers
   annulus sub orders --json
       messages of any ring that has a schema, as JSON
 
 EXIT CODES:
   0    the publisher has ended, or --count lines were printed, or nobody reads the output any more
-  1    the publisher has failed, or its process has died (with --follow it goes on); what it had published
+  1    the publisher has failed, or its process has died (with --follow it continues); what it had published
        is printed
   2    there is no such ring, or it carries something else
   130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP; what had come until then is printed,

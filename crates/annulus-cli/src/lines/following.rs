@@ -1,7 +1,7 @@
 //! `annulus sub --follow`: the lines of one publisher after the other.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 
 use annulus::shm::{Directory, FindError, NamedSubscriber, PeerState, ProcessId, Received};
 use serde::Serialize;
@@ -42,13 +42,9 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         }
     }
 
-    let mut output = BufWriter::new(io::stdout().lock());
-    let mut lines = Lines::all();
-    let (mut printed, mut lost, mut publishers, mut unshown) = (0, 0, 0_u64, 0);
-    // Of the pieces that are passed over, because they were there before: how many, and the last one.
-    let mut skipped = (from == From::Newest).then_some((0, None));
-    let mut left_to_print = MOST_PIECES;
-    while arguments.count.is_none_or(|count| printed < count) && left_to_print > 0 {
+    let mut printer = Printer::new(arguments, from);
+    let (mut unshown, mut left_to_print) = (0, MOST_PIECES);
+    while arguments.count.is_none_or(|count| printer.printed < count) && left_to_print > 0 {
         let is_stopped = stopped.get().is_some();
         left_to_print -= u32::from(is_stopped);
         let there = match first.take() {
@@ -58,13 +54,10 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
         let received = match there {
             Some(received) => received,
             None if is_stopped => break,
-            None if publishers > 0 && skipped.is_some() => {
-                lines = Lines::after(skipped.take().and_then(|(_, newest)| newest).as_ref());
-                continue;
-            }
+            None if printer.ends_skipping() => continue,
             // Nothing more is there now: what was printed is to be seen.
             None => {
-                if let Err(error) = output.flush() {
+                if let Err(error) = printer.output.flush() {
                     return ended(&error);
                 }
                 _ = subscriber.show_position();
@@ -75,58 +68,102 @@ pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
                 received
             }
         };
-        let written = match received {
-            Received::Message(piece) => {
-                show_now_and_then(&mut subscriber, &mut unshown);
-                if let Some((count, newest)) = &mut skipped {
-                    (*count, *newest) = (*count + 1, Some(piece));
-                    if *count == MOST_PIECES {
-                        (lines, skipped) = (Lines::after(Some(&piece)), None);
-                    }
-                    continue;
-                }
-                let Some(line) = lines.take(&piece) else { continue };
-                if line.lost > 0 {
-                    lost += line.lost;
-                    say(format_args!("lost {} before line {}", counted(line.lost, "line"), line.number));
-                }
-                printed += 1;
-                print(&mut output, &line, arguments.json)
-            }
-            Received::Lagged { .. } | Received::Corrupt(_) => {
-                lines.lose();
-                Ok(())
-            }
-            Received::Began { process, .. } => {
-                lines = Lines::all();
-                publishers += 1;
-                if publishers > 1 {
-                    say(format_args!("{} has a next publisher, {process}", quoted(name)));
-                }
-                change(&mut output, "began", process, arguments.json)
-            }
-            Received::Ended { process, state } => {
-                if let Some((_, newest)) = skipped.take() {
-                    lines = Lines::after(newest.as_ref());
-                }
-                let at_the_end = lines.lost_at_the_end();
-                if at_the_end > 0 {
-                    lost += at_the_end;
-                    say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
-                }
-                let what = tell_end(name, process, state, lines.has_failed());
-                change(&mut output, what, process, arguments.json)
-            }
-        };
-        if let Err(error) = written {
+        if let Received::Message(_) = received {
+            show_now_and_then(&mut subscriber, &mut unshown);
+        }
+        if let Err(error) = printer.take(received) {
             return ended(&error);
         }
     }
-    if let Err(error) = output.flush() {
+    if let Err(error) = printer.output.flush() {
         return ended(&error);
     }
-    tell_count("line", printed, lost, stopped.get().is_some());
+    tell_count("line", printer.printed, printer.lost, stopped.get().is_some());
     Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
+}
+
+/// Prints what was received.
+struct Printer<'a> {
+    arguments: &'a SubscribeArguments,
+    output: BufWriter<StdoutLock<'static>>,
+    lines: Lines,
+    printed: u64,
+    lost: u64,
+    publishers: u64,
+    /// Of the pieces that are passed over, because they were there before: how many, and the last one.
+    skipped: Option<(u32, Option<Piece>)>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(arguments: &'a SubscribeArguments, from: From) -> Self {
+        Self {
+            arguments,
+            output: BufWriter::new(io::stdout().lock()),
+            lines: Lines::all(),
+            printed: 0,
+            lost: 0,
+            publishers: 0,
+            skipped: (from == From::Newest).then_some((0, None)),
+        }
+    }
+
+    /// Nothing is there now: if pieces were passed over until here, the next one is printed. Whether it is
+    /// so.
+    fn ends_skipping(&mut self) -> bool {
+        let is_so = self.publishers > 0 && self.skipped.is_some();
+        if is_so {
+            self.lines = Lines::after(self.skipped.take().and_then(|(_, newest)| newest).as_ref());
+        }
+        is_so
+    }
+
+    fn take(&mut self, received: Received<Piece>) -> io::Result<()> {
+        match received {
+            Received::Message(piece) => self.take_piece(&piece),
+            Received::Lagged { .. } | Received::Corrupt(_) => {
+                self.lines.lose();
+                Ok(())
+            }
+            Received::Began { process, .. } => {
+                self.lines = Lines::all();
+                self.publishers += 1;
+                if self.publishers > 1 {
+                    say(format_args!("{} has a next publisher, {process}", quoted(&self.arguments.name)));
+                }
+                change(&mut self.output, "began", process, self.arguments.json)
+            }
+            Received::Ended { process, state } => {
+                if let Some((_, newest)) = self.skipped.take() {
+                    self.lines = Lines::after(newest.as_ref());
+                }
+                let at_the_end = self.lines.lost_at_the_end();
+                if at_the_end > 0 {
+                    self.lost += at_the_end;
+                    say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
+                }
+                let what = tell_end(&self.arguments.name, process, state, self.lines.has_failed());
+                change(&mut self.output, what, process, self.arguments.json)
+            }
+        }
+    }
+
+    /// Passes over a piece, or prints the line that it completes.
+    fn take_piece(&mut self, piece: &Piece) -> io::Result<()> {
+        if let Some((count, newest)) = &mut self.skipped {
+            (*count, *newest) = (*count + 1, Some(*piece));
+            if *count == MOST_PIECES {
+                (self.lines, self.skipped) = (Lines::after(Some(piece)), None);
+            }
+            return Ok(());
+        }
+        let Some(line) = self.lines.take(piece) else { return Ok(()) };
+        if line.lost > 0 {
+            self.lost += line.lost;
+            say(format_args!("lost {} before line {}", counted(line.lost, "line"), line.number));
+        }
+        self.printed += 1;
+        print(&mut self.output, &line, self.arguments.json)
+    }
 }
 
 /// Shows how far it is, to `annulus top`, after so many pieces. (Without that, it does its work as well.)

@@ -116,6 +116,37 @@ impl<M: Mode> Source<M> {
     }
 }
 
+/// What comes next.
+enum Next {
+    Piece(Piece),
+    /// Pieces were lost. The subscriber has counted them.
+    Lagged,
+    /// No piece.
+    Corrupt,
+    End,
+}
+
+impl<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>> Source<M> {
+    /// What comes next. Where nothing is there, the user sees what was printed, before it waits.
+    fn next(&mut self, output: &mut impl Write, stop: &Stop) -> io::Result<Next> {
+        Ok(match self.subscriber.try_recv() {
+            Ok(piece) => {
+                if self.subscriber.cursor().is_multiple_of(SHOWN_EACH) {
+                    self.show();
+                }
+                Next::Piece(piece)
+            }
+            Err(LossyTryRecvError::Lagged { .. }) => Next::Lagged,
+            Err(LossyTryRecvError::Corrupt(_)) => Next::Corrupt,
+            Err(LossyTryRecvError::Empty | LossyTryRecvError::Closed) => {
+                output.flush()?;
+                self.show();
+                self.wait(stop).map_or(Next::End, Next::Piece)
+            }
+        })
+    }
+}
+
 /// Prints each line, and returns why it has stopped.
 fn print_all<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
     arguments: &SubscribeArguments,
@@ -136,31 +167,18 @@ fn print_all<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
                 break;
             }
         }
-        let piece = match source.subscriber.try_recv() {
-            Ok(piece) => {
-                if source.subscriber.cursor().is_multiple_of(SHOWN_EACH) {
-                    source.show();
-                }
-                piece
-            }
-            // (It is noticed below.)
-            Err(LossyTryRecvError::Lagged { .. }) => continue,
-            Err(LossyTryRecvError::Corrupt(_)) => {
+        let piece = match source.next(&mut output, stop) {
+            Ok(Next::Piece(piece)) => piece,
+            Ok(Next::Lagged) => continue,
+            Ok(Next::Corrupt) => {
                 lines.lose();
                 continue;
             }
-            // Nothing more is there now: what was printed is to be seen.
-            Err(LossyTryRecvError::Empty | LossyTryRecvError::Closed) => {
-                if let Err(error) = output.flush() {
-                    return ended(&error).map(|_| End::Enough);
-                }
-                source.show();
-                let Some(piece) = source.wait(stop) else {
-                    is_over = true;
-                    break;
-                };
-                piece
+            Ok(Next::End) => {
+                is_over = true;
+                break;
             }
+            Err(error) => return ended(&error).map(|_| End::Enough),
         };
         if source.subscriber.total_lagged() != lagged {
             lagged = source.subscriber.total_lagged();

@@ -28,7 +28,7 @@ const LEAST: Duration = Duration::from_millis(250);
 /// begin.
 const LEAST_UNREAD: Duration = Duration::from_secs(1);
 
-/// The time between two looks at who has joined.
+/// The time between two looks at which processes have joined.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Publishes all lines of the input.
@@ -122,7 +122,7 @@ pub(super) fn await_subscribers(arguments: &PublishArguments, directory: &Direct
     came.map_err(|error| Failure::new(error.to_string()))
 }
 
-/// Keeps the ring for those who wait for its name and have not come yet.
+/// Keeps the ring for processes that wait for its name and have not come yet.
 pub(super) fn stay_a_moment(directory: &Directory, name: &str, begun: Instant) {
     thread::sleep(LEAST.saturating_sub(begun.elapsed()));
     while begun.elapsed() < LEAST_UNREAD && !rings::is_read(directory, name) {

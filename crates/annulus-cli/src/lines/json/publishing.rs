@@ -8,15 +8,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::SendTimeoutError;
+use annulus::broadcast::Builder;
 use annulus::schema::Schema;
 use annulus::shm::blocks::MessageType;
+use annulus::shm::dynamic::{OpenError, Sender};
 use annulus::shm::{Directory, Invitation, PublishedName};
+use annulus::{SendTimeoutError, WaitStrategy};
 
 use super::super::arguments::PublishArguments;
 use super::super::publishing::{await_subscribers, each_line, input, line_of, stay_a_moment};
-use super::ends::{Refused, Sink, make, sink};
-use super::schema_of;
+use super::{reason, schema_of};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings::{self, SEATS};
@@ -29,7 +30,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What a signal gives back: its place in the ring, and the name if the ring is its own.
 struct Held {
-    sink: Box<dyn Sink>,
+    sender: Sender,
     name: Option<PublishedName>,
     published: u64,
 }
@@ -80,11 +81,12 @@ pub(in crate::lines) fn run(arguments: &PublishArguments) -> Result<Outcome, Fai
 }
 
 /// Leaves the ring, and says how many messages it has had.
-fn end(held: &Mutex<Option<Held>>, leave: fn(Box<dyn Sink>)) {
-    if let Some(Held { sink, name, published }) = held.lock().unwrap_or_else(PoisonError::into_inner).take() {
+fn end(held: &Mutex<Option<Held>>, leave: fn(Sender)) {
+    if let Some(Held { sender, name, published }) = held.lock().unwrap_or_else(PoisonError::into_inner).take()
+    {
         // Before the ring: the name never leads to none.
         drop(name);
-        leave(sink);
+        leave(sender);
         say(format_args!("published {}", counted(published, "message")));
     }
 }
@@ -106,27 +108,32 @@ fn joined(arguments: &PublishArguments) -> Result<(Held, Schema, Directory), Fai
     let info = invitation.info().map_err(|error| unusable(&error))?;
     let schema = schema_of(name, &info)?;
     let of = MessageType::described(schema.clone(), info.payload_alignment());
-    let sink = sink(&invitation, &of).map_err(|refused| match refused {
-        Refused::Why(error) => unusable(&error),
-        Refused::Kind => Failure::new(format!(
-            "{} is a {}, and has its one publisher: a broadcast ring of several publishers or a queue of several \
-             producers takes this one too; or make a ring of another name by --schema",
+    let sender = Sender::join(&invitation, &of, WaitStrategy::default()).map_err(|error| match error {
+        OpenError::Kind(kind) => Failure::new(format!(
+            "{} is a {kind}, and has its one publisher: a broadcast ring of several publishers or a queue of \
+             several producers takes this one too; or make a ring of another name by --schema",
             quoted(name),
-            info.kind()
         )),
+        error => unusable(&reason(&error)),
     })?;
-    Ok((Held { sink, name: None, published: 0 }, schema, directory))
+    Ok((Held { sender, name: None, published: 0 }, schema, directory))
 }
 
 /// A ring of its own.
 fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, Directory), Failure> {
     let directory = rings::open_or_make(&arguments.directory)?;
     let of = MessageType::described(schema.clone(), 1);
-    let (sink, invitation) = make(arguments.capacity(), &of, arguments.lossless.then_some(SEATS))
-        .map_err(|error| Failure::new(format!("{}: {error}", quoted(&arguments.name))))?;
+    let builder = Builder::new(arguments.capacity());
+    let made = if arguments.lossless {
+        Sender::lossless(builder, &of, SEATS.into())
+    } else {
+        Sender::lossy(builder, &of)
+    };
+    let (sender, invitation) =
+        made.map_err(|error| Failure::new(format!("{}: {}", quoted(&arguments.name), reason(&error))))?;
     let name = invitation.publish(&directory, &arguments.name);
     let name = name.map_err(|error| Failure::new(error.to_string()))?;
-    Ok((Held { sink, name: Some(name), published: 0 }, schema.clone(), directory))
+    Ok((Held { sender, name: Some(name), published: 0 }, schema.clone(), directory))
 }
 
 /// Publishes each line.
@@ -153,7 +160,7 @@ fn publish_all(
             let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
             // (None: a signal has come just now.)
             let Some(held) = held.as_mut() else { continue };
-            match held.sink.put(&message, PATIENCE) {
+            match held.sender.send_timeout(&message, PATIENCE) {
                 Ok(()) => {
                     held.published += 1;
                     return Ok(ControlFlow::Continue(()));
