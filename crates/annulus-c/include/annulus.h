@@ -15,7 +15,7 @@
 #define ANNULUS_ABI_VERSION 1
 
 /**
- * The version of this header: that of the package. ANNULUS_VERSION is the same as text.
+ * The version of this header: the package's version. ANNULUS_VERSION is the same as text.
  */
 #define ANNULUS_VERSION_MAJOR 0
 
@@ -193,8 +193,8 @@ enum annulus_status
      */
     ANNULUS_TIMEOUT = 3,
     /**
-     * For whoever sends: nobody is left to receive, or somebody closed the ring. For whoever receives: the
-     * same, and every message was received. It stays so.
+     * A send: no receiver is left, or the ring was closed. A receive: no sender is left, or the ring was
+     * closed, and every message was received. It stays so.
      */
     ANNULUS_CLOSED = 4,
     /**
@@ -203,7 +203,7 @@ enum annulus_status
      */
     ANNULUS_INVALID = 5,
     /**
-     * The size of the message is not that of the ring; or such a ring takes no messages of that size, or no
+     * The size of the message is not the ring's; or such a ring takes no messages of that size, or no
      * records of that length.
      */
     ANNULUS_WRONG_SIZE = 6,
@@ -261,7 +261,7 @@ enum annulus_status
     ANNULUS_NO_RING = 18,
     /**
      * Another process has written what is no message of the schema: a bool of 2, a number that no variant
-     * of an enum has, a text that is none. It was passed over and counted; the next receive goes on behind
+     * of an enum has, a text that is none. It was passed over and counted; the next receive continues behind
      * it. What lies where the message was to go means nothing.
      */
     ANNULUS_CORRUPT = 19,
@@ -398,7 +398,7 @@ typedef struct annulus_wait {
     uint32_t kind;
     /**
      * Of ANNULUS_WAIT_ADAPTIVE and ANNULUS_WAIT_BLOCK: so many polls without a pause. Where this and
-     * yield_polls are 0, they are those of the default.
+     * yield_polls are 0, the default's numbers hold.
      */
     uint32_t spin_polls;
     /**
@@ -478,11 +478,11 @@ typedef struct annulus_stats {
      */
     uint64_t sleeps;
     /**
-     * With ANNULUS_STATISTICS: how often somebody woke those who slept.
+     * With ANNULUS_STATISTICS: how often a thread woke threads that slept.
      */
     uint64_t wake_ups;
     /**
-     * With ANNULUS_STATISTICS: the largest number of messages that somebody saw waiting.
+     * With ANNULUS_STATISTICS: the largest number of messages that a thread saw waiting.
      */
     uint64_t high_water;
     /**
@@ -504,7 +504,7 @@ typedef struct annulus_spsc_producer {
      */
     uint64_t tail;
     /**
-     * Words before this number are free, and lie beside each other.
+     * Words before this number are free and contiguous.
      */
     uint64_t stop;
     /**
@@ -546,7 +546,7 @@ typedef struct annulus_spsc_consumer {
      */
     uint64_t head;
     /**
-     * Words before this number are there, and lie beside each other.
+     * Words before this number are there and contiguous.
      */
     uint64_t stop;
     /**
@@ -578,7 +578,7 @@ typedef struct annulus_spsc_consumer {
      */
     size_t message_size;
     /**
-     * Up to this number, words that are sent from now on lie beside those before stop.
+     * Up to this number, words that are sent from now on are contiguous with the words before stop.
      */
     uint64_t lap_end;
     /**
@@ -770,7 +770,7 @@ extern "C" {
 uint32_t annulus_abi_version(void);
 
 /**
- * The version of the library, as ANNULUS_VERSION is that of the header. The text is constant. Any thread
+ * The version of the library, as ANNULUS_VERSION is the header's version. The text is constant. Any thread
  * may call it.
  */
 const char *annulus_version(void);
@@ -995,7 +995,7 @@ annulus_status annulus_consumer_try_recv_batch(struct annulus_consumer *consumer
 
 /**
  * Shows the next messages where they lie in the ring: *messages is the first one, and *count how many
- * lie beside each other, at least 1. Each lies annulus_consumer_stride bytes behind the one before. It
+ * are contiguous, at least 1. Each lies annulus_consumer_stride bytes behind the one before. It
  * waits for the first one for timeout_ns nanoseconds at most: with 0 it does not wait, ANNULUS_FOREVER
  * is no limit. Queues of one consumer only.
  *
@@ -1237,7 +1237,7 @@ annulus_status annulus_publisher_free(struct annulus_publisher *publisher);
 
 /**
  * Receives the next message to message, if one is there. Never waits. A subscriber of a lossy ring that
- * has lost messages goes on with one that is there: annulus_subscriber_lagged says how many it lost.
+ * has lost messages continues with one that is there: annulus_subscriber_lagged says how many it lost.
  *
  * size is how many bytes there are at message, and has to be the size of a message of the ring. The
  * thread that uses the subscriber may call this.
@@ -1338,7 +1338,7 @@ annulus_status annulus_subscriber_free(struct annulus_subscriber *subscriber);
  * Makes a queue of records of any length, up to half the capacity, with one producer and one consumer. Both
  * can use records where they lie in the ring.
  *
- * options are those of ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, 2 or more, and the
+ * options come from ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, 2 or more, and the
  * size of a message is 1. A record takes 8 bytes for its length, and its own bytes, rounded up to a multiple
  * of 8. It is never split: where it would run over the end of the ring, the rest of that stays empty. So
  * make the ring several times as large as what is to lie in it. All memory of the ring is allocated here,
@@ -1661,7 +1661,7 @@ annulus_status annulus_bytes_consumer_free(struct annulus_bytes_consumer *consum
  * its subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and
  * is told how many. A subscriber receives what is published after it has joined.
  *
- * options are those of ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, and is rounded up to a
+ * options come from ANNULUS_BYTES_OPTIONS(capacity): the capacity is in bytes, and is rounded up to a
  * power of two and to 64; the size of a message is 1. The ring holds the newest records that have together
  * at most 15/16 of the capacity, and are at most a 32nd of it. All memory of the ring, twice the capacity,
  * is allocated here, and freed with the last handle.
@@ -1772,7 +1772,7 @@ annulus_status annulus_bytes_publisher_free(struct annulus_bytes_publisher *publ
 
 /**
  * Receives the next record to buffer, if one is there, and stores its length at *length. Never waits. A
- * subscriber that has lost records goes on with one that is there: annulus_bytes_subscriber_lagged says
+ * subscriber that has lost records continues with one that is there: annulus_bytes_subscriber_lagged says
  * how many it lost.
  *
  * size is how many bytes there are at buffer. A buffer of annulus_bytes_subscriber_max_len bytes takes
@@ -1928,9 +1928,9 @@ annulus_status annulus_pool_new(size_t buffer_size, size_t count, struct annulus
  * Takes a buffer out of the pool: *bytes is where it lies, and *handle its name in 4 bytes, which a
  * message can have. Its bytes are as their last owner left them. Never waits.
  *
- * Whoever has the handle owns the buffer, and one thread at a time has it. It goes to another thread through
- * a queue, where annulus_pool_redeem takes it over; in the end annulus_pool_release puts it back. Any
- * thread may call this.
+ * The thread that has the handle owns the buffer, and one thread at a time has it. The handle goes to
+ * another thread through a queue, where annulus_pool_redeem takes it over; in the end
+ * annulus_pool_release puts it back. Any thread may call this.
  *
  * Returns ANNULUS_EMPTY if no buffer is free; ANNULUS_INVALID, ANNULUS_NOT_A_HANDLE. Then *bytes is
  * null.
@@ -1981,7 +1981,7 @@ size_t annulus_pool_buffer_size(const struct annulus_pool *pool);
 annulus_status annulus_pool_free(struct annulus_pool *pool);
 
 /**
- * Stores the numbers of the queue of this producer. It allocates; the queue goes on meanwhile.
+ * Stores the numbers of the queue of this producer. It allocates; the queue continues meanwhile.
  *
  * The thread that uses the producer may call this. Returns ANNULUS_INVALID (a null pointer, another
  * size), ANNULUS_NOT_A_HANDLE. Then *stats is as it was.
@@ -2147,7 +2147,7 @@ annulus_status annulus_subscriber_view(struct annulus_subscriber *subscriber,
 
 /**
  * For annulus_inline.h: receives the next message by the library, as annulus_subscriber_recv_timeout;
- * with 0 it does not wait, ANNULUS_FOREVER is no limit. After a lag it goes on with a message that is
+ * with 0 it does not wait, ANNULUS_FOREVER is no limit. After a lag it continues with a message that is
  * there.
  *
  * The thread that uses the view may call this. Returns ANNULUS_EMPTY (with 0), ANNULUS_TIMEOUT,
@@ -2168,8 +2168,8 @@ annulus_status annulus_subscriber_view_recv(struct annulus_lossy_subscriber *vie
 annulus_status annulus_subscriber_view_end(struct annulus_lossy_subscriber *view);
 
 /**
- * The number by which two processes tell types of messages apart: that of a schema, which docs/SCHEMA.md
- * defines. It is the same on every machine.
+ * The number by which two processes tell types of messages apart: the fingerprint of a schema, which
+ * docs/SCHEMA.md defines. It is the same on every machine.
  *
  * Any thread may call this. It returns 0 if schema is null or no schema.
  */
@@ -2254,7 +2254,7 @@ annulus_status annulus_name_free(struct annulus_name *name);
  *
  * The producer has the verbs of a queue of the kind ANNULUS_SPSC. When the process of the consumer has
  * ended without a close, sends return ANNULUS_PEER_DIED; with ANNULUS_WAIT_FOR_NEXT_CONSUMER, the queue
- * stays open for the next consumer, which goes on behind the last message that was received.
+ * stays open for the next consumer, which continues behind the last message that was received.
  *
  * The caller owns both, and frees each by its function. The ring lives as long as anybody has a handle of
  * it. Any thread may call this.
@@ -2320,7 +2320,7 @@ annulus_status annulus_invitation_producer(const struct annulus_invitation *invi
 
 /**
  * Joins a queue as its consumer: one of one producer, or one of several whose consumer before is gone. It
- * goes on behind the last message that was received.
+ * continues behind the last message that was received.
  *
  * The caller owns the consumer. When the process of the producer has ended without a close, receives return
  * what it had sent completely, and then ANNULUS_PEER_DIED.
@@ -2360,7 +2360,7 @@ annulus_status annulus_invitation_subscribable(const struct annulus_invitation *
  * Makes a queue of records from this process to another one, and its producer. The process of the consumer
  * joins by annulus_invitation_bytes_consumer, or by shm::bytes::consumer in Rust.
  *
- * options are those of ANNULUS_SHARED_BYTES_OPTIONS(capacity): the capacity is in bytes, as that of
+ * options come from ANNULUS_SHARED_BYTES_OPTIONS(capacity): the capacity is in bytes, as in
  * annulus_bytes_queue_new; the size of a message is 1, and there is no schema, because nothing is known of
  * what a record is made of. So check the copy of a record, not the record in the ring.
  *
@@ -2372,9 +2372,9 @@ annulus_status annulus_shared_bytes_producer_new(const struct annulus_shared_opt
                                                  struct annulus_shared_error *error);
 
 /**
- * Joins a queue of records as its consumer. It goes on behind the last record that was received.
+ * Joins a queue of records as its consumer. It continues behind the last record that was received.
  *
- * options are those of ANNULUS_SHARED_BYTES_OPTIONS(0). The caller owns the consumer. When the process
+ * options come from ANNULUS_SHARED_BYTES_OPTIONS(0). The caller owns the consumer. When the process
  * of the producer has ended without a close, receives return what it had sent completely, and then
  * ANNULUS_PEER_DIED. A length that can't be closes the queue.
  *

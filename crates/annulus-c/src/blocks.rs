@@ -4,8 +4,8 @@
 //! A message is a *stride* of units: of words of 8 bytes, in a queue of words; or, between processes, of
 //! bytes (the other side may know the type, and then has no place for a word that is not full). Every step of
 //! either side is a number of whole messages, and the capacity is one, too. So what is free, what is there,
-//! and what lies beside each other up to the end of the ring, are whole messages at all times, and no message
-//! is split. The algorithm is that of any other queue; a message is copied once on each side.
+//! and what is contiguous up to the end of the ring, are whole messages at all times, and no message is
+//! split. The algorithm is the one of any other queue; a message is copied once on each side.
 
 // Decision 0123: words in place, classes of sizes where slots are claimed.
 
@@ -55,7 +55,7 @@ impl<U: Unit> Layout<U> {
         self.stride * size_of::<U>()
     }
 
-    /// Copies `count` messages that lie beside each other in C's way to the slots from `slots` on.
+    /// Copies `count` messages, contiguous in C's way, to the slots from `slots` on.
     ///
     /// # Safety
     ///
@@ -250,13 +250,13 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
     }
 }
 
-/// What a view needs of an end: all that lies beside each other, from the next message on.
-pub(crate) struct Beside {
+/// What a view needs of an end: all contiguous units, from the next message on.
+pub(crate) struct Contiguous {
     pub(crate) start: *const u8,
     pub(crate) units: usize,
 }
 
-impl Beside {
+impl Contiguous {
     fn of(there: &[Word]) -> Self {
         Self { start: there.as_ptr().cast(), units: there.len() }
     }
@@ -282,15 +282,15 @@ impl Producer<Spsc> {
         self.reserved == LENT
     }
 
-    /// Free slots beside each other, of at least one message, for a view that has used up what it had.
+    /// Contiguous free slots, of at least one message, for a view that has used up what it had.
     ///
     /// # Safety
     ///
     /// As of `take_back` of the Rust library, here and below: the view has sent what it was shown only.
-    pub(crate) unsafe fn look(&mut self, patience: Patience) -> Done<Beside> {
+    pub(crate) unsafe fn look(&mut self, patience: Patience) -> Done<Contiguous> {
         // SAFETY: the caller's promise.
         unsafe { self.take_back() };
-        let result = self.reservation(usize::MAX, patience).map(|(mut reservation, _)| Beside {
+        let result = self.reservation(usize::MAX, patience).map(|(mut reservation, _)| Contiguous {
             start: reservation.as_mut_ptr().cast_const().cast(),
             units: reservation.len(),
         });
@@ -333,8 +333,8 @@ impl<K: AnyKind + InPlace, U: Unit> Consumer<K, U> {
         Self { units: Notified::Not(units), layout: Layout::of(message_size), shown: 0 }
     }
 
-    /// The next messages that lie beside each other, at least one: where they are, and how many units. They
-    /// stay there until this consumer receives.
+    /// The next contiguous messages, at least one: where they are, and how many units. They stay there until
+    /// this consumer receives.
     #[inline(always)]
     fn look(&mut self, most: usize, patience: Patience) -> Done<(*const U, usize)> {
         if most == 0 {
@@ -358,7 +358,7 @@ impl<K: AnyKind + InPlace, U: Unit> Consumer<K, U> {
         Ok((there.as_ptr(), there.len()))
     }
 
-    /// Receives up to `count` messages that lie beside each other, and returns how many.
+    /// Receives up to `count` contiguous messages, and returns how many.
     ///
     /// # Safety
     ///
@@ -429,24 +429,24 @@ impl Consumer<Spsc> {
         self.shown == LENT
     }
 
-    /// Messages that lie beside each other, at least one, for a view that has taken what it had.
+    /// Contiguous messages, at least one, for a view that has taken what it had.
     ///
     /// # Safety
     ///
     /// As of `take_back` of the Rust library, here and below: the view has taken what it was shown only.
-    pub(crate) unsafe fn show(&mut self, patience: Patience) -> Done<Beside> {
+    pub(crate) unsafe fn show(&mut self, patience: Patience) -> Done<Contiguous> {
         let units = self.units.receiver();
         // SAFETY: the caller's promise.
         unsafe { units.take_back() };
-        let mut beside = Beside::of(units.peek_many(usize::MAX));
-        if beside.units == 0 {
+        let mut found = Contiguous::of(units.peek_many(usize::MAX));
+        if found.units == 0 {
             wait_for_some(units, patience)?;
-            beside = Beside::of(units.peek_many(usize::MAX));
+            found = Contiguous::of(units.peek_many(usize::MAX));
         }
-        if beside.units == 0 { Err(ANNULUS_EMPTY) } else { Ok(beside) }
+        if found.units == 0 { Err(ANNULUS_EMPTY) } else { Ok(found) }
     }
 
-    /// Wakes whoever waits for what the view has taken.
+    /// Wakes the threads that wait for what the view has taken.
     ///
     /// # Safety
     ///
@@ -475,7 +475,7 @@ fn wait_for_some<K: AnyKind + InPlace, U: Unit>(
     patience: Patience,
 ) -> Done {
     match patience {
-        // Whoever finds nothing in a closed queue looks again.
+        // A receive that finds nothing in a closed queue looks again.
         Patience::None if units.is_closed() && units.is_fully_drained() => Err(ANNULUS_CLOSED),
         Patience::None => Ok(()),
         Patience::Endless => units.wait_readable_shared().map(drop).map_err(|_| ANNULUS_CLOSED),

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn annulus_producer_closer(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_closer`.
+/// As for `annulus_producer_closer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_closer(
     consumer: *const annulus_consumer,
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn annulus_closer_close(closer: *const annulus_closer) -> 
 ///
 /// # Safety
 ///
-/// That of `annulus_closer_close`; no other thread uses it.
+/// As for `annulus_closer_close`; no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_closer_free(closer: *mut annulus_closer) -> annulus_status {
     // SAFETY: the caller's promise.

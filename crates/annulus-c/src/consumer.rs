@@ -50,7 +50,7 @@ impl Consumer {
         self.ring.takes(message, size)?;
         self.ring.order.before_advance();
         match &mut self.end {
-            // SAFETY: the caller's promise, and `size` is that of a message.
+            // SAFETY: the caller's promise, and `size` is the size of a message.
             ConsumerEnd::Spsc(end) => unsafe { end.get(message, 1, patience) }.map(drop),
             // SAFETY: as above.
             ConsumerEnd::Mpsc(end) => unsafe { end.get(message, 1, patience) }.map(drop),
@@ -79,7 +79,7 @@ impl Consumer {
             // SAFETY: there is room for so many bytes.
             let rest = unsafe { messages.add(received * size) };
             let result = match &mut self.end {
-                // SAFETY: the caller's promise, and `size` is that of a message.
+                // SAFETY: the caller's promise, and `size` is the size of a message.
                 ConsumerEnd::Spsc(end) => unsafe { end.get(rest, count - received, Patience::None) },
                 // SAFETY: as above.
                 ConsumerEnd::Mpsc(end) => unsafe { end.get(rest, count - received, Patience::None) },
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn annulus_consumer_try_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_try_recv`.
+/// As for `annulus_consumer_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_recv(
     consumer: *mut annulus_consumer,
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn annulus_consumer_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_try_recv`.
+/// As for `annulus_consumer_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_recv_timeout(
     consumer: *mut annulus_consumer,
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn annulus_consumer_recv_timeout(
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_try_recv`, for `count` messages. `received` is null, or may be written to.
+/// As for `annulus_consumer_try_recv`, for `count` messages. `received` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_try_recv_batch(
     consumer: *mut annulus_consumer,
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn annulus_consumer_try_recv_batch(
 }
 
 /// Shows the next messages where they lie in the ring: `*messages` is the first one, and `*count` how many
-/// lie beside each other, at least 1. Each lies `annulus_consumer_stride` bytes behind the one before. It
+/// are contiguous, at least 1. Each lies `annulus_consumer_stride` bytes behind the one before. It
 /// waits for the first one for `timeout_ns` nanoseconds at most: with 0 it does not wait, `ANNULUS_FOREVER`
 /// is no limit. Queues of one consumer only.
 ///
@@ -405,7 +405,7 @@ pub unsafe extern "C" fn annulus_consumer_arm(
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_advance`.
+/// As for `annulus_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_len(consumer: *const annulus_consumer) -> usize {
     // SAFETY: the caller's promise.
@@ -419,7 +419,7 @@ pub unsafe extern "C" fn annulus_consumer_len(consumer: *const annulus_consumer)
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_advance`.
+/// As for `annulus_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_corrupt(consumer: *const annulus_consumer) -> u64 {
     // SAFETY: the caller's promise.
@@ -432,7 +432,7 @@ pub unsafe extern "C" fn annulus_consumer_corrupt(consumer: *const annulus_consu
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_advance`.
+/// As for `annulus_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_capacity(consumer: *const annulus_consumer) -> usize {
     // SAFETY: the caller's promise.
@@ -446,7 +446,7 @@ pub unsafe extern "C" fn annulus_consumer_capacity(consumer: *const annulus_cons
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_advance`.
+/// As for `annulus_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_stride(consumer: *const annulus_consumer) -> usize {
     // SAFETY: the caller's promise.
@@ -461,7 +461,7 @@ pub unsafe extern "C" fn annulus_consumer_stride(consumer: *const annulus_consum
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_advance`.
+/// As for `annulus_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_close(consumer: *mut annulus_consumer) -> annulus_status {
     guarded(|| {
@@ -477,7 +477,7 @@ pub unsafe extern "C" fn annulus_consumer_close(consumer: *mut annulus_consumer)
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_advance`.
+/// As for `annulus_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_is_closed(consumer: *const annulus_consumer) -> bool {
     // SAFETY: the caller's promise.
@@ -492,7 +492,7 @@ pub unsafe extern "C" fn annulus_consumer_is_closed(consumer: *const annulus_con
 ///
 /// # Safety
 ///
-/// That of `annulus_consumer_advance`.
+/// As for `annulus_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_free(consumer: *mut annulus_consumer) -> annulus_status {
     // SAFETY: the caller's promise.

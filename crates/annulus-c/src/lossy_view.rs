@@ -100,7 +100,7 @@ impl View for annulus_lossy_publisher {
             wakes: &raw const ENDED.1,
             stride: 0,
             payload_at: 0,
-            // That of no message.
+            // No message has it.
             message_size: usize::MAX,
             publisher: ptr::null_mut(),
         }
@@ -147,7 +147,7 @@ impl View for annulus_lossy_subscriber {
             over: (&raw const ENDED.1).cast(),
             stride: 0,
             payload_at: 0,
-            // That of no message.
+            // No message has it.
             message_size: usize::MAX,
             subscriber: ptr::null_mut(),
         }
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn annulus_publisher_view_settle(view: *mut annulus_lossy_
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_view_settle`.
+/// As for `annulus_publisher_view_settle`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_view_wake(view: *mut annulus_lossy_publisher) -> annulus_status {
     guarded(|| {
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn annulus_publisher_view_wake(view: *mut annulus_lossy_pu
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_view_settle`. `message` is null, or `size` bytes lie there.
+/// As for `annulus_publisher_view_settle`. `message` is null, or `size` bytes lie there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_view_publish(
     view: *mut annulus_lossy_publisher,
@@ -290,7 +290,7 @@ pub unsafe extern "C" fn annulus_publisher_view_publish(
         // SAFETY: the caller's promise.
         unsafe { publisher.end.lends()?.take_back(view.next) };
         publisher.ring.order.before_send();
-        // SAFETY: the caller's promise, and `size` is that of a message.
+        // SAFETY: the caller's promise, and `size` is the size of a message.
         unsafe { publisher.end.put(message.cast(), Patience::Endless) }?;
         view.go_to(view.next + 1, publisher.ring.capacity, view.stride);
         Ok(())
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn annulus_publisher_view_publish(
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_view_settle`.
+/// As for `annulus_publisher_view_settle`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_view_end(view: *mut annulus_lossy_publisher) -> annulus_status {
     // SAFETY: the caller's promise.
@@ -347,7 +347,7 @@ pub unsafe extern "C" fn annulus_subscriber_view(
 }
 
 /// For `annulus_inline.h`: receives the next message by the library, as `annulus_subscriber_recv_timeout`;
-/// with 0 it does not wait, `ANNULUS_FOREVER` is no limit. After a lag it goes on with a message that is
+/// with 0 it does not wait, `ANNULUS_FOREVER` is no limit. After a lag it continues with a message that is
 /// there.
 ///
 /// The thread that uses the view may call this. Returns `ANNULUS_EMPTY` (with 0), `ANNULUS_TIMEOUT`,
@@ -356,7 +356,7 @@ pub unsafe extern "C" fn annulus_subscriber_view(
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_view_settle`. `message` is null, or `size` bytes may be written there.
+/// As for `annulus_publisher_view_settle`. `message` is null, or `size` bytes may be written there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_view_recv(
     view: *mut annulus_lossy_subscriber,
@@ -372,7 +372,7 @@ pub unsafe extern "C" fn annulus_subscriber_view_recv(
         // SAFETY: the caller's promise.
         unsafe { subscriber.end.lends()?.take_back(view.next) };
         let patience = if timeout_ns == 0 { Patience::None } else { Patience::of_ns(timeout_ns) };
-        // SAFETY: the caller's promise, and `size` is that of a message.
+        // SAFETY: the caller's promise, and `size` is the size of a message.
         let result = unsafe { subscriber.end.get(message.cast(), patience) };
         view.begin(subscriber.end.lends()?.lend());
         subscriber.ring.order.after_receive();
@@ -387,7 +387,7 @@ pub unsafe extern "C" fn annulus_subscriber_view_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_view_settle`.
+/// As for `annulus_publisher_view_settle`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_view_end(view: *mut annulus_lossy_subscriber) -> annulus_status {
     // SAFETY: the caller's promise.

@@ -16,7 +16,7 @@ pub struct annulus_wait {
     /// One of the `ANNULUS_WAIT_…`.
     pub kind: u32,
     /// Of `ANNULUS_WAIT_ADAPTIVE` and `ANNULUS_WAIT_BLOCK`: so many polls without a pause. Where this and
-    /// `yield_polls` are 0, they are those of the default.
+    /// `yield_polls` are 0, the default's numbers hold.
     pub spin_polls: u32,
     /// Of these two: so many polls then with a pause, before it gives up the time slice, or sleeps.
     pub yield_polls: u32,
@@ -93,7 +93,7 @@ impl annulus_options {
 }
 
 impl Options {
-    /// Those of a ring of records, whose capacity is in bytes.
+    /// These options, if they can be of a ring of records, whose capacity is in bytes.
     pub(crate) fn of_bytes(self) -> Done<Self> {
         if self.message_size == 1 { Ok(self) } else { Err(ANNULUS_WRONG_SIZE) }
     }

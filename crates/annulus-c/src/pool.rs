@@ -1,8 +1,8 @@
 //! [`annulus_pool`]: buffers of one size, whose handles of 4 bytes go through a ring.
 //!
 //! For C a buffer is its handle, and an address. In the library it is either a `Buffer`, which one thread
-//! owns, or a handle that nobody has redeemed. Here it is always the latter: whoever has the handle owns the
-//! bytes. So a handle that was freed, or that another thread has taken over, is told.
+//! owns, or a handle that nobody has redeemed. Here it is always the latter: the thread that has the handle
+//! owns the bytes. So a handle that was freed, or that another thread has taken over, is told.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -73,9 +73,9 @@ unsafe fn store_buffer(
 /// Takes a buffer out of the pool: `*bytes` is where it lies, and `*handle` its name in 4 bytes, which a
 /// message can have. Its bytes are as their last owner left them. Never waits.
 ///
-/// Whoever has the handle owns the buffer, and one thread at a time has it. It goes to another thread through
-/// a queue, where `annulus_pool_redeem` takes it over; in the end `annulus_pool_release` puts it back. Any
-/// thread may call this.
+/// The thread that has the handle owns the buffer, and one thread at a time has it. The handle goes to
+/// another thread through a queue, where `annulus_pool_redeem` takes it over; in the end
+/// `annulus_pool_release` puts it back. Any thread may call this.
 ///
 /// Returns `ANNULUS_EMPTY` if no buffer is free; `ANNULUS_INVALID`, `ANNULUS_NOT_A_HANDLE`. Then `*bytes` is
 /// null.
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn annulus_pool_alloc(
 ///
 /// # Safety
 ///
-/// That of `annulus_pool_alloc`.
+/// As for `annulus_pool_alloc`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_pool_redeem(
     pool: *const annulus_pool,
@@ -149,7 +149,7 @@ fn redeemed(pool: &BufferPool, handle: u32) -> Done<Buffer> {
 ///
 /// # Safety
 ///
-/// That of `annulus_pool_release`.
+/// As for `annulus_pool_release`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_pool_available(pool: *const annulus_pool) -> usize {
     // SAFETY: the caller's promise.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn annulus_pool_available(pool: *const annulus_pool) -> us
 ///
 /// # Safety
 ///
-/// That of `annulus_pool_release`.
+/// As for `annulus_pool_release`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_pool_buffer_size(pool: *const annulus_pool) -> usize {
     // SAFETY: the caller's promise.

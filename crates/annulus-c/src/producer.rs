@@ -49,7 +49,7 @@ impl Producer {
         self.ring.takes(message, size)?;
         self.ring.order.before_send();
         match &mut self.end {
-            // SAFETY: the caller's promise, and `size` is that of a message.
+            // SAFETY: the caller's promise, and `size` is the size of a message.
             ProducerEnd::Spsc(end) => unsafe { end.put(message, 1, patience) }.map(drop),
             // SAFETY: as above.
             ProducerEnd::Mpsc(end) => unsafe { end.put(message, 1, patience) }.map(drop),
@@ -78,7 +78,7 @@ impl Producer {
             // SAFETY: so many bytes are there.
             let rest = unsafe { messages.add(sent * size) };
             let result = match &mut self.end {
-                // SAFETY: the caller's promise, and `size` is that of a message.
+                // SAFETY: the caller's promise, and `size` is the size of a message.
                 ProducerEnd::Spsc(end) => unsafe { end.put(rest, count - sent, Patience::None) },
                 // SAFETY: as above.
                 ProducerEnd::Mpsc(end) => unsafe { end.put(rest, count - sent, Patience::None) },
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn annulus_producer_try_send(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_try_send`.
+/// As for `annulus_producer_try_send`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_send(
     producer: *mut annulus_producer,
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn annulus_producer_send(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_try_send`.
+/// As for `annulus_producer_try_send`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_send_timeout(
     producer: *mut annulus_producer,
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn annulus_producer_send_timeout(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_try_send`, for `count` messages. `sent` is null, or may be written to.
+/// As for `annulus_producer_try_send`, for `count` messages. `sent` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_try_send_batch(
     producer: *mut annulus_producer,
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn annulus_producer_try_reserve(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_try_reserve`.
+/// As for `annulus_producer_try_reserve`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_reserve(
     producer: *mut annulus_producer,
@@ -365,7 +365,7 @@ pub unsafe extern "C" fn annulus_producer_clone(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_commit`.
+/// As for `annulus_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_len(producer: *const annulus_producer) -> usize {
     // SAFETY: the caller's promise.
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn annulus_producer_len(producer: *const annulus_producer)
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_commit`.
+/// As for `annulus_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_capacity(producer: *const annulus_producer) -> usize {
     // SAFETY: the caller's promise.
@@ -392,7 +392,7 @@ pub unsafe extern "C" fn annulus_producer_capacity(producer: *const annulus_prod
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_commit`.
+/// As for `annulus_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_stride(producer: *const annulus_producer) -> usize {
     // SAFETY: the caller's promise.
@@ -407,7 +407,7 @@ pub unsafe extern "C" fn annulus_producer_stride(producer: *const annulus_produc
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_commit`.
+/// As for `annulus_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_close(producer: *mut annulus_producer) -> annulus_status {
     guarded(|| {
@@ -423,7 +423,7 @@ pub unsafe extern "C" fn annulus_producer_close(producer: *mut annulus_producer)
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_commit`.
+/// As for `annulus_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_is_closed(producer: *const annulus_producer) -> bool {
     // SAFETY: the caller's promise.
@@ -438,7 +438,7 @@ pub unsafe extern "C" fn annulus_producer_is_closed(producer: *const annulus_pro
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_commit`.
+/// As for `annulus_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_free(producer: *mut annulus_producer) -> annulus_status {
     // SAFETY: the caller's promise.

@@ -36,7 +36,7 @@ impl Publisher {
             return Err(ANNULUS_VIEWED);
         }
         self.ring.order.before_send();
-        // SAFETY: the caller's promise, and `size` is that of a message.
+        // SAFETY: the caller's promise, and `size` is the size of a message.
         let result = unsafe { self.end.put(message, patience) };
         self.ring.order.after_room();
         result.map_err(|status| self.ring.told(status))
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn annulus_publisher_publish(
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_publish`.
+/// As for `annulus_publisher_publish`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_try_publish(
     publisher: *mut annulus_publisher,
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn annulus_publisher_try_publish(
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_publish`.
+/// As for `annulus_publisher_publish`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_publish_timeout(
     publisher: *mut annulus_publisher,
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn annulus_publisher_capacity(publisher: *const annulus_pu
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_capacity`.
+/// As for `annulus_publisher_capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_close(publisher: *mut annulus_publisher) -> annulus_status {
     guarded(|| {
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn annulus_publisher_close(publisher: *mut annulus_publish
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_capacity`.
+/// As for `annulus_publisher_capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_is_closed(publisher: *const annulus_publisher) -> bool {
     // SAFETY: the caller's promise.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn annulus_publisher_is_closed(publisher: *const annulus_p
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_capacity`. `closer` is null, or may be written to.
+/// As for `annulus_publisher_capacity`. `closer` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_closer(
     publisher: *const annulus_publisher,
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn annulus_publisher_closer(
 ///
 /// # Safety
 ///
-/// That of `annulus_publisher_capacity`.
+/// As for `annulus_publisher_capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_free(publisher: *mut annulus_publisher) -> annulus_status {
     // SAFETY: the caller's promise.

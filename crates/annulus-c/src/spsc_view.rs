@@ -7,7 +7,7 @@ use core::ptr;
 use annulus::queue::Lent;
 use annulus::spsc::Spsc;
 
-use crate::blocks::{self, Beside, WORD};
+use crate::blocks::{self, Contiguous, WORD};
 use crate::consumer::{Consumer, ConsumerEnd, annulus_consumer};
 use crate::handle::object;
 use crate::options::Patience;
@@ -34,7 +34,7 @@ const _: () = assert!(ANNULUS_WAKES == Lent::SLOW && ANNULUS_CLOSES == Lent::CLO
 pub struct annulus_spsc_producer {
     /// The number of the next word.
     pub tail: u64,
-    /// Words before this number are free, and lie beside each other.
+    /// Words before this number are free and contiguous.
     pub stop: u64,
     /// Where word 0 would lie: word `n` lies at this address + 8 `n`, modulo 2^64 (2^32).
     pub origin: usize,
@@ -59,7 +59,7 @@ pub struct annulus_spsc_producer {
 pub struct annulus_spsc_consumer {
     /// The number of the next word.
     pub head: u64,
-    /// Words before this number are there, and lie beside each other.
+    /// Words before this number are there and contiguous.
     pub stop: u64,
     /// Where word 0 would lie.
     pub origin: usize,
@@ -75,7 +75,7 @@ pub struct annulus_spsc_consumer {
     pub stride: usize,
     /// The size of a message.
     pub message_size: usize,
-    /// Up to this number, words that are sent from now on lie beside those before `stop`.
+    /// Up to this number, words that are sent from now on are contiguous with the words before `stop`.
     pub lap_end: u64,
     /// Whose view it is.
     pub consumer: *mut annulus_consumer,
@@ -124,7 +124,7 @@ impl View for annulus_spsc_producer {
 
 impl annulus_spsc_producer {
     /// What it may use: nothing, until `look` has found something.
-    fn begin(&mut self, lent: Lent, found: Option<&Beside>) {
+    fn begin(&mut self, lent: Lent, found: Option<&Contiguous>) {
         // SAFETY: a word of a queue that lives. Nobody else writes it.
         self.tail = unsafe { lent.own.read() };
         self.stop = self.tail;
@@ -166,7 +166,7 @@ impl View for annulus_spsc_consumer {
 }
 
 impl annulus_spsc_consumer {
-    fn begin(&mut self, lent: Lent, found: Option<&Beside>) {
+    fn begin(&mut self, lent: Lent, found: Option<&Contiguous>) {
         // SAFETY: a word of a queue that lives. Nobody else writes it.
         self.head = unsafe { lent.own.read() };
         self.stop = self.head;
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn annulus_producer_view_look(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_view_look`.
+/// As for `annulus_producer_view_look`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_view_settle(
     view: *mut annulus_spsc_producer,
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn annulus_producer_view_settle(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_view_look`.
+/// As for `annulus_producer_view_look`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_producer_view_end(view: *mut annulus_spsc_producer) -> annulus_status {
     // SAFETY: the caller's promise.
@@ -344,7 +344,7 @@ pub unsafe extern "C" fn annulus_consumer_view(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_view_look`.
+/// As for `annulus_producer_view_look`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_view_look(
     view: *mut annulus_spsc_consumer,
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn annulus_consumer_view_look(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_view_look`.
+/// As for `annulus_producer_view_look`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_view_wake(view: *mut annulus_spsc_consumer) -> annulus_status {
     guarded(|| {
@@ -389,7 +389,7 @@ pub unsafe extern "C" fn annulus_consumer_view_wake(view: *mut annulus_spsc_cons
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_view_look`.
+/// As for `annulus_producer_view_look`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_view_end(view: *mut annulus_spsc_consumer) -> annulus_status {
     // SAFETY: the caller's promise.

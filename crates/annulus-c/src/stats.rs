@@ -37,9 +37,9 @@ pub struct annulus_stats {
     pub lagged: u64,
     /// With `ANNULUS_STATISTICS`: how often a thread went to sleep.
     pub sleeps: u64,
-    /// With `ANNULUS_STATISTICS`: how often somebody woke those who slept.
+    /// With `ANNULUS_STATISTICS`: how often a thread woke threads that slept.
     pub wake_ups: u64,
-    /// With `ANNULUS_STATISTICS`: the largest number of messages that somebody saw waiting.
+    /// With `ANNULUS_STATISTICS`: the largest number of messages that a thread saw waiting.
     pub high_water: u64,
     /// Whether the ring is closed.
     pub closed: bool,
@@ -80,7 +80,7 @@ impl annulus_stats {
     }
 }
 
-/// Stores the numbers of the queue of this producer. It allocates; the queue goes on meanwhile.
+/// Stores the numbers of the queue of this producer. It allocates; the queue continues meanwhile.
 ///
 /// The thread that uses the producer may call this. Returns `ANNULUS_INVALID` (a null pointer, another
 /// `size`), `ANNULUS_NOT_A_HANDLE`. Then `*stats` is as it was.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn annulus_producer_stats(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_stats`.
+/// As for `annulus_producer_stats`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_stats(
     consumer: *const annulus_consumer,
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn annulus_consumer_stats(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_stats`.
+/// As for `annulus_producer_stats`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_publisher_stats(
     publisher: *const annulus_publisher,
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn annulus_publisher_stats(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_stats`.
+/// As for `annulus_producer_stats`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_stats(
     subscriber: *const annulus_subscriber,

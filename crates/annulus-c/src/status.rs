@@ -22,13 +22,13 @@ pub enum annulus_status {
     ANNULUS_FULL = 2,
     /// No message, or no room, came in time.
     ANNULUS_TIMEOUT = 3,
-    /// For whoever sends: nobody is left to receive, or somebody closed the ring. For whoever receives: the
-    /// same, and every message was received. It stays so.
+    /// A send: no receiver is left, or the ring was closed. A receive: no sender is left, or the ring was
+    /// closed, and every message was received. It stays so.
     ANNULUS_CLOSED = 4,
     /// An argument can't be: a null pointer, a number that is no kind of ring or of waiting, a capacity of 0,
     /// more messages committed than reserved, or advanced than readable.
     ANNULUS_INVALID = 5,
-    /// The size of the message is not that of the ring; or such a ring takes no messages of that size, or no
+    /// The size of the message is not the ring's; or such a ring takes no messages of that size, or no
     /// records of that length.
     ANNULUS_WRONG_SIZE = 6,
     /// The pointer is no handle of that type: it was freed, or it is a handle of another type.
@@ -60,7 +60,7 @@ pub enum annulus_status {
     /// What lies behind the descriptor is no ring, or a damaged one.
     ANNULUS_NO_RING = 18,
     /// Another process has written what is no message of the schema: a `bool` of 2, a number that no variant
-    /// of an enum has, a text that is none. It was passed over and counted; the next receive goes on behind
+    /// of an enum has, a text that is none. It was passed over and counted; the next receive continues behind
     /// it. What lies where the message was to go means nothing.
     ANNULUS_CORRUPT = 19,
     /// The buffer is smaller than the next record. The function says how long that one is, and the record
@@ -86,7 +86,7 @@ pub extern "C" fn annulus_abi_version() -> u32 {
     ANNULUS_ABI_VERSION
 }
 
-/// The version of this header: that of the package. `ANNULUS_VERSION` is the same as text.
+/// The version of this header: the package's version. `ANNULUS_VERSION` is the same as text.
 pub const ANNULUS_VERSION_MAJOR: u32 = 0;
 /// See `ANNULUS_VERSION_MAJOR`.
 pub const ANNULUS_VERSION_MINOR: u32 = 1;
@@ -103,7 +103,7 @@ const _: () = {
     assert!(is(ANNULUS_VERSION_PATCH, env!("CARGO_PKG_VERSION_PATCH")), "the package has another version");
 };
 
-/// The version of the library, as `ANNULUS_VERSION` is that of the header. The text is constant. Any thread
+/// The version of the library, as `ANNULUS_VERSION` is the header's version. The text is constant. Any thread
 /// may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn annulus_version() -> *const c_char {
@@ -117,7 +117,7 @@ const TEXTS: [(annulus_status, &CStr); 21] = [
     (ANNULUS_TIMEOUT, c"the time is over"),
     (ANNULUS_CLOSED, c"the ring is closed"),
     (ANNULUS_INVALID, c"an argument can't be"),
-    (ANNULUS_WRONG_SIZE, c"the size of the message is not that of the ring"),
+    (ANNULUS_WRONG_SIZE, c"the size of the message is not the ring's"),
     (ANNULUS_NOT_A_HANDLE, c"the pointer is no handle of that type, or it was freed"),
     (ANNULUS_UNSUPPORTED, c"this kind of ring, or this system, can't do that"),
     (ANNULUS_NO_MEMORY, c"there is no memory for it"),

@@ -35,7 +35,7 @@ impl Subscriber {
             return Err(ANNULUS_VIEWED);
         }
         self.ring.order.before_advance();
-        // SAFETY: the caller's promise, and `size` is that of a message.
+        // SAFETY: the caller's promise, and `size` is the size of a message.
         let result = unsafe { self.end.get(message, patience) };
         self.ring.order.after_receive();
         result.map_err(|status| self.ring.told(status))
@@ -43,7 +43,7 @@ impl Subscriber {
 }
 
 /// Receives the next message to `message`, if one is there. Never waits. A subscriber of a lossy ring that
-/// has lost messages goes on with one that is there: `annulus_subscriber_lagged` says how many it lost.
+/// has lost messages continues with one that is there: `annulus_subscriber_lagged` says how many it lost.
 ///
 /// `size` is how many bytes there are at `message`, and has to be the size of a message of the ring. The
 /// thread that uses the subscriber may call this.
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn annulus_subscriber_try_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_try_recv`.
+/// As for `annulus_subscriber_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_recv(
     subscriber: *mut annulus_subscriber,
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn annulus_subscriber_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_try_recv`.
+/// As for `annulus_subscriber_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_recv_timeout(
     subscriber: *mut annulus_subscriber,
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn annulus_subscriber_lagged(subscriber: *const annulus_su
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_lagged`.
+/// As for `annulus_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_corrupt(subscriber: *const annulus_subscriber) -> u64 {
     // SAFETY: the caller's promise.
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn annulus_subscriber_corrupt(subscriber: *const annulus_s
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_lagged`.
+/// As for `annulus_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_received(subscriber: *const annulus_subscriber) -> u64 {
     // SAFETY: the caller's promise.
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn annulus_subscriber_received(subscriber: *const annulus_
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_lagged`.
+/// As for `annulus_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_len(subscriber: *const annulus_subscriber) -> usize {
     // SAFETY: the caller's promise.
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn annulus_subscriber_len(subscriber: *const annulus_subsc
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_lagged`. `fd` is null, or may be written to.
+/// As for `annulus_subscriber_lagged`. `fd` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_fd(
     subscriber: *mut annulus_subscriber,
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn annulus_subscriber_fd(
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_lagged`. `ready` is null, or may be written to.
+/// As for `annulus_subscriber_lagged`. `ready` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_arm(
     subscriber: *mut annulus_subscriber,
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn annulus_subscriber_arm(
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_lagged`.
+/// As for `annulus_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_is_closed(subscriber: *const annulus_subscriber) -> bool {
     // SAFETY: the caller's promise.
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn annulus_subscriber_is_closed(subscriber: *const annulus
 ///
 /// # Safety
 ///
-/// That of `annulus_subscriber_lagged`.
+/// As for `annulus_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_free(subscriber: *mut annulus_subscriber) -> annulus_status {
     // SAFETY: the caller's promise.

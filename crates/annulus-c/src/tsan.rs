@@ -90,7 +90,7 @@ pub(crate) fn unseen<T>(work: impl FnOnce() -> T) -> T {
 #[cold]
 fn acquire(address: usize) {
     if let Some(acquire) = hooks().acquire.filter(|_| address != 0) {
-        // SAFETY: its function; the address is that of a word in this process.
+        // SAFETY: its function; the address is a word's in this process.
         unsafe { acquire(address) };
     }
 }
@@ -126,9 +126,9 @@ pub(crate) fn after_alloc<T>(pool: *const T) {
     acquire(pool.addr());
 }
 
-/// The two orders of a ring: from who sends to who receives, and back with the slots. Each is the address of
-/// a word that stands for it; where `annulus_inline.h` has the ring, too, the word that it uses. 0: nobody is
-/// told.
+/// The two orders of a ring: from senders to receivers, and back with the slots. Each is the address of a
+/// word that stands for it; where `annulus_inline.h` has the ring, too, the word that it uses. 0: the
+/// sanitizer is not told.
 #[derive(Clone)]
 pub(crate) struct Order {
     sent: usize,

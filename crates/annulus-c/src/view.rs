@@ -19,7 +19,7 @@ pub(crate) trait View: Sized {
     /// Its handle; null where it was ended.
     fn handle(&self) -> *mut <Self::Of as Handle>::Opaque;
 
-    /// The handle goes on by its own functions, behind what was done through this.
+    /// The handle continues by its own functions, behind what was done through this.
     ///
     /// # Safety
     ///
@@ -47,7 +47,7 @@ pub(crate) unsafe fn begin<'a, V: View>(view: *mut V, version: u32) -> Done<&'a 
 pub(crate) unsafe fn used<'a, V: View>(view: *mut V) -> Done<(&'a mut V, &'a mut V::Of)> {
     // SAFETY: the caller's promise.
     let view = unsafe { view.as_mut() }.ok_or(ANNULUS_INVALID)?;
-    // SAFETY: whoever uses the view uses its handle.
+    // SAFETY: a thread that uses the view is the one that uses its handle.
     let of = unsafe { object::<V::Of>(view.handle()) }?;
     Ok((view, of))
 }
@@ -64,8 +64,8 @@ pub(crate) unsafe fn end<V: View>(view: *mut V) -> Done {
     if view.handle().is_null() {
         return Ok(());
     }
-    // SAFETY: whoever uses the view uses its handle.
+    // SAFETY: a thread that uses the view is the one that uses its handle.
     let of = unsafe { object::<V::Of>(view.handle()) }?;
-    // SAFETY: it is that of the view; the caller promises the rest.
+    // SAFETY: it is the view's handle; the caller promises the rest.
     unsafe { view.give_back(of) }
 }

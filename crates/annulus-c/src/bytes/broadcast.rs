@@ -29,7 +29,7 @@ pub(crate) struct BytesSubscribable {
 /// its subscribers. The publisher never waits: a subscriber that falls behind loses the oldest records, and
 /// is told how many. A subscriber receives what is published after it has joined.
 ///
-/// `options` are those of `ANNULUS_BYTES_OPTIONS(capacity)`: the capacity is in bytes, and is rounded up to a
+/// `options` come from `ANNULUS_BYTES_OPTIONS(capacity)`: the capacity is in bytes, and is rounded up to a
 /// power of two and to 64; the size of a message is 1. The ring holds the newest records that have together
 /// at most 15/16 of the capacity, and are at most a 32nd of it. All memory of the ring, twice the capacity,
 /// is allocated here, and freed with the last handle.

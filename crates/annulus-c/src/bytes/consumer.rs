@@ -197,7 +197,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_try_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_try_recv`.
+/// As for `annulus_bytes_consumer_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_recv(
     consumer: *mut annulus_bytes_consumer,
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_try_recv`.
+/// As for `annulus_bytes_consumer_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_recv_timeout(
     consumer: *mut annulus_bytes_consumer,
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_advance(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`. `fd` is null, or may be written to.
+/// As for `annulus_bytes_consumer_advance`. `fd` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_fd(
     consumer: *mut annulus_bytes_consumer,
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_fd(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`. `ready` is null, or may be written to.
+/// As for `annulus_bytes_consumer_advance`. `ready` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_arm(
     consumer: *mut annulus_bytes_consumer,
@@ -341,7 +341,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_arm(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`.
+/// As for `annulus_bytes_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_is_empty(consumer: *const annulus_bytes_consumer) -> bool {
     // SAFETY: the caller's promise.
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_is_empty(consumer: *const annulu
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`.
+/// As for `annulus_bytes_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_max_len(consumer: *const annulus_bytes_consumer) -> usize {
     // SAFETY: the caller's promise.
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_max_len(consumer: *const annulus
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`.
+/// As for `annulus_bytes_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_capacity(consumer: *const annulus_bytes_consumer) -> usize {
     // SAFETY: the caller's promise.
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_capacity(consumer: *const annulu
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`.
+/// As for `annulus_bytes_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_close(
     consumer: *mut annulus_bytes_consumer,
@@ -401,7 +401,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_close(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`.
+/// As for `annulus_bytes_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_is_closed(consumer: *const annulus_bytes_consumer) -> bool {
     // SAFETY: the caller's promise.
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_is_closed(consumer: *const annul
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`. `closer` is null, or may be written to.
+/// As for `annulus_bytes_consumer_advance`. `closer` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_closer(
     consumer: *const annulus_bytes_consumer,
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_closer(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`. `stats` is null, or so many bytes as its `size` says may be read
+/// As for `annulus_bytes_consumer_advance`. `stats` is null, or so many bytes as its `size` says may be read
 /// and written there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_stats(
@@ -450,7 +450,7 @@ pub unsafe extern "C" fn annulus_bytes_consumer_stats(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_consumer_advance`.
+/// As for `annulus_bytes_consumer_advance`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_free(
     consumer: *mut annulus_bytes_consumer,

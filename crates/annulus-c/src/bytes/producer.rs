@@ -182,7 +182,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_try_send(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_try_send`.
+/// As for `annulus_bytes_producer_try_send`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_send(
     producer: *mut annulus_bytes_producer,
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_send(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_try_send`.
+/// As for `annulus_bytes_producer_try_send`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_send_timeout(
     producer: *mut annulus_bytes_producer,
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_try_reserve(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_try_reserve`.
+/// As for `annulus_bytes_producer_try_reserve`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_reserve(
     producer: *mut annulus_bytes_producer,
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_commit(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`.
+/// As for `annulus_bytes_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_cancel(
     producer: *mut annulus_bytes_producer,
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_cancel(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`.
+/// As for `annulus_bytes_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_is_empty(producer: *const annulus_bytes_producer) -> bool {
     // SAFETY: the caller's promise.
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_is_empty(producer: *const annulu
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`.
+/// As for `annulus_bytes_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_max_len(producer: *const annulus_bytes_producer) -> usize {
     // SAFETY: the caller's promise.
@@ -344,7 +344,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_max_len(producer: *const annulus
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`.
+/// As for `annulus_bytes_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_capacity(producer: *const annulus_bytes_producer) -> usize {
     // SAFETY: the caller's promise.
@@ -359,7 +359,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_capacity(producer: *const annulu
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`.
+/// As for `annulus_bytes_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_close(
     producer: *mut annulus_bytes_producer,
@@ -377,7 +377,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_close(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`.
+/// As for `annulus_bytes_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_is_closed(producer: *const annulus_bytes_producer) -> bool {
     // SAFETY: the caller's promise.
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_is_closed(producer: *const annul
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`. `closer` is null, or may be written to.
+/// As for `annulus_bytes_producer_commit`. `closer` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_closer(
     producer: *const annulus_bytes_producer,
@@ -434,7 +434,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_stats(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_commit`.
+/// As for `annulus_bytes_producer_commit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_producer_free(
     producer: *mut annulus_bytes_producer,

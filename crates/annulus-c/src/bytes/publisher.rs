@@ -89,7 +89,7 @@ pub unsafe extern "C" fn annulus_bytes_publisher_max_len(publisher: *const annul
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_publisher_max_len`.
+/// As for `annulus_bytes_publisher_max_len`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_publisher_capacity(
     publisher: *const annulus_bytes_publisher,
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn annulus_bytes_publisher_capacity(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_publisher_max_len`.
+/// As for `annulus_bytes_publisher_max_len`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_publisher_close(
     publisher: *mut annulus_bytes_publisher,
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn annulus_bytes_publisher_close(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_publisher_max_len`.
+/// As for `annulus_bytes_publisher_max_len`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_publisher_is_closed(
     publisher: *const annulus_bytes_publisher,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn annulus_bytes_publisher_is_closed(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_publisher_max_len`. `closer` is null, or may be written to.
+/// As for `annulus_bytes_publisher_max_len`. `closer` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_publisher_closer(
     publisher: *const annulus_bytes_publisher,
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn annulus_bytes_publisher_stats(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_publisher_max_len`.
+/// As for `annulus_bytes_publisher_max_len`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_publisher_free(
     publisher: *mut annulus_bytes_publisher,

@@ -15,7 +15,7 @@ use crate::tsan::Order;
 /// Makes a queue of records of any length, up to half the capacity, with one producer and one consumer. Both
 /// can use records where they lie in the ring.
 ///
-/// `options` are those of `ANNULUS_BYTES_OPTIONS(capacity)`: the capacity is in bytes, 2 or more, and the
+/// `options` come from `ANNULUS_BYTES_OPTIONS(capacity)`: the capacity is in bytes, 2 or more, and the
 /// size of a message is 1. A record takes 8 bytes for its length, and its own bytes, rounded up to a multiple
 /// of 8. It is never split: where it would run over the end of the ring, the rest of that stays empty. So
 /// make the ring several times as large as what is to lie in it. All memory of the ring is allocated here,

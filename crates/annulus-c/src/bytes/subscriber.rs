@@ -57,7 +57,7 @@ impl BytesSubscriber {
             Patience::None => match end.try_recv(record) {
                 Err(LossyTryRecvError::Empty) => Err(ANNULUS_EMPTY),
                 Err(LossyTryRecvError::Closed) => Err(ANNULUS_CLOSED),
-                // It goes on with a record that is there.
+                // It continues with a record that is there.
                 Err(LossyTryRecvError::Lagged { .. }) => {
                     end.recv_timeout(record, Duration::ZERO).map_err(|error| match error {
                         RecvTimeoutError::Timeout => ANNULUS_EMPTY,
@@ -108,7 +108,7 @@ impl BytesSubscriber {
 }
 
 /// Receives the next record to `buffer`, if one is there, and stores its length at `*length`. Never waits. A
-/// subscriber that has lost records goes on with one that is there: `annulus_bytes_subscriber_lagged` says
+/// subscriber that has lost records continues with one that is there: `annulus_bytes_subscriber_lagged` says
 /// how many it lost.
 ///
 /// `size` is how many bytes there are at `buffer`. A buffer of `annulus_bytes_subscriber_max_len` bytes takes
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_try_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_try_recv`.
+/// As for `annulus_bytes_subscriber_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_recv(
     subscriber: *mut annulus_bytes_subscriber,
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_recv(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_try_recv`.
+/// As for `annulus_bytes_subscriber_try_recv`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_recv_timeout(
     subscriber: *mut annulus_bytes_subscriber,
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_lagged(subscriber: *const annu
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`.
+/// As for `annulus_bytes_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_received(
     subscriber: *const annulus_bytes_subscriber,
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_received(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`.
+/// As for `annulus_bytes_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_len(subscriber: *const annulus_bytes_subscriber) -> usize {
     guarded_or(0, || {
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_len(subscriber: *const annulus
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`.
+/// As for `annulus_bytes_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_max_len(
     subscriber: *const annulus_bytes_subscriber,
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_max_len(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`. `fd` is null, or may be written to.
+/// As for `annulus_bytes_subscriber_lagged`. `fd` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_fd(
     subscriber: *mut annulus_bytes_subscriber,
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_fd(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`. `ready` is null, or may be written to.
+/// As for `annulus_bytes_subscriber_lagged`. `ready` is null, or may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_arm(
     subscriber: *mut annulus_bytes_subscriber,
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_arm(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`.
+/// As for `annulus_bytes_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_is_closed(
     subscriber: *const annulus_bytes_subscriber,
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_is_closed(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`. `stats` is null, or so many bytes as its `size` says may be
+/// As for `annulus_bytes_subscriber_lagged`. `stats` is null, or so many bytes as its `size` says may be
 /// read and written there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_stats(
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn annulus_bytes_subscriber_stats(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_subscriber_lagged`.
+/// As for `annulus_bytes_subscriber_lagged`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_subscriber_free(
     subscriber: *mut annulus_bytes_subscriber,

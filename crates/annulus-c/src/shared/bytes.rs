@@ -1,5 +1,5 @@
-//! Queues of records between processes: how they are made and joined. The handles are those of queues of
-//! records in one process, with the same verbs.
+//! Queues of records between processes: how they are made and joined. The handles are the ones of
+//! queues of records in one process, with the same verbs.
 
 use super::error::annulus_shared_error;
 use super::invitation::annulus_invitation;
@@ -19,7 +19,7 @@ pub const ANNULUS_BYTES: u32 = 6;
 /// Makes a queue of records from this process to another one, and its producer. The process of the consumer
 /// joins by `annulus_invitation_bytes_consumer`, or by `shm::bytes::consumer` in Rust.
 ///
-/// `options` are those of `ANNULUS_SHARED_BYTES_OPTIONS(capacity)`: the capacity is in bytes, as that of
+/// `options` come from `ANNULUS_SHARED_BYTES_OPTIONS(capacity)`: the capacity is in bytes, as in
 /// `annulus_bytes_queue_new`; the size of a message is 1, and there is no schema, because nothing is known of
 /// what a record is made of. So check the copy of a record, not the record in the ring.
 ///
@@ -27,7 +27,7 @@ pub const ANNULUS_BYTES: u32 = 6;
 ///
 /// # Safety
 ///
-/// That of `annulus_shared_producer_new`.
+/// As for `annulus_shared_producer_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_shared_bytes_producer_new(
     options: *const annulus_shared_options,
@@ -44,9 +44,9 @@ pub unsafe extern "C" fn annulus_shared_bytes_producer_new(
     }
 }
 
-/// Joins a queue of records as its consumer. It goes on behind the last record that was received.
+/// Joins a queue of records as its consumer. It continues behind the last record that was received.
 ///
-/// `options` are those of `ANNULUS_SHARED_BYTES_OPTIONS(0)`. The caller owns the consumer. When the process
+/// `options` come from `ANNULUS_SHARED_BYTES_OPTIONS(0)`. The caller owns the consumer. When the process
 /// of the producer has ended without a close, receives return what it had sent completely, and then
 /// `ANNULUS_PEER_DIED`. A length that can't be closes the queue.
 ///
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn annulus_shared_bytes_producer_new(
 ///
 /// # Safety
 ///
-/// That of `annulus_invitation_producer`.
+/// As for `annulus_invitation_producer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_invitation_bytes_consumer(
     invitation: *const annulus_invitation,
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn annulus_bytes_producer_peer(
 ///
 /// # Safety
 ///
-/// That of `annulus_bytes_producer_peer`.
+/// As for `annulus_bytes_producer_peer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_bytes_consumer_peer(
     consumer: *const annulus_bytes_consumer,

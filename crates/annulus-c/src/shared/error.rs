@@ -33,7 +33,7 @@ pub(crate) struct Why {
     found: u64,
     wanted: u64,
     system_error: i32,
-    /// That of the status, where it is empty.
+    /// Where it is empty, the status's text is shown.
     text: String,
 }
 
@@ -84,7 +84,7 @@ pub(crate) unsafe fn explained(
         Err(_) => ANNULUS_PANICKED.into(),
     };
     if !error.is_null() {
-        // SAFETY: the caller's promise, and its size is that of the struct.
+        // SAFETY: the caller's promise, and its size is the struct's.
         unsafe { error.write(why.told()) };
     }
     why.status

@@ -304,7 +304,7 @@ struct Unawaited<const WORDS: usize, const LARGE: bool> {
     checks: Option<Arc<Checker>>,
 }
 
-/// A ring whose publisher waits for whoever has a seat.
+/// A ring whose publisher waits for each subscriber that has a seat.
 struct Awaited<const WORDS: usize, const LARGE: bool> {
     accepted: shm::broadcast::AcceptedLossless<Block<WORDS, LARGE>>,
     size: usize,

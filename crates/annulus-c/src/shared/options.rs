@@ -65,7 +65,7 @@ pub(crate) struct SharedOptions {
 }
 
 impl SharedOptions {
-    /// That they are those of a queue of records: a record has no type.
+    /// Fails if they are no options of a queue of records: a record has no type.
     pub(super) fn of_bytes(&self) -> Shared {
         if self.ring.message_size != 1 || self.alignment != 1 {
             return Err(Why::new(ANNULUS_WRONG_SIZE, "records are bytes: say ANNULUS_SHARED_BYTES_OPTIONS")
@@ -149,8 +149,8 @@ unsafe fn parsed(schema: *const c_char) -> Shared<Schema> {
     text.parse().map_err(|error: SchemaError| Why::new(ANNULUS_INVALID, error.to_string()))
 }
 
-/// The number by which two processes tell types of messages apart: that of a schema, which `docs/SCHEMA.md`
-/// defines. It is the same on every machine.
+/// The number by which two processes tell types of messages apart: the fingerprint of a schema, which
+/// `docs/SCHEMA.md` defines. It is the same on every machine.
 ///
 /// Any thread may call this. It returns 0 if `schema` is null or no schema.
 ///

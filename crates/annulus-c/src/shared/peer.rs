@@ -35,7 +35,7 @@ pub unsafe extern "C" fn annulus_producer_peer(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_peer`.
+/// As for `annulus_producer_peer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_consumer_peer(
     consumer: *const annulus_consumer,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn annulus_consumer_peer(
 ///
 /// # Safety
 ///
-/// That of `annulus_producer_peer`.
+/// As for `annulus_producer_peer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_subscriber_peer(
     subscriber: *const annulus_subscriber,

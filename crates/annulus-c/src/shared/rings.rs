@@ -1,5 +1,5 @@
-//! How rings between processes are made, and how processes join them. The handles are those of rings in one
-//! process, with the same verbs.
+//! How rings between processes are made, and how processes join them. The handles are the ones of rings in
+//! one process, with the same verbs.
 
 use super::error::{Shared, annulus_shared_error, explained};
 use super::invitation::annulus_invitation;
@@ -71,7 +71,7 @@ pub(super) unsafe fn join<H: Handle>(
 ///
 /// The producer has the verbs of a queue of the kind `ANNULUS_SPSC`. When the process of the consumer has
 /// ended without a close, sends return `ANNULUS_PEER_DIED`; with `ANNULUS_WAIT_FOR_NEXT_CONSUMER`, the queue
-/// stays open for the next consumer, which goes on behind the last message that was received.
+/// stays open for the next consumer, which continues behind the last message that was received.
 ///
 /// The caller owns both, and frees each by its function. The ring lives as long as anybody has a handle of
 /// it. Any thread may call this.
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn annulus_shared_producer_new(
 ///
 /// # Safety
 ///
-/// That of `annulus_shared_producer_new`.
+/// As for `annulus_shared_producer_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_shared_consumer_new(
     options: *const annulus_shared_options,
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn annulus_shared_consumer_new(
 ///
 /// # Safety
 ///
-/// That of `annulus_shared_producer_new`.
+/// As for `annulus_shared_producer_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_shared_publisher_new(
     kind: u32,
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn annulus_invitation_producer(
 }
 
 /// Joins a queue as its consumer: one of one producer, or one of several whose consumer before is gone. It
-/// goes on behind the last message that was received.
+/// continues behind the last message that was received.
 ///
 /// The caller owns the consumer. When the process of the producer has ended without a close, receives return
 /// what it had sent completely, and then `ANNULUS_PEER_DIED`.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn annulus_invitation_producer(
 ///
 /// # Safety
 ///
-/// That of `annulus_invitation_producer`.
+/// As for `annulus_invitation_producer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_invitation_consumer(
     invitation: *const annulus_invitation,
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn annulus_invitation_consumer(
 ///
 /// # Safety
 ///
-/// That of `annulus_invitation_producer`.
+/// As for `annulus_invitation_producer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_invitation_publisher(
     invitation: *const annulus_invitation,
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn annulus_invitation_publisher(
 ///
 /// # Safety
 ///
-/// That of `annulus_invitation_producer`.
+/// As for `annulus_invitation_producer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn annulus_invitation_subscribable(
     invitation: *const annulus_invitation,
