@@ -15,8 +15,8 @@ use crate::outcome::{Failure, Outcome};
 /// Carries rings from machine to machine, over Zenoh: with the same names, the same messages, and the same
 /// sequence numbers; what was lost on the way is counted as lagged.
 ///
-/// It runs the program `annulus-bridge`, which lies beside this one or in the PATH, with all that follows.
-/// `annulus-bridge --help` says what that can be.
+/// It runs the program `annulus-bridge`, which lies in the folder of this one or in the PATH, with all that
+/// follows. `annulus-bridge --help` says what that can be.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -42,9 +42,9 @@ const PROGRAM: &str = "annulus-bridge";
 
 /// Becomes that program.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let beside = current_exe().ok().map(|this| this.with_file_name(PROGRAM)).filter(|it| it.is_file());
+    let neighbour = current_exe().ok().map(|this| this.with_file_name(PROGRAM)).filter(|it| it.is_file());
     let error =
-        Command::new(beside.unwrap_or_else(|| PathBuf::from(PROGRAM))).args(&arguments.arguments).exec();
+        Command::new(neighbour.unwrap_or_else(|| PathBuf::from(PROGRAM))).args(&arguments.arguments).exec();
     Err(Failure::new(match error.kind() {
         ErrorKind::NotFound => format!(
             "the program {PROGRAM} is not there: get it with `cargo install --path crates/annulus-zenoh`, in the project's folder"

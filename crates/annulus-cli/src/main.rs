@@ -13,7 +13,7 @@
 //! doctor    `annulus doctor`: what this machine can do for low latency
 //! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
-//! messages  the messages of this program, and what is in those of any ring
+//! messages  the messages of this program, and what is in the messages of any ring
 //! values    messages as JSON, by the schema of their ring
 //! watch     `annulus watch`: the messages of such a ring
 //! hz        `annulus hz`: how often messages come through such a ring
@@ -22,7 +22,7 @@
 //! bridge    `annulus bridge`: such rings on other machines, by a program of its own
 //! manual    `annulus completions` and `annulus man`
 //! completion  what shells complete, and how they ask for the names of rings
-//! signals   Ctrl-C and other signals, for those who have something to put in order first
+//! signals   Ctrl-C and other signals, for subcommands that put something in order first
 //! stop      how they end a subscriber
 //! ```
 

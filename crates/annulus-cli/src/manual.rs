@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Prints a page of the manual, for `man`: that of the program, or that of a subcommand.
+/// Prints a page of the manual, for `man`: the program's, or a subcommand's.
 #[derive(Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub(crate) struct ManArguments {

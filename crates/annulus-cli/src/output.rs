@@ -59,7 +59,7 @@ pub(crate) fn complain(what: impl fmt::Display) {
     let _ = writeln!(anstream::stderr().lock(), "{} {what}", painted(BAD, "error:"));
 }
 
-/// Writes `annulus: …` to standard error, for people who watch.
+/// Writes `annulus: …` to standard error.
 pub(crate) fn say(what: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "annulus: {what}");
 }

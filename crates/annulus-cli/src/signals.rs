@@ -1,7 +1,8 @@
 //! [`Signals`]: how a user or another program ends a subcommand that has to put something in order first.
 //!
-//! A process that a signal ends is dead to those who share a ring with it. So the subcommand ends its ring
-//! first, and takes its name back. It ends within a second, also if it hangs in a pipe that nobody reads.
+//! A process that a signal ends is dead to the processes that share a ring with it. So the subcommand ends
+//! its ring first, and takes its name back. It ends within a second, also if it hangs in a pipe that nobody
+//! reads.
 
 #[cfg(unix)]
 use std::thread;
@@ -32,7 +33,7 @@ const CONTINUE_INTERVAL: Duration = Duration::from_millis(1);
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP, which no longer end the process.
 ///
 /// SIGHUP stays ignored where it is, as `nohup` has it. SIGXFSZ does not end the process either: what exceeds
-/// the largest size of a file is an error of the one who writes it.
+/// the largest size of a file is an error of the write.
 #[cfg(unix)]
 pub(crate) struct Signals(iterator::Signals);
 
@@ -133,7 +134,7 @@ pub(crate) fn first_signal() -> Result<Arc<OnceLock<Outcome>>, Failure> {
 }
 
 /// SIGTSTP and SIGCONT, for a subcommand that has changed its terminal: it puts the terminal in order before
-/// the process stops, and changes it again when the process goes on.
+/// the process stops, and changes it again when the process continues.
 #[cfg(target_os = "linux")]
 pub(crate) struct Stops(iterator::Signals);
 
@@ -143,7 +144,7 @@ pub(crate) struct Stops(iterator::Signals);
 pub(crate) enum StopOrGo {
     /// The process is to [stop](Stops::stop).
     Stop,
-    /// It had stopped, and goes on.
+    /// It had stopped, and continues.
     Go,
 }
 
@@ -160,8 +161,8 @@ impl Stops {
         signals.map(Self).map_err(|error| refused(&error))
     }
 
-    /// What has come since this was asked before, if anything. A process that was to stop, and was told to go
-    /// on since, goes on.
+    /// What has come since this was asked before, if anything. A process that was to stop, and was told to
+    /// continue since, continues.
     pub(crate) fn come(&mut self) -> Option<StopOrGo> {
         let signals = self.0.pending();
         signals.map(|signal| if signal == consts::SIGTSTP { StopOrGo::Stop } else { StopOrGo::Go }).max()
@@ -169,11 +170,11 @@ impl Stops {
 
     /// Sends SIGTSTP to all processes of the job, as the terminal does with Ctrl-Z.
     pub(crate) fn ask_all() {
-        // Where it is refused, the job goes on.
+        // Where it is refused, the job continues.
         let _ = kill_current_process_group(Signal::TSTP);
     }
 
-    /// Stops the process, and returns when it goes on; at once where nobody would make it go on.
+    /// Stops the process, and returns when it continues; at once where nobody would make it continue.
     pub(crate) fn stop(&mut self) {
         if is_orphaned() || kill_process(getpid(), Signal::STOP).is_err() {
             return;
@@ -189,7 +190,7 @@ impl Stops {
     }
 }
 
-/// Whether the job of this process is an orphan: no shell that started it is there to make it go on. The
+/// Whether the job of this process is an orphan: no shell that started it is there to make it continue. The
 /// kernel does not let a terminal stop such a job either. (Where the system does not tell, it is none.)
 #[cfg(target_os = "linux")]
 fn is_orphaned() -> bool {

@@ -98,7 +98,7 @@ static FRAMED: Frame = Frame {
 static PLAIN: Frame = Frame { left: "", between: "  ", right: "", top: None, middle: None, bottom: None };
 
 impl Frame {
-    /// How much room it takes beside the cells.
+    /// How much room it takes in addition to the cells.
     fn width(&self, columns: usize) -> usize {
         self.left.width() + self.right.width() + self.between.width() * columns.saturating_sub(1)
     }

@@ -129,7 +129,7 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What stands beside the progress bar, of `recent` messages in the last `interval`.
+/// What stands next to the progress bar, of `recent` messages in the last `interval`.
 #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
 fn progress(count: u64, recent: u64, interval: Duration) -> String {
     let rate = per_second(recent as f64 / interval.as_secs_f64());

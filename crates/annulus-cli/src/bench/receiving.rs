@@ -197,8 +197,8 @@ impl Tally {
         }
     }
 
-    /// Before message `number`, some are lost, or its part begins. What is lost is that of the part in which
-    /// it was published. (Decision 0108.)
+    /// Before message `number`, some are lost, or its part begins. A message that is lost counts for the
+    /// part in which it was published. (Decision 0108.)
     #[cold]
     fn jump(&mut self, number: u64, mark: Mark) {
         let begins = self.parts.last().is_none_or(|part| part.start != mark.start);

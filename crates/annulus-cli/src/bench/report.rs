@@ -10,7 +10,7 @@ const SCHEMA: u64 = 1;
 /// What came to one subscriber. A process sends it to the one that publishes.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Receipt {
-    /// Those of which a message came or was lost, in order.
+    /// The parts of which a message came or was lost, in order.
     pub(super) parts: Vec<PartReceipt>,
     /// In words; empty if all is well.
     pub(super) faults: Vec<String>,

@@ -33,7 +33,7 @@ const SHARED_SUBSCRIBERS_MAX: usize = 64;
 /// The most strategies: each has a ring of orders, and a histogram.
 const STRATEGIES_MAX: usize = 64;
 
-/// Who is killed unasked.
+/// The part that is killed where the user names none.
 const FIRST: &str = "subscriber-1";
 
 /// The strategies that run unasked.
@@ -109,7 +109,7 @@ pub(crate) struct Arguments {
     /// Write the orders to this file, as CSV.
     ///
     /// One line an order: `strategy,symbol,sequence,time,side,price,fast,slow`, where `sequence` and `time`
-    /// are those of the quote that it answers. Lines of one strategy are in order. A file that is there is
+    /// are the quote's, which the order answers. Lines of one strategy are in order. A file that is there is
     /// replaced once all orders are written, and stays as it is if that fails; the new one has its owner and
     /// permissions. A file that can't be replaced is refused before the first quote is published. A device or
     /// a pipe is written to while the demo runs. Without this option orders are only counted.
@@ -151,7 +151,7 @@ pub(crate) struct Arguments {
     /// Kill one of the processes in the middle of the run, with SIGKILL: see what is lost then
     ///
     /// NAME is `feed`, `gateway`, or a subscriber such as `subscriber-2`; without it, the first subscriber,
-    /// which runs strategies. It dies when a half of the quotes is published. All others go on, and the
+    /// which runs strategies. It dies when a half of the quotes is published. All others continue, and the
     /// report says what was lost with it: a subscriber's account, and the orders that its strategies had not
     /// placed (with --lossless it says how many); the gateway's account, and the orders that it could not
     /// receive any more; the quotes that the feed had not published. The check is that nothing else was lost.
@@ -171,10 +171,10 @@ pub(crate) struct Arguments {
     /// Print the graph of the demo instead of running it: its threads, and the ring of each edge
     ///
     /// FORM is `text` (one line for each edge, the default), `mermaid`, `dot` (for Graphviz) or `json`. The
-    /// graph is that of the other options. Nothing is published, no file is written, and no process is
-    /// started.
+    /// graph is the one of a run with the other options. Nothing is published, no file is written, and no
+    /// process is started.
     ///
-    /// `json`, or --json beside it, prints an object with the keys `threads`, a list of objects with a
+    /// `json`, or --json together with it, prints an object with the keys `threads`, a list of objects with a
     /// `name`, and `strategies` where it is a subscriber; `edges`, a list of objects with the keys `from`,
     /// `to`, `ring`, `ring_id` (edges of one ring have the same), `capacity`, `strategy` where orders go,
     /// and `name` where processes share the ring; and `output`, a file or null. With --shared each of the
@@ -192,8 +192,9 @@ pub(crate) struct Arguments {
     ///
     /// Counts are of the run that publishes everything. Latencies are of the run at an even pace: `paced`
     /// says how many messages it `published` and how many `messages_per_s`. (If the demo is stopped before
-    /// that, `paced` and these latencies are null.) Beside each latency, `flooded_latency_ns` or
-    /// `flooded_tick_to_order_ns` is that of the run at full speed; these keys are not there with --rate.
+    /// that, `paced` and these latencies are null.) For each latency, `flooded_latency_ns` or
+    /// `flooded_tick_to_order_ns` is the same one of the run at full speed; these keys are not there with
+    /// --rate.
     ///
     /// With --kill, `killed` is an object with the keys `name`, `pid`, `after` (how many quotes were
     /// published by then), and what was lost: `quotes_unpublished` with the feed; `quotes_taken` and
@@ -388,7 +389,7 @@ EXAMPLES:
   annulus demo --input eurusd.csv --input usdjpy.csv --repeat 100 --strategies 3/9,12/26
       recorded quotes of two symbols, over and over, to two strategies of your own
   annulus demo --capacity 256
-      a short ring: whoever is slow loses quotes, and the accounts still hold
+      a short ring: a slow subscriber loses quotes, and the accounts still hold
   annulus demo --shared market --lossless
       each part a process of its own; `annulus top` shows their rings
   annulus demo --shared market --lossless --kill gateway

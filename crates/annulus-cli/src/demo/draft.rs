@@ -1,7 +1,7 @@
 //! [`Draft`]: a file that takes its place when it is complete.
 //!
-//! Whoever looks at the place sees a whole file, the old or the new one. Until then the new one is in the
-//! same folder. On Linux it has no name there, so that nothing is left whatever ends the process. Where a
+//! A program that looks at the place sees a whole file, the old or the new one. Until then the new one is in
+//! the same folder. On Linux it has no name there, so that nothing is left whatever ends the process. Where a
 //! file system knows no such files, it has a name that nobody else uses.
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -208,11 +208,11 @@ mod tests {
             (file, draft)
         };
         let (file, draft) = begin("orders.csv");
-        // A second one beside it has a name of its own.
-        let (second, beside) = begin("others.csv");
+        // A second one at the same time has a name of its own.
+        let (second, second_draft) = begin("others.csv");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         draft.put_in_place(&file).unwrap();
-        drop((second, beside));
+        drop((second, second_draft));
         let (third, before_the_end) = begin("others.csv");
         before_the_end.name.clone().remove_for_good();
         let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -45,7 +45,7 @@ impl Findings {
         }
     }
 
-    /// The run at an even pace and its rate: latencies in it are those of the ring, not of the wait behind
+    /// The run at an even pace and its rate: latencies in it are the ring's, without the wait behind
     /// other messages.
     pub(super) fn paced(&self) -> Option<(&Report, f64)> {
         match (&self.calm, self.rate) {

@@ -61,7 +61,7 @@ impl Account {
 }
 
 /// Receives orders until all strategies are done, sleeping while there are none; enters each in the account
-/// of its strategy and writes it to `file`. If that fails, it says so to `failed` and goes on without the
+/// of its strategy and writes it to `file`. If that fails, it says so to `failed` and continues without the
 /// file. There are so many `symbols`.
 pub(super) fn receive<K: AnyKind>(
     mut orders: Consumer<Order, K>,

@@ -18,7 +18,7 @@
 //!
 //! ```text
 //! arguments   what the user asked for
-//! graph       who takes part, and the rings         describe   that list, printed
+//! graph       the parts of a run, and the rings     describe   that list, printed
 //! feed        what is replayed: files of quotes, or a random walk
 //!   input       a file of quotes         line     one line of it
 //!   walk        the random walk

@@ -23,7 +23,7 @@ pub(super) struct Order {
     pub(super) sent_ns: u64,
     /// When it was quoted, in nanoseconds since 1970-01-01 00:00 UTC.
     pub(super) event_ns: i64,
-    /// Its ask for whoever buys, its bid for whoever sells.
+    /// Its ask for a buyer, its bid for a seller.
     pub(super) price: f64,
     /// The two averages.
     pub(super) averages: Averages,

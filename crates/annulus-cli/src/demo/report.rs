@@ -26,7 +26,7 @@ pub(super) struct Report {
     pub(super) trades: Vec<Trade>,
     /// Orders that came to the gateway and are of no strategy, or for no symbol.
     pub(super) strays: u64,
-    /// Who was killed, because the user wanted to see that.
+    /// The part that was killed, because the user wanted to see that.
     pub(super) killed: Option<Killed>,
 }
 
@@ -61,7 +61,7 @@ impl Trade {
 }
 
 impl Report {
-    /// All that the check finds: who it is about, and what is wrong.
+    /// All that the check finds: which part it is about, and what is wrong.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
         let of_subscribers = (1..).zip(&self.receipts).flat_map(|(number, receipt)| {
             let faults = receipt.iter().flat_map(|receipt| receipt.ledger.faults(self.published));

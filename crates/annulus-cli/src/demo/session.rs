@@ -1,4 +1,4 @@
-//! A run, whoever takes part in it: threads, or processes.
+//! A run, of threads or of processes.
 
 use std::thread;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(super) struct Plan<'a> {
     pub(super) feed: &'a Feed,
     /// How many of its quotes, from the first on.
     pub(super) quotes: u64,
-    /// Who takes part, and which rings are between them.
+    /// The threads or processes that take part, and the rings between them.
     pub(super) graph: &'a Graph,
     /// When it is published; as fast as it goes, if not said.
     pub(super) schedule: Option<Schedule>,
@@ -35,7 +35,7 @@ pub(super) struct Accounts {
     pub(super) receipts: Vec<Option<Receipt>>,
     /// The gateway's.
     pub(super) books: Option<Books>,
-    /// Who was killed.
+    /// The part that was killed.
     pub(super) killed: Option<Killed>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Accounts {
 ///
 /// # Errors
 ///
-/// Those of `run`.
+/// As of `run`.
 pub(super) fn lead(
     plan: &Plan<'_>,
     gauges: &Gauges,
@@ -80,7 +80,7 @@ pub(super) fn lead(
     })
 }
 
-/// What stands beside the progress bar, of `recent` messages in the last `interval`.
+/// What stands next to the progress bar, of `recent` messages in the last `interval`.
 #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a rate for people, never negative")]
 fn progress(published: u64, total: u64, recent: u64, interval: Duration, lag: u64) -> String {
     let rate = (recent as f64 / interval.as_secs_f64()).round() as u64;

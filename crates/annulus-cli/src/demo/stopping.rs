@@ -8,7 +8,7 @@ use annulus::Shutdown;
 use crate::outcome::{Failure, Outcome};
 use crate::signals::Signals;
 
-/// The first signal stops the feed, and the demo goes on to its report. The second one ends the process.
+/// The first signal stops the feed, and the demo continues to its report. The second one ends the process.
 pub(super) struct Stopping {
     /// What stops the feed.
     pub(super) shutdown: Shutdown,

@@ -18,7 +18,7 @@ const DECIMALS_MAX: usize = 8;
 const KILLED: &str = "killed";
 const NONE: &str = "–";
 
-/// What a person wants to know of a run beside its report.
+/// What a person wants to know of a run in addition to its report.
 pub(super) struct Setting<'a> {
     /// What was replayed, in words.
     pub(super) feed: String,

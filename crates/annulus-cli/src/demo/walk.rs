@@ -22,7 +22,8 @@ const BEGIN_NS: i64 = 1_577_916_000_000_000_000;
 
 /// An endless sequence of quotes, the same for the same seed, on each machine.
 ///
-/// Prices stay between half and twice what they begin with, a bid is always below its ask, and time goes on.
+/// Prices stay between half and twice what they begin with, a bid is always below its ask, and time
+/// continues.
 pub(super) struct Walk {
     random: ChaCha8Rng,
     /// The price between bid and ask of each symbol, in points.

@@ -178,8 +178,8 @@ impl Groups {
         }
     }
 
-    /// The folders that may limit what `controller` controls: the group's, and those of all groups above it.
-    /// In a container, the path may be one that only its host knows.
+    /// The folders that may limit what `controller` controls: the group's, and the folders of all groups
+    /// above it. In a container, the path may be one that only its host knows.
     fn folders(&self, controller: &str) -> Vec<Folder> {
         let mut folders = Vec::new();
         for (controllers, path) in &self.0 {

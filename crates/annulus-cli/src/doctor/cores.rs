@@ -78,7 +78,7 @@ pub(super) fn caches(machine: &Machine) -> Read {
 /// Hardware threads of a core.
 pub(super) fn smt(machine: &Machine) -> Read {
     let groups = groups(machine, |cpu| cpu.same_core.clone())?;
-    // Also those of the siblings that this program may not use: others may.
+    // Also the siblings that this program may not use: others may.
     let whole: Vec<_> = groups.into_iter().map(|(siblings, _)| siblings).collect();
     Ok(siblings(&whole))
 }

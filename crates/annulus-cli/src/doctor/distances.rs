@@ -101,7 +101,7 @@ impl Choice {
         }
     }
 
-    /// Measures, with a bar for people who watch.
+    /// Measures, with a progress bar.
     pub(super) fn measure(self, effort: Effort) -> Distances {
         let Self { cpus, of, not_measured } = self;
         let couples: Vec<_> = cpus

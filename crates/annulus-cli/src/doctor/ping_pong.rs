@@ -39,7 +39,8 @@ const TIME_MAX: Duration = Duration::from_millis(100);
 /// So many round trips pass between two looks at the clock.
 const CHUNK: u64 = 64;
 
-/// So many looks at a line, of which each is a nanosecond, until the one who looks looks at the clock.
+/// So many looks at a line, of which each is a nanosecond, until the thread that looks at it looks at the
+/// clock.
 const LOOKS: u32 = 1 << 14;
 
 impl Lines {
@@ -54,7 +55,7 @@ impl Lines {
 
     #[inline]
     fn put(&self, number: u64, value: u64) {
-        // Release: pairs with the Acquire in `wait_for`. The figure is that of a message, which has content.
+        // Release: pairs with the Acquire in `wait_for`. The figure is to be a message's, which has content.
         self.of(number).store(value, Ordering::Release);
     }
 

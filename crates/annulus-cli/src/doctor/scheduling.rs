@@ -1,4 +1,4 @@
-//! When threads get a CPU, and who else does.
+//! When threads get a CPU, and which others do.
 
 use super::answers::Limit;
 use super::cpu_list::{self, show};

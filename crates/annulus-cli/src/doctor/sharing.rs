@@ -27,7 +27,7 @@ pub(super) fn pid_namespace(machine: &Machine) -> Read {
 
 /// Whether this is the system's namespace for System V's shared memory and queues.
 pub(super) fn ipc_namespace(machine: &Machine) -> Read {
-    // Rings need nothing of it. But tools for containers give whoever shares it the same /dev/shm.
+    // Rings need nothing of it. But tools for containers give processes that share it the same /dev/shm.
     Ok(if is_first(machine, "ipc", FIRST_IPC)? {
         Reading::good("the system's")
     } else {

@@ -61,5 +61,5 @@ EXAMPLES:
 
 EXIT CODES:
   0    it has looked, also if no message came, or if the ring ended
-  2    there is no such ring, or its messages can't be counted (those of records)
+  2    there is no such ring, or its messages can't be counted (a ring of records)
   130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP; the report is of what came until then";

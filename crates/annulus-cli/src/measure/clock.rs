@@ -1,4 +1,4 @@
-//! The clocks: that of a run in one process, and that which all processes share.
+//! The clocks: the one of a run in one process, and the one that all processes share.
 
 #[cfg(target_os = "linux")]
 use rustix::time::{ClockId, clock_gettime};

@@ -62,7 +62,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Those of `latency_ns`.
+    /// The percentiles of `latency_ns`.
     pub(crate) fn of(latency_ns: &Histogram<u64>) -> Self {
         Self {
             p50: latency_ns.value_at_quantile(0.5),
@@ -73,7 +73,7 @@ impl Latency {
         }
     }
 
-    /// Its five cells in a table, if it is that of so many messages. A percentile that fewer than ten of them
+    /// Its five cells in a table, if it is of so many messages. A percentile that fewer than ten of them
     /// are beyond says nothing: it is a dash.
     pub(crate) fn cells(&self, messages: u64) -> [String; 5] {
         let percentile = |value: u64, one_in: u64| {

@@ -1,4 +1,4 @@
-//! How far a thread has come, and the progress bar for people who watch: on standard error, and only where
+//! How far a thread has come, and the progress bar: on standard error, and only where
 //! that is a terminal.
 #![allow(clippy::disallowed_types, reason = "a gauge synchronises nothing, so no model needs to see it")]
 
@@ -66,7 +66,7 @@ pub(crate) fn is_watched() -> bool {
 }
 
 /// Draws a bar of this length until what is returned is dropped, then wipes it out. `look` says how far the
-/// bar has come and what stands beside it, given the time since it was asked last.
+/// bar has come and what stands next to it, given the time since it was asked last.
 pub(crate) fn show_progress<'scope>(
     scope: &'scope Scope<'scope, '_>,
     length: u64,
@@ -88,7 +88,7 @@ pub(crate) fn show_progress<'scope>(
         bar.finish_and_clear();
     };
     if is_watched() {
-        // Where there is no thread for it, the run goes on without a bar.
+        // Where there is no thread for it, the run continues without a bar.
         let _ = thread::Builder::new().name("progress".into()).spawn_scoped(scope, draw);
     }
     running

@@ -112,7 +112,7 @@ fn loads() -> impl Iterator<Item = Known> {
     SIZES.into_iter().filter_map(|bytes| with_words_of!(bytes, load()))
 }
 
-/// What is known of the messages of such a ring. (Another process may have written any size beside the
+/// What is known of the messages of such a ring. (Another process may have written any size with the
 /// fingerprint of a type.)
 pub(super) fn known(info: &RingInfo) -> Option<Known> {
     let (fingerprint, bytes) = (info.fingerprint(), info.payload_bytes());

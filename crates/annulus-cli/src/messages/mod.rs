@@ -1,4 +1,4 @@
-//! The messages of rings: those of this program, and what is in the messages of any ring.
+//! The messages of rings: this program's, and what is in the messages of any ring.
 //!
 //! Every subcommand that looks at rings knows the messages of those that make them. So the types lie here,
 //! below all of them.

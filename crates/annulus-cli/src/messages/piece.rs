@@ -213,9 +213,9 @@ mod tests {
         }
     }
 
-    /// Whoever does not know what came before has lost none of it.
+    /// A subscriber that does not know what came before has lost none of it.
     #[test]
-    fn who_begins_anywhere_counts_from_there() {
+    fn subscriber_counts_from_where_it_begins() {
         let mut lines = Lines::from_now();
         let of = |number| pieces(number, &text(2 * BYTES)).collect::<Vec<_>>();
         assert_eq!(lines.take(&of(7)[1]), None);
@@ -243,9 +243,9 @@ mod tests {
         assert_eq!(lines.lost_at_the_end(), 3);
     }
 
-    /// Whoever comes between two pieces begins with the next line, and has lost none.
+    /// A subscriber that comes between two pieces begins with the next line, and has lost none.
     #[test]
-    fn who_begins_within_a_line_waits_for_the_next() {
+    fn subscriber_within_a_line_waits_for_the_next() {
         let all: Vec<_> =
             (7..9).flat_map(|number| pieces(number, &text(2 * BYTES)).collect::<Vec<_>>()).collect();
         let mut lines = Lines::after(Some(&all[0]));

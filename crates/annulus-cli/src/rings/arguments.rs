@@ -30,7 +30,7 @@ pub(crate) struct ListArguments {
     pub(super) names: bool,
 }
 
-/// Says what one ring is: its header in words, how far it is, and who reads it.
+/// Says what one ring is: its header in words, how far it is, and its readers.
 ///
 /// It maps the ring for a moment, read-only, and disturbs nobody.
 #[derive(Args)]
@@ -58,8 +58,8 @@ pub(crate) struct InfoArguments {
 /// Removes the names of rings whose processes are dead.
 ///
 /// Nobody has to do this: the next ring of that name replaces what a dead process left. The name of a ring
-/// that is alive is removed with --force only. Those who have that ring go on, but nobody finds it any
-/// more.
+/// that is alive is removed with --force only. Processes that have that ring keep it, but no other one
+/// finds it any more.
 #[derive(Args)]
 #[command(after_help = REMOVE_EXAMPLES)]
 pub(crate) struct RemoveArguments {

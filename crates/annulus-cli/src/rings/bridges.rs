@@ -89,7 +89,7 @@ impl BridgeRoute {
     }
 }
 
-/// Whether a ring with such messages may be that of a bridge.
+/// Whether a ring with such messages may be a bridge's.
 pub(crate) fn is_of_bridge(decoder: &Decoder) -> bool {
     decoder.schema().name == MESSAGE
 }

@@ -16,7 +16,7 @@ use crate::text::{counted, duration, grouped, printable};
 /// It grows if a key of the JSON changes its meaning.
 const SCHEMA: u64 = 1;
 
-/// What the header of a ring says, how far it is, and who is there. Programs rely on the keys.
+/// What the header of a ring says, how far it is, and which processes have it. Programs rely on the keys.
 #[derive(Serialize)]
 pub(super) struct Info {
     schema: u64,

@@ -3,12 +3,12 @@
 //! ```text
 //! arguments   what the user says
 //! directory   where the names are, and the ring that has one
-//! listing     `annulus ls`: all names, what they stand for, and who is there; also as JSON
+//! listing     `annulus ls`: all names, what they stand for, and their processes; also as JSON
 //! info        `annulus info`: one of them in words, or as JSON
 //! sampler     looks at all rings of a directory      sample     what it has found
-//! processes   who has a ring, as `/proc` says
+//! processes   which processes have a ring, as `/proc` says
 //! bridges     what bridges say of the rings that they carry from machine to machine
-//! ring        for those who publish: a ring of either mode
+//! ring        for publishers: a ring of either mode
 //! ```
 
 mod arguments;

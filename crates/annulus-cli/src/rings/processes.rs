@@ -1,10 +1,10 @@
-//! [`Processes`]: who has a ring's memory, and whose seats are whose, as `/proc` says.
+//! [`Processes`]: which processes have a ring's memory, and which have which seats, as `/proc` says.
 //!
 //! A process that has a ring has its two files in memory open, so there are links in `/proc/PID/fd`. What
 //! `/proc/PID/fdinfo` says of them tells a reader from a program that only looks: a reader can write to the
-//! second file, where it sleeps. The locks are there, too: whoever has seat n has the lock of byte n of that
-//! file. And the position of an opening of the first file is where a lossy subscriber stands that says so.
-//! Nothing is asked of the processes themselves. (Those of other users can't be seen.)
+//! second file, where it sleeps. The locks are there, too: the process of seat n has the lock of byte n of
+//! that file. And the position of an opening of the first file is where a lossy subscriber stands that says
+//! so. Nothing is asked of the processes themselves. (Other users' processes can't be seen.)
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -23,7 +23,7 @@ const COMMAND_CHARS: usize = 200;
 /// Which processes can write to which files in memory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Processes {
-    /// By the number of the file, then by that of the process: the bytes whose locks it has.
+    /// By the number of the file, then by the number of the process: the bytes whose locks it has.
     files: HashMap<u64, BTreeMap<u32, Vec<RangeInclusive<u64>>>>,
     /// By both numbers: the positions of those openings that have one, and can only be read from.
     positions: HashMap<(u64, u32), Vec<u64>>,
@@ -63,7 +63,7 @@ impl Processes {
         processes
     }
 
-    /// Who can write to the file, by the numbers of the processes.
+    /// The processes that can write to the file.
     pub(crate) fn writers(&self, file: u64) -> Vec<u32> {
         self.files.get(&file).map(|of| of.keys().copied().collect()).unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl Processes {
         positions.map(|position| position - 1).collect()
     }
 
-    /// Who has the lock of that byte of the file.
+    /// The process that has the lock of that byte of the file.
     pub(crate) fn with_lock(&self, file: u64, byte: u64) -> Option<u32> {
         let mut of = self.files.get(&file)?.iter();
         of.find_map(|(pid, locks)| locks.iter().any(|bytes| bytes.contains(&byte)).then_some(*pid))

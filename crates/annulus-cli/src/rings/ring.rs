@@ -15,10 +15,10 @@ use super::sampler::readers;
 /// How many subscribers of a lossless ring the publisher waits for, at most.
 pub(crate) const SEATS: u16 = 64;
 
-/// The time between two looks at who has come.
+/// The time between two looks at which processes have come.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A ring between processes, and who publishes to it.
+/// A ring between processes, and its publisher.
 pub(crate) trait Ring: Mode + Sized {
     /// Whether the publisher waits for the slowest subscriber.
     const LOSSLESS: bool;
@@ -89,8 +89,8 @@ pub(crate) fn wait_for_readers(directory: &Directory, name: &str, count: usize) 
     Ok(())
 }
 
-/// Whether a process other than this one has joined the ring of this name. (Those of other users are not
-/// seen.)
+/// Whether a process other than this one has joined the ring of this name. (Other users' processes are
+/// not seen.)
 pub(crate) fn is_read(directory: &Directory, name: &str) -> bool {
     let Ok(observer) =
         directory.find(name).map_err(FindError::from).and_then(|named| RingObserver::of(&named))

@@ -27,7 +27,7 @@ pub(crate) struct Ring {
     /// Another ring of the same name has another number.
     pub(crate) identity: u64,
     pub(crate) state: PeerState,
-    /// Who publishes, or sends.
+    /// The process that publishes, or sends.
     pub(crate) process: Option<Process>,
     pub(crate) header: Option<Header>,
     pub(crate) numbers: Option<Numbers>,
@@ -69,7 +69,7 @@ pub(crate) struct Numbers {
     pub(crate) pending: Option<u64>,
 }
 
-/// Who receives, or has at least the memory.
+/// A process that receives, or has at least the memory.
 #[derive(Clone)]
 pub(crate) struct Reader {
     /// Its seat, if it has one.

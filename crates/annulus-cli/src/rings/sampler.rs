@@ -201,8 +201,8 @@ impl Watched {
     }
 }
 
-/// Who receives: those that have seats, and then all others that have the ring but its publisher and who only
-/// looks. The `clock` is that of messages which carry their time.
+/// The readers: the processes that have seats, and then all others that have the ring, without its publisher
+/// and programs that only look. The `clock` is the one of messages that carry their time.
 pub(super) fn readers(
     observer: &RingObserver,
     numbers: Option<&RingNumbers>,

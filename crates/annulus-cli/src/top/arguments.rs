@@ -17,7 +17,7 @@ use crate::rings::DirectoryOption;
 /// have the ring.
 ///
 /// The page of a ring has its readers and the curve of its rate. Where its messages carry the time when they
-/// were published, as those of `annulus demo --shared` and of the second part of `annulus bench` do, it also
+/// were published, as in `annulus demo --shared` and in the second part of `annulus bench`, it also
 /// says how far each reader is behind in time: how long ago the message was published that it takes next. A
 /// hundred looks a second at those with a seat make a histogram of it.
 #[derive(Args)]

@@ -15,7 +15,7 @@ pub(super) struct History {
     traces: HashMap<String, Trace>,
 }
 
-/// That of one ring.
+/// The rates of one ring.
 struct Trace {
     identity: u64,
     last: Option<(Instant, u64)>,

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-/// Whether there is such a ring, whose header can be understood, or that of a dead process.
+/// Whether there is such a ring, whose header can be understood, or which a dead process has left.
 fn check(name: &str, sample: &Sample, directory: &DirectoryOption) -> Result<(), Failure> {
     match sample.rings.iter().find(|ring| ring.name == name) {
         Some(Ring { trouble: Some(trouble), .. }) => {

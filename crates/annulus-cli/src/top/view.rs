@@ -20,7 +20,7 @@ pub(super) enum Sort {
 }
 
 impl Sort {
-    /// That of a key.
+    /// The order that a key stands for.
     fn of_key(key: char) -> Option<Self> {
         Some(match key {
             'n' => Self::Name,
@@ -60,7 +60,7 @@ pub(super) enum Wish {
     Quit,
     /// To end as by SIGINT.
     Interrupt,
-    /// To stop as by SIGTSTP, until it is told to go on.
+    /// To stop as by SIGTSTP, until it is told to continue.
     Stop,
 }
 

@@ -1,8 +1,9 @@
 //! [`Waits`]: how long messages have waited that readers had not taken yet, over many looks.
 //!
-//! Who only looks does not see when a message is received. It sees which one each reader takes next, and the
-//! message says when it was published. So each look at each reader adds how far that one is behind, in time.
-//! Looks come at an even pace, so their distribution is that of a moment that is chosen by chance.
+//! A program that only looks does not see when a message is received. It sees which one each reader takes
+//! next, and the message says when it was published. So each look at each reader adds how far that one is
+//! behind, in time. Looks come at an even pace, so their distribution is the one of a moment chosen by
+//! chance.
 
 use std::time::Duration;
 

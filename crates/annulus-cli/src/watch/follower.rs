@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(all(&mut follower, 0), [(10, 0), (11, 0)]);
         follower.look(30);
         assert_eq!(all(&mut follower, 0), [(26, 14), (27, 0), (28, 0), (29, 0)]);
-        // While it reads, the publisher goes on.
+        // While it reads, the publisher continues.
         follower.look(34);
         assert_eq!(all(&mut follower, 33), [(33, 3)]);
         follower.look(36);

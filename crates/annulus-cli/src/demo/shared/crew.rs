@@ -59,7 +59,7 @@ pub(super) struct Crew<'a> {
 struct Member {
     node: Node,
     process: Child,
-    /// While it is open, the process goes on.
+    /// While it is open, the process continues.
     socket: UnixStream,
     /// The thread that listens to it.
     listener: Option<JoinHandle<()>>,
@@ -116,8 +116,8 @@ impl<'a> Crew<'a> {
     pub(super) fn victim(&self) -> Result<Option<Victim>, Failure> {
         let member = self.members.iter().find(|member| self.common.kill == Some(member.node));
         let victim = |member: &Member| {
-            let who = (member.node, Pid::from_child(&member.process));
-            Victim::new(who, self.plan.graph, &self.common.directory, &self.mark)
+            let member = (member.node, Pid::from_child(&member.process));
+            Victim::new(member, self.plan.graph, &self.common.directory, &self.mark)
         };
         member.map(victim).transpose()
     }
@@ -142,8 +142,8 @@ impl<'a> Crew<'a> {
         Ok(None)
     }
 
-    /// What each has received, when all have ended, and why the orders could not be written. Who was killed
-    /// has nothing to tell.
+    /// What each has received, when all have ended, and why the orders could not be written. A member
+    /// that was killed has nothing to tell.
     ///
     /// # Errors
     ///
@@ -225,7 +225,7 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// Who says something next, and what; nothing if it was killed as it was to be.
+    /// Which member says something next, and what; nothing if it was killed as it was to be.
     fn next(&mut self) -> Result<(Node, Option<Word>), Failure> {
         let heard = self.heard.recv().expect("one sender is here");
         self.check(heard)
@@ -250,11 +250,11 @@ impl<'a> Crew<'a> {
         self.failure(node, Some("it said what nobody expected".into()))
     }
 
-    /// Why the demo can't go on: a member failed, for this reason, or has ended. If one was killed, that is
-    /// why, because others may have failed for that.
+    /// Why the demo can't continue: a member failed, for this reason, or has ended. If one was killed, that
+    /// is why, because others may have failed for that.
     fn failure(&mut self, node: Node, reason: Option<String>) -> Failure {
-        // The others end by themselves, with the ends of their sockets. So whoever has ended by a signal was
-        // killed by somebody else.
+        // The others end by themselves, with the ends of their sockets. So a member that has ended by a
+        // signal was killed by another program.
         for Member { process, socket, .. } in &self.members {
             let _ = socket.shutdown(net::Shutdown::Both);
             let _ = kill_process(Pid::from_child(process), Signal::CONT);

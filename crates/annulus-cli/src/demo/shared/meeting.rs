@@ -107,8 +107,8 @@ impl Meeting {
         let victim = crew.victim()?;
         let shutdown = &self.common.shutdown;
         if graph.is_lossless() {
-            // So that the feed stops also where it waits for a process that does not go on. (Not before all
-            // have joined: the first ones would see the end and go, and their queue would close.)
+            // So that the feed stops also where it waits for a process that does not continue. (Not before
+            // all have joined: the first ones would see the end and go, and their queue would close.)
             shutdown.attach(publisher.closer());
         }
         let mut unwritten = None;

@@ -4,12 +4,12 @@
 //! They meet at rings by name. The feed gives its ring of quotes a name, the gateway its queue of orders; a
 //! subscriber finds both. What each does then is what its thread does in one process (decision 0112).
 //!
-//! Only where the user wants to see the feed killed it is a process of its own, beside the user's, which then
+//! Only where the user wants to see the feed killed it is a process of its own, and the user's process
 //! reports.
 //!
 //! The feed has a socket to each of the others. Through it they are told what to do, and tell that they have
 //! joined, and what they have received. The end of a socket is the end of the process at its other side: so
-//! the feed learns of a death, and no process goes on without the feed.
+//! the feed learns of a death, and no process continues without the feed.
 //!
 //! ```text
 //! meeting      the names, and how a signal ends the demo

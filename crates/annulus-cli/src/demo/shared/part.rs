@@ -44,7 +44,7 @@ pub(in crate::demo) fn play(part: &str, arguments: &Arguments) -> Result<Outcome
     // Held: a service manager, say, tells all processes of the demo, and the feed ends the rings.
     let _held = Signals::watch()?;
     if let Ok(name) = CString::new(part) {
-        // For those who look at the processes: it is called as its thread is in one process.
+        // In a list of processes it has the name that its thread has in one process.
         let _ = rustix::thread::set_name(&name);
     }
     let name = GivenName::default();

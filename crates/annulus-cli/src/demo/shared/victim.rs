@@ -13,7 +13,7 @@ use crate::demo::graph::{Graph, Node};
 use crate::demo::killed::{Killed, Lost};
 use crate::outcome::Failure;
 
-/// Whether the victim is killed, for those who hear of its end.
+/// Whether the victim is killed, for the threads that hear of its end.
 pub(super) type Mark = Arc<OnceLock<()>>;
 
 /// A process that is to be killed.
@@ -50,7 +50,7 @@ impl Victim {
     /// Kills it. When this returns it is dead, and its locks are free. Returns how many quotes were published
     /// by then.
     pub(super) fn kill(&self) -> u64 {
-        // Before: whoever hears of its end asks for it.
+        // Before: a thread that hears of its end asks for it.
         let _ = self.mark.set(());
         // (An error if it has ended by itself, as its status will say.)
         let _ = kill_process(self.pid, Signal::KILL);
@@ -67,7 +67,7 @@ impl Victim {
     }
 
     /// What is known of it at the end of a run of so many quotes, if it was killed. (What the strategies know
-    /// is added by those who have asked them.)
+    /// is added later.)
     pub(super) fn killed(self, total: u64) -> Option<Killed> {
         let (after, quotes_taken) = self.died.into_inner()?;
         let lost = match self.node {

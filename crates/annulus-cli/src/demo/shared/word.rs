@@ -12,7 +12,7 @@ pub(super) struct Job {
     pub(super) role: Role,
     /// The name of the ring of quotes.
     pub(super) quotes: String,
-    /// That of the queue of orders.
+    /// The name of the queue of orders.
     pub(super) orders: String,
     /// The names of the symbols, by index.
     pub(super) symbols: Vec<String>,
@@ -20,7 +20,7 @@ pub(super) struct Job {
     pub(super) strategies: Vec<Windows>,
 }
 
-/// Who it is.
+/// Which part it is.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Role {
     /// It makes the ring, publishes the first half of so many quotes, and waits to be killed.

@@ -19,7 +19,7 @@ use crate::top::waits::{AXIS, BARS, Waits};
 
 /// The curve has so many lines at most.
 const CURVE_LINES: u16 = 6;
-/// A picture of waits has at least this much room for the curve beside it.
+/// A picture of waits has at least this much room for the curve next to it.
 const CURVE_COLUMNS_MIN: u16 = 20;
 /// The names of facts take so many columns.
 const NAMES: usize = 11;

@@ -30,7 +30,7 @@ pub(super) fn table(frame: &mut Frame<'_>, area: Rect, rows: &[Row<'_>], chosen:
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The titles. That of the order has an arrow.
+/// The titles. The one by which rows are sorted has an arrow.
 fn header(columns: &[(Column, usize)], gap: usize, view: &View) -> Line<'static> {
     let by = match view.sort {
         Sort::Name => Column::Name,
