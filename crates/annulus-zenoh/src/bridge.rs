@@ -260,7 +260,7 @@ impl Manager {
         }
         *locked(&self.routes) = self.all_routes(&seen);
         self.incoming.clear();
-        // Before those of the rings, which have not ended.
+        // Before the rings' own, which have not ended.
         drop(token);
         self.outgoing.values().for_each(Outgoing::stop);
         self.outgoing.clear();

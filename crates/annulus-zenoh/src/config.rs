@@ -106,7 +106,7 @@ impl Config {
         self
     }
 
-    /// Rings of such names come in; `HOST/NAME` for those of such hosts only.
+    /// Rings of such names come in; `HOST/NAME` for rings of such hosts only.
     pub fn receive(mut self, names: &str) -> Self {
         // (No name of a ring has this sign.)
         let (hosts, names) = names.rsplit_once('/').unwrap_or(("*", names));
@@ -220,7 +220,7 @@ impl Config {
     }
 
     /// Ends a ring that came in when its bridge could not be reached for so long. By default the ring stands
-    /// still, and goes on when the bridge is back.
+    /// still, and continues when the bridge is back.
     pub fn close_after(mut self, down: Duration) -> Self {
         self.close_after = Some(down);
         self
@@ -236,7 +236,7 @@ impl Config {
     /// The ring of this name goes out, and each message once more, as a publisher of ROS 2 with `rmw_zenoh`
     /// sends it: in the topic of this whole name (`/robot1/pose`), of that type
     /// (`geometry_msgs/msg/Vector3`). The ring has to say what its messages are made of. Their fields have to
-    /// be those of the type: nodes find each other by the topic, the type's name, and a hash of its fields. A
+    /// be the type's: nodes find each other by the topic, the type's name, and a hash of its fields. A
     /// ring that ROS 2 can't have does not go out at all, and [`Bridge::routes`](crate::Bridge::routes) says
     /// why.
     ///
@@ -275,7 +275,7 @@ impl Config {
         self.receive.iter().map(tokens).collect()
     }
 
-    /// That of Zenoh.
+    /// Zenoh's own.
     pub(crate) fn zenoh(&self) -> Result<zenoh::Config, Error> {
         let mut config = match &self.file {
             Some(path) => zenoh::Config::from_file(path)
@@ -338,7 +338,7 @@ fn complete(config: &mut zenoh::Config) -> zenoh::Result<()> {
     set(config, "listen/exit_on_failure", "true")?;
     // Soon again after a link was cut.
     set(config, "connect/retry", "{ period_init_ms: 100, period_max_ms: 2000, period_increase_factor: 2 }")?;
-    // (A router would put one beside each message. Ours have numbers.)
+    // (A router would put one next to each message. Ours have numbers.)
     set(config, "timestamping/enabled", "false")
 }
 

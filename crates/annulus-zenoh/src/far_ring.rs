@@ -14,7 +14,7 @@ use crate::bridge::Event;
 use crate::counters::{Counters, RouteState};
 use crate::description::Refused;
 use crate::keys;
-use crate::local::{self, Sink};
+use crate::local::Sink;
 use crate::wire::{Ack, Frame, Needs};
 
 /// After so many bytes it says how far it is.
@@ -104,7 +104,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     fn make(&self, first: u64) -> Result<Published, Refused> {
-        let (sink, invitation) = local::sink(&self.of, (self.capacity, self.lossless.is_some()), first)?;
+        let (sink, invitation) = Sink::new(&self.of, (self.capacity, self.lossless.is_some()), first)?;
         let epoch = invitation.info().map_err(|error| error.to_string())?.identity();
         let Makes { session, directory, host, boot, made, events } = &self.makes;
         // Before it has a name: no bridge of this machine sends it out.
@@ -120,7 +120,7 @@ impl Plan {
 /// A ring that is there.
 struct Published {
     /// In this order: the ring ends, its name goes, and then the word that a bridge made it.
-    sink: Box<dyn Sink>,
+    sink: Sink,
     _name: PublishedName,
     _token: LivelinessToken,
     _unmade: Unmade,

@@ -237,7 +237,7 @@ impl Incoming {
         self.shared.counters.set(state)
     }
 
-    /// Its bridge has said what it is. Makes the ring, or learns how far it is. Whether the ring goes on.
+    /// Its bridge has said what it is. Makes the ring, or learns how far it is. Whether the ring continues.
     pub(crate) fn is(
         &mut self,
         makes: &Makes,

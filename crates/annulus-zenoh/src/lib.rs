@@ -35,9 +35,9 @@
 //!   the message on at which the far ring begins.
 //! - *A publisher that ends or begins anew* does so there, too: the far ring ends, and one of the same name
 //!   begins. [`follow`](annulus::shm::follow) tells both.
-//! - *A bridge that begins anew* goes on with the messages that the ring still has. The far ring goes on with
+//! - *A bridge that begins anew* sends the messages that the ring still has. The far ring continues with
 //!   them, and a gap is counted as lagged.
-//! - *While the link is down* the far ring stands still, and goes on by itself.
+//! - *While the link is down* the far ring stands still, and continues by itself.
 //! - With [`Config::reliable`] *nothing is lost on the way*: messages are kept until the other bridges have
 //!   them, up to a bound, and are sent again. A lossless ring stays one: its publisher waits for the
 //!   subscribers on the other machines.

@@ -281,7 +281,7 @@ fn config(arguments: Arguments) -> Result<Config, String> {
     Ok(config)
 }
 
-/// Prints it as JSON, or in words. (A reader that has gone ends nothing: the bridge goes on.)
+/// Prints it as JSON, or in words. (A reader that has gone ends nothing: the bridge continues.)
 fn tell(is_json: bool, what: &impl Serialize, words: impl FnOnce() -> String) {
     if is_json {
         let mut line = serde_json::to_string(what).expect("numbers and texts");

@@ -20,12 +20,12 @@ use crate::config::{Config, WhenDown};
 use crate::counters::{Counters, Direction, Route, RouteState};
 use crate::description::{Description, Refused};
 use crate::keys;
-use crate::local::{self, Gathered, Source};
+use crate::local::{Gathered, Source};
 use crate::ros2::Ros2;
 use crate::window::{Batch, Window};
 use crate::wire::{Ack, Frame};
 
-/// How long it waits for a message, or for somebody who wants some, without a look at the rest.
+/// How long it waits for a message, or for a bridge that wants some, without a look at the rest.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The same, while a bridge may not have all messages.
@@ -79,7 +79,7 @@ impl Outgoing {
         info: &RingInfo,
     ) -> Result<Self, Refused> {
         let described = Description::of(info)?;
-        let source = local::source(invitation, info, config.reliable)?;
+        let source = Source::new(invitation, info, config.reliable)?;
         let ros2 = Ros2::begin(session, &config.ros2, (host, name), info)?;
         let counters = Arc::new(Counters::new(Direction::Out, host, name, RouteState::Open));
         counters.go_to(described.next);
@@ -143,7 +143,7 @@ struct Network {
     publisher: Publisher<'static>,
     key: String,
     encoding: Encoding,
-    /// Whether anybody wants the messages. (Relaxed: it is seen soon enough.)
+    /// Whether a bridge wants the messages. (Relaxed: it is seen soon enough.)
     is_matched: Arc<AtomicBool>,
     /// Tells others that there is this ring.
     token: Option<LivelinessToken>,
@@ -225,7 +225,7 @@ impl Network {
 /// What the thread has.
 struct Carrier {
     network: Network,
-    source: Box<dyn Source>,
+    source: Source,
     is_lossless: bool,
     epoch: u64,
     described: Description,
@@ -237,10 +237,10 @@ struct Carrier {
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
     config: Config,
-    /// Whether somebody counts on the messages from here on.
+    /// Whether a bridge counts on the messages from here on.
     has_begun: bool,
     has_ended: bool,
-    /// Since when somebody listens.
+    /// Since when a bridge listens.
     matched: Option<Instant>,
     /// When the others were told how far it is, if nothing was sent since.
     told: Option<Instant>,
@@ -297,7 +297,7 @@ impl Carrier {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether somebody gets the messages, or will.
+    /// Whether a bridge gets the messages, or will.
     fn is_wanted(&mut self) -> bool {
         let is_matched = self.network.is_matched();
         let since = is_matched.then(|| self.matched.unwrap_or_else(Instant::now));

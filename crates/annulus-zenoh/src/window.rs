@@ -8,7 +8,7 @@ use zenoh::bytes::ZBytes;
 
 use crate::wire::{Ack, Needs};
 
-/// What a batch takes beside its messages, in bytes, at most.
+/// What a batch takes in addition to its messages, in bytes, at most.
 const BATCH_OVERHEAD: usize = 128;
 
 /// Messages of a ring are kept for so many bridges at most.

@@ -1,4 +1,4 @@
-//! [`Frame`] and [`Ack`]: what bridges tell each other beside messages.
+//! [`Frame`] and [`Ack`]: what bridges tell each other in addition to messages.
 //!
 //! The payload of a sample is nothing but messages, one behind the other, so any program can read it. Which
 //! messages they are is in the attachment, a [`Frame`]. An [`Ack`] goes back, as a payload. Each has 32
@@ -7,7 +7,7 @@
 //! | offset | size | of a frame |
 //! | --- | --- | --- |
 //! | 0 | 4 | `ann1` |
-//! | 4 | 4 | 1: the ring ends behind these messages; 0: it goes on |
+//! | 4 | 4 | 1: the ring ends behind these messages; 0: it continues |
 //! | 8 | 8 | the epoch: which ring of that name it is |
 //! | 16 | 8 | the number of the first message; where there is none, of the next |
 //! | 24 | 8 | messages before this number can be asked for; those from it on, and before the first, are lost |
@@ -29,7 +29,7 @@ const FRAME: [u8; 4] = *b"ann1";
 /// With what an ack begins.
 const ACK: [u8; 4] = *b"ana1";
 
-/// What stands beside the messages of a sample.
+/// What goes with the messages of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Which ring of that name it is.

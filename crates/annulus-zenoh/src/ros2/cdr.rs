@@ -19,7 +19,7 @@ pub(crate) struct Cdr {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// So many numbers that lie beside each other in the ring, of so many bytes each.
+    /// So many numbers that are contiguous in the ring, of so many bytes each.
     Numbers { at: usize, bytes: usize, count: usize },
     /// A text of the ring: a `u16` that says how many bytes follow.
     Text { at: usize },

@@ -1,6 +1,6 @@
 //! The hash of a type, RIHS01: SHA-256 of a description of its fields, and of all types that are in it.
 //!
-//! The description is a text in JSON. Each space counts, and so does the order of its parts: those of a
+//! The description is a text in JSON. Each space counts, and so does the order of its parts: the parts of a
 //! field, the fields of a type, and the other types by their names. As `rosidl_generator_type_description`
 //! writes it, and REP-2016 says. Comments, constants and defaults have no part in it.
 

@@ -69,7 +69,7 @@ pub(crate) struct Ros2 {
     /// Of a message in the ring, in bytes.
     size: usize,
     id: [u8; 16],
-    /// Whether anybody wants the messages. (Relaxed: it is seen soon enough.)
+    /// Whether a node wants the messages. (Relaxed: it is seen soon enough.)
     is_matched: Arc<AtomicBool>,
     /// Of the publisher, and of the node, which ends after it.
     _tokens: [LivelinessToken; 2],
@@ -154,7 +154,7 @@ fn id_of(token: &str) -> [u8; 16] {
     twox_hash::XxHash3_128::oneshot(token.as_bytes()).to_le_bytes()
 }
 
-/// What stands beside a message.
+/// What goes with a message.
 fn attachment(number: u64, sent: SystemTime, id: &[u8; 16]) -> [u8; ATTACHMENT] {
     let since = sent.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let mut bytes = [0; ATTACHMENT];
