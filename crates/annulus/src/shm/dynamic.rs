@@ -537,7 +537,7 @@ impl<K: AnyKind + InPlace> Receives for Consumer<u8, K> {
 
     fn recv_run(&mut self, run: &mut Vec<u8>, bytes: usize, most: usize) {
         let there = self.readable_shared();
-        let (before, taken) = (run.len(), there.len().min(most * bytes));
+        let (before, taken) = (run.len(), there.len().min(most.saturating_mul(bytes)));
         run.resize(before + taken, 0);
         there.slice(..taken).copy_to(&mut run[before..]);
         self.advance(taken);
