@@ -179,12 +179,12 @@ fn put<S: Transmit<Item = Block<WORDS, LARGE>>, const WORDS: usize, const LARGE:
             TrySendError::Full(_) => Refusal::Full,
             TrySendError::Closed(_) => Refusal::Closed,
         }),
-        Patience::For(timeout) => publisher.send_timeout(message, timeout).map_err(of_timed),
+        Patience::For(timeout) => publisher.send_timeout(message, timeout).map_err(|error| of_timed(&error)),
         Patience::Endless => publisher.send(message).map_err(|_| Refusal::Closed),
     }
 }
 
-fn of_timed<T>(error: SendTimeoutError<T>) -> Refusal {
+fn of_timed<T>(error: &SendTimeoutError<T>) -> Refusal {
     match error {
         SendTimeoutError::Timeout(_) => Refusal::Full,
         SendTimeoutError::Closed(_) => Refusal::Closed,
@@ -249,7 +249,7 @@ impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
                 Some(room) => Ok(room),
                 None => return Err(if self.is_closed() { Refusal::Closed } else { Refusal::Full }),
             },
-            Patience::For(timeout) => self.reserve_timeout(bytes, timeout).map_err(of_timed),
+            Patience::For(timeout) => self.reserve_timeout(bytes, timeout).map_err(|error| of_timed(&error)),
             Patience::Endless => self.reserve(bytes).map_err(|_| Refusal::Closed),
         }?;
         // Room ends between two messages, so there is room for all of this one.

@@ -105,7 +105,7 @@ fn ends_of_each_kind_send_and_receive() {
 
 /// A binding moves them between threads.
 const fn is_send<T: Send>() {}
-const _: () = (is_send::<Sender>(), is_send::<Receiver>(), is_send::<Ring>()).2;
+const _: () = is_send::<(Sender, Receiver, Ring)>();
 
 #[test]
 fn ends_understand_handles_of_the_type() {
