@@ -20,9 +20,6 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A ring between processes, and its publisher.
 pub(crate) trait Ring: Mode + Sized {
-    /// Whether the publisher waits for the slowest subscriber.
-    const LOSSLESS: bool;
-
     /// A ring of so many slots.
     ///
     /// # Errors
@@ -38,8 +35,6 @@ pub(crate) trait Ring: Mode + Sized {
 }
 
 impl Ring for Lossy {
-    const LOSSLESS: bool = false;
-
     fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T>, Invitation), ShareError> {
         let (publisher, _, invitation) = broadcast::lossy(Builder::new(capacity))?;
         Ok((publisher, invitation))
@@ -57,8 +52,6 @@ impl Ring for Lossy {
 }
 
 impl Ring for Lossless {
-    const LOSSLESS: bool = true;
-
     fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
         broadcast::lossless(Builder::new(capacity), SEATS.into())
     }

@@ -66,8 +66,7 @@ pub trait Mode: Sized + 'static {
     #[doc(hidden)]
     type Claims: Clone + Send + Sync;
 
-    /// Whether publishers wait for it, so that nothing is overwritten before it is received.
-    #[doc(hidden)]
+    /// Whether publishers wait for its subscribers, so that no message is overwritten before it is received.
     const LOSSLESS: bool;
 
     /// Whether other processes write to the ring, so that each message is checked when it was read.

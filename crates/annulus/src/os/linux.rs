@@ -20,18 +20,14 @@ impl Moment {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: it writes the time to `now`. (The monotonic clock is always there.)
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-        let nanoseconds = now.tv_nsec as u32 + left.subsec_nanos();
-        let carry = libc::c_long::from(nanoseconds >= NANOSECONDS);
-        let seconds = libc::c_long::try_from(left.as_secs()).ok()?;
+        let now = Duration::new(now.tv_sec.try_into().ok()?, now.tv_nsec.try_into().ok()?);
+        let then = now.checked_add(left)?;
         Some(Self {
-            seconds: seconds.checked_add(now.tv_sec as libc::c_long)?.checked_add(carry)?,
-            nanoseconds: (nanoseconds % NANOSECONDS) as libc::c_long,
+            seconds: then.as_secs().try_into().ok()?,
+            nanoseconds: libc::c_long::from(i32::try_from(then.subsec_nanos()).ok()?),
         })
     }
 }
-
-/// In a second.
-const NANOSECONDS: u32 = 1_000_000_000;
 
 /// Between which threads a futex is.
 #[derive(Clone, Copy)]
@@ -74,16 +70,16 @@ pub(crate) fn futex_wake(word: &AtomicU32, of: FutexOf, count: u32, bits: NonZer
     u32::try_from(woken).unwrap_or(0)
 }
 
-/// A command of `membarrier`, by the kernel's number.
+/// A command of `membarrier`, by the kernel's number; each one is "expedited".
 #[derive(Clone, Copy)]
 #[repr(i32)]
 pub(crate) enum Membarrier {
     #[cfg(feature = "shm")]
-    GlobalExpedited = 1 << 1,
+    Global = 1 << 1,
     #[cfg(feature = "shm")]
-    RegisterGlobalExpedited = 1 << 2,
-    PrivateExpedited = 1 << 3,
-    RegisterPrivateExpedited = 1 << 4,
+    RegisterGlobal = 1 << 2,
+    Private = 1 << 3,
+    RegisterPrivate = 1 << 4,
 }
 
 /// Whether the kernel has the command; the answer never changes within a process.
@@ -114,7 +110,8 @@ pub(crate) fn lock_limit() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: it writes the limits to `limit`. (It fails for no limit that there is.)
     unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
-    (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur.into())
+    #[allow(clippy::useless_conversion, reason = "where pointers have 32 bits, so has this")]
+    (limit.rlim_cur != libc::RLIM_INFINITY).then(|| limit.rlim_cur.into())
 }
 
 #[cfg(all(test, not(miri)))]
@@ -145,8 +142,8 @@ mod tests {
     fn moment_beyond_the_clock_is_none() {
         assert!(Moment::in_future(Duration::MAX).is_none());
         assert!(Moment::in_future(Duration::from_secs(libc::c_long::MAX as u64)).is_none());
-        let last = Moment::in_future(Duration::new(1, NANOSECONDS - 1)).unwrap();
-        assert!(last.nanoseconds < NANOSECONDS as libc::c_long);
+        let last = Moment::in_future(Duration::new(1, 999_999_999)).unwrap();
+        assert!(last.nanoseconds < 1_000_000_000);
     }
 
     #[test]

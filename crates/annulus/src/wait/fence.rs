@@ -247,7 +247,7 @@ mod system {
     pub(super) fn is_offered() -> bool {
         static OFFERED: OnceLock<bool> = OnceLock::new();
         *OFFERED.get_or_init(|| {
-            let offered = has_membarrier(Membarrier::PrivateExpedited);
+            let offered = has_membarrier(Membarrier::Private);
             if offered && (has_one_thread() || seeded!("ring_registers")) {
                 // Unreached: in a process of one thread, and each test has a thread; test system registration
                 register();
@@ -268,7 +268,7 @@ mod system {
 
     /// Tells the kernel that this process will ask for barriers.
     pub(super) fn register() -> bool {
-        let registered = membarrier(Membarrier::RegisterPrivateExpedited);
+        let registered = membarrier(Membarrier::RegisterPrivate);
         // Relaxed, here and below: a hint; the lock of `nap_for_tasks.rs` orders it where that matters.
         TRIED.store(true, Ordering::Relaxed);
         registered
@@ -314,19 +314,19 @@ mod system {
     pub(super) fn barrier() -> bool {
         #[cfg(test)]
         super::tests::BARRIERS.set(super::tests::BARRIERS.get() + 1);
-        membarrier(Membarrier::PrivateExpedited)
+        membarrier(Membarrier::Private)
     }
 
     /// Tells the kernel that this process is to carry out the barriers of others. Once is enough.
     #[cfg(feature = "shm")]
     pub(super) fn register_across() -> bool {
-        membarrier(Membarrier::RegisterGlobalExpedited)
+        membarrier(Membarrier::RegisterGlobal)
     }
 
     /// A barrier on every core that runs a thread of a process which has registered for that.
     #[cfg(feature = "shm")]
     pub(super) fn barrier_across() -> bool {
-        membarrier(Membarrier::GlobalExpedited)
+        membarrier(Membarrier::Global)
     }
 
     /// Whether the process has registered. It asks the kernel by a barrier until the answer is yes, which it
