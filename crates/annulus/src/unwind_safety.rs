@@ -157,6 +157,10 @@ whole_after_a_panic! {
     [] crate::shm::AttachError;
     [T: Message] broadcast::FellowPublisher<T>;
     [] crate::shm::DirectoryError;
+    [] crate::shm::dynamic::OpenError;
+    [] crate::shm::dynamic::Receiver;
+    [] crate::shm::dynamic::Ring;
+    [] crate::shm::dynamic::Sender;
     [] crate::shm::FindError;
     [] crate::shm::NameError;
     [] crate::shm::ShareError;

@@ -30,9 +30,9 @@ use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, UntilReady
 /// in at least one of `100 * n` calls, so a handle that stays ready is returned within so many. With
 /// [`new_biased`](Self::new_biased), the handle that was added first is returned if it is ready.
 ///
-/// *Waiting.* It waits with the [`WaitStrategy`] of the first handle, and sleeps once for all of them. It
-/// wakes up for a message that another consumer may also take. Such a wake-up is passed on to another
-/// consumer, which may find nothing then, if the message was received here.
+/// *Waiting.* It waits with the [`WaitStrategy`](crate::WaitStrategy) of the first handle, and sleeps once
+/// for all of them. It wakes up for a message that another consumer may also take. Such a wake-up is passed on
+/// to another consumer, which may find nothing then, if the message was received here.
 ///
 /// # Examples
 ///

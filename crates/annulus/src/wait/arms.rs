@@ -39,7 +39,7 @@ impl<A: Arm, Rest: Arms> Arms for (Listening<A>, Rest) {
 ///
 /// # Safety
 ///
-/// Each eventcount that [`wait_point`](Poll::wait_point) returns lives, and stays where it is, as long as the
+/// Each eventcount that `wait_point` returns lives, and stays where it is, as long as the
 /// arm lives, wherever the arm is moved to.
 #[must_use = "an arm does nothing by itself"]
 #[allow(private_bounds, reason = "this is what seals it")]
