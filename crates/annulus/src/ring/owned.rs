@@ -135,8 +135,9 @@ impl<T> Slots<Owned<T>> {
     /// # Safety
     ///
     /// The ring lives. The caller alone may write message `sequence`, and every reader is done with the
-    /// message a lap before (owned.write1): nobody else looks at the value until [`finish`](Self::finish). Or
-    /// the message is there, and nobody will look at it any more ([`Gate::take_clearable`](super::Gate::take_clearable)).
+    /// message a lap before (owned.write1): no other handle looks at the value until
+    /// [`finish`](Self::finish). Or the message is there, and no handle will look at it any more
+    /// ([`Gate::take_clearable`](super::Gate::take_clearable)).
     #[inline]
     pub(crate) unsafe fn change<R>(self, sequence: Sequence, change: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: the ring lives; the caller has the value to itself.

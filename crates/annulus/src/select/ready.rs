@@ -31,8 +31,8 @@ use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, UntilReady
 /// [`new_biased`](Self::new_biased), the handle that was added first is returned if it is ready.
 ///
 /// *Waiting.* It waits with the [`WaitStrategy`](crate::WaitStrategy) of the first handle, and sleeps once
-/// for all of them. It wakes up for a message that another consumer may also take. Such a wake-up is passed on
-/// to another consumer, which may find nothing then, if the message was received here.
+/// for all of them. It wakes up for a message that another consumer may also take. Such a wake-up is passed
+/// on to another consumer, which may find nothing then, if the message was received here.
 ///
 /// # Examples
 ///
