@@ -115,7 +115,8 @@
 //! - `full`: all of those below but `shm`.
 //! - `affinity`: CPUs, and threads pinned to them (module `affinity`).
 //! - `bus`: broadcast rings by name, within one process (module `bus`).
-//! - `pipeline`: threads that run functions between rings (`topology::Pipeline`, `EventLoop`).
+//! - `pipeline`: threads that run functions between rings (`topology::Pipeline`, `EventLoop`); with
+//!   `affinity`.
 //! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
 //! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
 //!   or without. See [`guide::waiting`]. It adds the dependency `futures-core`.
