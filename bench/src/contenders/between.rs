@@ -1,6 +1,6 @@
 //! Rings whose ends are in two processes, and the same in one, behind the same verbs.
 //!
-//! A message is words that all have one value: whoever receives it looks at every one of them.
+//! A message is words that all have one value: a receiver looks at every one of them.
 
 use std::hint::spin_loop;
 use std::os::unix::net::UnixStream;

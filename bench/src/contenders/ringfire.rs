@@ -13,7 +13,7 @@ use super::interface::Named;
 use crate::messages::BATCH;
 use crate::processes::{hear, tell};
 
-/// Its ring for messages of so many words. `LOSES`: whoever is too slow loses messages; otherwise the
+/// Its ring for messages of so many words. `LOSES`: a reader that is too slow loses messages; otherwise the
 /// publisher waits.
 pub enum Ringfire<const WORDS: usize, const LOSES: bool> {}
 

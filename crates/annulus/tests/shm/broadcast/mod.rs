@@ -9,7 +9,7 @@
 //! corrupt.rs       messages of which another process has made none
 //! hostile.rs       memory in which another process writes what it likes
 //! names.rs         rings by name, and what errors say
-//! observer.rs      whoever only looks
+//! observer.rs      a process that only looks
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
 

@@ -6,7 +6,7 @@
 //! records.rs       queues of records
 //! corrupt.rs       messages of which another process has made none
 //! hostile.rs       memory in which another process writes what it likes
-//! observer.rs      whoever only looks
+//! observer.rs      a process that only looks
 //! ```
 #![allow(clippy::disallowed_types, reason = "a test")]
 

@@ -6,7 +6,7 @@
 //! directories.rs   which directories are used
 //! races.rs         two processes and one name
 //! deaths.rs        processes that are killed, stopped, or let go
-//! waits.rs         whoever comes first
+//! waits.rs         either side may come first
 //! descriptors.rs   descriptors through sockets
 //! limits.rs        what a process may not have
 //! headers.rs       memory that is no ring
