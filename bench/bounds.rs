@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use annulus::queue::{Builder, Joinable};
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, spsc};
 
-const ASLEEP: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const ASLEEP: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 fn main() {
     first_ring_and_first_sleep();
@@ -80,7 +80,7 @@ fn comers<K: Joinable>(name: &str) {
         let consumer = thread::spawn(move || {
             match consumes {
                 "polls" => while consumer.try_recv() != Ok(u64::MAX) {},
-                "sleeps" => while consumer.recv_by(ASLEEP) != Ok(u64::MAX) {},
+                "sleeps" => while consumer.recv_until(ASLEEP) != Ok(u64::MAX) {},
                 "is gone" => return None,
                 _ => {}
             }

@@ -40,7 +40,7 @@ async fn main() {
         // The branch that is not first is dropped; after a timeout both are.
         match timeout(Duration::from_millis(1), either).await {
             Ok((ring, Ok(number))) => sums[ring] += number,
-            Ok((ring, Err(RecvError))) => open[ring] = false,
+            Ok((ring, Err(RecvError::CLOSED))) => open[ring] = false,
             Err(_elapsed) => idle += 1,
         }
     }

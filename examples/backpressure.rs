@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
-use annulus::{PublishTimeoutError, TryPublishError};
+use annulus::{SendTimeoutError, TrySendError};
 
 const PATIENCE: Duration = Duration::from_millis(10);
 
@@ -19,11 +19,11 @@ fn main() {
     for number in 0..6 {
         publisher.try_publish(number).expect("there is room");
     }
-    assert_eq!(publisher.try_publish(6), Err(TryPublishError::Full(6)));
+    assert_eq!(publisher.try_publish(6), Err(TrySendError::Full(6)));
     println!("try_publish: 6 messages went in, and the next one came back at once");
 
     let begun = Instant::now();
-    assert_eq!(publisher.publish_timeout(6, PATIENCE), Err(PublishTimeoutError::Timeout(6)));
+    assert_eq!(publisher.publish_timeout(6, PATIENCE), Err(SendTimeoutError::Timeout(6)));
     assert!(begun.elapsed() >= PATIENCE);
     println!("publish_timeout: it came back after {:.1?}; the publisher slept meanwhile", begun.elapsed());
 

@@ -26,5 +26,5 @@ fn main() {
     let (names, after) = reader.join().unwrap();
     println!("received {names:?}, then: {:?}", after.as_ref().unwrap_err());
     assert_eq!(names, ["ant", "bee", "cat", "dog", "fox"]);
-    assert_eq!(after, Err(RecvError));
+    assert_eq!(after, Err(RecvError::CLOSED));
 }

@@ -12,7 +12,7 @@
 //!
 //! `cargo run --release -p annulus --example diamond`
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 const ORDERS: u64 = 200_000;
 

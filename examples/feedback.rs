@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use annulus::PublishTimeoutError;
+use annulus::SendTimeoutError;
 
 fn main() {
     let (mut publisher, subscribable) = annulus::event::channel(4, || 0_u32);
@@ -43,8 +43,8 @@ fn main() {
         while let Some(&half) = kept.front() {
             match publisher.publish_timeout(|next| *next = half, Duration::from_micros(50)) {
                 Ok(()) => _ = kept.pop_front(),
-                Err(PublishTimeoutError::Timeout(_)) => break,
-                Err(PublishTimeoutError::Closed(_)) => unreachable!("the worker receives"),
+                Err(SendTimeoutError::Timeout(_)) => break,
+                Err(SendTimeoutError::Closed(_)) => unreachable!("the worker receives"),
             }
         }
     }

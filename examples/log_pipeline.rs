@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use annulus::mpsc;
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 const WORKERS: u32 = 4;
 const LINES: u32 = 5_000;

@@ -6,7 +6,7 @@
 //! `cargo run --release -p annulus --example pinned`
 
 use annulus::affinity::{self, Topology};
-use annulus::{EventLoop, WaitStrategy, spsc};
+use annulus::{WaitStrategy, Worker, spsc};
 
 const COUNT: u64 = 1_000_000;
 
@@ -36,10 +36,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let (mut numbers, to_square) = spsc::Builder::new(1024).wait_strategy(strategy).build()?;
     let (mut squares, to_sum) = spsc::Builder::new(1024).wait_strategy(strategy).build()?;
-    let square = EventLoop::builder(to_square, ())
+    let square = Worker::builder(to_square, ())
         .core(cpus[1])
         .spawn(move |(), number: u64, _| squares.send(number * number).expect("the sum goes on"))?;
-    let sum = EventLoop::builder(to_sum, 0).core(cpus[2]).spawn(|sum, square: u64, _| *sum += square)?;
+    let sum = Worker::builder(to_sum, 0).core(cpus[2]).spawn(|sum, square: u64, _| *sum += square)?;
 
     for number in 1..=COUNT {
         numbers.send(number)?;

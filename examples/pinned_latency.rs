@@ -28,7 +28,7 @@ fn main() {
             affinity::pin_to(cpu).unwrap();
         }
         println!("the other thread is on CPU {:?}", affinity::current());
-        while let Ok(number) = pings.recv_by(strategy) {
+        while let Ok(number) = pings.recv_until(strategy) {
             pong.publish(number);
         }
     });
@@ -41,7 +41,7 @@ fn main() {
     for number in (0..200_000).take_while(|_| begun.elapsed() < AT_MOST) {
         let sent = Instant::now();
         ping.publish(number);
-        assert_eq!(pongs.recv_by(strategy), Ok(number));
+        assert_eq!(pongs.recv_until(strategy), Ok(number));
         nanoseconds.push(sent.elapsed().as_nanos());
     }
     drop(ping);

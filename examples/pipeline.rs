@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p annulus --example pipeline`
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<String>();

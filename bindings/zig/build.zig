@@ -58,7 +58,7 @@ pub fn build(b: *std.Build) void {
     b.step("bench", "Print how long a message takes; use -Doptimize=fast").dependOn(&bench.step);
 }
 
-const examples = [_][]const u8{ "quick_start", "mpsc_pipeline", "back_pressure", "event_loop", "zero_copy", "records", "shared_memory" };
+const examples = [_][]const u8{ "quick_start", "mpsc_pipeline", "back_pressure", "worker", "zero_copy", "records", "shared_memory" };
 
 /// What must not compile: its name, the program, and the end of the line that the compiler has to say.
 const refused = [_]struct { []const u8, []const u8, []const u8 }{

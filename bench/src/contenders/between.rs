@@ -74,7 +74,7 @@ pub enum MpLossyRing<const WORDS: usize> {}
 pub enum LosslessRing<const WORDS: usize> {}
 
 /// A waiter that sleeps at once.
-const ASLEEP: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const ASLEEP: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 pub(super) const THERE: &str = "the other side is there";
 
@@ -151,7 +151,7 @@ macro_rules! queue_ends {
 
         impl<const WORDS: usize> Sleeper for queue::Consumer<[u64; WORDS], $kind> {
             fn sleep(&mut self) -> u64 {
-                self.recv_by(ASLEEP).expect(THERE)[0]
+                self.recv_until(ASLEEP).expect(THERE)[0]
             }
         }
     };
@@ -307,7 +307,7 @@ macro_rules! subscriber {
 
         impl<const WORDS: usize> Sleeper for Subscriber<[u64; WORDS], $mode> {
             fn sleep(&mut self) -> u64 {
-                self.recv_by(ASLEEP).expect(THERE)[0]
+                self.recv_until(ASLEEP).expect(THERE)[0]
             }
         }
     };

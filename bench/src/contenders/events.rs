@@ -13,8 +13,8 @@ impl Named for AnnulusEvents {
 impl<const READERS: usize> Gated<READERS> for AnnulusEvents {}
 
 impl<const READERS: usize> FanOut<READERS> for AnnulusEvents {
-    type Publisher = annulus::event::EventPublisher<u64>;
-    type Reader = annulus::event::EventSubscriber<u64>;
+    type Publisher = annulus::event::Publisher<u64>;
+    type Reader = annulus::event::Subscriber<u64>;
 
     fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
         let (publisher, subscribable) = annulus::event::channel(capacity, || 0);
@@ -22,7 +22,7 @@ impl<const READERS: usize> FanOut<READERS> for AnnulusEvents {
     }
 }
 
-impl Publisher<u64> for annulus::event::EventPublisher<u64> {
+impl Publisher<u64> for annulus::event::Publisher<u64> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         let published = self.publish(|event| *event = message);
@@ -30,7 +30,7 @@ impl Publisher<u64> for annulus::event::EventPublisher<u64> {
     }
 }
 
-impl Reader for annulus::event::EventSubscriber<u64> {
+impl Reader for annulus::event::Subscriber<u64> {
     #[inline(always)]
     fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
         self.try_process(|event| receive(*event)).is_ok()
@@ -47,8 +47,8 @@ impl Named for AnnulusEventsWaiting {
 impl<const READERS: usize> Gated<READERS> for AnnulusEventsWaiting {}
 
 impl<const READERS: usize> FanOut<READERS> for AnnulusEventsWaiting {
-    type Publisher = annulus::event::EventPublisher<u64>;
-    type Reader = Waiting<annulus::event::EventSubscriber<u64>>;
+    type Publisher = annulus::event::Publisher<u64>;
+    type Reader = Waiting<annulus::event::Subscriber<u64>>;
 
     fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
         let (publisher, readers) = AnnulusEvents::channel(capacity);
@@ -56,7 +56,7 @@ impl<const READERS: usize> FanOut<READERS> for AnnulusEventsWaiting {
     }
 }
 
-impl Reader for Waiting<annulus::event::EventSubscriber<u64>> {
+impl Reader for Waiting<annulus::event::Subscriber<u64>> {
     #[inline(always)]
     fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
         self.0.process(|event| receive(*event)).is_ok()
@@ -72,8 +72,8 @@ impl Named for PhotonRingEvents {
 impl<const READERS: usize> Gated<READERS> for PhotonRingEvents {}
 
 impl<const READERS: usize> FanOut<READERS> for PhotonRingEvents {
-    type Publisher = photon_ring::EventPublisher<u64>;
-    type Reader = photon_ring::EventSubscriber<u64>;
+    type Publisher = photon_ring::event::Publisher<u64>;
+    type Reader = photon_ring::event::Subscriber<u64>;
 
     fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
         let (publisher, subscribable) = photon_ring::event_channel(capacity, || 0);
@@ -81,14 +81,14 @@ impl<const READERS: usize> FanOut<READERS> for PhotonRingEvents {
     }
 }
 
-impl Publisher<u64> for photon_ring::EventPublisher<u64> {
+impl Publisher<u64> for photon_ring::event::Publisher<u64> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         self.publish(|event| *event = message);
     }
 }
 
-impl Reader for photon_ring::EventSubscriber<u64> {
+impl Reader for photon_ring::event::Subscriber<u64> {
     #[inline(always)]
     fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
         self.process(|event| receive(*event)).is_some()

@@ -1,11 +1,11 @@
-//! Waking an event loop by the descriptor of a notifier.
+//! Waking a worker by the descriptor of a notifier.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use annulus::broadcast::{Publisher, Subscriber};
-use annulus::{EventNotifier, Readiness};
+use annulus::{Notifier, Readiness};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
@@ -20,7 +20,7 @@ pub fn row() -> Row {
     Row::new(
         "notifier, wake-up latency",
         "u64, from the publish to its receipt by a subscriber on the other core whose thread sleeps in `epoll_wait`, at the descriptor of \
-         an `EventNotifier`; the median of a run",
+         a `Notifier`; the median of a run",
         64,
         200,
     )
@@ -50,7 +50,7 @@ impl Loop {
 struct Notified;
 
 struct NotifiedLoop {
-    notifier: EventNotifier<Subscriber<u64>>,
+    notifier: Notifier<Subscriber<u64>>,
     epoll: Loop,
 }
 
@@ -60,7 +60,7 @@ impl HandOver for Notified {
 
     fn pair() -> (Self::Waker, Self::Sleeper) {
         let (publisher, subscribable) = annulus::broadcast::lossy(64);
-        let notifier = EventNotifier::new(subscribable.subscribe()).expect("a descriptor is to be had");
+        let notifier = Notifier::new(subscribable.subscribe()).expect("a descriptor is to be had");
         let epoll = Loop::of(&notifier);
         (publisher, NotifiedLoop { notifier, epoll })
     }

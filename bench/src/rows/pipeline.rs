@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Instant;
 
 use annulus::broadcast::{Builder, Lossless, Staged};
-use annulus::event::EventSubscriber;
-use annulus::topology::Pipeline;
+use annulus::event;
+use annulus::pipeline::Pipeline;
 use annulus::{WaitStrategy, spsc};
 use crossbeam_channel::bounded;
 use disruptor::{Producer, Sequence, build_single_producer};
@@ -207,7 +207,7 @@ mod diamond {
     fn stage(
         plan: &Plan,
         number: usize,
-        mut subscriber: EventSubscriber<Event, Staged<Lossless>>,
+        mut subscriber: event::Subscriber<Event, Staged<Lossless>>,
         f: impl Fn(&Event) + Send + 'static,
     ) -> thread::JoinHandle<()> {
         let mut arrive = on(plan, number, |()| ());

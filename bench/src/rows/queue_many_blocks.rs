@@ -78,8 +78,8 @@ fn of_words<T: Word, const PRODUCERS: usize>([unread, read]: [&'static str; 2]) 
             if small { "producers, blocks of u32, read" } else { "producers, blocks of u64, read" },
         )
         .entries([
-            Entry { name: Annulus::NAME, kind: Kind::Ours, run: read_by::<AnnulusBlocks<T>, T, PRODUCERS> },
-            Entry { name: Rtrb::NAME, kind: Kind::Rival, run: read_by::<RtrbBlocks<T>, T, PRODUCERS> },
+            Entry { name: Annulus::NAME, kind: Kind::Ours, run: read_until::<AnnulusBlocks<T>, T, PRODUCERS> },
+            Entry { name: Rtrb::NAME, kind: Kind::Rival, run: read_until::<RtrbBlocks<T>, T, PRODUCERS> },
         ]),
     ]
 }
@@ -178,7 +178,7 @@ fn unread_by<B: Blocks<T>, T: Word, const PRODUCERS: usize>(plan: &Plan) -> Samp
 }
 
 #[inline(never)]
-fn read_by<B: Blocks<T>, T: Word, const PRODUCERS: usize>(plan: &Plan) -> Sample {
+fn read_until<B: Blocks<T>, T: Word, const PRODUCERS: usize>(plan: &Plan) -> Sample {
     let mut had = [0; PRODUCERS];
     produce::<B, T, PRODUCERS>(plan, |words| {
         let next = |who: usize| T::of((had[who] / BLOCK * PRODUCERS + who) as u64);

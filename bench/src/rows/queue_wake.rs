@@ -90,7 +90,7 @@ impl Waker for spsc::Producer<u64> {
 
 impl Sleeper for spsc::Consumer<u64> {
     fn sleep(&mut self) -> u64 {
-        self.recv_by(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }).expect("the producer is there")
+        self.recv_until(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 }).expect("the producer is there")
     }
 }
 
@@ -165,8 +165,8 @@ where
 {
     #[inline(always)]
     fn receive(&mut self) -> Option<u64> {
-        let strategy = if PAUSE { WaitStrategy::YieldSpin } else { WaitStrategy::BusySpin };
-        self.0.recv_by(strategy).ok()
+        let strategy = if PAUSE { WaitStrategy::PauseSpin } else { WaitStrategy::BusySpin };
+        self.0.recv_until(strategy).ok()
     }
 }
 

@@ -27,7 +27,7 @@ macro_rules! strategies {
         strategies!(@ $run:
             Kind::Ours, Annulus::NAME, WaitStrategy::block();
             Kind::Other, SPINNING, WaitStrategy::BusySpin;
-            Kind::Other, "annulus, YieldSpin", WaitStrategy::YieldSpin;
+            Kind::Other, "annulus, PauseSpin", WaitStrategy::PauseSpin;
             Kind::Other, "annulus, Monitor", WaitStrategy::Monitor;
             Kind::Other, "annulus, BackoffSpin", WaitStrategy::BackoffSpin;
             Kind::Other, "annulus, Adaptive", WaitStrategy::adaptive();

@@ -30,8 +30,8 @@ pub const Wait = union(enum) {
     /// Polls without a pause. For threads that have a core of their own.
     busy_spin,
     /// Polls with the processor's pause instruction between polls. Never gives up the core.
-    yield_spin,
-    /// The processor waits until the word changes, where it can; else as `yield_spin`.
+    pause_spin,
+    /// The processor waits until the word changes, where it can; else as `pause_spin`.
     monitor,
     /// Polls with pauses that become longer.
     backoff_spin,
@@ -52,7 +52,7 @@ pub const Wait = union(enum) {
         const kind: u32 = switch (wait) {
             .default => c.ANNULUS_WAIT_DEFAULT,
             .busy_spin => c.ANNULUS_WAIT_BUSY_SPIN,
-            .yield_spin => c.ANNULUS_WAIT_YIELD_SPIN,
+            .pause_spin => c.ANNULUS_WAIT_PAUSE_SPIN,
             .monitor => c.ANNULUS_WAIT_MONITOR,
             .backoff_spin => c.ANNULUS_WAIT_BACKOFF_SPIN,
             .adaptive => c.ANNULUS_WAIT_ADAPTIVE,
@@ -62,6 +62,6 @@ pub const Wait = union(enum) {
             .adaptive, .block => |polls| polls,
             else => .{},
         };
-        return .{ .kind = kind, .spin_polls = polls.spin, .yield_polls = polls.yield };
+        return .{ .kind = kind, .spin_polls = polls.spin, .pause_polls = polls.yield };
     }
 };

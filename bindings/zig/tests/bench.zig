@@ -79,7 +79,7 @@ pub fn main(init: std.process.Init) !void {
     for (std.enums.values(Way)) |way| {
         var nanoseconds: [rounds]f64 = undefined;
         for (&nanoseconds) |*each| {
-            var channel = try Channel.init(.{ .capacity = 1024, .wait = .yield_spin });
+            var channel = try Channel.init(.{ .capacity = 1024, .wait = .pause_spin });
             defer channel.deinit();
             const begun = std.Io.Timestamp.now(init.io, .awake);
             const thread = try std.Thread.spawn(.{}, produce, .{ way, &channel.producer });

@@ -29,7 +29,7 @@ fn receiveAll(receiver: anytype) !void {
     }
 }
 
-test "a consumer in an event loop" {
+test "a consumer in a worker" {
     inline for (kinds) |kind| {
         var channel = try kind.Channel(u64).init(.{ .capacity = 16 });
         defer channel.deinit();
@@ -52,7 +52,7 @@ fn publish(publisher: anytype) !void {
     for (0..count) |number| try publisher.publish(number);
 }
 
-test "a subscriber in an event loop" {
+test "a subscriber in a worker" {
     inline for (.{ annulus.broadcast.Lossless(u64), annulus.broadcast.MpLossless(u64) }) |Channel| {
         var channel = try Channel.init(.{ .capacity = 16 });
         defer channel.deinit();

@@ -42,10 +42,10 @@
 /**
  * Polls with the processor's pause instruction between polls. Never gives up the core.
  */
-#define ANNULUS_WAIT_YIELD_SPIN 2
+#define ANNULUS_WAIT_PAUSE_SPIN 2
 
 /**
- * The processor waits until the word changes, where it can; else as ANNULUS_WAIT_YIELD_SPIN.
+ * The processor waits until the word changes, where it can; else as ANNULUS_WAIT_PAUSE_SPIN.
  */
 #define ANNULUS_WAIT_MONITOR 3
 
@@ -398,13 +398,13 @@ typedef struct annulus_wait {
     uint32_t kind;
     /**
      * Of ANNULUS_WAIT_ADAPTIVE and ANNULUS_WAIT_BLOCK: so many polls without a pause. Where this and
-     * yield_polls are 0, the default's numbers hold.
+     * pause_polls are 0, the default's numbers hold.
      */
     uint32_t spin_polls;
     /**
      * Of these two: so many polls then with a pause, before it gives up the time slice, or sleeps.
      */
-    uint32_t yield_polls;
+    uint32_t pause_polls;
 } annulus_wait;
 
 /**

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 
 use annulus::Waitable;
 #[cfg(target_os = "linux")]
-use annulus::{EventNotifier, Readiness};
+use annulus::{Notifier, Readiness};
 
 use crate::status::Done;
 use crate::status::annulus_status::{self, ANNULUS_INVALID};
@@ -29,7 +29,7 @@ pub(crate) enum Notified<R: Waitable + 'static> {
 #[cfg(target_os = "linux")]
 pub(crate) struct Notifier<R: Waitable + 'static> {
     /// `None` in the drop only.
-    notifier: Option<EventNotifier<&'static mut R>>,
+    notifier: Option<Notifier<&'static mut R>>,
     /// From a `Box`. Only the notifier uses it.
     receiver: NonNull<R>,
 }
@@ -44,18 +44,18 @@ impl<R: Waitable> Notifier<R> {
     fn new(receiver: R) -> Result<Self, R> {
         let receiver = NonNull::from(Box::leak(Box::new(receiver)));
         // SAFETY: it is there until the drop, and until then only the notifier uses it.
-        match EventNotifier::new(unsafe { &mut *receiver.as_ptr() }) {
+        match Notifier::new(unsafe { &mut *receiver.as_ptr() }) {
             Ok(notifier) => Ok(Self { notifier: Some(notifier), receiver }),
             // SAFETY: it came from a box, and nothing borrows it.
             Err(_) => Err(*unsafe { Box::from_raw(receiver.as_ptr()) }),
         }
     }
 
-    fn get(&self) -> &EventNotifier<&'static mut R> {
+    fn get(&self) -> &Notifier<&'static mut R> {
         self.notifier.as_ref().expect("it is there until the drop")
     }
 
-    fn get_mut(&mut self) -> &mut EventNotifier<&'static mut R> {
+    fn get_mut(&mut self) -> &mut Notifier<&'static mut R> {
         self.notifier.as_mut().expect("it is there until the drop")
     }
 }

@@ -16,10 +16,10 @@ pub struct annulus_wait {
     /// One of the `ANNULUS_WAIT_…`.
     pub kind: u32,
     /// Of `ANNULUS_WAIT_ADAPTIVE` and `ANNULUS_WAIT_BLOCK`: so many polls without a pause. Where this and
-    /// `yield_polls` are 0, the default's numbers hold.
+    /// `pause_polls` are 0, the default's numbers hold.
     pub spin_polls: u32,
     /// Of these two: so many polls then with a pause, before it gives up the time slice, or sleeps.
-    pub yield_polls: u32,
+    pub pause_polls: u32,
 }
 
 /// Polls, then sleeps until it is woken: `ANNULUS_WAIT_BLOCK`.
@@ -27,8 +27,8 @@ pub const ANNULUS_WAIT_DEFAULT: u32 = 0;
 /// Polls without a pause. For threads that have a core of their own.
 pub const ANNULUS_WAIT_BUSY_SPIN: u32 = 1;
 /// Polls with the processor's pause instruction between polls. Never gives up the core.
-pub const ANNULUS_WAIT_YIELD_SPIN: u32 = 2;
-/// The processor waits until the word changes, where it can; else as `ANNULUS_WAIT_YIELD_SPIN`.
+pub const ANNULUS_WAIT_PAUSE_SPIN: u32 = 2;
+/// The processor waits until the word changes, where it can; else as `ANNULUS_WAIT_PAUSE_SPIN`.
 pub const ANNULUS_WAIT_MONITOR: u32 = 3;
 /// Polls with pauses that become longer.
 pub const ANNULUS_WAIT_BACKOFF_SPIN: u32 = 4;
@@ -101,17 +101,17 @@ impl Options {
 
 impl annulus_wait {
     fn strategy(self) -> Done<WaitStrategy> {
-        let (spin_iters, yield_iters) = (self.spin_polls, self.yield_polls);
-        let is_default = (spin_iters, yield_iters) == (0, 0);
+        let (spin_iters, pause_iters) = (self.spin_polls, self.pause_polls);
+        let is_default = (spin_iters, pause_iters) == (0, 0);
         Ok(match self.kind {
             ANNULUS_WAIT_BUSY_SPIN => WaitStrategy::BusySpin,
-            ANNULUS_WAIT_YIELD_SPIN => WaitStrategy::YieldSpin,
+            ANNULUS_WAIT_PAUSE_SPIN => WaitStrategy::PauseSpin,
             ANNULUS_WAIT_MONITOR => WaitStrategy::Monitor,
             ANNULUS_WAIT_BACKOFF_SPIN => WaitStrategy::BackoffSpin,
             ANNULUS_WAIT_ADAPTIVE if is_default => WaitStrategy::adaptive(),
-            ANNULUS_WAIT_ADAPTIVE => WaitStrategy::Adaptive { spin_iters, yield_iters },
+            ANNULUS_WAIT_ADAPTIVE => WaitStrategy::Adaptive { spin_iters, pause_iters },
             ANNULUS_WAIT_DEFAULT | ANNULUS_WAIT_BLOCK if is_default => WaitStrategy::block(),
-            ANNULUS_WAIT_DEFAULT | ANNULUS_WAIT_BLOCK => WaitStrategy::Block { spin_iters, yield_iters },
+            ANNULUS_WAIT_DEFAULT | ANNULUS_WAIT_BLOCK => WaitStrategy::Block { spin_iters, pause_iters },
             _ => return Err(ANNULUS_INVALID),
         })
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
 use annulus::shm::{Invitation, PublishedName, ShmKind, broadcast};
-use annulus::{PublishTimeoutError, RecvTimeoutError, TryPublishError};
+use annulus::{SendTimeoutError, RecvTimeoutError, TrySendError};
 use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState, WhenDown};
 use common::{Link, Machine, PATIENCE, Tick, is_open, listens_at, read_to_the_end, route, tick, until};
 
@@ -179,7 +179,7 @@ fn fill(publisher: &mut Publisher<Tick, Lossless>) -> u64 {
         let number = publisher.sequence();
         match publisher.publish_timeout(tick(number), Duration::from_millis(500)) {
             Ok(()) => {}
-            Err(PublishTimeoutError::Timeout(_)) => return number,
+            Err(SendTimeoutError::Timeout(_)) => return number,
             Err(error) => panic!("{error}"),
         }
     }
@@ -249,7 +249,7 @@ fn a_ring_is_held_until_the_link_is_back() {
     let full = fill(&mut publisher);
     // Longer than the patience of one that does not hold.
     thread::sleep(IMPATIENT + Duration::from_millis(500));
-    assert!(matches!(publisher.try_publish(tick(full)), Err(TryPublishError::Full(_))));
+    assert!(matches!(publisher.try_publish(tick(full)), Err(TrySendError::Full(_))));
     assert_eq!(pair.out().readers, 1);
     pair.mend();
     (1..full).for_each(|number| receive(&mut subscriber, number));

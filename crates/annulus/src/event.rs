@@ -24,14 +24,14 @@
 //!
 //! | | publisher | subscriber | for each event |
 //! | --- | --- | --- | --- |
-//! | in place | [`publish`](EventPublisher::publish) | [`process`](EventSubscriber::process), [`peek`](EventSubscriber::peek) | nothing is copied, allocated or freed |
-//! | by value | [`send`](EventPublisher::send) | [`recv`](EventSubscriber::recv), [`iter`](EventSubscriber::iter) | the value is moved in, the value of one lap before is dropped, and each subscriber makes a clone |
+//! | in place | [`publish`](Publisher::publish) | [`process`](Subscriber::process), [`peek`](Subscriber::peek) | nothing is copied, allocated or freed |
+//! | by value | [`send`](Publisher::send) | [`recv`](Subscriber::recv), [`iter`](Subscriber::iter) | the value is moved in, the value of one lap before is dropped, and each subscriber makes a clone |
 //!
 //! One side may work in place and the other by value.
 //!
 //! # What the last lap left
 //!
-//! The events of a ring are used again and again. So a closure of [`publish`](EventPublisher::publish) finds
+//! The events of a ring are used again and again. So a closure of [`publish`](Publisher::publish) finds
 //! the event that was published in this slot `capacity` events ago. This keeps buffers in use, but it is a
 //! trap for a closure that only adds. Either the closure clears the event first, or the ring does:
 //! [`channel_with_reset`] takes a function, such as `String::clear`, that runs before each closure. Its
@@ -40,7 +40,7 @@
 //! It also means that *values live on*: an event stays in its slot after all subscribers have processed it,
 //! until a publisher uses the slot again, or the ring is gone. So a ring keeps the last `capacity` values,
 //! also while nobody publishes. If a value holds what others wait for (an `Arc`, a file, a lock), its
-//! publisher lets go of it with [`clear_processed`](EventPublisher::clear_processed), which gets the events
+//! publisher lets go of it with [`clear_processed`](Publisher::clear_processed), which gets the events
 //! that all subscribers have processed: after each publication, or now and then. With many publishers there
 //! is no such verb: take a small ring, or put what the value holds behind an index or a `Weak`.
 //!
@@ -66,16 +66,16 @@
 //! Use one of these instead:
 //!
 //! - **This ring, with subscribers that do little.** They take what they need, and leave the rest to another
-//!   thread. The publisher drops events that find no room ([`try_publish`](EventPublisher::try_publish),
-//!   [`try_send`](EventPublisher::try_send)). Then the newest events are lost, for all subscribers.
+//!   thread. The publisher drops events that find no room ([`try_publish`](Publisher::try_publish),
+//!   [`try_send`](Publisher::try_send)). Then the newest events are lost, for all subscribers.
 //! - **A lossy ring of copied messages** ([`broadcast::lossy`](fn@crate::broadcast::lossy)), with text as
 //!   [`Text`](crate::Text), and numbers instead of names.
-//! - **`Arc<T>` as the event**, if a subscriber keeps values for long. [`recv`](EventSubscriber::recv) then
+//! - **`Arc<T>` as the event**, if a subscriber keeps values for long. [`recv`](Subscriber::recv) then
 //!   clones only the `Arc`, and the publisher allocates for each message.
 
 #[doc(inline)]
 pub use crate::broadcast::event::{
-    EventPublisher, EventSubscribable, EventSubscriber, IntoIter, Iter, MpEventPublisher, Ref, Reset, TryIter,
+    IntoIter, Iter, MpPublisher, Publisher, Ref, Reset, Subscribable, Subscriber, TryIter,
 };
 
 use crate::broadcast::{Builder, ends_of};
@@ -107,7 +107,7 @@ use crate::broadcast::{Builder, ends_of};
 pub fn channel<T: Send + Sync>(
     capacity: usize,
     factory: impl FnMut() -> T,
-) -> (EventPublisher<T>, EventSubscribable<T>) {
+) -> (Publisher<T>, Subscribable<T>) {
     ends_of("event::channel", Builder::new(capacity).events(factory))
 }
 
@@ -115,9 +115,9 @@ pub fn channel<T: Send + Sync>(
 /// publisher's closure gets it.
 ///
 /// Like [`channel`], but `reset` runs on the event before each closure of
-/// [`publish`](EventPublisher::publish) and similar verbs. So nobody receives what was in the event one lap
+/// [`publish`](Publisher::publish) and similar verbs. So nobody receives what was in the event one lap
 /// before. `reset` should empty the event and keep its memory, as `String::clear` and `Vec::clear` do.
-/// [`send`](EventPublisher::send) does not call it. If it panics, nothing is published.
+/// [`send`](Publisher::send) does not call it. If it panics, nothing is published.
 ///
 /// # Panics
 ///
@@ -142,7 +142,7 @@ pub fn channel_with_reset<T: Send + Sync>(
     capacity: usize,
     factory: impl FnMut() -> T,
     reset: fn(&mut T),
-) -> (EventPublisher<T, fn(&mut T)>, EventSubscribable<T>) {
+) -> (Publisher<T, fn(&mut T)>, Subscribable<T>) {
     ends_of("event::channel_with_reset", Builder::new(capacity).events_with_reset(factory, reset))
 }
 
@@ -175,7 +175,7 @@ pub fn channel_with_reset<T: Send + Sync>(
 pub fn mp_channel<T: Send + Sync>(
     capacity: usize,
     factory: impl Fn() -> T + Send + Sync + 'static,
-) -> (MpEventPublisher<T>, EventSubscribable<T>) {
+) -> (MpPublisher<T>, Subscribable<T>) {
     ends_of("event::mp_channel", Builder::new(capacity).mp_events(factory))
 }
 
@@ -208,6 +208,6 @@ pub fn mp_channel_with_reset<T: Send + Sync>(
     capacity: usize,
     factory: impl Fn() -> T + Send + Sync + 'static,
     reset: fn(&mut T),
-) -> (MpEventPublisher<T, fn(&mut T)>, EventSubscribable<T>) {
+) -> (MpPublisher<T, fn(&mut T)>, Subscribable<T>) {
     ends_of("event::mp_channel_with_reset", Builder::new(capacity).mp_events_with_reset(factory, reset))
 }

@@ -46,10 +46,10 @@
 //! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
-//! A `topology::Pipeline` (with `std`) chooses the rings between its stages by itself, and has their threads.
+//! A `pipeline::Pipeline` (with `std`) chooses the rings between its stages by itself, and has their threads.
 //!
 //! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
-//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). With `std`, an `EventLoop` is a
+//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). With `std`, a `Worker` is a
 //! thread that receives from any of these rings and calls a handler, and `affinity` keeps threads on cores of
 //! their own. The [guide] helps to choose, and says what follows from the choice.
 //!
@@ -65,7 +65,7 @@
 //!   On a lossless ring nothing is lost, and the error types say so.
 //! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
 //!   leave, except to wake a sleeper where there is no futex. A thread calls the operating system only to
-//!   sleep, or to wake a sleeper: by a futex on Linux (an eventfd, for an `EventNotifier`), by a lock and a
+//!   sleep, or to wake a sleeper: by a futex on Linux (an eventfd, for a `Notifier`), by a lock and a
 //!   condition variable elsewhere.
 //! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
 //!   a close either succeeds, or gives its value back.
@@ -110,12 +110,12 @@
 //!
 //! # Features
 //!
-//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines, and on Linux `EventNotifier`. Without it
+//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines, and on Linux `Notifier`. Without it
 //!   the crate needs `alloc` and 64-bit atomics only, and blocking calls spin.
 //! - `full`: all of those below but `shm`.
 //! - `affinity`: CPUs, and threads pinned to them (module `affinity`).
 //! - `bus`: broadcast rings by name, within one process (module `bus`).
-//! - `pipeline`: threads that run functions between rings (`topology::Pipeline`, `EventLoop`); with
+//! - `pipeline`: threads that run functions between rings (`pipeline::Pipeline`, `Worker`); with
 //!   `affinity`.
 //! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
 //! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
@@ -172,9 +172,6 @@ pub mod bus;
 mod close;
 mod error;
 pub mod event;
-#[cfg(feature = "pipeline")]
-#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
-pub mod event_loop;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/hang.rs"]
 mod hang;
@@ -189,6 +186,9 @@ mod notifier;
 mod observer;
 pub mod oneshot;
 mod os;
+#[cfg(all(feature = "pipeline", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
+pub mod pipeline;
 pub mod pool;
 mod processor;
 pub mod queue;
@@ -206,9 +206,6 @@ mod short_lived_rings;
 mod sleeping;
 mod stats;
 mod sync;
-#[cfg(all(feature = "pipeline", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
-pub mod topology;
 mod transmit;
 mod unavailable_verbs;
 mod unwind_safety;
@@ -216,6 +213,9 @@ mod wait;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod watch;
+#[cfg(feature = "pipeline")]
+#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
+pub mod worker;
 
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
@@ -225,18 +225,13 @@ pub use annulus_derive::Message;
 pub use bus::{Bus, TypedBus};
 pub use close::{Closer, Shutdown};
 pub use error::{
-    CapacityError, LossyRecvError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError,
-    TryPublishError, TryRecvError, TrySendError, UpstreamError,
+    CapacityError, LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, RegisterError, SendError,
+    SendTimeoutError, TryRecvError, TrySendError, UpstreamError,
 };
-#[cfg(feature = "std")]
-pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
-#[cfg(feature = "pipeline")]
-#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
-pub use event_loop::EventLoop;
 pub use message::{Message, Text, TextTooLong, schema};
 #[cfg(all(target_os = "linux", feature = "std"))]
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
-pub use notifier::{EventNotifier, Readiness};
+pub use notifier::{Notifier, Readiness};
 pub use observer::Observer;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -262,7 +257,10 @@ pub use wait::barriers_asked;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;
-pub use wait::{ParseWaitStrategyError, WaitStrategy};
+pub use wait::{ParseWaitStrategyError, Until, WaitStrategy};
+#[cfg(feature = "pipeline")]
+#[cfg_attr(docsrs, doc(cfg(feature = "pipeline")))]
+pub use worker::Worker;
 
 /// What the derive macro's code uses. It is no part of the interface, and may change with each version.
 #[cfg(feature = "derive")]
@@ -281,7 +279,7 @@ pub mod __private {
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod __select {
-    pub use crate::select::{Choice, Choices, Chosen, Listening, Receiving, Until, select, send};
+    pub use crate::select::{Choice, Choices, Chosen, Limit, Listening, Receiving, select, send};
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.

@@ -1,4 +1,4 @@
-//! [`EventNotifier`]: a receiving handle in an event loop. Arm, look once more, wait for a file descriptor.
+//! [`Notifier`]: a receiving handle in a worker. Arm, look once more, wait for a file descriptor.
 //!
 //! It is a [`Listener`] whose waker writes to an eventfd. The order of its steps is what loses no wake-up: it
 //! clears the descriptor, registers, and only then looks for the last time. A message that this look does not
@@ -23,10 +23,10 @@ use crate::receive::Waitable;
 use crate::sync::seeded;
 use crate::wait::{Listener, Look, UntilReady};
 
-/// How often [`EventNotifier::arm`] registers anew where its receiver waits at another event each time.
+/// How often [`Notifier::arm`] registers anew where its receiver waits at another event each time.
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
-/// What a caller of [`EventNotifier::arm`] does next.
+/// What a caller of [`Notifier::arm`] does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "if it is `Ready`, the descriptor may never become readable"]
 pub enum Readiness {
@@ -37,7 +37,7 @@ pub enum Readiness {
     Armed,
 }
 
-/// A receiving handle for `epoll`, `poll`, `io_uring` or an event loop: it makes a file descriptor readable
+/// A receiving handle for `epoll`, `poll`, `io_uring` or a worker: it makes a file descriptor readable
 /// when something can be received.
 ///
 /// On Linux only, with the feature `std`. Elsewhere the type does not exist. It takes [every receiving
@@ -50,11 +50,11 @@ pub enum Readiness {
 /// 3. Wait until the descriptor is readable. Go back to 1.
 ///
 /// ```
-/// use annulus::{EventNotifier, Readiness, TryRecvError};
+/// use annulus::{Notifier, Readiness, TryRecvError};
 /// use rustix::event::{PollFd, PollFlags, poll};
 ///
 /// let (mut producer, consumer) = annulus::spsc::channel::<u64>(64);
-/// let mut notifier = EventNotifier::new(consumer)?;
+/// let mut notifier = Notifier::new(consumer)?;
 /// let writer = std::thread::spawn(move || (1..=100).for_each(|number| producer.send(number).unwrap()));
 ///
 /// let mut sum = 0;
@@ -127,7 +127,7 @@ pub enum Readiness {
 /// is dropped, which is what `AsyncFd` wants to be promised. An `AsyncFd` that is dropped takes it out of the
 /// `epoll` first.) Call `clear_ready` after each wait and before
 /// the next `arm`. The feature `async` is the shorter way: `recv_async` needs no descriptor.
-pub struct EventNotifier<R: Waitable> {
+pub struct Notifier<R: Waitable> {
     /// Armed, or woken since. Its event is the receiver's.
     listener: Option<Listener>,
     /// It had a wake-up for itself, in place of any other waiter, and has not found nothing since.
@@ -153,7 +153,7 @@ impl Wake for Signal {
     }
 }
 
-impl<R: Waitable> EventNotifier<R> {
+impl<R: Waitable> Notifier<R> {
     /// A notifier for `receiver`, with a new file descriptor. It is not armed.
     ///
     /// # Errors
@@ -279,7 +279,7 @@ impl<R: Waitable> EventNotifier<R> {
 /// Why the receiver can't be missing.
 const THERE: &str = "only `into_inner` takes the receiver, and the notifier with it";
 
-impl<R: Waitable> Drop for EventNotifier<R> {
+impl<R: Waitable> Drop for Notifier<R> {
     fn drop(&mut self) {
         if self.receiver.is_some() {
             self.pass_on();
@@ -288,14 +288,14 @@ impl<R: Waitable> Drop for EventNotifier<R> {
 }
 
 #[cfg(not(annulus_loom))]
-impl<R: Waitable> AsFd for EventNotifier<R> {
+impl<R: Waitable> AsFd for Notifier<R> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.signal.0.as_fd()
     }
 }
 
 #[cfg(not(annulus_loom))]
-impl<R: Waitable> AsRawFd for EventNotifier<R> {
+impl<R: Waitable> AsRawFd for Notifier<R> {
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }
@@ -304,7 +304,7 @@ impl<R: Waitable> AsRawFd for EventNotifier<R> {
 /// What a model has in place of a descriptor.
 #[cfg(annulus_loom)]
 #[doc(hidden)]
-impl<R: Waitable> EventNotifier<R> {
+impl<R: Waitable> Notifier<R> {
     /// Waits until it is readable.
     pub fn wait_until_readable(&self) {
         self.signal.0.wait();
@@ -316,8 +316,8 @@ impl<R: Waitable> EventNotifier<R> {
     }
 }
 
-impl<R: Waitable> fmt::Debug for EventNotifier<R> {
+impl<R: Waitable> fmt::Debug for Notifier<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventNotifier").field("is_armed", &self.listener.is_some()).finish_non_exhaustive()
+        f.debug_struct("Notifier").field("is_armed", &self.listener.is_some()).finish_non_exhaustive()
     }
 }

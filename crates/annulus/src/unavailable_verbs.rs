@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use {crate::bus::MatchingSubscriber, alloc::sync::Arc};
 #[cfg(not(feature = "async"))]
 use {
-    crate::error::{LossyRecvError, PublishError, SendError},
+    crate::error::{LossyRecvError, SendError},
     crate::queue::{AnyKind, InPlace},
     crate::{Message, oneshot, queue},
     alloc::boxed::Box,
@@ -69,7 +69,7 @@ verbs! {
         recv(&self) -> Result<T, RecvError>;
         try_recv(&self) -> Result<T, LossyTryRecvError>;
     }
-    impl<{T}> event::EventSubscribable<T> {
+    impl<{T}> event::Subscribable<T> {
         recv(&self) -> Result<T, RecvError>;
         try_recv(&self) -> Result<T, TryRecvError>;
     }
@@ -99,29 +99,29 @@ verbs! {
         into_stream(self) -> !;
     }
     impl<{T: Message, M: Mode}> broadcast::Publisher<T, M> {
-        publish_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
+        publish_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
     impl<{T: Message, M: Mode}> broadcast::MpPublisher<T, M> {
-        publish_async(&self, _: T) -> Pending<Result<(), PublishError<T>>>;
+        publish_async(&self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
-    impl<{T: Clone + Send + Sync, M: Mode}> event::EventSubscriber<T, M> {
+    impl<{T: Clone + Send + Sync, M: Mode}> event::Subscriber<T, M> {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
         recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
         stream(&mut self) -> !;
         into_stream(self) -> !;
     }
-    impl<{T: Send + Sync, M: Mode}> event::EventSubscriber<T, M> {
+    impl<{T: Send + Sync, M: Mode}> event::Subscriber<T, M> {
         wait_async(&mut self) -> Pending<Result<(), RecvError>>;
         process_async<{R}>(&mut self, _: impl FnOnce(&T) -> R) -> Pending<Result<R, RecvError>>;
         process_batch_async(&mut self, _: usize, _: impl FnMut(&T, bool)) -> Pending<Result<usize, RecvError>>;
     }
-    impl<{T, R}> event::EventPublisher<T, R> {
-        publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), PublishError<()>>>;
-        send_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
+    impl<{T, R}> event::Publisher<T, R> {
+        publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), SendError<()>>>;
+        send_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
-    impl<{T, R}> event::MpEventPublisher<T, R> {
-        publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), PublishError<()>>>;
-        send_async(&self, _: T) -> Pending<Result<(), PublishError<T>>>;
+    impl<{T, R}> event::MpPublisher<T, R> {
+        publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), SendError<()>>>;
+        send_async(&self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
     impl<{T: Send, K: AnyKind}> queue::Consumer<T, K> {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
@@ -194,7 +194,7 @@ verbs! {
 #[cfg(all(feature = "pipeline", not(feature = "async")))]
 verbs! {
     need HasTasks:
-    impl<{T: Send + 'static}> crate::topology::Input<T> {
-        publish_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
+    impl<{T: Send + 'static}> crate::pipeline::Input<T> {
+        publish_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
 }

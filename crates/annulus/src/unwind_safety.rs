@@ -14,7 +14,7 @@
 //!   Where several values are dropped, all of them are, and then the first panic goes on
 //!   (`base/drop_all.rs`).
 //!
-//! - The handler of an event loop and the functions of a pipeline run on threads of their own. A panic ends
+//! - The handler of a worker and the functions of a pipeline run on threads of their own. A panic ends
 //!   that thread, and comes out of `join` as a value.
 //! - A bus runs no code of its user. Its map is replaced as a whole, so nobody sees half of a change.
 //! - A record of bytes that is being written belongs to its producer alone. If the closure or the code that
@@ -47,7 +47,7 @@ use crate::broadcast::{
 };
 #[cfg(feature = "bus")]
 use crate::bus::{Bus, MatchingSubscriber, TopicBuilder, TopicPublisher, TopicRing, TypedBus};
-use crate::event::{self, EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use crate::event;
 use crate::message::Message;
 use crate::pool::{Buffer, BufferPool};
 use crate::queue::{self, AnyKind, Consumer, InPlace, Producer, ordered};
@@ -72,10 +72,10 @@ whole_after_a_panic! {
     [T, const N: usize, M: Mode] SubscriberGroup<T, N, M>;
     [] DependencyBarrier;
     [T, M: Mode] broadcast::TryIter<'_, T, M>;
-    [T, R] EventPublisher<T, R>, where T;
-    [T, R] MpEventPublisher<T, R>, where T;
-    [T] EventSubscribable<T>, where T;
-    [T, M: Mode] EventSubscriber<T, M>, where T;
+    [T, R] event::Publisher<T, R>, where T;
+    [T, R] event::MpPublisher<T, R>, where T;
+    [T] event::Subscribable<T>, where T;
+    [T, M: Mode] event::Subscriber<T, M>, where T;
     [T: Send + Sync, M: Mode] event::TryIter<'_, T, M>, where T;
     [T: Send + Sync, M: Mode] event::Ref<'_, T, M>, where T;
     [T: Send, K: AnyKind] Producer<T, K>;
@@ -101,7 +101,7 @@ pub(crate) trait Handle {}
 impl<S: UnwindSafe> Handle for &mut S {}
 impl<S: RefUnwindSafe> Handle for &S {}
 impl<T, M: Mode> Handle for Subscriber<T, M> {}
-impl<T: UnwindSafe + RefUnwindSafe, M: Mode> Handle for EventSubscriber<T, M> {}
+impl<T: UnwindSafe + RefUnwindSafe, M: Mode> Handle for event::Subscriber<T, M> {}
 impl<T: Send, K: AnyKind> Handle for Consumer<T, K> {}
 impl<T: Send> Handle for ordered::Receiver<T> {}
 
@@ -132,24 +132,24 @@ whole_after_a_panic! {
 
 #[cfg(all(target_os = "linux", feature = "std"))]
 whole_after_a_panic! {
-    [R: crate::Waitable] crate::EventNotifier<R>, where R;
+    [R: crate::Waitable] crate::Notifier<R>, where R;
 }
 
 #[cfg(feature = "pipeline")]
 whole_after_a_panic! {
-    [C] crate::event_loop::EventLoop<C>;
-    [R, C] crate::event_loop::Builder<R, C>, where R;
-    [R, C, H] crate::event_loop::SpawnError<R, C, H>, where R;
+    [C] crate::worker::Worker<C>;
+    [R, C] crate::worker::Builder<R, C>, where R;
+    [R, C, H] crate::worker::SpawnError<R, C, H>, where R;
 }
 
 #[cfg(all(feature = "pipeline", not(annulus_loom)))]
 whole_after_a_panic! {
-    [T: Send] crate::topology::Input<T>;
-    [T, K] crate::topology::Stages<T, K>;
-    [E, P] crate::topology::Fork<E, P>;
-    [] crate::topology::Sunk;
-    [] crate::topology::BuildError;
-    [] crate::topology::Pipeline;
+    [T: Send] crate::pipeline::Input<T>;
+    [T, K] crate::pipeline::Stages<T, K>;
+    [E, P] crate::pipeline::Fork<E, P>;
+    [] crate::pipeline::Sunk;
+    [] crate::pipeline::BuildError;
+    [] crate::pipeline::Pipeline;
 }
 
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]

@@ -2,7 +2,7 @@
 // says: a branch ends in messages, a sink, or branches of its own, and not in `()`
 // at: let _fork = stages.fork(
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (_input, stages) = Pipeline::builder().input::<u64>();

@@ -3,7 +3,7 @@
 // says: `fork_cloned` gives each branch a clone of any message that is `Clone`
 // at: let _fork = stages.fan_out(
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (_input, stages) = Pipeline::builder().input::<String>();

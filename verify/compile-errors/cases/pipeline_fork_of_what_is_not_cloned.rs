@@ -2,7 +2,7 @@
 // says: the trait bound `File: Clone` is not satisfied
 // at: let _fork = stages.fork_cloned(
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 struct File;
 

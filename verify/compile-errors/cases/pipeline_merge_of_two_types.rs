@@ -3,7 +3,7 @@
 // says: let both end in messages of one type, of an enum for example; or `zip` them
 // at: let _stages = fork.merge()
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (_input, stages) = Pipeline::builder().input::<u64>();

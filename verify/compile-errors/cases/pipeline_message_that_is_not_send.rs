@@ -2,7 +2,7 @@
 // says: `Rc<u64>` cannot be sent between threads safely
 // at: let _stages = stages.then(
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (_input, stages) = Pipeline::builder().input::<u64>();

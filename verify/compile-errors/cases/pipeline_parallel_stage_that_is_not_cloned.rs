@@ -2,7 +2,7 @@
 // says: the trait bound `Total: Clone` is not satisfied
 // at: let _stages = stages.then_parallel(
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 struct Total(u64);
 

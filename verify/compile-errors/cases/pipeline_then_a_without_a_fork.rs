@@ -2,7 +2,7 @@
 // says: no method named `then_a`
 // at: let _stages = stages.then_a(
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (_input, stages) = Pipeline::builder().input::<u64>();

@@ -3,7 +3,7 @@
 // says: Builder
 // at: let _pipeline = builder.build()
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let builder = Pipeline::builder().capacity(64);

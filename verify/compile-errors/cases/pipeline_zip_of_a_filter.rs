@@ -3,7 +3,7 @@
 // says: let the stage return an `Option`, zip, and filter the pairs; or `merge` the branches
 // at: let _stages = fork.zip()
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (_input, stages) = Pipeline::builder().input::<u64>();

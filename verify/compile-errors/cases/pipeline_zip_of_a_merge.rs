@@ -2,7 +2,7 @@
 // says: a branch can be zipped only if it makes one result of each message, in order
 // at: let _stages = fork.zip()
 
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 
 fn main() {
     let (_input, stages) = Pipeline::builder().input::<u64>();

@@ -22,10 +22,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub use signal::{Signal, block_on};
 
 /// Sleeps at once.
-pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 /// Never sleeps; loom lets the others run meanwhile.
-pub const SPIN: WaitStrategy = WaitStrategy::YieldSpin;
+pub const SPIN: WaitStrategy = WaitStrategy::PauseSpin;
 
 /// A message that tells its number, and whether it is whole. Where one thread publishes, the number is the
 /// sequence.

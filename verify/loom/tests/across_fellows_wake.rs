@@ -194,7 +194,7 @@ fn message_and_close_wake_a_sleeper() {
                 publisher.close();
             });
             assert_eq!(subscriber.recv(), Ok([1, 1]));
-            assert_eq!(subscriber.recv(), Err(RecvError));
+            assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
             other.join().unwrap();
         });
     }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use annulus::broadcast::{Awaited, Builder, Foreign, Lossless, Publisher, Subscribable, Subscriber};
-use annulus::{LossyTryRecvError, RecvError, TryPublishError};
+use annulus::{LossyTryRecvError, RecvError, TrySendError};
 use annulus_loom::{BLOCK, Checked, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
@@ -84,7 +84,7 @@ fn publisher_does_not_wait_for_a_dead_subscriber() {
             match publisher.try_publish(Checked::of(published)) {
                 Ok(()) => published += 1,
                 Err(error) => {
-                    assert!(error == TryPublishError::Full(Checked::of(published)));
+                    assert!(error == TrySendError::Full(Checked::of(published)));
                     thread::yield_now();
                 }
             }
@@ -118,7 +118,7 @@ fn joiner_in_a_dead_seat_misses_nothing() {
                 }
                 next += 1;
             }
-            assert_eq!(subscriber.recv(), Err(RecvError));
+            assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
             assert_eq!((next, subscriber.total_lagged()), (4, 0));
         });
         let mut published = 2;

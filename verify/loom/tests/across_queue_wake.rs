@@ -57,7 +57,7 @@ fn a_close_wakes_either_side() {
         let (producer, mut consumer) = queue(1, is_asymmetric);
         let reader = thread::spawn(move || consumer.recv());
         producer.close();
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
     check_both(|is_asymmetric| {
         let (mut producer, consumer) = queue(1, is_asymmetric);

@@ -99,7 +99,7 @@ fn the_end_wakes_a_task() {
         drop(subscribable);
         let reader = thread::spawn(move || block_on(subscriber.recv_async()));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 

@@ -83,7 +83,7 @@ fn the_end_comes_after_the_last_message() {
             let reader = thread::spawn(move || ([subscriber.recv(), subscriber.recv()], subscriber));
             publisher.publish(Checked::of(0));
             drop(publisher);
-            assert_eq!(reader.join().unwrap().0, [Ok(Checked::of(0)), Err(RecvError)]);
+            assert_eq!(reader.join().unwrap().0, [Ok(Checked::of(0)), Err(RecvError::CLOSED)]);
         });
     }
 }
@@ -144,7 +144,7 @@ fn a_publisher_that_dies() {
         publisher.publish(u64::of(0));
         is_gone.store(true, Ordering::Release);
         let seen = reader.join().unwrap().0;
-        assert_eq!(seen, [Ok(u64::of(0)), Err(RecvError)]);
+        assert_eq!(seen, [Ok(u64::of(0)), Err(RecvError::CLOSED)]);
         core::mem::forget(publisher);
     });
 }

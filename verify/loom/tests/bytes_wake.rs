@@ -19,7 +19,7 @@ fn a_record_wakes_the_reader() {
     check(|| {
         let (mut producer, mut consumer) = ring();
         let reader = thread::spawn(move || {
-            assert_eq!(*consumer.read_by(BLOCK).unwrap(), [1; 8]);
+            assert_eq!(*consumer.read_until(BLOCK).unwrap(), [1; 8]);
             consumer
         });
         producer.try_write(&[1; 8]).unwrap();
@@ -37,7 +37,7 @@ fn enough_room_wakes_the_writer() {
             for _ in 0..held {
                 producer.try_write(&[]).unwrap();
             }
-            let writer = thread::spawn(move || (producer.write_by(&[1; 8], BLOCK), producer));
+            let writer = thread::spawn(move || (producer.write_until(&[1; 8], BLOCK), producer));
             for _ in 0..2 {
                 assert!(consumer.try_read().unwrap().is_empty());
             }
@@ -51,14 +51,14 @@ fn enough_room_wakes_the_writer() {
 fn a_close_wakes_either_side() {
     check(|| {
         let (producer, mut consumer) = ring();
-        let reader = thread::spawn(move || consumer.read_by(BLOCK).map(|record| record.len()));
+        let reader = thread::spawn(move || consumer.read_until(BLOCK).map(|record| record.len()));
         producer.close();
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
     check(|| {
         let (mut producer, consumer) = ring();
         producer.try_write(&[1; 8]).unwrap();
-        let writer = thread::spawn(move || producer.write_by(&[2; 8], BLOCK));
+        let writer = thread::spawn(move || producer.write_until(&[2; 8], BLOCK));
         consumer.close();
         assert_eq!(writer.join().unwrap(), Err(WriteError::Closed));
     });

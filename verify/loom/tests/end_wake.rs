@@ -14,11 +14,11 @@ use loom::thread;
 /// Receives until the close; the messages are those from number 0 on.
 fn receive_to_the_end<M: Mode>(subscriber: &mut Subscriber<u64, M>) -> u64 {
     let start = subscriber.cursor();
-    while let Ok(message) = subscriber.recv_by(SPIN) {
+    while let Ok(message) = subscriber.recv_until(SPIN) {
         assert_eq!(message.number(), subscriber.cursor() - 1);
     }
     assert!(subscriber.is_closed());
-    assert_eq!(subscriber.recv_by(SPIN), Err(RecvError), "the end is final");
+    assert_eq!(subscriber.recv_until(SPIN), Err(RecvError::CLOSED), "the end is final");
     subscriber.cursor() - start
 }
 
@@ -76,7 +76,7 @@ fn one_lossless_publisher_beside_a_close() {
         let closer = publisher.closer();
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || {
-            let publish = |number: &u64| publisher.publish_by(Checked::of(*number), SPIN).is_ok();
+            let publish = |number: &u64| publisher.publish_until(Checked::of(*number), SPIN).is_ok();
             let accepted = (0..2).take_while(publish).count();
             (accepted, publisher)
         });
@@ -121,7 +121,7 @@ fn one_publisher_of_events_beside_a_close() {
         });
         closer.close();
         let mut received = 0;
-        while let Ok(number) = subscriber.process_by(SPIN, |event| *event) {
+        while let Ok(number) = subscriber.process_until(SPIN, |event| *event) {
             assert_eq!(number, received);
             received += 1;
         }
@@ -134,7 +134,7 @@ fn publish_one(
     publisher: MpPublisher<u64, Lossless>,
     number: u64,
 ) -> (Option<u64>, MpPublisher<u64, Lossless>) {
-    let accepted = publisher.publish_by(Checked::of(number), SPIN).is_ok();
+    let accepted = publisher.publish_until(Checked::of(number), SPIN).is_ok();
     (accepted.then_some(number), publisher)
 }
 
@@ -150,7 +150,7 @@ fn two_publishers_beside_a_close() {
         let second = thread::spawn(move || publish_one(other, 20));
         closer.close();
         let mut received = Vec::new();
-        while let Ok(message) = subscriber.recv_by(SPIN) {
+        while let Ok(message) = subscriber.recv_until(SPIN) {
             received.push(message.number());
         }
         let accepted: Vec<_> =
@@ -176,7 +176,7 @@ fn two_lossy_publishers_beside_a_close() {
         publisher.publish(Checked::of(20));
         let other = writer.join().unwrap();
         let mut received = 0;
-        while subscriber.recv_by(SPIN).is_ok() {
+        while subscriber.recv_until(SPIN).is_ok() {
             received += 1;
         }
         closing.join().unwrap();
@@ -195,8 +195,8 @@ fn a_close_wakes_subscribers() {
         let closer = publisher.closer();
         let stage = thread::spawn(move || second.recv());
         let closing = thread::spawn(move || closer.close());
-        assert_eq!(first.recv(), Err(RecvError));
-        assert_eq!(stage.join().unwrap(), Err(RecvError));
+        assert_eq!(first.recv(), Err(RecvError::CLOSED));
+        assert_eq!(stage.join().unwrap(), Err(RecvError::CLOSED));
         closing.join().unwrap();
         drop(publisher);
     });
@@ -231,7 +231,7 @@ fn attaching_beside_a_trigger() {
         shutdown.trigger();
         attaching.join().unwrap();
         assert!(publisher.is_closed());
-        assert_eq!(sleeper.join().unwrap(), Err(RecvError));
+        assert_eq!(sleeper.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 
@@ -241,7 +241,7 @@ fn trigger_wakes_a_thread_and_a_task() {
     check(|| {
         let shutdown = Shutdown::new();
         let [first, second] = [(); 2].map(|()| shutdown.clone());
-        let waits = thread::spawn(move || first.wait_by(BLOCK));
+        let waits = thread::spawn(move || first.wait_until(BLOCK));
         let selects = thread::spawn(move || annulus::select! { wait(second) -> () => {} });
         shutdown.trigger();
         waits.join().unwrap();

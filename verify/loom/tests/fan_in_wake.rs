@@ -80,7 +80,7 @@ fn a_quiet_ring_wakes_the_consumer() {
     check(|| {
         let (first, mut consumer) = mpsc::channel(2);
         let mut second = first.clone();
-        let reader = thread::spawn(move || [consumer.recv_by(BLOCK), consumer.recv_by(BLOCK)]);
+        let reader = thread::spawn(move || [consumer.recv_until(BLOCK), consumer.recv_until(BLOCK)]);
         assert!(second.try_send(2).is_ok());
         assert!(second.try_send(3).is_ok());
         assert_eq!(reader.join().unwrap(), [Ok(2), Ok(3)]);
@@ -150,7 +150,7 @@ fn message_of_a_joiner_after_a_leaver_is_seen() {
             });
             let mut received = Vec::new();
             if sleeps {
-                received.push(consumer.recv_by(BLOCK).unwrap());
+                received.push(consumer.recv_until(BLOCK).unwrap());
             } else {
                 sent.polls(&mut consumer, &mut received, 3);
             }
@@ -233,8 +233,8 @@ fn the_last_one_out_wakes_the_consumer() {
         let second = first.clone();
         assert!(first.try_send(1).is_ok());
         let leave = [first, second].map(|producer| thread::spawn(move || drop(producer)));
-        assert_eq!(consumer.recv_by(BLOCK), Ok(1));
-        assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
+        assert_eq!(consumer.recv_until(BLOCK), Ok(1));
+        assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
         for thread in leave {
             thread.join().unwrap();
         }
@@ -249,7 +249,7 @@ fn close_wakes_a_producer_that_joined() {
         let closer = first.clone();
         let writer = thread::spawn(move || {
             let mut second = first.clone();
-            let sent = [second.send_by(1, BLOCK).is_ok(), second.send_by(2, BLOCK).is_ok()];
+            let sent = [second.send_until(1, BLOCK).is_ok(), second.send_until(2, BLOCK).is_ok()];
             (sent, first, second)
         });
         closer.close();
@@ -271,7 +271,7 @@ fn a_close_wakes_the_consumer() {
             closer
         });
         let mut received = Vec::new();
-        while let Ok(value) = consumer.recv_by(BLOCK) {
+        while let Ok(value) = consumer.recv_until(BLOCK) {
             received.push(value);
         }
         let ((sent, _first), _closer) = (writer.join().unwrap(), closes.join().unwrap());
@@ -290,7 +290,7 @@ fn the_consumer_goes() {
         let writer = thread::spawn(move || {
             let mut second = first.clone();
             let back: Vec<_> =
-                messages.into_iter().filter_map(|message| second.send_by(message, BLOCK).err()).collect();
+                messages.into_iter().filter_map(|message| second.send_until(message, BLOCK).err()).collect();
             (back, first, second)
         });
         drop(consumer);

@@ -117,7 +117,7 @@ fn with_a_tap_alone() {
         let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
         let mut tap = subscribable.subscribe_lossy();
         let first = trying(&publisher, [10, 11]);
-        publisher.publish_by(Checked::of(20), SPIN).unwrap();
+        publisher.publish_until(Checked::of(20), SPIN).unwrap();
         let mut received = receive(&mut tap, 1);
         let (published, _first) = first.join().unwrap();
         received.extend(receive(&mut tap, 3));
@@ -135,7 +135,7 @@ fn a_batch_waits_for_room() {
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
         let writer = thread::spawn(move || {
-            other.publish_batch_by(&[10, 11, 12].map(Checked::of), SPIN).unwrap();
+            other.publish_batch_until(&[10, 11, 12].map(Checked::of), SPIN).unwrap();
         });
         let tried = publisher.try_publish(Checked::of(20)).is_ok();
         drop(publisher);

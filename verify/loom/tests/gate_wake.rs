@@ -27,7 +27,7 @@ fn a_receive_wakes_the_publisher() {
             assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
             subscriber
         });
-        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+        publisher.publish_until(Checked::of(2), BLOCK).unwrap();
         assert_eq!(receive_lossless(&mut reader.join().unwrap(), 2), [1, 2]);
     });
 }
@@ -61,8 +61,8 @@ fn each_of_two_receives_wakes() {
             assert_eq!(receive_lossless(&mut subscriber, 2), [0, 1]);
             subscriber
         });
-        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
-        publisher.publish_by(Checked::of(3), BLOCK).unwrap();
+        publisher.publish_until(Checked::of(2), BLOCK).unwrap();
+        publisher.publish_until(Checked::of(3), BLOCK).unwrap();
         assert_eq!(receive_lossless(&mut reader.join().unwrap(), 2), [2, 3]);
     });
 }
@@ -82,7 +82,7 @@ fn receiving_many_wakes_the_publisher() {
                 assert!(received >= 2, "both happen before");
                 subscriber
             });
-            publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+            publisher.publish_until(Checked::of(2), BLOCK).unwrap();
             drop(reader.join().unwrap());
         });
     }
@@ -100,7 +100,7 @@ fn a_little_room_is_enough_in_the_end() {
             assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
             subscriber
         });
-        publisher.publish_by(Checked::of(16), BLOCK).unwrap();
+        publisher.publish_until(Checked::of(16), BLOCK).unwrap();
         drop(reader.join().unwrap());
     });
 }
@@ -114,11 +114,11 @@ fn publisher_and_subscriber_wake_each_other() {
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || {
             for number in 0..3 {
-                assert_eq!(subscriber.recv_by(BLOCK), Ok(u64::of(number)));
+                assert_eq!(subscriber.recv_until(BLOCK), Ok(u64::of(number)));
             }
         });
         for number in 0..3 {
-            publisher.publish_by(Checked::of(number), BLOCK).unwrap();
+            publisher.publish_until(Checked::of(number), BLOCK).unwrap();
         }
         reader.join().unwrap();
     });
@@ -130,8 +130,8 @@ fn a_batch_and_its_reader_wake_each_other() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_by(BLOCK).unwrap()));
-        publisher.publish_batch_by(&[0, 1, 2].map(Checked::of), BLOCK).unwrap();
+        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_until(BLOCK).unwrap()));
+        publisher.publish_batch_until(&[0, 1, 2].map(Checked::of), BLOCK).unwrap();
         assert_eq!(reader.join().unwrap(), [0, 1, 2].map(u64::of));
     });
 }
@@ -142,7 +142,7 @@ fn leaving_subscriber_wakes_the_publisher() {
     check(|| {
         let (mut publisher, _subscribable, subscriber) = full();
         let leaving = thread::spawn(move || drop(subscriber));
-        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+        publisher.publish_until(Checked::of(2), BLOCK).unwrap();
         leaving.join().unwrap();
     });
 }
@@ -153,13 +153,13 @@ fn the_last_one_out_wakes_the_publisher() {
     check(|| {
         let (mut publisher, subscribable, subscriber) = full();
         let leaving = thread::spawn(move || drop((subscribable, subscriber)));
-        let result = publisher.publish_by(Checked::of(2), BLOCK);
+        let result = publisher.publish_until(Checked::of(2), BLOCK);
         leaving.join().unwrap();
         if let Err(error) = result {
             assert_eq!(error.into_inner(), u64::of(2));
         }
         assert!(publisher.is_closed());
-        assert_eq!(publisher.publish_by(Checked::of(3), BLOCK).unwrap_err().into_inner(), u64::of(3));
+        assert_eq!(publisher.publish_until(Checked::of(3), BLOCK).unwrap_err().into_inner(), u64::of(3));
     });
 }
 
@@ -175,8 +175,8 @@ fn joining_subscriber_wakes_the_publisher() {
             assert!(subscriber.cursor() >= 2, "message 1 happens before");
             (subscriber, subscribable)
         });
-        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
-        publisher.publish_by(Checked::of(3), BLOCK).unwrap();
+        publisher.publish_until(Checked::of(2), BLOCK).unwrap();
+        publisher.publish_until(Checked::of(3), BLOCK).unwrap();
         drop(joining.join().unwrap());
     });
 }
@@ -189,11 +189,11 @@ fn the_writer_a_lap_before_wakes_a_publisher() {
         let (publisher, _subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
         let other = publisher.clone();
         let first = thread::spawn(move || {
-            other.publish_by(Checked::of(10), BLOCK).unwrap();
+            other.publish_until(Checked::of(10), BLOCK).unwrap();
             other
         });
         for number in [20, 21] {
-            publisher.publish_by(Checked::of(number), BLOCK).unwrap();
+            publisher.publish_until(Checked::of(number), BLOCK).unwrap();
         }
         drop(first.join().unwrap());
         assert_eq!(publisher.published(), 3);
@@ -209,7 +209,7 @@ fn a_receive_wakes_both_publishers() {
         publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
         let writers = [10, 20].map(|number| {
             let publisher = publisher.clone();
-            thread::spawn(move || publisher.publish_by(Checked::of(number), BLOCK).unwrap())
+            thread::spawn(move || publisher.publish_until(Checked::of(number), BLOCK).unwrap())
         });
         assert_eq!(receive_lossless(&mut subscriber, 2), [0, 1]);
         for writer in writers {

@@ -13,7 +13,7 @@ use loom::thread;
 fn a_message_wakes_the_consumer() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<u64>(2);
-        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
+        let reader = thread::spawn(move || (consumer.recv_until(BLOCK), consumer));
         assert!(producer.try_send(0).is_ok());
         assert_eq!(reader.join().unwrap().0, Ok(0));
     });
@@ -24,7 +24,7 @@ fn a_message_wakes_the_consumer() {
 fn each_of_two_messages_wakes() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<u64>(2);
-        let reader = thread::spawn(move || [consumer.recv_by(BLOCK), consumer.recv_by(BLOCK)]);
+        let reader = thread::spawn(move || [consumer.recv_until(BLOCK), consumer.recv_until(BLOCK)]);
         assert!(producer.try_send(0).is_ok());
         assert!(producer.try_send(1).is_ok());
         assert_eq!(reader.join().unwrap(), [Ok(0), Ok(1)]);
@@ -50,7 +50,7 @@ fn room_wakes_the_producer() {
                 take(&mut consumer);
                 consumer
             });
-            assert!(producer.send_by(1, BLOCK).is_ok());
+            assert!(producer.send_until(1, BLOCK).is_ok());
             assert_eq!(reader.join().unwrap().try_recv(), Ok(1));
         });
     }
@@ -67,8 +67,8 @@ fn the_producer_s_end_wakes_the_consumer() {
                 producer.close();
                 (!drops).then_some(producer)
             });
-            assert_eq!(consumer.recv_by(BLOCK), Ok(0));
-            assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
+            assert_eq!(consumer.recv_until(BLOCK), Ok(0));
+            assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
             writer.join().unwrap();
         });
     }
@@ -81,7 +81,7 @@ fn the_consumer_s_end_wakes_the_producer() {
         check(move || {
             let (mut producer, consumer) = spsc::channel::<u64>(1);
             assert!(producer.try_send(0).is_ok());
-            let writer = thread::spawn(move || (producer.send_by(1, BLOCK).is_ok(), producer));
+            let writer = thread::spawn(move || (producer.send_until(1, BLOCK).is_ok(), producer));
             let consumer = if drops {
                 drop(consumer);
                 None

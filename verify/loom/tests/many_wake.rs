@@ -17,7 +17,7 @@ fn a_message_behind_one_that_was_passed_over_wakes() {
         let writer = thread::spawn(move || publisher.publish(Checked::of(11)));
         let mut last = 0;
         while last != 11 {
-            last = subscriber.recv_by(BLOCK).unwrap().number();
+            last = subscriber.recv_until(BLOCK).unwrap().number();
         }
         writer.join().unwrap();
         drop(stopped);
@@ -35,7 +35,7 @@ fn a_message_of_each_wakes_a_subscriber() {
             other.publish(Checked::of(10));
             other
         });
-        let reader = thread::spawn(move || [(); 2].map(|()| subscriber.recv_by(BLOCK).unwrap().number()));
+        let reader = thread::spawn(move || [(); 2].map(|()| subscriber.recv_until(BLOCK).unwrap().number()));
         publisher.publish(Checked::of(20));
         let received = reader.join().unwrap();
         assert!(received == [10, 20] || received == [20, 10], "{received:?}");
@@ -51,9 +51,9 @@ fn the_last_one_out_wakes_a_subscriber() {
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
         let first = thread::spawn(move || drop(other));
-        let reader = thread::spawn(move || subscriber.recv_by(BLOCK));
+        let reader = thread::spawn(move || subscriber.recv_until(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(annulus::RecvError));
+        assert_eq!(reader.join().unwrap(), Err(annulus::RecvError::CLOSED));
         first.join().unwrap();
     });
 }

@@ -4,14 +4,12 @@
 #![cfg(all(annulus_loom, target_os = "linux"))]
 
 use annulus::queue::ordered;
-use annulus::{EventNotifier, LossyTryRecvError, Readiness, spmc};
+use annulus::{LossyTryRecvError, Notifier, Readiness, spmc};
 use annulus_loom::{Checked, check, check_up_to};
 use loom::thread;
 
 /// A subscriber's loop, until something other than "empty" is there.
-fn receive(
-    notifier: &mut EventNotifier<annulus::broadcast::Subscriber<u64>>,
-) -> Result<u64, LossyTryRecvError> {
+fn receive(notifier: &mut Notifier<annulus::broadcast::Subscriber<u64>>) -> Result<u64, LossyTryRecvError> {
     loop {
         match notifier.get_mut().try_recv() {
             Err(LossyTryRecvError::Empty) => {}
@@ -28,7 +26,7 @@ fn receive(
 fn a_message_makes_the_descriptor_readable() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
-        let mut notifier = EventNotifier::new(subscribable.subscribe()).unwrap();
+        let mut notifier = Notifier::new(subscribable.subscribe()).unwrap();
         let reader = thread::spawn(move || receive(&mut notifier));
         publisher.publish(Checked::of(0));
         assert_eq!(reader.join().unwrap(), Ok(u64::of(0)));
@@ -41,7 +39,7 @@ fn a_message_makes_the_descriptor_readable() {
 fn a_close_makes_the_descriptor_readable() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
-        let mut notifier = EventNotifier::new(subscribable.subscribe()).unwrap();
+        let mut notifier = Notifier::new(subscribable.subscribe()).unwrap();
         let reader = thread::spawn(move || receive(&mut notifier));
         drop(publisher);
         assert_eq!(reader.join().unwrap(), Err(LossyTryRecvError::Closed));
@@ -53,7 +51,7 @@ fn a_close_makes_the_descriptor_readable() {
 fn each_of_two_messages_makes_the_descriptor_readable() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
-        let mut notifier = EventNotifier::new(subscribable.subscribe()).unwrap();
+        let mut notifier = Notifier::new(subscribable.subscribe()).unwrap();
         let reader = thread::spawn(move || [receive(&mut notifier), receive(&mut notifier)]);
         publisher.publish(Checked::of(0));
         publisher.publish(Checked::of(1));
@@ -67,7 +65,7 @@ fn each_of_two_messages_makes_the_descriptor_readable() {
 fn an_arming_is_worth_one_write() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
-        let mut notifier = EventNotifier::new(subscribable.subscribe()).unwrap();
+        let mut notifier = Notifier::new(subscribable.subscribe()).unwrap();
         assert_eq!(notifier.arm(), Readiness::Armed);
         let mut other = publisher.clone();
         let writer = thread::spawn(move || {
@@ -88,7 +86,7 @@ fn a_notifier_is_dropped_beside_its_wake_up() {
     check(|| {
         let (mut producer, mut consumer) = spmc::channel(1);
         let reader = thread::spawn(move || {
-            let mut notifier = EventNotifier::new(&mut consumer).unwrap();
+            let mut notifier = Notifier::new(&mut consumer).unwrap();
             _ = notifier.arm();
             drop(notifier);
             consumer
@@ -107,8 +105,8 @@ fn a_wake_up_of_a_dropped_notifier_goes_to_another() {
     for is_looked_at in [false, true] {
         check_up_to(2, move || {
             let (mut producer, first) = spmc::channel(1);
-            let mut second = EventNotifier::new(first.clone()).unwrap();
-            let mut first = EventNotifier::new(first).unwrap();
+            let mut second = Notifier::new(first.clone()).unwrap();
+            let mut first = Notifier::new(first).unwrap();
             assert_eq!([first.arm(), second.arm()], [Readiness::Armed; 2]);
             let writer = thread::spawn(move || {
                 producer.try_send(7).unwrap();
@@ -131,7 +129,7 @@ fn a_wake_up_of_a_dropped_notifier_goes_to_another() {
 fn notifier_uses_the_message_of_its_second_look() {
     check_up_to(2, || {
         let (sender, receiver) = ordered::channel(2);
-        let mut notifier = EventNotifier::new(receiver).unwrap();
+        let mut notifier = Notifier::new(receiver).unwrap();
         let writer = thread::spawn(move || {
             sender.try_send(1).unwrap();
             sender.try_send(2).unwrap();

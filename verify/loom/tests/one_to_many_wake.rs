@@ -43,8 +43,8 @@ fn send<K: QueueKind>(producer: &mut Producer<Token, K>, number: u64, tokens: &A
 fn a_message_wakes_a_consumer() {
     check(|| {
         let (mut producer, mut consumer) = spmc::channel(1);
-        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
-        producer.send_by(7, BLOCK).unwrap();
+        let reader = thread::spawn(move || (consumer.recv_until(BLOCK), consumer));
+        producer.send_until(7, BLOCK).unwrap();
         assert_eq!(reader.join().unwrap().0, Ok(7));
         drop(producer);
     });
@@ -56,7 +56,7 @@ fn message_wakes_a_consumer_that_sleeps_again() {
     check_up_to(2, || {
         let (mut producer, mut consumer) = spmc::channel(2);
         let mut other = consumer.clone();
-        let reader = thread::spawn(move || (other.recv_by(BLOCK).unwrap(), other));
+        let reader = thread::spawn(move || (other.recv_until(BLOCK).unwrap(), other));
         producer.try_send(1).unwrap();
         let mine = consumer.try_recv().unwrap_or(0);
         producer.try_send(2).unwrap();
@@ -74,7 +74,7 @@ fn a_message_for_each_consumer() {
         let (mut producer, consumer) = spmc::channel(2);
         let readers = [consumer.clone(), consumer].map(|mut consumer| {
             thread::spawn(move || {
-                let received: u64 = consumer.recv_by(BLOCK).unwrap();
+                let received: u64 = consumer.recv_until(BLOCK).unwrap();
                 (received, consumer)
             })
         });
@@ -123,7 +123,7 @@ fn consumer_that_polls_during_a_deactivation_finds_the_message() {
 fn a_message_in_a_new_ring_wakes_a_consumer() {
     check_up_to(2, || {
         let (producer, mut consumer) = mpmc::channel(1);
-        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
+        let reader = thread::spawn(move || (consumer.recv_until(BLOCK), consumer));
         let mut second = producer.register().unwrap();
         second.try_send(7).unwrap();
         assert_eq!(reader.join().unwrap().0, Ok(7));
@@ -138,7 +138,7 @@ fn a_taken_message_wakes_the_producer() {
         let (mut producer, mut consumer) = spmc::channel(1);
         producer.try_send(1).unwrap();
         let writer = thread::spawn(move || {
-            producer.send_by(2, BLOCK).unwrap();
+            producer.send_until(2, BLOCK).unwrap();
             producer
         });
         assert_eq!(consumer.try_recv(), Ok(1));
@@ -154,7 +154,7 @@ fn a_theft_wakes_the_producer() {
         let (mut producer, mut consumer) = spmc::channel(2);
         assert_eq!(producer.try_send_batch(&[1, 2]), 2);
         let writer = thread::spawn(move || {
-            producer.send_by(3, BLOCK).unwrap();
+            producer.send_until(3, BLOCK).unwrap();
             producer
         });
         let mut places = [0; 2];
@@ -171,10 +171,10 @@ fn a_close_wakes_two_consumers() {
     check_up_to(1, || {
         let (producer, mut consumer) = spmc::channel::<u64>(1);
         let mut other = consumer.clone();
-        let reader = thread::spawn(move || other.recv_by(BLOCK));
+        let reader = thread::spawn(move || other.recv_until(BLOCK));
         let closer = thread::spawn(move || drop(producer));
-        assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
         closer.join().unwrap();
     });
 }
@@ -189,7 +189,7 @@ fn the_last_consumer_wakes_the_producer() {
         let other = consumer.clone();
         let mine = Arc::clone(&tokens);
         let writer = thread::spawn(move || {
-            let error = producer.send_by(Token::new(1, &mine), BLOCK).unwrap_err();
+            let error = producer.send_until(Token::new(1, &mine), BLOCK).unwrap_err();
             assert_eq!(error.into_inner().number(), 1);
             producer
         });

@@ -16,7 +16,7 @@ use loom::thread;
 fn a_value_wakes_the_receiver() {
     check(|| {
         let (sender, mut receiver) = oneshot::channel();
-        let reader = thread::spawn(move || receiver.recv_by(BLOCK));
+        let reader = thread::spawn(move || receiver.recv_until(BLOCK));
         assert!(sender.send(7).is_ok());
         assert_eq!(reader.join().unwrap(), Ok(7));
     });
@@ -26,9 +26,9 @@ fn a_value_wakes_the_receiver() {
 fn the_drop_of_the_sender_wakes_the_receiver() {
     check(|| {
         let (sender, mut receiver) = oneshot::channel::<u64>();
-        let reader = thread::spawn(move || receiver.recv_by(BLOCK));
+        let reader = thread::spawn(move || receiver.recv_until(BLOCK));
         drop(sender);
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 
@@ -85,9 +85,9 @@ fn a_task_that_is_forgotten_is_replaced() {
         std::mem::forget(forgotten);
         drop(waker);
         if let Poll::Ready(received) = first {
-            assert_eq!(received, Err(RecvError));
+            assert_eq!(received, Err(RecvError::CLOSED));
         }
-        assert_eq!(block_on(receiver.recv_async()), Err(RecvError));
+        assert_eq!(block_on(receiver.recv_async()), Err(RecvError::CLOSED));
         drop(receiver);
         writer.join().unwrap();
         assert_eq!(Arc::strong_count(&task), 1, "no waker is left");

@@ -15,8 +15,8 @@ use loom::thread;
 fn a_message_wakes_a_receiver() {
     check(|| {
         let (sender, receiver) = ordered::channel(1);
-        let reader = thread::spawn(move || receiver.recv_by(BLOCK));
-        sender.send_by(7, BLOCK).unwrap();
+        let reader = thread::spawn(move || receiver.recv_until(BLOCK));
+        sender.send_until(7, BLOCK).unwrap();
         assert_eq!(reader.join().unwrap(), Ok(7));
         drop(sender);
     });
@@ -31,7 +31,7 @@ fn a_message_for_each_receiver() {
         let (sender, receiver) = ordered::channel(2);
         let readers = [receiver.clone(), receiver].map(|receiver| {
             thread::spawn(move || {
-                let number: u64 = receiver.recv_by(BLOCK).unwrap();
+                let number: u64 = receiver.recv_until(BLOCK).unwrap();
                 (number, receiver)
             })
         });
@@ -65,10 +65,10 @@ fn a_message_that_overtakes_another() {
             let receiver = receiver.clone();
             thread::spawn(move || {
                 sender.try_send(2).unwrap();
-                (receiver.recv_by(BLOCK).unwrap(), receiver, sender)
+                (receiver.recv_until(BLOCK).unwrap(), receiver, sender)
             })
         };
-        let mine: u64 = receiver.recv_by(BLOCK).unwrap();
+        let mine: u64 = receiver.recv_until(BLOCK).unwrap();
         let (others, receiver, sender) = later.join().unwrap();
         assert_eq!(mine + others, 3);
         drop((receiver, sender, earlier.join().unwrap()));
@@ -82,7 +82,7 @@ fn a_taken_message_wakes_a_sender() {
         let (sender, receiver) = ordered::channel(1);
         sender.try_send(1).unwrap();
         let writer = thread::spawn(move || {
-            sender.send_by(2, BLOCK).unwrap();
+            sender.send_until(2, BLOCK).unwrap();
             sender
         });
         assert_eq!(receiver.try_recv(), Ok(1));
@@ -100,7 +100,7 @@ fn a_slot_for_each_sender() {
         assert_eq!(sender.try_send_batch(&[1, 2]), 2);
         let writers = [(sender.clone(), 3), (sender, 4)].map(|(sender, number)| {
             thread::spawn(move || {
-                sender.send_by(number, BLOCK).unwrap();
+                sender.send_until(number, BLOCK).unwrap();
                 sender
             })
         });
@@ -130,11 +130,11 @@ fn a_slot_that_overtakes_another() {
             let sender = sender.clone();
             thread::spawn(move || {
                 let received: u64 = receiver.try_recv().unwrap();
-                sender.send_by(3, BLOCK).unwrap();
+                sender.send_until(3, BLOCK).unwrap();
                 (received, sender, receiver)
             })
         };
-        sender.send_by(4, BLOCK).unwrap();
+        sender.send_until(4, BLOCK).unwrap();
         let (others, other, receiver) = later.join().unwrap();
         let (first, first_receiver) = earlier.join().unwrap();
         assert_eq!(first + others, 3);
@@ -155,10 +155,10 @@ fn a_batch_wakes_two_senders() {
         });
         let other = sender.clone();
         let writer = thread::spawn(move || {
-            other.send_by(3, BLOCK).unwrap();
+            other.send_until(3, BLOCK).unwrap();
             other
         });
-        sender.send_by(4, BLOCK).unwrap();
+        sender.send_until(4, BLOCK).unwrap();
         let other = writer.join().unwrap();
         let receiver = reader.join().unwrap();
         assert_eq!(receiver.try_iter().sum::<u64>(), 7);
@@ -173,12 +173,12 @@ fn a_batch_wakes_two_receivers() {
     check_up_to(2, || {
         let (sender, receiver) = ordered::channel(2);
         let other = receiver.clone();
-        let reader = thread::spawn(move || (other.recv_by(BLOCK).unwrap(), other));
+        let reader = thread::spawn(move || (other.recv_until(BLOCK).unwrap(), other));
         let writer = thread::spawn(move || {
             assert_eq!(sender.try_send_batch(&[1, 2]), 2);
             sender
         });
-        let mine: u64 = receiver.recv_by(BLOCK).unwrap();
+        let mine: u64 = receiver.recv_until(BLOCK).unwrap();
         let (others, other) = reader.join().unwrap();
         assert_eq!(mine + others, 3);
         drop((other, writer.join().unwrap()));
@@ -191,10 +191,10 @@ fn a_close_wakes_two_receivers() {
     check_up_to(2, || {
         let (sender, receiver) = ordered::channel::<u64>(1);
         let other = receiver.clone();
-        let reader = thread::spawn(move || other.recv_by(BLOCK));
+        let reader = thread::spawn(move || other.recv_until(BLOCK));
         let closer = thread::spawn(move || drop(sender));
-        assert_eq!(receiver.recv_by(BLOCK), Err(RecvError));
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(receiver.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
         closer.join().unwrap();
     });
 }
@@ -206,11 +206,11 @@ fn a_close_while_a_message_is_written() {
     check_up_to(2, || {
         let (sender, receiver) = ordered::channel::<u64>(1);
         let other = receiver.clone();
-        let reader = thread::spawn(move || other.recv_by(BLOCK));
+        let reader = thread::spawn(move || other.recv_until(BLOCK));
         // It lives on: its drop would wake all.
         let writer = thread::spawn(move || (sender.try_send(1).is_ok(), sender));
         receiver.close();
-        let received = [receiver.recv_by(BLOCK), reader.join().unwrap()];
+        let received = [receiver.recv_until(BLOCK), reader.join().unwrap()];
         let (is_sent, sender) = writer.join().unwrap();
         drop(sender);
         let sent = usize::from(is_sent);
@@ -227,7 +227,7 @@ fn the_last_receiver_wakes_a_sender() {
         sender.try_send(Token::new(0, &tokens)).unwrap();
         let mine = Arc::clone(&tokens);
         let writer = thread::spawn(move || {
-            let error = sender.send_by(Token::new(1, &mine), BLOCK).unwrap_err();
+            let error = sender.send_until(Token::new(1, &mine), BLOCK).unwrap_err();
             assert_eq!(error.into_inner().number(), 1);
             sender
         });

@@ -6,7 +6,7 @@
 #![cfg(annulus_loom)]
 
 use annulus::TryRecvError;
-use annulus::event::{EventPublisher, EventSubscriber, MpEventPublisher};
+use annulus::event;
 use annulus_loom::{SPIN, check, check_up_to};
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -39,13 +39,13 @@ impl Event {
 }
 
 /// Publishes the events of `numbers` as long as there is room, each once, and returns how many.
-fn publish(publisher: &mut EventPublisher<Event>, numbers: core::ops::Range<u64>) -> usize {
+fn publish(publisher: &mut event::Publisher<Event>, numbers: core::ops::Range<u64>) -> usize {
     numbers.take_while(|&number| publisher.try_publish(|event| event.set(number)).is_ok()).count()
 }
 
 /// Processes up to `times` events that are there, whose numbers are their sequences. Each is looked at when
 /// it comes, and when it has been handed out for a while.
-fn process(subscriber: &mut EventSubscriber<Event>, times: usize) {
+fn process(subscriber: &mut event::Subscriber<Event>, times: usize) {
     for _ in 0..times {
         let sequence = subscriber.cursor();
         let looked = subscriber.try_process(|event| {
@@ -69,7 +69,7 @@ fn one_subscriber_over_a_lap() {
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || {
             for number in 0..4 {
-                assert!(publisher.publish_by(|event| event.set(number), SPIN).is_ok());
+                assert!(publisher.publish_until(|event| event.set(number), SPIN).is_ok());
             }
         });
         process(&mut subscriber, 3);
@@ -250,12 +250,12 @@ fn a_clone_where_another_leaves() {
 }
 
 /// Publishes each of `numbers` if there is room at that moment, and returns those that there was room for.
-fn swap_in(mut publisher: MpEventPublisher<Event>, numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
+fn swap_in(mut publisher: event::MpPublisher<Event>, numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
     numbers.into_iter().filter(|&number| publisher.try_publish(|event| event.set(number)).is_ok()).collect()
 }
 
 /// Reads up to `times` events, as [`process`] does, and returns their numbers.
-fn read(subscriber: &mut EventSubscriber<Event>, times: usize) -> Vec<u64> {
+fn read(subscriber: &mut event::Subscriber<Event>, times: usize) -> Vec<u64> {
     let look = |event: &Event| {
         let number = event.number();
         thread::yield_now();

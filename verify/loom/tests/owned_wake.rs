@@ -12,7 +12,7 @@ fn an_event_wakes_a_subscriber() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.process_by(BLOCK, |&number| number));
+        let reader = thread::spawn(move || subscriber.process_until(BLOCK, |&number| number));
         assert!(publisher.publish(|number| *number = 1).is_ok());
         assert_eq!(reader.join().unwrap(), Ok(1));
         drop(publisher);
@@ -24,7 +24,7 @@ fn an_event_of_one_of_many_wakes_a_subscriber() {
     check(|| {
         let (mut publisher, subscribable) = annulus::event::mp_channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.process_by(BLOCK, |&number| number));
+        let reader = thread::spawn(move || subscriber.process_until(BLOCK, |&number| number));
         assert!(publisher.publish(|number| *number = 1).is_ok());
         assert_eq!(reader.join().unwrap(), Ok(1));
         drop(publisher);
@@ -36,9 +36,9 @@ fn a_close_wakes_a_subscriber() {
     check(|| {
         let (publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.wait_by(BLOCK));
+        let reader = thread::spawn(move || subscriber.wait_until(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 
@@ -51,7 +51,7 @@ fn processed_event_wakes_a_publisher() {
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
         }
-        let writer = thread::spawn(move || publisher.publish_by(|number| *number = 3, BLOCK).is_ok());
+        let writer = thread::spawn(move || publisher.publish_until(|number| *number = 3, BLOCK).is_ok());
         assert_eq!(subscriber.try_process(|&number| number), Ok(1));
         assert!(writer.join().unwrap());
         drop(subscriber);
@@ -66,7 +66,7 @@ fn processed_event_wakes_one_of_many_publishers() {
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
         }
-        let writer = thread::spawn(move || publisher.publish_by(|number| *number = 3, BLOCK).is_ok());
+        let writer = thread::spawn(move || publisher.publish_until(|number| *number = 3, BLOCK).is_ok());
         assert_eq!(subscriber.try_process(|&number| number), Ok(1));
         assert!(writer.join().unwrap());
         drop(subscriber);
@@ -82,7 +82,7 @@ fn leaving_subscriber_wakes_a_publisher() {
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
         }
-        let writer = thread::spawn(move || publisher.publish_by(|number| *number = 3, BLOCK).is_ok());
+        let writer = thread::spawn(move || publisher.publish_until(|number| *number = 3, BLOCK).is_ok());
         drop(subscriber);
         assert!(writer.join().unwrap());
         drop(subscribable);

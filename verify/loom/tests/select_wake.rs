@@ -69,7 +69,7 @@ fn a_close_wakes() {
             }
         });
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 
@@ -164,7 +164,7 @@ fn a_free_slot_wakes() {
             }
             sender
         });
-        assert_eq!(receiver.recv_by(BLOCK), Ok(1));
+        assert_eq!(receiver.recv_until(BLOCK), Ok(1));
         let _sender = writer.join().unwrap();
         assert_eq!(receiver.try_recv(), Ok(2));
     });

@@ -21,7 +21,7 @@ fn done_wakes() {
             upstream.done();
             upstream
         });
-        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));
         drop((working.join().unwrap(), publisher));
     });
 }
@@ -35,11 +35,11 @@ fn the_next_receive_wakes() {
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(Checked::of(0));
         let working = thread::spawn(move || {
-            let received = [(); 2].map(|()| upstream.recv_by(BLOCK));
-            assert_eq!(received, [Ok(u64::of(0)), Err(RecvError)]);
+            let received = [(); 2].map(|()| upstream.recv_until(BLOCK));
+            assert_eq!(received, [Ok(u64::of(0)), Err(RecvError::CLOSED)]);
             upstream
         });
-        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));
         drop(publisher);
         drop(working.join().unwrap());
     });
@@ -53,11 +53,11 @@ fn a_message_wakes_one_after_the_other() {
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let working = thread::spawn(move || {
-            assert_eq!(upstream.recv_by(BLOCK), Ok(u64::of(0)));
+            assert_eq!(upstream.recv_until(BLOCK), Ok(u64::of(0)));
             upstream.done();
             upstream
         });
-        let following = thread::spawn(move || downstream.recv_by(BLOCK));
+        let following = thread::spawn(move || downstream.recv_until(BLOCK));
         publisher.publish(Checked::of(0));
         assert_eq!(following.join().unwrap(), Ok(u64::of(0)));
         drop((working.join().unwrap(), publisher));
@@ -79,7 +79,7 @@ fn the_slower_of_two_wakes() {
                 upstream
             })
         });
-        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));
         drop((working.map(|working| working.join().unwrap()), publisher));
     });
 }
@@ -93,7 +93,7 @@ fn a_drop_wakes() {
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(Checked::of(0));
         let working = thread::spawn(move || drop(upstream));
-        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));
         working.join().unwrap();
         drop(publisher);
     });
@@ -107,7 +107,7 @@ fn a_message_after_a_drop_wakes() {
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let working = thread::spawn(move || drop(upstream));
-        let following = thread::spawn(move || downstream.recv_by(BLOCK));
+        let following = thread::spawn(move || downstream.recv_until(BLOCK));
         publisher.publish(Checked::of(0));
         assert_eq!(following.join().unwrap(), Ok(u64::of(0)));
         working.join().unwrap();
@@ -123,7 +123,7 @@ fn a_close_wakes() {
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let writer = thread::spawn(move || drop(publisher));
-        assert_eq!(downstream.recv_by(BLOCK), Err(RecvError));
+        assert_eq!(downstream.recv_until(BLOCK), Err(RecvError::CLOSED));
         writer.join().unwrap();
         drop(upstream);
     });
@@ -138,7 +138,7 @@ fn close_wakes_a_stage_without_an_upstream() {
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let working = thread::spawn(move || drop(upstream));
         let writer = thread::spawn(move || drop(publisher));
-        assert_eq!(downstream.recv_by(BLOCK), Err(RecvError));
+        assert_eq!(downstream.recv_until(BLOCK), Err(RecvError::CLOSED));
         writer.join().unwrap();
         working.join().unwrap();
     });
@@ -159,8 +159,8 @@ fn stage_receives_its_upstreams_rest_before_the_close() {
             upstream.done();
             upstream
         });
-        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
-        assert_eq!(downstream.recv_by(BLOCK), Err(RecvError));
+        assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_until(BLOCK), Err(RecvError::CLOSED));
         writer.join().unwrap();
         drop(working.join().unwrap());
     });
@@ -180,7 +180,7 @@ fn a_lapped_upstream_wakes() {
             upstream.done();
             upstream
         });
-        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(1)));
+        assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(1)));
         assert_eq!(downstream.total_lagged(), 1);
         drop((working.join().unwrap(), publisher));
     });
@@ -198,10 +198,10 @@ fn stage_behind_a_later_joiner_waits_for_the_publisher() {
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = downstream.after(&[&upstream]);
         if upstream.cursor() == 0 {
-            assert_eq!(upstream.recv_by(BLOCK), Ok(u64::of(0)));
+            assert_eq!(upstream.recv_until(BLOCK), Ok(u64::of(0)));
             upstream.done();
         }
-        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));
         writer.join().unwrap();
         drop((upstream, publisher));
     });
@@ -219,7 +219,7 @@ fn owned_events() {
             assert_eq!(upstream.try_process(|&event| event), Ok(1));
             upstream
         });
-        assert_eq!(downstream.process_by(BLOCK, |&event| event), Ok(1));
+        assert_eq!(downstream.process_until(BLOCK, |&event| event), Ok(1));
         drop((working.join().unwrap(), publisher));
     });
 }

@@ -43,7 +43,7 @@ fn a_close_wakes_a_task() {
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || block_on(subscriber.recv_async()));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 
@@ -107,7 +107,7 @@ fn a_receive_wakes_a_sender() {
         let (sender, receiver) = ordered::channel(1);
         sender.try_send(1).unwrap();
         let writer = thread::spawn(move || (block_on(sender.send_async(2)).is_ok(), sender));
-        assert_eq!(receiver.recv_by(BLOCK), Ok(1));
+        assert_eq!(receiver.recv_until(BLOCK), Ok(1));
         let (sent, _sender) = writer.join().unwrap();
         assert!(sent);
         assert_eq!(receiver.try_recv(), Ok(2));
@@ -251,7 +251,7 @@ fn a_message_for_a_thread_and_one_for_a_task() {
         let (mut producer, mut first) = mpmc::channel(2);
         let mut second = first.clone();
         let readers = [
-            thread::spawn(move || (first.recv_by(BLOCK), first)),
+            thread::spawn(move || (first.recv_until(BLOCK), first)),
             thread::spawn(move || (block_on(second.recv_async()), second)),
         ];
         producer.try_send(1).unwrap();

@@ -6,7 +6,7 @@ use annulus_loom::{Checked, check, check_up_to};
 use loom::thread;
 
 /// Sleeps at once.
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 /// The publisher lives on after its message: only that message can wake the subscriber.
 #[test]
@@ -14,7 +14,7 @@ fn a_message_wakes_a_sleeper() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.recv_by(BLOCK));
+        let reader = thread::spawn(move || subscriber.recv_until(BLOCK));
         publisher.publish(Checked::of(0));
         assert_eq!(reader.join().unwrap(), Ok(u64::of(0)));
         drop(publisher);
@@ -28,7 +28,7 @@ fn each_of_two_messages_wakes() {
     check(|| {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || [subscriber.recv_by(BLOCK), subscriber.recv_by(BLOCK)]);
+        let reader = thread::spawn(move || [subscriber.recv_until(BLOCK), subscriber.recv_until(BLOCK)]);
         publisher.publish(Checked::of(0));
         publisher.publish(Checked::of(1));
         assert_eq!(reader.join().unwrap(), [Ok(u64::of(0)), Ok(u64::of(1))]);
@@ -44,7 +44,7 @@ fn a_message_wakes_two_sleepers() {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let [first, second] = [(); 2].map(|()| {
             let mut subscriber = subscribable.subscribe();
-            thread::spawn(move || subscriber.recv_by(BLOCK))
+            thread::spawn(move || subscriber.recv_until(BLOCK))
         });
         publisher.publish(Checked::of(0));
         assert_eq!(first.join().unwrap(), Ok(u64::of(0)));
@@ -73,9 +73,9 @@ fn a_close_wakes_a_sleeper() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.recv_by(BLOCK));
+        let reader = thread::spawn(move || subscriber.recv_until(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 
@@ -86,9 +86,9 @@ fn sleeper_receives_earlier_messages_then_the_close() {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || publisher.publish(Checked::of(0)));
-        assert_eq!(subscriber.recv_by(BLOCK), Ok(u64::of(0)));
+        assert_eq!(subscriber.recv_until(BLOCK), Ok(u64::of(0)));
         writer.join().unwrap();
-        assert_eq!(subscriber.recv_by(BLOCK), Err(RecvError));
+        assert_eq!(subscriber.recv_until(BLOCK), Err(RecvError::CLOSED));
     });
 }
 
@@ -100,7 +100,7 @@ fn a_lapped_subscriber_does_not_sleep_on_a_full_ring() {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || {
-            let message = subscriber.recv_by(BLOCK).unwrap();
+            let message = subscriber.recv_until(BLOCK).unwrap();
             assert_eq!(message, u64::of(subscriber.cursor() - 1));
         });
         publisher.publish_batch(&[0, 1, 2].map(Checked::of));

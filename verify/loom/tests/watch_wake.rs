@@ -10,7 +10,7 @@ fn a_change_wakes_a_receiver() {
     check(|| {
         let (sender, mut receiver) = watch::channel(0_u64);
         let reader = thread::spawn(move || {
-            receiver.changed_by(BLOCK).unwrap();
+            receiver.changed_until(BLOCK).unwrap();
             *receiver.borrow()
         });
         sender.send_replace(7);
@@ -36,7 +36,7 @@ fn a_change_wakes_all_receivers() {
     check(|| {
         let (sender, mut first) = watch::channel(0_u64);
         let mut second = first.clone();
-        let reader = thread::spawn(move || first.recv_by(BLOCK));
+        let reader = thread::spawn(move || first.recv_until(BLOCK));
         let task = thread::spawn(move || block_on(second.recv_async()));
         sender.send_replace(7);
         assert_eq!((reader.join().unwrap(), task.join().unwrap()), (Ok(7), Ok(7)));
@@ -62,9 +62,9 @@ fn a_change_that_is_wanted_wakes() {
 fn the_end_wakes_a_receiver() {
     check(|| {
         let (sender, mut receiver) = watch::channel(0_u64);
-        let reader = thread::spawn(move || receiver.changed_by(BLOCK));
+        let reader = thread::spawn(move || receiver.changed_until(BLOCK));
         drop(sender);
-        assert_eq!(reader.join().unwrap(), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     });
 }
 

@@ -104,7 +104,7 @@ fn the_last_receiver_goes_beside_two() {
 fn a_message_wakes_a_sleeper() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<u64>(2);
-        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
+        let reader = thread::spawn(move || (consumer.recv_until(BLOCK), consumer));
         producer.try_send(7).unwrap();
         assert_eq!(reader.join().unwrap().0, Ok(7));
         drop(producer);

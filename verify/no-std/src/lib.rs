@@ -19,7 +19,7 @@ pub fn sum(values: &[u32]) -> Result<u32, LossyTryRecvError> {
     publisher.publish_batch(values);
     drop(publisher);
     let mut sum = 0;
-    while let Ok(value) = subscriber.recv_by(WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 }) {
+    while let Ok(value) = subscriber.recv_until(WaitStrategy::Adaptive { spin_iters: 8, pause_iters: 8 }) {
         sum += value;
     }
     match subscriber.try_recv() {
@@ -63,7 +63,7 @@ pub fn lossless() -> Option<u64> {
     let mut first = subscribable.subscribe_tracked();
     let mut second = subscribable.subscribe().after(&[&first]);
     let mut group = subscribable.subscribe_group::<3>();
-    publisher.publish_by(7, WaitStrategy::BackoffSpin).ok()?;
+    publisher.publish_until(7, WaitStrategy::BackoffSpin).ok()?;
     drop(publisher);
     let sum = first.recv().ok()? + group.recv().ok()?;
     first.done();

@@ -7,7 +7,7 @@
 //! executor    where the tasks run
 //! ```
 //!
-//! What a thread does that waits for several things at once, and what an event loop waits for, are rows of
+//! What a thread does that waits for several things at once, and what a worker waits for, are rows of
 //! the same group in modules beside this one.
 
 mod executor;

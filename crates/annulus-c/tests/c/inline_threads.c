@@ -195,8 +195,8 @@ static void to_and_fro(void) {
 
 int main(void) {
     queue(64, ANNULUS_WAIT_BLOCK);
-    queue(7, ANNULUS_WAIT_YIELD_SPIN);
-    queue(1, ANNULUS_WAIT_YIELD_SPIN);
+    queue(7, ANNULUS_WAIT_PAUSE_SPIN);
+    queue(1, ANNULUS_WAIT_PAUSE_SPIN);
     ring(64);
     ring(2);
     to_and_fro();

@@ -123,7 +123,7 @@ impl Program {
             wait: annulus_wait {
                 kind: if bad == 3 { 7 } else { self.dice.below(7) as u32 },
                 spin_polls: self.dice.below(3) as u32,
-                yield_polls: self.dice.below(3) as u32,
+                pause_polls: self.dice.below(3) as u32,
             },
             flags: if bad == 4 { 2 } else { self.dice.below(2) as u32 },
         }

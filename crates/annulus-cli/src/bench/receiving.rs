@@ -125,7 +125,7 @@ fn receive_lossless<const WORDS: usize>(
 }
 
 fn strategy(arguments: &Arguments) -> WaitStrategy {
-    if arguments.spin { WaitStrategy::YieldSpin } else { WaitStrategy::default() }
+    if arguments.spin { WaitStrategy::PauseSpin } else { WaitStrategy::default() }
 }
 
 /// Tells the publisher's process, if that has started this one.

@@ -4,7 +4,7 @@
 //! [`describe`](super::describe) prints it. Why it is no pipeline of the library: decision 0077. Why
 //! processes run the functions of its threads: decision 0112.
 
-use annulus::topology::RingKind;
+use annulus::pipeline::RingKind;
 
 use super::strategy::Windows;
 

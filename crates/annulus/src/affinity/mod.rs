@@ -18,7 +18,7 @@
 //! # Ok::<(), affinity::PinError>(())
 //! ```
 //!
-//! Threads of an [`EventLoop`](crate::EventLoop) and of a pipeline are pinned by their options `core` and
+//! Threads of a [`Worker`](crate::Worker) and of a pipeline are pinned by their options `core` and
 //! `cores`, which take the same numbers and give the same errors. The page
 //! [pinning](crate::guide::pinning) of the guide says when to pin.
 //!

@@ -3,7 +3,7 @@
 
 use alloc::borrow::Cow;
 
-use super::event::{EventPublisher, EventSubscribable, MpEventPublisher, Reset};
+use super::event::{self, Reset};
 use super::handle::first_two;
 #[cfg(feature = "shm")]
 use super::ring_state::Elsewhere;
@@ -239,7 +239,7 @@ impl Builder {
     pub fn events<T: Send + Sync>(
         self,
         factory: impl FnMut() -> T,
-    ) -> Result<(EventPublisher<T>, EventSubscribable<T>), CapacityError> {
+    ) -> Result<(event::Publisher<T>, event::Subscribable<T>), CapacityError> {
         self.events_that(factory, ())
     }
 
@@ -254,7 +254,7 @@ impl Builder {
         self,
         factory: impl FnMut() -> T,
         reset: fn(&mut T),
-    ) -> Result<(EventPublisher<T, fn(&mut T)>, EventSubscribable<T>), CapacityError> {
+    ) -> Result<(event::Publisher<T, fn(&mut T)>, event::Subscribable<T>), CapacityError> {
         self.events_that(factory, reset)
     }
 
@@ -268,7 +268,7 @@ impl Builder {
     pub fn mp_events<T: Send + Sync>(
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
-    ) -> Result<(MpEventPublisher<T>, EventSubscribable<T>), CapacityError> {
+    ) -> Result<(event::MpPublisher<T>, event::Subscribable<T>), CapacityError> {
         self.mp_events_that(factory, ())
     }
 
@@ -284,7 +284,7 @@ impl Builder {
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
         reset: fn(&mut T),
-    ) -> Result<(MpEventPublisher<T, fn(&mut T)>, EventSubscribable<T>), CapacityError> {
+    ) -> Result<(event::MpPublisher<T, fn(&mut T)>, event::Subscribable<T>), CapacityError> {
         self.mp_events_that(factory, reset)
     }
 
@@ -293,9 +293,9 @@ impl Builder {
         self,
         factory: impl FnMut() -> T,
         reset: R,
-    ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
+    ) -> Result<(event::Publisher<T, R>, event::Subscribable<T>), CapacityError> {
         let (publisher, subscribable) = self.made_of(self.event_parts(Writers::One, factory)?, self.name());
-        Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
+        Ok((event::Publisher::new(publisher, reset), event::Subscribable::new(subscribable)))
     }
 
     #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
@@ -303,11 +303,11 @@ impl Builder {
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
         reset: R,
-    ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
+    ) -> Result<(event::MpPublisher<T, R>, event::Subscribable<T>), CapacityError> {
         let (publisher, subscribable) = self.made_of(self.event_parts(Writers::Many, &factory)?, self.name());
         Ok((
-            MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
-            EventSubscribable::new(subscribable),
+            event::MpPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
+            event::Subscribable::new(subscribable),
         ))
     }
 
@@ -648,7 +648,7 @@ pub fn mp_lossy<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>
 /// publisher.clone().publish(2)?;
 /// assert!(publisher.try_publish(3).is_err(), "full");
 /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
-/// # Ok::<(), annulus::PublishError<u64>>(())
+/// # Ok::<(), annulus::SendError<u64>>(())
 /// ```
 #[doc(alias = "channel_mpmc_bounded")]
 #[must_use]

@@ -32,8 +32,8 @@ use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
 use crate::base::sequence::Sequence;
 #[cfg(feature = "std")]
-use crate::error::PublishTimeoutError;
-use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
+use crate::error::SendTimeoutError;
+use crate::error::{GiveBack, Refusal, SendError, TrySendError, if_admitted};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Claimant, Copied, Range, Writers};
@@ -288,7 +288,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
+    /// [`SendError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
     /// every [`Subscribable`] too), or if somebody has [closed](Self::close)
     /// the ring, also while this call waited.
     ///
@@ -306,7 +306,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// # publishers.map(|publisher| publisher.join().unwrap().unwrap());
     /// ```
     #[inline]
-    pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
+    pub fn publish(&self, message: T) -> Result<(), SendError<T>> {
         self.put_admitted(claim(&self.shared, 1), message)
     }
 
@@ -316,7 +316,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// Those of [`publish`](Self::publish).
     #[inline]
-    pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+    pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
         self.put_admitted(claim_by(&self.shared, 1, strategy, None), message)
     }
 
@@ -327,7 +327,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// Those of [`publish`](Self::publish).
     #[inline]
-    pub fn publish_with(&self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
+    pub fn publish_with(&self, make: impl FnOnce() -> T) -> Result<(), SendError<T>> {
         self.publish(make())
     }
 
@@ -335,9 +335,9 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − headroom` messages behind, or
+    /// [`Full`](TrySendError::Full): the slowest subscriber is `capacity − headroom` messages behind, or
     /// another publisher has not finished with the slot one lap before.
-    /// [`Closed`](TryPublishError::Closed): somebody closed the ring, or nobody is left to receive. Both give
+    /// [`Closed`](TrySendError::Closed): somebody closed the ring, or nobody is left to receive. Both give
     /// the message back.
     ///
     /// # Examples
@@ -352,7 +352,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// assert!(publisher.try_publish(3).is_ok());
     /// ```
     #[inline]
-    pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
+    pub fn try_publish(&self, message: T) -> Result<(), TrySendError<T>> {
         self.put_admitted(claim_now(&self.shared), message)
     }
 
@@ -362,8 +362,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time.
-    /// [`Closed`](PublishTimeoutError::Closed): somebody closed the ring, or nobody is left to receive. Both
+    /// [`Timeout`](SendTimeoutError::Timeout): the slot was not free in time.
+    /// [`Closed`](SendTimeoutError::Closed): somebody closed the ring, or nobody is left to receive. Both
     /// give the message back.
     ///
     /// # Examples
@@ -379,7 +379,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// ```
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+    pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.publish_until(message, Instant::now().checked_add(timeout))
     }
 
@@ -390,12 +390,12 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// Those of [`publish_timeout`](Self::publish_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.publish_until(message, Some(deadline))
     }
 
     #[cfg(feature = "std")]
-    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
         self.put_admitted(claim_by(&self.shared, 1, self.shared.strategy, deadline), message)
     }
 
@@ -407,7 +407,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives back what was not published: nobody is left to receive it, or somebody closed
+    /// [`SendError`] gives back what was not published: nobody is left to receive it, or somebody closed
     /// the ring.
     ///
     /// # Examples
@@ -418,7 +418,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// publisher.publish_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
-    pub fn publish_batch<'m>(&self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
+    pub fn publish_batch<'m>(&self, messages: &'m [T]) -> Result<(), SendError<&'m [T]>> {
         self.publish_batch_by(messages, self.shared.strategy)
     }
 
@@ -431,8 +431,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
         &self,
         messages: &'m [T],
         strategy: WaitStrategy,
-    ) -> Result<(), PublishError<&'m [T]>> {
-        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
+    ) -> Result<(), SendError<&'m [T]>> {
+        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| SendError(rest))
     }
 
     /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`. A part of the batch may be
@@ -440,14 +440,14 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError`] gives back the part that was not published.
+    /// [`SendTimeoutError`] gives back the part that was not published.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_batch_timeout<'m>(
         &self,
         messages: &'m [T],
         timeout: Duration,
-    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+    ) -> Result<(), SendTimeoutError<&'m [T]>> {
         self.publish_batch_until(messages, Instant::now().checked_add(timeout))
     }
 
@@ -462,7 +462,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         &self,
         messages: &'m [T],
         deadline: Instant,
-    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+    ) -> Result<(), SendTimeoutError<&'m [T]>> {
         self.publish_batch_until(messages, Some(deadline))
     }
 
@@ -471,9 +471,9 @@ impl<T: Message> MpPublisher<T, Lossless> {
         &self,
         messages: &'m [T],
         deadline: Deadline,
-    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+    ) -> Result<(), SendTimeoutError<&'m [T]>> {
         self.put_in_free_slots(messages, self.shared.strategy, deadline)
-            .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
+            .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
     }
 
     /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
@@ -548,7 +548,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
+    /// [`SendError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
     /// also while this call waited.
     ///
     /// # Examples
@@ -559,7 +559,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// pollster::block_on(publisher.publish_async(7)).unwrap();
     /// assert_eq!(subscriber.try_recv(), Ok(7));
     /// ```
-    pub async fn publish_async(&self, message: T) -> Result<(), PublishError<T>> {
+    pub async fn publish_async(&self, message: T) -> Result<(), SendError<T>> {
         let claimed = claimed(&self.shared).await;
         self.put_admitted(claimed, message)
     }
@@ -570,7 +570,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
+    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         let put = |claimed, message| self.put_admitted(claimed, message);
         let claim = claim_of_one(&self.shared);
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
@@ -587,9 +587,9 @@ macro_rules! publishers {
                 let claimed = claim_now(&publisher.shared);
                 publisher.put_admitted(claimed, message)
             },
-            |strategy, deadline| late: {
-                let strategy = strategy.unwrap_or(publisher.shared.strategy);
-                let claimed = claim_by(&publisher.shared, 1, strategy, deadline);
+            |until| late: {
+                let strategy = until.strategy_or(|| publisher.shared.strategy);
+                let claimed = claim_by(&publisher.shared, 1, strategy, until.deadline());
                 publisher.put_admitted(claimed, message)
             },
             closed: MpPublisher::<T, Lossless>::is_closed(publisher),
@@ -616,7 +616,7 @@ transmits! {
     // It waits for nobody.
     [T: Message] MpPublisher<T, Lossy>: T;
     |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
-    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_until| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
     closed: publisher.is_closed(),
     task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }
@@ -857,6 +857,6 @@ mod tests {
         assert_eq!(poll(), Poll::Pending, "the slower one may be about to write it");
         slower.publish(7);
         assert_eq!(woken.count(), 1);
-        assert_eq!(poll(), Poll::Ready(Err(RecvError)));
+        assert_eq!(poll(), Poll::Ready(Err(RecvError::CLOSED)));
     }
 }

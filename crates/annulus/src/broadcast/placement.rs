@@ -1,6 +1,6 @@
 //! What a ring's memory is like, as each of its handles says it, and how it is moved to a reader.
 
-use super::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Reset};
+use super::event::{self, Reset};
 use super::{Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup, bytes};
 use crate::memory::Placement;
 #[cfg(feature = "numa")]
@@ -42,10 +42,10 @@ placement!([T: Message, M: Mode] MpPublisher<T, M>, shared);
 placement!([T: Message, M: Mode] Subscribable<T, M>, shared);
 placement!([T: Message, M: Mode] Subscriber<T, M>, shared);
 placement!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M>, lead.shared);
-placement!([T: Send + Sync, R: Reset<T>] EventPublisher<T, R>, single.shared);
-placement!([T: Send + Sync, R: Reset<T>] MpEventPublisher<T, R>, shared);
-placement!([T: Send + Sync] EventSubscribable<T>, shared);
-placement!([T: Send + Sync, M: Mode] EventSubscriber<T, M>, shared);
+placement!([T: Send + Sync, R: Reset<T>] event::Publisher<T, R>, single.shared);
+placement!([T: Send + Sync, R: Reset<T>] event::MpPublisher<T, R>, shared);
+placement!([T: Send + Sync] event::Subscribable<T>, shared);
+placement!([T: Send + Sync, M: Mode] event::Subscriber<T, M>, shared);
 placement!(bytes::Publisher);
 placement!(bytes::Subscribable);
 placement!(bytes::Subscriber);
@@ -84,7 +84,7 @@ bring_memory_here!([T: Message, M: Mode] Subscriber<T, M>, shared);
 #[cfg(feature = "numa")]
 bring_memory_here!([T: Message, const N: usize, M: Mode] SubscriberGroup<T, N, M>, lead.shared);
 #[cfg(feature = "numa")]
-bring_memory_here!([T: Send + Sync, M: Mode] EventSubscriber<T, M>, shared);
+bring_memory_here!([T: Send + Sync, M: Mode] event::Subscriber<T, M>, shared);
 #[cfg(feature = "numa")]
 bring_memory_here!([] bytes::Subscriber, |handle, node| {
     // Both, whatever the first one says.

@@ -132,7 +132,7 @@ macro_rules! process_batch_in_other_ways {
 
 pub(super) use process_batch_in_other_ways;
 
-/// Verbs that take a closure, like the verbs of an [`EventSubscriber`](crate::event::EventSubscriber).
+/// Verbs that take a closure, like the verbs of an [`event::Subscriber`](crate::event::Subscriber).
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// Hands the next message to `look`, if there is one, and returns the result of `look`. Never waits.
     ///

@@ -23,8 +23,8 @@ use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
 use crate::base::sequence::Sequence;
 #[cfg(feature = "std")]
-use crate::error::PublishTimeoutError;
-use crate::error::{CapacityError, GiveBack, PublishError, Refusal, TryPublishError};
+use crate::error::SendTimeoutError;
+use crate::error::{CapacityError, GiveBack, Refusal, SendError, TrySendError};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Store, Strided, Writers};
@@ -236,7 +236,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     }
 }
 
-/// What [`Publisher`] and [`EventPublisher`](super::event::EventPublisher) are made of.
+/// What [`Publisher`] and [`event::Publisher`](super::event::Publisher) are made of.
 ///
 /// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths
 /// take and return values, so that it can live in registers.
@@ -322,7 +322,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
+    /// [`SendError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
     /// every [`Subscribable`] too), or if somebody [closed](Self::close) the
     /// ring, also while this call waited.
     ///
@@ -337,10 +337,10 @@ impl<T: Message> Publisher<T, Lossless> {
     /// }
     /// drop(publisher);
     /// assert_eq!(reader.join().unwrap(), 5050);
-    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// # Ok::<(), annulus::SendError<u64>>(())
     /// ```
     #[inline]
-    pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
+    pub fn publish(&mut self, message: T) -> Result<(), SendError<T>> {
         let admitted = self.single.admit();
         self.put_admitted(admitted, message)
     }
@@ -362,7 +362,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// assert_eq!(subscriber.recv(), Ok('a'));
     /// ```
     #[inline]
-    pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+    pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
         let admitted = self.single.admit_by(strategy, None);
         self.put_admitted(admitted, message)
     }
@@ -382,7 +382,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// assert_eq!(publisher.publish_with(|| 6 * 7).unwrap_err().into_inner(), 42);
     /// ```
     #[inline]
-    pub fn publish_with(&mut self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) -> Result<(), SendError<T>> {
         self.publish(make())
     }
 
@@ -391,25 +391,25 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time.
-    /// [`Closed`](PublishTimeoutError::Closed): as [`publish`](Self::publish). Both give the message back.
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time.
+    /// [`Closed`](SendTimeoutError::Closed): as [`publish`](Self::publish). Both give the message back.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::PublishTimeoutError;
+    /// use annulus::SendTimeoutError;
     /// use std::time::Duration;
     ///
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
     /// let subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2]).unwrap();
     /// let error = publisher.publish_timeout(3, Duration::from_millis(1)).unwrap_err();
-    /// assert!(error == PublishTimeoutError::Timeout(3));
+    /// assert!(error == SendTimeoutError::Timeout(3));
     /// # drop(subscriber);
     /// ```
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_timeout(&mut self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+    pub fn publish_timeout(&mut self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.publish_until(message, Instant::now().checked_add(timeout))
     }
 
@@ -420,12 +420,12 @@ impl<T: Message> Publisher<T, Lossless> {
     /// Those of [`publish_timeout`](Self::publish_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline(&mut self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+    pub fn publish_deadline(&mut self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.publish_until(message, Some(deadline))
     }
 
     #[cfg(feature = "std")]
-    fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+    fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
         let admitted = self.single.admit_until(deadline);
         self.put_admitted(admitted, message)
     }
@@ -434,27 +434,27 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − headroom` messages behind, or a
-    /// subscriber that far behind is just joining. [`Closed`](TryPublishError::Closed): as
+    /// [`Full`](TrySendError::Full): the slowest subscriber is `capacity − headroom` messages behind, or a
+    /// subscriber that far behind is just joining. [`Closed`](TrySendError::Closed): as
     /// [`publish`](Self::publish). Both give the message back.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::TryPublishError;
+    /// use annulus::TrySendError;
     ///
     /// let (mut publisher, subscribable) = annulus::broadcast::Builder::new(4).headroom(2).lossless().unwrap();
     /// let mut subscriber = subscribable.subscribe();
     /// assert!(publisher.try_publish(1).is_ok());
     /// assert!(publisher.try_publish(2).is_ok());
-    /// assert!(publisher.try_publish(3) == Err(TryPublishError::Full(3)), "two of four slots stay free");
+    /// assert!(publisher.try_publish(3) == Err(TrySendError::Full(3)), "two of four slots stay free");
     /// assert_eq!(subscriber.try_recv(), Ok(1));
     /// assert!(publisher.try_publish(3).is_ok());
     /// drop((subscriber, subscribable));
-    /// assert!(publisher.try_publish(4) == Err(TryPublishError::Closed(4)));
+    /// assert!(publisher.try_publish(4) == Err(TrySendError::Closed(4)));
     /// ```
     #[inline]
-    pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
+    pub fn try_publish(&mut self, message: T) -> Result<(), TrySendError<T>> {
         let admitted = self.single.try_admit();
         self.put_admitted(admitted, message)
     }
@@ -464,7 +464,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives back the part that was not published: nobody is left to receive it, or somebody
+    /// [`SendError`] gives back the part that was not published: nobody is left to receive it, or somebody
     /// closed the ring.
     ///
     /// # Examples
@@ -478,7 +478,7 @@ impl<T: Message> Publisher<T, Lossless> {
     #[doc(alias = "try_batch_publish")]
     #[doc(alias = "batch_publish")]
     #[inline]
-    pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
+    pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), SendError<&'m [T]>> {
         self.publish_batch_by(messages, self.single.shared.strategy)
     }
 
@@ -492,8 +492,8 @@ impl<T: Message> Publisher<T, Lossless> {
         &mut self,
         messages: &'m [T],
         strategy: WaitStrategy,
-    ) -> Result<(), PublishError<&'m [T]>> {
-        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
+    ) -> Result<(), SendError<&'m [T]>> {
+        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| SendError(rest))
     }
 
     /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`. A part of the batch is
@@ -501,18 +501,18 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError`] gives back the part that was not published.
+    /// [`SendTimeoutError`] gives back the part that was not published.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::PublishTimeoutError;
+    /// use annulus::SendTimeoutError;
     /// use std::time::Duration;
     ///
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
     /// let mut subscriber = subscribable.subscribe();
     /// let error = publisher.publish_batch_timeout(&[1, 2, 3], Duration::ZERO).unwrap_err();
-    /// assert!(error == PublishTimeoutError::Timeout(&[3][..]));
+    /// assert!(error == SendTimeoutError::Timeout(&[3][..]));
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
     /// ```
     #[cfg(feature = "std")]
@@ -521,7 +521,7 @@ impl<T: Message> Publisher<T, Lossless> {
         &mut self,
         messages: &'m [T],
         timeout: Duration,
-    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+    ) -> Result<(), SendTimeoutError<&'m [T]>> {
         self.publish_batch_until(messages, Instant::now().checked_add(timeout))
     }
 
@@ -536,7 +536,7 @@ impl<T: Message> Publisher<T, Lossless> {
         &mut self,
         messages: &'m [T],
         deadline: Instant,
-    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+    ) -> Result<(), SendTimeoutError<&'m [T]>> {
         self.publish_batch_until(messages, Some(deadline))
     }
 
@@ -545,9 +545,9 @@ impl<T: Message> Publisher<T, Lossless> {
         &mut self,
         messages: &'m [T],
         deadline: Deadline,
-    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+    ) -> Result<(), SendTimeoutError<&'m [T]>> {
         self.put_in_free_slots(messages, self.single.shared.strategy, deadline)
-            .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
+            .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
     }
 
     /// Whether publishing fails from now on: nobody is left to receive, or somebody [closed](Self::close) the
@@ -599,7 +599,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
+    /// [`SendError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
     /// also while this call waited.
     ///
     /// # Examples
@@ -613,12 +613,12 @@ impl<T: Message> Publisher<T, Lossless> {
     ///         publisher.publish_async(number).await?; // waits for the reader
     ///     }
     ///     drop(publisher);
-    ///     Ok::<(), annulus::PublishError<u64>>(())
+    ///     Ok::<(), annulus::SendError<u64>>(())
     /// })?;
     /// assert_eq!(reader.join().unwrap(), 5050);
-    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// # Ok::<(), annulus::SendError<u64>>(())
     /// ```
-    pub async fn publish_async(&mut self, message: T) -> Result<(), PublishError<T>> {
+    pub async fn publish_async(&mut self, message: T) -> Result<(), SendError<T>> {
         let admitted = admitted(&mut self.single).await;
         self.put_admitted(admitted, message)
     }
@@ -653,7 +653,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe {
             Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(publisher), found| {
@@ -708,9 +708,9 @@ transmits! {
         let admitted = publisher.single.try_admit();
         publisher.put_admitted(admitted, message)
     },
-    |strategy, deadline| late: {
-        let strategy = strategy.unwrap_or(publisher.single.shared.strategy);
-        let admitted = publisher.single.admit_by(strategy, deadline);
+    |until| late: {
+        let strategy = until.strategy_or(|| publisher.single.shared.strategy);
+        let admitted = publisher.single.admit_by(strategy, until.deadline());
         publisher.put_admitted(admitted, message)
     },
     closed: publisher.is_closed(),
@@ -719,7 +719,7 @@ transmits! {
     // It waits for nobody.
     [T: Message] Publisher<T, Lossy>: T;
     |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
-    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_until| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
     closed: publisher.is_closed(),
     task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }

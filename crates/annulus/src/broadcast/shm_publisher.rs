@@ -234,7 +234,7 @@ transmits! {
     // It waits for nobody.
     [T: Message] FellowPublisher<T>: T;
     |publisher, message| now: publisher.put(&message).map_err(|refusal| (refusal, message)),
-    |_strategy, _deadline| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
+    |_until| late: publisher.put(&message).map_err(|refusal| (refusal, message)),
     closed: publisher.is_closed(),
     task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }

@@ -248,7 +248,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// publisher.publish(1);
     /// drop(publisher);
     /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin), Ok(1));
-    /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin), Err(RecvError));
+    /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin), Err(RecvError::CLOSED));
     /// ```
     #[doc(alias = "recv_with")]
     #[inline]
@@ -493,7 +493,7 @@ impl<T: Message, M: Mode> Poll for Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(message) => Look::Found(Ok(message.take())),
-            Err(NoMessage::Closed) => Look::Found(Err(RecvError)),
+            Err(NoMessage::Closed) => Look::Found(Err(RecvError::CLOSED)),
             Err(NoMessage::Empty) => Look::Nothing,
             // The message that lapped it may be the last one for a long time. Messages are there, and no
             // publisher will notify for them.
@@ -760,7 +760,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// drop(publisher);
     /// let mut buffer = [0; 8];
     /// assert_eq!(subscriber.recv_batch(&mut buffer), Ok(3));
-    /// assert_eq!(subscriber.recv_batch(&mut buffer), Err(annulus::RecvError));
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn recv_batch(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
         let Some((first, rest)) = buffer.split_first_mut() else {
@@ -1129,7 +1129,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// let mut buffer = [0; 8];
     /// pollster::block_on(async {
     ///     assert_eq!(subscriber.recv_batch_async(&mut buffer).await, Ok(3));
-    ///     assert_eq!(subscriber.recv_batch_async(&mut buffer).await, Err(annulus::RecvError));
+    ///     assert_eq!(subscriber.recv_batch_async(&mut buffer).await, Err(annulus::RecvError::CLOSED));
     /// });
     /// ```
     pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {

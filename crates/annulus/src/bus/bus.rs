@@ -72,7 +72,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     /// use annulus::broadcast::Builder;
     /// use annulus::bus::{Bus, Lossless, Many};
     ///
-    /// let rings = Builder::new(64).wait_strategy(WaitStrategy::YieldSpin);
+    /// let rings = Builder::new(64).wait_strategy(WaitStrategy::PauseSpin);
     /// let bus = Bus::<u64, Many<Lossless>>::with(rings);
     /// let mut subscriber = bus.subscribe("orders");
     /// let publishers = [bus.publisher("orders"), bus.publisher("orders")];
@@ -80,7 +80,7 @@ impl<T: Message, K: TopicRing> Bus<T, K> {
     ///     publisher.publish(1)?;
     /// }
     /// assert_eq!(subscriber.try_iter().count(), 2);
-    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// # Ok::<(), annulus::SendError<u64>>(())
     /// ```
     #[must_use]
     pub fn with(builder: Builder) -> Self {

@@ -264,7 +264,7 @@ impl<T: Message> AnySubscriber<T> {
     }
 }
 
-/// As one waits for it, and as an event loop receives from it.
+/// As one waits for it, and as a worker receives from it.
 #[cfg(any(feature = "std", feature = "async"))]
 impl<T: Message> AnySubscriber<T> {
     /// Where it waits, in its ring.

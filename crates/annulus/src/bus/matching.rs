@@ -46,7 +46,7 @@ use crate::wait::{Streaming, Waiting};
 /// A topic that another thread makes joins before another look-up can find it, so with its first message.
 ///
 /// *Waiting.* It is a receiving handle like others (`Receive`): a thread or a task, a `select!`, an
-/// `EventNotifier` or an `EventLoop` may wait at it. A message of any of its topics wakes what waits, and so
+/// `Notifier` or a `Worker` may wait at it. A message of any of its topics wakes what waits, and so
 /// does a new topic, the close of a topic, and the end of the bus. While nothing waits, publishers pay
 /// nothing for it. While a thread or a task waits, the next message of each topic pays for a wake-up.
 /// Where a message is handed out together with the name of its topic, the name is an `Arc<str>`; the verbs
@@ -216,7 +216,7 @@ impl<T: Message> MatchingSubscriber<T> {
     ///
     /// [`RecvError`]: the bus is gone, none of the topics has a publisher, and nothing is left.
     pub fn recv(&mut self) -> Result<(&str, T), RecvError> {
-        let (index, message) = self.receive(None).map_err(|_| RecvError)?;
+        let (index, message) = self.receive(None).map_err(|_| RecvError::CLOSED)?;
         Ok((self.members.name(index), message))
     }
 

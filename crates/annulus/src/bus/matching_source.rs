@@ -20,7 +20,7 @@ impl<T: Message> Poll for MatchingSubscriber<T> {
     fn poll(&mut self) -> Look<Self::Found> {
         match self.members.next_or_listen() {
             Found::Message(index, message) => Look::Found(Ok((index, message))),
-            Found::End => Look::Found(Err(RecvError)),
+            Found::End => Look::Found(Err(RecvError::CLOSED)),
             Found::Nothing => Look::Nothing,
             // The oldest message that is left stands, and no notification will come for it.
             Found::Lag(..) => Look::Again,

@@ -43,7 +43,7 @@ struct MatchingTopic<T: Message> {
     #[cfg(any(feature = "std", feature = "async"))]
     relay: Relay,
     /// How many have joined before.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for event loops"))]
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for workers"))]
     number: u64,
     name: Arc<str>,
     subscriber: AnySubscriber<T>,

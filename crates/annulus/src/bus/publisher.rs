@@ -111,7 +111,7 @@ impl<T: Message, K: TopicRing> fmt::Debug for TopicPublisher<T, K> {
 transmits! {
     [T: Message, K: TopicRing] TopicPublisher<T, K>: T, where [K::Writer<T>: Transmit<Item = T>];
     |publisher, message| now: (**publisher).put_now(message),
-    |strategy, deadline| late: (**publisher).put_late(message, strategy, deadline),
+    |until| late: (**publisher).put_late(message, until),
     closed: Transmit::is_closed(&**publisher),
     task: Transmit::send_async(&mut **publisher, message),
 }

@@ -79,9 +79,9 @@ pub(crate) trait NotifyOnClose: Send + Sync {
 ///     subscriber.recv() // waits; the publisher is still there
 /// });
 /// closer.close();
-/// assert_eq!(reader.join().unwrap(), Err(RecvError));
+/// assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
 /// assert_eq!(publisher.publish(2).unwrap_err().into_inner(), 2);
-/// # Ok::<(), annulus::PublishError<u64>>(())
+/// # Ok::<(), annulus::SendError<u64>>(())
 /// ```
 #[doc(alias = "WeakSender")]
 #[derive(Clone)]

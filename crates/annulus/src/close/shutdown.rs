@@ -40,7 +40,7 @@ use crate::wait::{Latch, WaitStrategy};
 /// not look at the flag, only at its ring.
 ///
 /// A thread or a task that is in no ring [waits](Self::wait) for it. With `std`, it is also an arm of
-/// `select!` (`wait(shutdown)`), and one of the handles of a `Select` or an `EventNotifier`: a `Waitable` at
+/// `select!` (`wait(shutdown)`), and one of the handles of a `Select` or a `Notifier`: a `Waitable` at
 /// which there is nothing to receive.
 ///
 /// # Examples
@@ -58,8 +58,8 @@ use crate::wait::{Latch, WaitStrategy};
 /// shutdown.attach(consumer.closer());
 ///
 /// let threads = [
-///     std::thread::spawn(move || assert_eq!(subscriber.recv(), Err(RecvError))),
-///     std::thread::spawn(move || assert_eq!(consumer.recv(), Err(RecvError))),
+///     std::thread::spawn(move || assert_eq!(subscriber.recv(), Err(RecvError::CLOSED))),
+///     std::thread::spawn(move || assert_eq!(consumer.recv(), Err(RecvError::CLOSED))),
 ///     std::thread::spawn({
 ///         let shutdown = shutdown.clone();
 ///         move || while !shutdown.is_shutdown() {}

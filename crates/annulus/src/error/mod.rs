@@ -11,9 +11,7 @@ use crate::message::schema::BadValue;
 use crate::sync::seeded;
 
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
-pub use refused::{PublishError, SendError, TryPublishError, TrySendError};
-#[cfg(feature = "std")]
-pub use refused::{PublishTimeoutError, SendTimeoutError};
+pub use refused::{SendError, SendTimeoutError, TrySendError};
 
 /// Why [`try_recv`](crate::broadcast::Subscriber::try_recv) returned no message.
 ///
@@ -44,40 +42,37 @@ impl<C: fmt::Display> fmt::Display for LossyTryRecvError<C> {
                 write!(f, "lagged behind the publisher: {skipped} messages were overwritten unread")
             }
             Self::Corrupt(bad) => write!(f, "what another process has written is no message: {bad}"),
-            Self::Closed => RecvError.fmt(f),
+            Self::Closed => RecvError::CLOSED.fmt(f),
         }
     }
 }
 
 impl<C: fmt::Debug + fmt::Display> Error for LossyTryRecvError<C> {}
 
-/// Why there is no next message, on a ring that loses none.
+/// Why there is no next message.
 #[doc(alias = "PopError")]
 #[doc(alias = "PollError")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TryRecvError<C = Infallible> {
+pub enum TryRecvError {
     /// There is no new message. The ring is not closed.
     #[doc(alias = "NoEvents")]
     Empty,
-    /// As [`LossyTryRecvError::Corrupt`].
-    Corrupt(C),
-    /// The other side is gone, or closed the ring, and every message was received.
+    /// As [`RecvError`].
     #[doc(alias = "Disconnected")]
     #[doc(alias = "Shutdown")]
     Closed,
 }
 
-impl<C: fmt::Display> fmt::Display for TryRecvError<C> {
+impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => LossyTryRecvError::Empty::<C>.fmt(f),
-            Self::Corrupt(corrupt) => LossyTryRecvError::Corrupt(corrupt).fmt(f),
-            Self::Closed => RecvError.fmt(f),
+            Self::Empty => LossyTryRecvError::Empty::<Infallible>.fmt(f),
+            Self::Closed => RecvError::CLOSED.fmt(f),
         }
     }
 }
 
-impl<C: fmt::Debug + fmt::Display> Error for TryRecvError<C> {}
+impl Error for TryRecvError {}
 
 impl<C> From<TryRecvError> for LossyTryRecvError<C> {
     fn from(error: TryRecvError) -> Self {
@@ -89,16 +84,40 @@ impl<C> From<TryRecvError> for LossyTryRecvError<C> {
 }
 
 /// The other side is gone, or closed the ring, and nothing is left to receive.
-///
-/// If the other side is a process of its own, the module `shm` says what tells a close from its death.
 #[doc(alias = "Closed")]
-#[doc(alias = "PeerDied")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RecvError;
+pub struct RecvError {
+    has_died: bool,
+}
+
+impl RecvError {
+    /// The error of every ring within one process, for comparisons.
+    ///
+    /// ```
+    /// use annulus::{RecvError, spsc};
+    ///
+    /// let (producer, mut consumer) = spsc::channel::<u64>(8);
+    /// drop(producer);
+    /// assert_eq!(consumer.recv(), Err(RecvError::CLOSED));
+    /// ```
+    pub const CLOSED: Self = Self { has_died: false };
+
+    /// Whether the other side is a process that died before it closed the ring. Within one process it is
+    /// `false`.
+    #[doc(alias = "PeerDied")]
+    #[must_use]
+    pub fn peer_died(&self) -> bool {
+        self.has_died
+    }
+}
 
 impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the other side is gone, or closed the ring, and every message was received")
+        f.write_str(if self.has_died {
+            "the process at the other side died, and every message was received"
+        } else {
+            "the other side is gone, or closed the ring, and every message was received"
+        })
     }
 }
 
@@ -115,23 +134,13 @@ impl From<LossyTryRecvError> for LossyTryRecvError<BadValue> {
     }
 }
 
-/// As above.
-impl From<TryRecvError> for TryRecvError<BadValue> {
-    fn from(error: TryRecvError) -> Self {
-        match error {
-            TryRecvError::Empty => Self::Empty,
-            TryRecvError::Closed => Self::Closed,
-        }
-    }
-}
-
 impl<C> From<RecvError> for LossyTryRecvError<C> {
     fn from(_: RecvError) -> Self {
         Self::Closed
     }
 }
 
-impl<C> From<RecvError> for TryRecvError<C> {
+impl From<RecvError> for TryRecvError {
     fn from(_: RecvError) -> Self {
         Self::Closed
     }
@@ -157,7 +166,7 @@ impl<C: fmt::Display> fmt::Display for LossyRecvError<C> {
         match self {
             Self::Lagged { skipped } => LossyTryRecvError::Lagged::<C> { skipped: *skipped }.fmt(f),
             Self::Corrupt(corrupt) => LossyTryRecvError::Corrupt(corrupt).fmt(f),
-            Self::Closed => RecvError.fmt(f),
+            Self::Closed => RecvError::CLOSED.fmt(f),
         }
     }
 }
@@ -181,32 +190,26 @@ impl<C> From<RecvError> for LossyRecvError<C> {
 }
 
 /// Why [`recv_timeout`](crate::broadcast::Subscriber::recv_timeout) or
-/// [`recv_deadline`](crate::broadcast::Subscriber::recv_deadline) returned no message.
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+/// [`recv_until`](crate::broadcast::Subscriber::recv_until) returned no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecvTimeoutError {
     /// No message came in time.
     Timeout,
-    /// All publishers are gone, or somebody closed the ring, and everything that was published was received
-    /// or counted.
+    /// As [`RecvError`].
     Closed,
 }
 
-#[cfg(feature = "std")]
 impl fmt::Display for RecvTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Timeout => f.write_str("no message came in time"),
-            Self::Closed => RecvError.fmt(f),
+            Self::Closed => RecvError::CLOSED.fmt(f),
         }
     }
 }
 
-#[cfg(feature = "std")]
 impl Error for RecvTimeoutError {}
 
-#[cfg(feature = "std")]
 impl From<RecvError> for RecvTimeoutError {
     fn from(_: RecvError) -> Self {
         Self::Closed
@@ -214,7 +217,6 @@ impl From<RecvError> for RecvTimeoutError {
 }
 
 /// What a wait with a deadline found, or that the time passed.
-#[cfg(feature = "std")]
 pub(crate) fn in_time<T>(found: Option<Result<T, RecvError>>) -> Result<T, RecvTimeoutError> {
     match found {
         Some(found) => found.map_err(RecvTimeoutError::from),

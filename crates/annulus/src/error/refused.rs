@@ -42,218 +42,173 @@ pub(crate) fn if_admitted<A, V, E: GiveBack<V>>(
     }
 }
 
-/// Three errors that give a value back: of verbs that wait, of those that don't, and of those that wait for a
-/// time.
-macro_rules! give_back {
-    (
-        $(#[$of_waiting:meta])* waits: $Waiting:ident, closed: $closed:literal;
-        $(#[$of_trying:meta])* tries: $Trying:ident, $(#[$full_meta:meta])* full: $full:literal;
-        $(#[$of_timed:meta])* timed: $Timed:ident, late: $late:literal;
-        $(#[$value:meta])* value;
-        $(#[$closed_meta:meta])* variant;
-    ) => {
-        $(#[$of_waiting])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-        pub struct $Waiting<T>(
-            $(#[$value])*
-            pub T,
-        );
-
-        impl<T> $Waiting<T> {
-            $(#[$value])*
-            pub fn into_inner(self) -> T {
-                self.0
-            }
-        }
-
-        impl<T> GiveBack<T> for $Waiting<T> {
-            /// Of a verb that has no deadline, so it is refused for one reason only.
-            #[inline]
-            fn of(_: Refusal, value: T) -> Self {
-                Self(value)
-            }
-        }
-
-        impl<T> fmt::Display for $Waiting<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($closed)
-            }
-        }
-
-        /// Does not show the value, which may be a closure.
-        impl<T> fmt::Debug for $Waiting<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($Waiting)).finish_non_exhaustive()
-            }
-        }
-
-        impl<T> Error for $Waiting<T> {}
-
-        $(#[$of_trying])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $Trying<T> {
-            $(#[$full_meta])*
-            #[doc(alias = "RingBufferFull")]
-            Full(T),
-            $(#[$closed_meta])*
-            #[doc(alias = "Disconnected")]
-            Closed(T),
-        }
-
-        impl<T> $Trying<T> {
-            $(#[$value])*
-            pub fn into_inner(self) -> T {
-                match self {
-                    Self::Full(value) | Self::Closed(value) => value,
-                }
-            }
-
-            /// Whether there was no room. If so, another attempt may succeed later.
-            pub fn is_full(&self) -> bool {
-                matches!(self, Self::Full(_))
-            }
-        }
-
-        impl<T> GiveBack<T> for $Trying<T> {
-            #[inline]
-            fn of(refusal: Refusal, value: T) -> Self {
-                match refusal {
-                    Refusal::Full => Self::Full(value),
-                    Refusal::Closed => Self::Closed(value),
-                }
-            }
-        }
-
-        impl<T> fmt::Display for $Trying<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    Self::Full(_) => f.write_str($full),
-                    Self::Closed(_) => f.write_str($closed),
-                }
-            }
-        }
-
-        /// Does not show the value, which may be a closure.
-        impl<T> fmt::Debug for $Trying<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self {
-                    Self::Full(_) => "Full(..)",
-                    Self::Closed(_) => "Closed(..)",
-                })
-            }
-        }
-
-        impl<T> Error for $Trying<T> {}
-
-        impl<T> From<$Waiting<T>> for $Trying<T> {
-            fn from(error: $Waiting<T>) -> Self {
-                Self::Closed(error.0)
-            }
-        }
-
-        $(#[$of_timed])*
-        #[cfg(feature = "std")]
-        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $Timed<T> {
-            /// The time passed, and there was no room.
-            Timeout(T),
-            $(#[$closed_meta])*
-            #[doc(alias = "Disconnected")]
-            Closed(T),
-        }
-
-        #[cfg(feature = "std")]
-        impl<T> $Timed<T> {
-            $(#[$value])*
-            pub fn into_inner(self) -> T {
-                match self {
-                    Self::Timeout(value) | Self::Closed(value) => value,
-                }
-            }
-        }
-
-        #[cfg(feature = "std")]
-        impl<T> GiveBack<T> for $Timed<T> {
-            #[inline]
-            fn of(refusal: Refusal, value: T) -> Self {
-                match refusal {
-                    Refusal::Full => Self::Timeout(value),
-                    Refusal::Closed => Self::Closed(value),
-                }
-            }
-        }
-
-        #[cfg(feature = "std")]
-        impl<T> fmt::Display for $Timed<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    Self::Timeout(_) => f.write_str($late),
-                    Self::Closed(_) => f.write_str($closed),
-                }
-            }
-        }
-
-        /// Does not show the value, which may be a closure.
-        #[cfg(feature = "std")]
-        impl<T> fmt::Debug for $Timed<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self {
-                    Self::Timeout(_) => "Timeout(..)",
-                    Self::Closed(_) => "Closed(..)",
-                })
-            }
-        }
-
-        #[cfg(feature = "std")]
-        impl<T> Error for $Timed<T> {}
-
-        #[cfg(feature = "std")]
-        impl<T> From<$Waiting<T>> for $Timed<T> {
-            fn from(error: $Waiting<T>) -> Self {
-                Self::Closed(error.0)
-            }
-        }
-    };
-}
-
-give_back! {
-    /// The error of [`publish`](crate::broadcast::Publisher::publish) and similar verbs on rings whose
-    /// publishers wait: somebody closed the ring, or nobody is left to receive the value. All subscribers are
-    /// gone, and everything that could make one.
-    ///
-    /// It gives the value back. For a batch, it gives back the part that was not published.
-    waits: PublishError, closed: "nobody is left to receive (every subscriber is gone, and all that could make one), or somebody closed the ring";
-    /// Why a value could not be published at once. Gives the value back.
-    #[doc(alias = "MissingFreeSlots")]
-    tries: TryPublishError,
-        /// There is no room: the slowest subscriber, or a publisher that is one lap behind, still needs the
-        /// slot.
-        full: "the ring is full: the slowest subscriber has to receive first";
-    /// Why a value could not be published in time. Gives the value back; for a batch, the part that was not
-    /// published.
-    timed: PublishTimeoutError, late: "no room came in time: the slowest subscriber has to receive first";
-    /// The value that was not published.
-    value;
-    /// Nobody is left to receive it, or somebody closed the ring.
-    variant;
-}
-
-give_back! {
-    /// The error of [`send`](crate::queue::Producer::send) and similar verbs: the queue is closed. Every
-    /// consumer is gone, or somebody closed it.
-    ///
-    /// It gives the value back. For a slice, it gives back the part that was not sent.
-    waits: SendError, closed: "the queue is closed: every consumer is gone, or somebody closed it";
-    /// Why a value could not be sent at once. Gives the value back.
-    #[doc(alias = "PushError")]
-    tries: TrySendError,
-        /// There is no room: a consumer has to receive first.
-        full: "the queue is full: a consumer has to receive first";
-    /// Why a value could not be sent in time. Gives the value back; for a slice, the part that was not sent.
-    timed: SendTimeoutError, late: "no room came in time: a consumer has to receive first";
+/// The error of [`send`](crate::queue::Producer::send), [`publish`](crate::broadcast::Publisher::publish) and
+/// similar verbs: nobody is left to receive the value, or somebody closed the ring. (Of a broadcast ring all
+/// subscribers are gone, and everything that could make one.)
+///
+/// It gives the value back; for a batch, the part that was not sent.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SendError<T>(
     /// The value that was not sent.
-    value;
-    /// The queue is closed.
-    variant;
+    pub T,
+);
+
+/// Why a value could not be sent or published at once. Gives the value back.
+#[doc(alias = "PushError")]
+#[doc(alias = "MissingFreeSlots")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TrySendError<T> {
+    /// There is no room: a consumer, or the slowest subscriber, has to receive first; or a publisher that is
+    /// one lap behind still needs the slot.
+    #[doc(alias = "RingBufferFull")]
+    Full(T),
+    /// As [`SendError`].
+    #[doc(alias = "Disconnected")]
+    Closed(T),
 }
+
+/// Why a value could not be sent or published in time. Gives the value back; for a batch, the part that was
+/// not sent.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SendTimeoutError<T> {
+    /// The time passed, and there was no room.
+    Timeout(T),
+    /// As [`SendError`].
+    #[doc(alias = "Disconnected")]
+    Closed(T),
+}
+
+impl<T> SendError<T> {
+    /// The value that was not sent.
+    #[must_use = "what was not sent is still yours"]
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> TrySendError<T> {
+    /// The value that was not sent.
+    #[must_use = "what was not sent is still yours"]
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Full(value) | Self::Closed(value) => value,
+        }
+    }
+
+    /// Whether there was no room. If so, another attempt may succeed later.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full(_))
+    }
+}
+
+impl<T> SendTimeoutError<T> {
+    /// The value that was not sent.
+    #[must_use = "what was not sent is still yours"]
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Timeout(value) | Self::Closed(value) => value,
+        }
+    }
+}
+
+impl<T> GiveBack<T> for SendError<T> {
+    /// Of a verb that has no deadline, so it is refused for one reason only.
+    #[inline]
+    fn of(_: Refusal, value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> GiveBack<T> for TrySendError<T> {
+    #[inline]
+    fn of(refusal: Refusal, value: T) -> Self {
+        match refusal {
+            Refusal::Full => Self::Full(value),
+            Refusal::Closed => Self::Closed(value),
+        }
+    }
+}
+
+impl<T> GiveBack<T> for SendTimeoutError<T> {
+    #[inline]
+    fn of(refusal: Refusal, value: T) -> Self {
+        match refusal {
+            Refusal::Full => Self::Timeout(value),
+            Refusal::Closed => Self::Closed(value),
+        }
+    }
+}
+
+impl<T> From<SendError<T>> for TrySendError<T> {
+    fn from(error: SendError<T>) -> Self {
+        Self::Closed(error.0)
+    }
+}
+
+impl<T> From<SendError<T>> for SendTimeoutError<T> {
+    fn from(error: SendError<T>) -> Self {
+        Self::Closed(error.0)
+    }
+}
+
+const CLOSED: &str = "nobody is left to receive, or somebody closed the ring";
+
+impl<T> fmt::Display for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(CLOSED)
+    }
+}
+
+impl<T> fmt::Display for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "the ring is full: a consumer, or the slowest subscriber, has to receive first",
+            Self::Closed(_) => CLOSED,
+        })
+    }
+}
+
+impl<T> fmt::Display for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Timeout(_) => {
+                "no room came in time: a consumer, or the slowest subscriber, has to receive first"
+            }
+            Self::Closed(_) => CLOSED,
+        })
+    }
+}
+
+/// Does not show the value, which may be a closure.
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendError").finish_non_exhaustive()
+    }
+}
+
+/// Does not show the value, which may be a closure.
+impl<T> fmt::Debug for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
+}
+
+/// Does not show the value, which may be a closure.
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Timeout(_) => "Timeout(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
+}
+
+impl<T> Error for SendError<T> {}
+
+impl<T> Error for TrySendError<T> {}
+
+impl<T> Error for SendTimeoutError<T> {}

@@ -41,7 +41,7 @@
 //! worker.join().unwrap();
 //! ```
 //!
-//! A `topology::Pipeline` is such a chain, with branches and joins, and makes the threads
+//! A `pipeline::Pipeline` is such a chain, with branches and joins, and makes the threads
 //! and the rings. Its output is the last queue of the chain. If you drop that, each stage ends with its next
 //! message, and `let (_, pipeline) = stages.build()` drops it at once. Keep it in a variable and receive from
 //! it, or end the pipeline with a `sink`, which has no output.
@@ -77,7 +77,7 @@
 //! publisher.publish(1).unwrap();
 //! let reader = std::thread::spawn(move || (subscriber.recv(), subscriber.recv()));
 //! closer.close(); // wakes the reader, if it sleeps
-//! assert_eq!(reader.join().unwrap(), (Ok(1), Err(annulus::RecvError)));
+//! assert_eq!(reader.join().unwrap(), (Ok(1), Err(annulus::RecvError::CLOSED)));
 //! assert_eq!(publisher.publish(2).unwrap_err().into_inner(), 2);
 //! ```
 //!

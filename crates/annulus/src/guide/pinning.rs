@@ -65,7 +65,7 @@
 //! # Ok::<(), affinity::PinError>(())
 //! ```
 //!
-//! Threads of an `EventLoop` and of a `Pipeline` have the options `core` and `cores` for that.
+//! Threads of a `Worker` and of a `Pipeline` have the options `core` and `cores` for that.
 //!
 //! The example `pinned` has three threads in a chain. The example `pinned_latency` measures a round trip
 //! between two.

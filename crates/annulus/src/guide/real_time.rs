@@ -44,7 +44,7 @@
 //! holds in the other direction: a `try_recv` that frees a slot wakes a sender that sleeps for room.
 //!
 //! So let the other side poll: with the `try_` verbs at a time of its own, or with a strategy that never
-//! sleeps ([`BackoffSpin`](crate::WaitStrategy::BackoffSpin), [`YieldSpin`](crate::WaitStrategy::YieldSpin),
+//! sleeps ([`BackoffSpin`](crate::WaitStrategy::BackoffSpin), [`PauseSpin`](crate::WaitStrategy::PauseSpin),
 //! [`BusySpin`](crate::WaitStrategy::BusySpin)):
 //!
 //! ```
@@ -125,7 +125,7 @@
 //! - Names: a [`bus`](crate::bus) looks up topics, and a ring with a name is in a list with a lock, at which
 //!   it is made and dropped. Its messages take no lock.
 //! - `close`, `Closer`, `Shutdown::trigger`: they wake all sleepers.
-//! - [`clear_processed`](crate::event::EventPublisher::clear_processed) of an event ring, if what it clears
+//! - [`clear_processed`](crate::event::Publisher::clear_processed) of an event ring, if what it clears
 //!   is freed by that.
 //!
 //! # Before the thread starts

@@ -50,13 +50,13 @@
 //! - `publish_timeout` waits for a limited time and then gives the message back.
 //!
 //! ```
-//! use annulus::{TryPublishError, broadcast};
+//! use annulus::{TrySendError, broadcast};
 //!
 //! let (mut publisher, subscribable) = broadcast::lossless(2);
 //! let mut slow = subscribable.subscribe();
 //! let mut tap = subscribable.subscribe_lossy(); // nobody waits for a tap
 //! publisher.publish_batch(&[1, 2]).unwrap();
-//! assert!(publisher.try_publish(3) == Err(TryPublishError::Full(3)));
+//! assert!(publisher.try_publish(3) == Err(TrySendError::Full(3)));
 //!
 //! assert_eq!(slow.recv(), Ok(1));
 //! assert!(publisher.try_publish(3).is_ok());

@@ -11,8 +11,8 @@
 //! | `recv_deadline`, `send_deadline`, … | waits until a moment |
 //! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
 //! | `select!`, `Select` | waits for the first of several handles |
-//! | `EventNotifier` | a loop that has file descriptors waits for one more (Linux) |
-//! | `EventLoop` | the loop's thread waits, and calls a handler |
+//! | `Notifier` | a loop that has file descriptors waits for one more (Linux) |
+//! | `Worker` | the loop's thread waits, and calls a handler |
 //!
 //! # Verbs that never wait
 //!
@@ -38,8 +38,8 @@
 //! | --- | --- | --- | --- |
 //! | a thread | `recv`, `recv_timeout`, … | one system call for all threads that sleep (a futex wake) | nothing; if the strategy spins, a core |
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
-//! | a file descriptor | [`EventNotifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
-//! | a thread of its own | [`EventLoop`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
+//! | a file descriptor | [`Notifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
+//! | a thread of its own | [`Worker`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
 //! | a thread, at several rings | [`select!`, `Select`](#several-rings-at-once) | the call of a waker, which unparks the thread: at most one system call | as for a thread; the first handle's strategy decides |
 //!
 //! If another process sends (feature `shm`), a thread in `recv` or `send` costs the sender what this table
@@ -58,12 +58,12 @@
 //!
 //! - `Block`, the default, spins briefly and then sleeps in the kernel. It uses no processor time while it
 //!   sleeps. Waking up takes the time of a system call and of the scheduler.
-//! - `BusySpin` and `YieldSpin` never sleep. They react fastest, but keep a whole core busy. Use them only if
+//! - `BusySpin` and `PauseSpin` never sleep. They react fastest, but keep a whole core busy. Use them only if
 //!   each thread has a core of its own.
 //! - `Monitor` lets the processor wait until the ring's own word changes, where the processor has an
 //!   instruction for that ([`ProcessorWait`](crate::ProcessorWait)). It keeps the core, too, but uses less
 //!   power, and leaves more of the core to the other hardware thread. Without the instruction it does what
-//!   `YieldSpin` does. Virtual machines often hide it.
+//!   `PauseSpin` does. Virtual machines often hide it.
 //! - `BackoffSpin` and `Adaptive` spin, and after a while they offer their core to others between polls.
 //!
 //! Choose a strategy for the whole ring, for one receiving handle (`set_wait_strategy`), or for one call:
@@ -75,9 +75,9 @@
 //! let (mut producer, mut consumer) = builder.build()?;
 //! let reader = std::thread::spawn(move || {
 //!     let first = consumer.recv(); // as the ring says
-//!     consumer.set_wait_strategy(WaitStrategy::YieldSpin); // for what follows
+//!     consumer.set_wait_strategy(WaitStrategy::PauseSpin); // for what follows
 //!     // Sleeps at once, if the message is not there yet.
-//!     let second = consumer.recv_by(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 });
+//!     let second = consumer.recv_by(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 });
 //!     (first, second)
 //! });
 //! producer.send(1).unwrap();
@@ -91,7 +91,7 @@
 //! A thread that spins keeps its core, also from the thread that it waits for. `Block` spins for about two
 //! microseconds. Then it offers its core to others a few times, if that helped the last time somebody waited
 //! at this ring, and then it sleeps. So a queue between two threads of one core is about as fast as one
-//! between two cores. With `BusySpin`, `YieldSpin` and `Monitor` each
+//! between two cores. With `BusySpin`, `PauseSpin` and `Monitor` each
 //! message may take a time slice of the scheduler.
 //!
 //! # What the other side pays
@@ -187,17 +187,17 @@
 //!
 //! # File descriptors
 //!
-//! On Linux, `EventNotifier` brings any receiving handle into a loop that waits for file descriptors:
+//! On Linux, `Notifier` brings any receiving handle into a loop that waits for file descriptors:
 //! `epoll`, `poll`, `io_uring`, or the loop of another library. A turn of the loop has three steps: receive
 //! what is there, `arm`, and wait if `arm` says so. The type keeps their order, so no wake-up can be lost.
 //!
 //! ```
 //! # #[cfg(all(target_os = "linux", feature = "std"))] {
-//! use annulus::{EventNotifier, Readiness};
+//! use annulus::{Notifier, Readiness};
 //! use rustix::event::{PollFd, PollFlags, poll};
 //!
 //! let (mut publisher, subscribable) = annulus::broadcast::lossy(64);
-//! let mut notifier = EventNotifier::new(subscribable.subscribe())?;
+//! let mut notifier = Notifier::new(subscribable.subscribe())?;
 //! let writer = std::thread::spawn(move || publisher.publish(7));
 //!
 //! while notifier.arm() == Readiness::Armed {
@@ -216,23 +216,23 @@
 //! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue. Take
 //!   its descriptor out of an `epoll` before you drop it: a `write` that was under way may still come.
 //!
-//! # Event loops
+//! # Workers
 //!
-//! An `EventLoop` is a thread that receives from any ring and calls a handler. It waits like any other reader
+//! An `Worker` is a thread that receives from any ring and calls a handler. It waits like any other reader
 //! of its ring, so it costs the other side what a thread costs. While nothing comes, it sleeps without a
 //! timer, and uses no processor time (unless it has an idle callback, which a timer calls). A stop wakes it
 //! at once:
 //!
 //! ```
-//! use annulus::EventLoop;
+//! use annulus::Worker;
 //!
 //! let (mut producer, consumer) = annulus::spsc::channel(4);
-//! let event_loop = EventLoop::builder(consumer, 0)
+//! let worker = Worker::builder(consumer, 0)
 //!     .name("sum")
 //!     .spawn(|sum, number: i32, _end_of_batch| *sum += number)?;
 //! (1..=100).for_each(|number| producer.send(number).unwrap());
-//! event_loop.stop(); // after the hundred
-//! assert_eq!(event_loop.join().unwrap().context, 5050);
+//! worker.stop(); // after the hundred
+//! assert_eq!(worker.join().unwrap().context, 5050);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -5,7 +5,7 @@
 //! never waits. The drop of either side is told to the other one.
 //!
 //! A receiver is a receiving handle like any other: it blocks, with a timeout or not, waits in a task or in a
-//! `select!`, and can be read by an event loop.
+//! `select!`, and can be read by a worker.
 //!
 //! # Examples
 //!
@@ -44,7 +44,7 @@ pub use sender::Sender;
 /// let (sender, mut receiver) = annulus::oneshot::channel();
 /// sender.send("hello").unwrap();
 /// assert_eq!(receiver.recv(), Ok("hello"));
-/// assert_eq!(receiver.recv(), Err(annulus::RecvError)); // there was only one
+/// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED)); // there was only one
 /// ```
 #[must_use]
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {

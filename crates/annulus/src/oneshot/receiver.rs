@@ -49,7 +49,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// let (sender, mut receiver) = annulus::oneshot::channel::<u64>();
     /// drop(sender);
-    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
@@ -63,7 +63,7 @@ impl<T: Send> Receiver<T> {
     /// As [`recv`](Self::recv).
     #[inline]
     pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.wait(strategy, None).unwrap_or(Err(RecvError))
+        self.wait(strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
     /// Receives the value if it is there. Never waits.
@@ -157,7 +157,7 @@ impl<T: Send> Receiver<T> {
     /// let (sender, mut receiver) = annulus::oneshot::channel();
     /// receiver.close();
     /// assert!(sender.send(1).is_err());
-    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn close(&mut self) {
         self.share.close();
@@ -205,7 +205,7 @@ impl<T: Send> Receiver<T> {
             // SAFETY: `VALUE` was seen, and this is the one time.
             Look::Found(Ok(unsafe { self.share.take() }))
         } else if self.is_over(state) {
-            Look::Found(Err(RecvError))
+            Look::Found(Err(RecvError::CLOSED))
         } else {
             Look::Nothing
         }

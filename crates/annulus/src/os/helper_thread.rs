@@ -8,7 +8,7 @@
 //!
 //! A thread begins with the signals that its maker blocks, so there is no moment at which it takes one.
 //!
-//! Threads in which the user's handlers run (event loops, pipelines) are not made here. They begin as those
+//! Threads in which the user's handlers run (workers, pipelines) are not made here. They begin as those
 //! of `std::thread` do, because a handler may rely on the signals of its thread: a profiler's, or a timer's.
 
 use alloc::string::String;

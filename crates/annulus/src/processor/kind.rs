@@ -18,7 +18,7 @@ use crate::sync::{AtomicU32, Ordering};
 ///
 /// let here = ProcessorWait::of_this_processor();
 /// if here == ProcessorWait::Pause {
-///     println!("WaitStrategy::Monitor does what WaitStrategy::YieldSpin does");
+///     println!("WaitStrategy::Monitor does what WaitStrategy::PauseSpin does");
 /// } else {
 ///     println!("WaitStrategy::Monitor waits by {here}");
 /// }
@@ -39,7 +39,7 @@ pub enum ProcessorWait {
     Wfe,
     /// None of them: the processor has none, a hypervisor hides it, or there is nobody to ask (aarch64
     /// without `std`, or on another system than Linux). `Monitor` then waits as
-    /// [`YieldSpin`](crate::WaitStrategy::YieldSpin) does. Miri is such a processor, too.
+    /// [`PauseSpin`](crate::WaitStrategy::PauseSpin) does. Miri is such a processor, too.
     Pause,
 }
 

@@ -147,45 +147,34 @@ struct Checked<T, M> {
     same: Same<M, T>,
     /// How many were corrupt.
     corrupt: u64,
-    /// The last of them, if nobody was told yet.
-    found: Option<BadValue>,
+    /// The last of them.
+    last: Option<BadValue>,
 }
 
 impl<Value, R> From<R> for CheckedRead<Value, Value, R> {
     fn from(end: R) -> Self {
-        Self { end, checked: Checked { same: Same::new(), corrupt: 0, found: None } }
+        Self { end, checked: Checked { same: Same::new(), corrupt: 0, last: None } }
     }
 }
 
 impl<T, M: Message> Checked<T, M> {
     /// The message that lay in a slot. If it is corrupt, it is counted.
     #[inline(always)]
-    fn value(&mut self, cell: Cell<M>) -> Result<T, Cell<M>> {
+    fn value(&mut self, cell: Cell<M>) -> Option<T> {
         if cell.is_message() {
             // SAFETY: just asked.
-            return Ok(self.same.forth(unsafe { M::decode(cell.0.as_ptr()) }));
+            return Some(self.same.forth(unsafe { M::decode(cell.0.as_ptr()) }));
         }
         self.corrupt += u64::from(!seeded!("queue_corrupt_uncounted"));
-        Err(cell)
+        self.last = Some(bad_value(cell));
+        None
     }
 
     /// Hands it to `each`, if it is a message.
     #[inline(always)]
     fn hand_out(&mut self, cell: Cell<M>, each: &mut impl FnMut(T)) {
-        if let Ok(value) = self.value(cell) {
+        if let Some(value) = self.value(cell) {
             each(value);
-        }
-    }
-
-    /// The same of one that is received by itself: what is corrupt is to be told.
-    #[inline(always)]
-    fn told(&mut self, cell: Cell<M>) -> Option<T> {
-        match self.value(cell) {
-            Ok(value) => Some(value),
-            Err(cell) => {
-                self.found = Some(bad_value(cell));
-                None
-            }
         }
     }
 }
@@ -227,21 +216,20 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
         let cell = self.end.take_plainly()?;
-        self.checked.told(cell)
+        self.checked.value(cell)
     }
 
     fn try_take(&mut self) -> Option<T> {
         let cell = self.end.try_take()?;
-        self.checked.told(cell)
-    }
-
-    #[inline(always)]
-    fn take_corrupt(&mut self) -> Option<BadValue> {
-        if M::ANY_BITS { None } else { self.checked.found.take() }
+        self.checked.value(cell)
     }
 
     fn corrupt(&self) -> u64 {
-        self.checked.corrupt
+        if M::ANY_BITS { 0 } else { self.checked.corrupt }
+    }
+
+    fn last_corrupt(&self) -> Option<BadValue> {
+        self.checked.last
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use core::future::Future;
 use core::iter::FusedIterator;
 use core::ptr::NonNull;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
@@ -23,9 +23,7 @@ use super::lane_node::QueueLane;
 use super::roster::Round;
 use super::shared_slice::SharedSlice;
 use crate::Closer;
-use crate::error::{RecvError, TryRecvError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::lane::Number;
 #[cfg(feature = "std")]
 use crate::memory::Placement;
@@ -35,7 +33,9 @@ use crate::observer::observable;
 use crate::receive::{Receive, Waitable};
 use crate::stats::ProducerStats;
 use crate::sync::{AtomicU64, seeded};
-use crate::wait::{Deadline, EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
+};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -93,7 +93,7 @@ use crate::wait::{Streaming, Waiting};
 ///
 /// The consumer keeps resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
-/// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
+/// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `PauseSpin`.
 #[doc(alias = "Receiver")]
 #[doc(alias = "UnboundedReceiver")]
 #[doc(alias = "registerConsumer")]
@@ -121,11 +121,15 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// let writer = std::thread::spawn(move || producer.send("hello"));
     /// assert_eq!(consumer.recv(), Ok("hello"));
     /// writer.join().unwrap().unwrap();
-    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
+    /// assert_eq!(consumer.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.receive(None)
+        match self.end.take_plainly() {
+            Some(value) => Ok(value),
+            None => outlined(self, |consumer| consumer.recv_slow_path(Until::FOREVER))
+                .unwrap_or(Err(RecvError::CLOSED)),
+        }
     }
 
     /// Receives the next message if there is one. Never waits for anybody, allocates nothing.
@@ -134,8 +138,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// - [`Empty`](TryRecvError::Empty): nothing is there.
     /// - [`Closed`](TryRecvError::Closed): the queue is closed, and everything that was sent was received.
-    /// - [`Corrupt`](TryRecvError::Corrupt): another process has sent something that is no `T`; this call has
-    ///   passed it. It cannot be within one process.
     ///
     /// # Examples
     ///
@@ -151,46 +153,12 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// ```
     #[doc(alias = "pop")]
     #[inline]
-    pub fn try_recv(&mut self) -> Result<T, TryRecvError<K::Corrupt>> {
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
             // Here, because a copy of the end costs more than the look.
             None if self.end.is_plainly_empty() => Err(TryRecvError::Empty),
             None => outlined(&mut self.end, try_recv_slow_path),
-        }
-    }
-
-    /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin),
-    /// [`YieldSpin`](WaitStrategy::YieldSpin) and [`Monitor`](WaitStrategy::Monitor) it never rests: each
-    /// message comes as soon as it can, at the price of throughput.
-    ///
-    /// # Errors
-    ///
-    /// As [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::WaitStrategy;
-    ///
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send(7).unwrap();
-    /// assert_eq!(consumer.recv_by(WaitStrategy::BusySpin), Ok(7));
-    /// ```
-    #[doc(alias = "recv_with")]
-    #[inline]
-    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.receive(Some(strategy))
-    }
-
-    /// Receives by `strategy`, or by the queue's own.
-    #[inline(always)]
-    fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
-        match self.end.take_plainly() {
-            Some(value) => Ok(value),
-            None => {
-                outlined(self, |consumer| consumer.recv_slow_path(strategy, None)).unwrap_or(Err(RecvError))
-            }
         }
     }
 
@@ -215,57 +183,64 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_until(Instant::now().checked_add(timeout))
+        self.recv_until(timeout)
     }
 
-    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says. With [`BusySpin`](WaitStrategy::BusySpin),
+    /// [`PauseSpin`](WaitStrategy::PauseSpin) and [`Monitor`](WaitStrategy::Monitor) it never rests: each
+    /// message comes as soon as it can, at the price of throughput.
     ///
     /// # Errors
     ///
     /// As [`recv_timeout`](Self::recv_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_until(Some(deadline))
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    ///
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send(7).unwrap();
+    /// assert_eq!(consumer.recv_until(WaitStrategy::BusySpin), Ok(7));
+    /// ```
+    #[doc(alias = "recv_deadline")]
+    #[doc(alias = "recv_with")]
+    #[inline]
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
+        match self.end.take_plainly() {
+            Some(value) => Ok(value),
+            None => {
+                let until = until.into();
+                in_time(outlined(self, |consumer| consumer.recv_slow_path(until)))
+            }
+        }
     }
 
-    #[cfg(feature = "std")]
-    fn recv_until(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        in_time(self.recv_slow_path(None, deadline))
-    }
-
-    /// Receives a message, or waits for one, or for the end. `None` once `deadline` has passed. It is the
-    /// slow path of a receive that waits.
+    /// Receives a message, or waits for one, or for the end. `None` once the time has passed. It is the slow
+    /// path of a receive that waits.
     #[cold]
     #[inline(never)]
-    pub(super) fn recv_slow_path(
-        &mut self,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
-    ) -> Option<Result<T, RecvError>> {
-        self.wait_for(Read::try_take, strategy, deadline)
+    pub(super) fn recv_slow_path(&mut self, until: Until) -> Option<Result<T, RecvError>> {
+        self.wait_for(Read::try_take, until)
     }
 
-    /// Waits until `find` finds something, or for the end. `None` once `deadline` has passed.
+    /// Waits until `find` finds something, or for the end. `None` once the time has passed.
     pub(super) fn wait_for<F>(
         &mut self,
         mut find: impl FnMut(&mut K::Read<T>) -> Option<F>,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
+        until: Until,
     ) -> Option<Result<F, RecvError>> {
-        let strategy = strategy.unwrap_or(self.wait_strategy());
+        let strategy = until.strategy_or(|| self.wait_strategy());
         let eager =
-            matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin | WaitStrategy::Monitor);
+            matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::PauseSpin | WaitStrategy::Monitor);
         if eager {
             self.end.before_spin();
         }
-        // (What waits passes it.)
-        self.end.take_corrupt();
         if let Some(found) = find(&mut self.end) {
             return Some(Ok(found));
         }
         let mut next = NextMessage { consumer: self, find, eager };
-        wait_until(&mut next, strategy, deadline)
+        wait_until(&mut next, strategy, until.deadline())
     }
 
     /// Receives as many messages into `values` as are there and fit, from the front on, and returns how many.
@@ -309,7 +284,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// drop(producer);
     /// let mut values = [0; 8];
     /// assert_eq!(consumer.recv_batch(&mut values), Ok(3));
-    /// assert_eq!(consumer.recv_batch(&mut values), Err(annulus::RecvError));
+    /// assert_eq!(consumer.recv_batch(&mut values), Err(annulus::RecvError::CLOSED));
     /// ```
     #[doc(alias = "recv_many")]
     #[doc(alias = "blocking_recv_many")]
@@ -447,6 +422,12 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         self.end.corrupt()
     }
 
+    /// What the last corrupt message was.
+    #[must_use]
+    pub fn last_corrupt(&self) -> Option<K::Corrupt> {
+        self.end.last_corrupt()
+    }
+
     /// Whether there is no message. This is a snapshot: a producer may have sent one when it returns.
     /// O(rings).
     #[must_use]
@@ -483,7 +464,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// let closer = consumer.closer();
     /// let reader = std::thread::spawn(move || consumer.recv());
     /// closer.close();
-    /// assert_eq!(reader.join().unwrap(), Err(annulus::RecvError));
+    /// assert_eq!(reader.join().unwrap(), Err(annulus::RecvError::CLOSED));
     /// assert!(producer.send(7).is_err());
     /// ```
     #[must_use]
@@ -533,44 +514,44 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
 
     /// Waits until messages are readable, or for the end. `None` once `deadline` has passed.
     #[inline]
-    fn readable_until(&mut self, deadline: Deadline) -> Option<Result<(), RecvError>>
+    fn readable_until(&mut self, until: Until) -> Option<Result<(), RecvError>>
     where
         K: InPlace,
     {
         let is_readable = |end: &mut K::Read<T>| (!K::read_end(end).readable(1).is_empty()).then_some(());
-        self.wait_for(is_readable, None, deadline)
+        self.wait_for(is_readable, until)
     }
 }
 
 /// The slow path of a receive that does not wait.
 #[cold]
 #[inline(never)]
-fn try_recv_slow_path<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError<E::Corrupt>> {
-    find_or_end::<T, E, T>(end, E::try_take)
+fn try_recv_slow_path<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError> {
+    match look_now(|| find_or_end::<T, E, T>(end, E::try_take)) {
+        Some(found) => found.map_err(TryRecvError::from),
+        None => Err(TryRecvError::Empty),
+    }
 }
 
-/// Looks for what `find` finds, or for the end.
+/// Looks for what `find` finds, or for the end. It may have passed a message that is corrupt.
 #[inline(always)]
 pub(super) fn find_or_end<T, E: Read<T>, F>(
     end: &mut E,
     mut find: impl FnMut(&mut E) -> Option<F>,
-) -> Result<F, TryRecvError<E::Corrupt>> {
+) -> Look<Result<F, RecvError>> {
+    let before = end.corrupt();
     loop {
-        // What the plain path has found.
-        if let Some(corrupt) = end.take_corrupt() {
-            return Err(TryRecvError::Corrupt(corrupt));
-        }
         if let Some(found) = find(end) {
-            return Ok(found);
+            return Look::Found(Ok(found));
         }
-        if let Some(corrupt) = end.take_corrupt() {
-            return Err(TryRecvError::Corrupt(corrupt));
+        if end.corrupt() != before {
+            return Look::Again;
         }
         if !end.state().may_be_over() {
-            return Err(TryRecvError::Empty);
+            return Look::Nothing;
         }
         if end.settle() {
-            return Err(TryRecvError::Closed);
+            return Look::Found(Err(RecvError::CLOSED));
         }
     }
 }
@@ -599,7 +580,7 @@ impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Poll for
         if self.eager {
             self.consumer.end.before_spin();
         }
-        Look::from(find_or_end::<T, _, F>(&mut self.consumer.end, &mut self.find))
+        find_or_end::<T, _, F>(&mut self.consumer.end, &mut self.find)
     }
 }
 
@@ -648,14 +629,14 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// drop(producer);
     /// assert_eq!(consumer.wait_readable(), Ok(&[1, 2, 3][..]));
     /// consumer.advance(3);
-    /// assert_eq!(consumer.wait_readable(), Err(annulus::RecvError));
+    /// assert_eq!(consumer.wait_readable(), Err(annulus::RecvError::CLOSED));
     /// ```
     #[inline]
     pub fn wait_readable(&mut self) -> Result<&[T], RecvError>
     where
         K: InPlace + QueueKind,
     {
-        self.readable_until(None).unwrap_or(Err(RecvError))?;
+        self.readable_until(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))?;
         Ok(self.readable())
     }
 
@@ -671,7 +652,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace + QueueKind,
     {
-        in_time(self.readable_until(Instant::now().checked_add(timeout)))?;
+        in_time(self.readable_until(timeout.into()))?;
         Ok(self.readable())
     }
 
@@ -832,7 +813,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace,
     {
-        self.readable_until(None).unwrap_or(Err(RecvError))?;
+        self.readable_until(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))?;
         Ok(self.readable_shared())
     }
 
@@ -851,7 +832,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace,
     {
-        in_time(self.readable_until(Instant::now().checked_add(timeout)))?;
+        in_time(self.readable_until(timeout.into()))?;
         Ok(self.readable_shared())
     }
 }
@@ -1004,9 +985,9 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
     fn is_ready(&mut self) -> bool {
         match find_or_end::<T, _, _>(&mut self.end, |end| end.has_message().then_some(())) {
             // (What is corrupt is there, too.)
-            Ok(()) | Err(TryRecvError::Corrupt(_)) => true,
-            Err(TryRecvError::Closed) => !seeded!("end_is_not_ready"),
-            Err(TryRecvError::Empty) => false,
+            Look::Found(Ok(())) | Look::Again => true,
+            Look::Found(Err(_)) => !seeded!("end_is_not_ready"),
+            Look::Nothing => false,
         }
     }
 
@@ -1052,32 +1033,17 @@ impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
         if let Some(value) = self.end.take_plainly() {
             return Look::Found(Ok(value));
         }
-        // (Nobody is told of it.)
-        self.end.take_corrupt();
         // Decision 0072: a select looks at many that are empty.
         if self.end.is_plainly_empty() {
             return Look::Nothing;
         }
         // Not outlined: a consumer that a future borrows lies in memory anyway.
-        if let Some(value) = self.end.try_take() {
-            return Look::Found(Ok(value));
-        }
-        if self.end.take_corrupt().is_some() {
-            return Look::Again;
-        }
-        if !self.end.state().may_be_over() {
-            return Look::Nothing;
-        }
-        Look::from(try_recv_slow_path::<T, _>(&mut self.end))
+        find_or_end::<T, _, _>(&mut self.end, Read::try_take)
     }
 
     /// By its own slow path: a caller that spins for the next message is in a hurry.
-    fn recv_late(
-        &mut self,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
-    ) -> Option<Result<T, RecvError>> {
-        self.recv_slow_path(strategy, deadline)
+    fn recv_late(&mut self, until: Until) -> Option<Result<T, RecvError>> {
+        self.recv_slow_path(until)
     }
 
     #[inline]
@@ -1106,7 +1072,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// let writer = std::thread::spawn(move || producer.send("hello"));
     /// pollster::block_on(async {
     ///     assert_eq!(consumer.recv_async().await, Ok("hello"));
-    ///     assert_eq!(consumer.recv_async().await, Err(annulus::RecvError));
+    ///     assert_eq!(consumer.recv_async().await, Err(annulus::RecvError::CLOSED));
     /// });
     /// # writer.join().unwrap().unwrap();
     /// ```

@@ -116,21 +116,18 @@ pub(crate) trait Read<T> {
     /// [`try_take`](Self::try_take), [`outlined`].
     fn take_plainly(&mut self) -> Option<T>;
 
-    /// Takes the next message, if there is one. Passes a corrupt message and returns `None`;
-    /// [`take_corrupt`](Self::take_corrupt) tells it.
+    /// Takes the next message, if there is one. Passes a corrupt message and returns `None`.
     fn try_take(&mut self) -> Option<T>;
-
-    /// What was corrupt at the last [`try_take`](Self::try_take) or [`take_plainly`](Self::take_plainly).
-    /// Tells it once.
-    #[inline(always)]
-    fn take_corrupt(&mut self) -> Option<Self::Corrupt> {
-        None
-    }
 
     /// How many messages were corrupt.
     #[inline(always)]
     fn corrupt(&self) -> u64 {
         0
+    }
+
+    /// The last of them.
+    fn last_corrupt(&self) -> Option<Self::Corrupt> {
+        None
     }
 
     /// Hands up to `most` messages of one lane to `each`, in the order of [`try_take`](Self::try_take), and

@@ -16,9 +16,7 @@ use super::kind::{AnyKind, InPlace, Joinable};
 use super::lane_node::QueueLane;
 use super::reservation::Reservation;
 use crate::Closer;
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
-use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
+use crate::error::{GiveBack, Refusal, RegisterError, SendError, SendTimeoutError, TrySendError};
 #[cfg(feature = "std")]
 use crate::memory::Placement;
 use crate::observer::observable;
@@ -32,7 +30,7 @@ use crate::transmit::transmits;
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, EventCount, Look, Poll, RoomArm};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::{Deadline, Until, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
 ///
@@ -82,7 +80,11 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     #[doc(alias = "blocking_send")]
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        self.send_as(value, None)
+        let Err(value) = self.end.send_plainly(value) else {
+            return Ok(());
+        };
+        outlined(&mut self.end, |end| send_slow_path(end, value, Until::FOREVER))
+            .map_err(|(_, value)| SendError(value))
     }
 
     /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`).
@@ -115,41 +117,6 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
             .map_err(|(refusal, value)| TrySendError::of(refusal, value))
     }
 
-    /// As [`send`](Self::send), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::{WaitStrategy, spsc};
-    ///
-    /// let (mut producer, mut consumer) = spsc::channel(2);
-    /// producer.send_by('a', WaitStrategy::BusySpin)?;
-    /// assert_eq!(consumer.recv(), Ok('a'));
-    /// # Ok::<(), annulus::SendError<char>>(())
-    /// ```
-    #[doc(alias = "send_with")]
-    #[inline]
-    pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
-        self.send_as(value, Some(strategy))
-    }
-
-    /// Sends, waiting by `strategy`, or by the queue's own.
-    #[inline(always)]
-    fn send_as(&mut self, value: T, strategy: Option<WaitStrategy>) -> Result<(), SendError<T>> {
-        let Err(value) = self.end.send_plainly(value) else {
-            return Ok(());
-        };
-        outlined(&mut self.end, |end| {
-            let strategy = strategy.unwrap_or(end.state().plan.strategy);
-            send_slow_path(end, value, strategy, None)
-        })
-        .map_err(|(_, value)| SendError(value))
-    }
-
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
     /// long for the clock means no timeout. A timeout of zero still sends if there is room.
     ///
@@ -173,24 +140,34 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Instant::now().checked_add(timeout))
+        self.send_until(value, timeout)
     }
 
-    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    /// As [`send`](Self::send), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
     /// As [`send_timeout`](Self::send_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        let strategy = self.end.state().plan.strategy;
-        send_slow_path(&mut self.end, value, strategy, deadline)
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, spsc};
+    ///
+    /// let (mut producer, mut consumer) = spsc::channel(2);
+    /// producer.send_until('a', WaitStrategy::BusySpin)?;
+    /// assert_eq!(consumer.recv(), Ok('a'));
+    /// # Ok::<(), annulus::SendTimeoutError<char>>(())
+    /// ```
+    #[doc(alias = "send_deadline")]
+    #[doc(alias = "send_with")]
+    #[inline]
+    pub fn send_until(&mut self, value: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+        let Err(value) = self.end.send_plainly(value) else {
+            return Ok(());
+        };
+        let until = until.into();
+        outlined(&mut self.end, |end| send_slow_path(end, value, until))
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
@@ -297,7 +274,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// producer.close();
     /// assert_eq!(producer.send(2).unwrap_err().into_inner(), 2);
     /// assert_eq!(consumer.recv(), Ok(1));
-    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
+    /// assert_eq!(consumer.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn close(&self) {
         self.end.state().close();
@@ -310,7 +287,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// let closer = producer.closer();
     /// let reader = std::thread::spawn(move || consumer.recv());
     /// closer.close();
-    /// assert_eq!(reader.join().unwrap(), Err(annulus::RecvError));
+    /// assert_eq!(reader.join().unwrap(), Err(annulus::RecvError::CLOSED));
     /// assert!(producer.send(7).is_err());
     /// ```
     #[must_use]
@@ -360,11 +337,11 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
 pub(super) fn send_slow_path<T, W: Write<T>>(
     end: &mut W,
     value: T,
-    strategy: WaitStrategy,
-    deadline: Deadline,
+    until: Until,
 ) -> Result<(), (Refusal, T)> {
     if !end.has_free_slot() {
-        if let Err(refusal) = end.wait(strategy, deadline) {
+        let strategy = until.strategy_or(|| end.state().plan.strategy);
+        if let Err(refusal) = end.wait(strategy, until.deadline()) {
             return Err((refusal, value));
         }
     }
@@ -544,10 +521,7 @@ transmits! {
         Ok(()) => Ok(()),
         Err(value) => try_send_slow_path(&mut producer.end, value),
     },
-    |strategy, deadline| late: {
-        let strategy = strategy.unwrap_or(producer.end.state().plan.strategy);
-        send_slow_path(&mut producer.end, value, strategy, deadline)
-    },
+    |until| late: send_slow_path(&mut producer.end, value, until),
     closed: producer.is_closed(),
     task: Producer::send_async(producer, value),
 }

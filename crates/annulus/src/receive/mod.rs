@@ -8,23 +8,21 @@ use core::future::Future;
 use core::iter::FusedIterator;
 use core::ops::ControlFlow;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
 
-use crate::error::{RecvError, TryRecvError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Poll, Source, WaitStrategy, look_now, wait_until};
+use crate::wait::{EventCount, Look, Poll, Source, Until, look_now, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
 /// A receiving handle, of whichever ring: something comes at it, and one can wait for that.
 ///
 /// These are the [subscribers](crate::broadcast::Subscriber) of broadcast rings and their
-/// [groups](crate::broadcast::SubscriberGroup), the [subscribers of events](crate::event::EventSubscriber),
+/// [groups](crate::broadcast::SubscriberGroup), the [subscribers of events](crate::event::Subscriber),
 /// the [subscribers of records](crate::broadcast::bytes::Subscriber), the
 /// [consumers](crate::queue::Consumer) of queues and [of bytes](crate::queue::bytes::Consumer), the
 /// [receivers](crate::queue::ordered::Receiver) of ordered queues, stages among them, the
@@ -41,12 +39,12 @@ pub trait Waitable: Source + Send {
 }
 
 /// A receiving handle whose messages are received by value: each [`Waitable`] one, but of the [subscribers of
-/// events](crate::event::EventSubscriber) only those whose events can be cloned. Of rings and queues of bytes
+/// events](crate::event::Subscriber) only those whose events can be cloned. Of rings and queues of bytes
 /// a message is a copy of a record, a `Box<[u8]>`. Of a [pattern of a bus](crate::bus::MatchingSubscriber) it
 /// is a pair: the topic and the message.
 ///
-/// So a function can take the receiver of any ring. The verbs are those that the handles have themselves; the
-/// handles' own verbs may say more (of a lag), or cost less (batches):
+/// So a function can take the receiver of any ring. The verbs are those that the handles have themselves, which
+/// have more: some report a lag, and some take batches.
 ///
 /// ```
 /// use annulus::{Receive, broadcast, mpsc, oneshot};
@@ -70,7 +68,7 @@ pub trait Waitable: Source + Send {
 ///
 /// Where the types must be the same, take `Box<dyn Receive<Item = T>>` or `&mut dyn Receive<Item = T>`. Each
 /// of them is a receiving handle, too, for [`select!`](crate::select!), an
-/// [`EventLoop`](crate::EventLoop) and all others that take one. A verb of such a handle costs an indirect
+/// [`Worker`](crate::Worker) and all others that take one. A verb of such a handle costs an indirect
 /// call more.
 ///
 /// ```
@@ -85,7 +83,7 @@ pub trait Waitable: Source + Send {
 /// assert_eq!(words, ["hello", "world"]);
 /// ```
 ///
-/// *Lag.* All verbs count what a lossy subscriber loses, and go on, as its own `recv` does.
+/// *Lag.* All verbs count what a lossy subscriber loses, and go on, as its own do.
 ///
 /// *Stages.* Each verb begins a receive, so what the stage received before counts as processed.
 ///
@@ -121,15 +119,11 @@ pub trait Receive: Waitable {
         self.poll_recv()
     }
 
-    /// Receives, or waits to, by `strategy`, or by the handle's strategy. `None` once `deadline` has passed.
+    /// Receives, or waits to. `None` once the time has passed.
     #[doc(hidden)]
-    fn recv_late(
-        &mut self,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
-    ) -> Option<Result<Self::Item, RecvError>> {
-        let strategy = strategy.unwrap_or(self.strategy());
-        wait_until(&mut Next(self), strategy, deadline)
+    fn recv_late(&mut self, until: Until) -> Option<Result<Self::Item, RecvError>> {
+        let strategy = until.strategy_or(|| self.strategy());
+        wait_until(&mut Next(self), strategy, until.deadline())
     }
 
     /// Receives the next message. Waits for it with the [`WaitStrategy`] of the handle.
@@ -161,32 +155,8 @@ pub trait Receive: Waitable {
         match self.poll_recv() {
             Look::Found(found) => found,
             // (A wait without a deadline finds something.)
-            Look::Nothing | Look::Again => self.recv_late(None, None).unwrap_or(Err(RecvError)),
+            Look::Nothing | Look::Again => self.recv_late(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED)),
         }
-    }
-
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::{Receive, RecvError, WaitStrategy};
-    ///
-    /// fn spins<T>(receiver: &mut impl Receive<Item = T>) -> Result<T, RecvError> {
-    ///     receiver.recv_by(WaitStrategy::BusySpin)
-    /// }
-    ///
-    /// let (sender, mut receiver) = annulus::oneshot::channel();
-    /// sender.send(7).unwrap();
-    /// assert_eq!(spins(&mut receiver), Ok(7));
-    /// ```
-    #[inline]
-    fn recv_by(&mut self, strategy: WaitStrategy) -> Result<Self::Item, RecvError> {
-        self.recv_late(Some(strategy), None).unwrap_or(Err(RecvError))
     }
 
     /// Receives the next message if it is there. Never waits. After a lag it goes on with the oldest message
@@ -215,7 +185,7 @@ pub trait Receive: Waitable {
     /// ```
     #[inline]
     fn try_recv(&mut self) -> Result<Self::Item, TryRecvError> {
-        match look_now(&mut Next(self)) {
+        match look_now(|| self.poll_recv()) {
             Some(found) => found.map_err(TryRecvError::from),
             None => Err(TryRecvError::Empty),
         }
@@ -246,18 +216,34 @@ pub trait Receive: Waitable {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     fn recv_timeout(&mut self, timeout: Duration) -> Result<Self::Item, RecvTimeoutError> {
-        in_time(self.recv_late(None, Instant::now().checked_add(timeout)))
+        in_time(self.recv_late(timeout.into()))
     }
 
-    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// As [`recv_timeout`](Self::recv_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<Self::Item, RecvTimeoutError> {
-        in_time(self.recv_late(None, Some(deadline)))
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{Receive, RecvTimeoutError, WaitStrategy};
+    ///
+    /// fn spins<T>(receiver: &mut impl Receive<Item = T>) -> Result<T, RecvTimeoutError> {
+    ///     receiver.recv_until(WaitStrategy::BusySpin)
+    /// }
+    ///
+    /// let (sender, mut receiver) = annulus::oneshot::channel();
+    /// sender.send(7).unwrap();
+    /// assert_eq!(spins(&mut receiver), Ok(7));
+    /// ```
+    fn recv_until(&mut self, until: impl Into<Until>) -> Result<Self::Item, RecvTimeoutError>
+    where
+        Self: Sized,
+    {
+        in_time(self.recv_late(until.into()))
     }
 
     /// An iterator that waits for each message like [`recv`](Self::recv), and ends when the ring is closed
@@ -349,7 +335,7 @@ pub trait Receive: Waitable {
 }
 
 /// A receiving handle whose messages are read by reference: the [subscribers of
-/// events](crate::event::EventSubscriber). Their events need not be cloned.
+/// events](crate::event::Subscriber). Their events need not be cloned.
 ///
 /// ```
 /// use annulus::ReceiveRef;
@@ -378,14 +364,14 @@ pub trait ReceiveRef: Numbered {
 /// A receiving handle of a ring that numbers its messages: the handles of broadcast rings, of events and of
 /// records. (Queues have an order for each producer, and no numbers.)
 ///
-/// [`EventLoop`](crate::EventLoop)s tell their handlers the number of such a message:
-/// [`spawn_numbered`](crate::event_loop::Builder::spawn_numbered).
+/// [`Worker`](crate::Worker)s tell their handlers the number of such a message:
+/// [`spawn_numbered`](crate::worker::Builder::spawn_numbered).
 #[diagnostic::on_unimplemented(
     message = "the messages of `{Self}` have no sequence numbers",
     label = "not of a broadcast ring",
     note = "subscribers of broadcast rings have them; count those of a queue in the handler's context"
 )]
-#[cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "event loops need `std`"))]
+#[cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "workers need `std`"))]
 pub trait Numbered: Waitable {
     /// The number after the last message that was received.
     #[doc(hidden)]
@@ -420,12 +406,8 @@ macro_rules! by_pointer {
                 (**self).poll_in_hand()
             }
 
-            fn recv_late(
-                &mut self,
-                strategy: Option<WaitStrategy>,
-                deadline: Deadline,
-            ) -> Option<Result<S::Item, RecvError>> {
-                (**self).recv_late(strategy, deadline)
+            fn recv_late(&mut self, until: Until) -> Option<Result<S::Item, RecvError>> {
+                (**self).recv_late(until)
             }
 
             #[inline]

@@ -99,8 +99,8 @@ impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
 
 /// How long a `select!` waits.
 #[derive(Clone, Copy)]
-pub enum Until {
-    /// Until something comes.
+pub enum Limit {
+    /// Limit something comes.
     Found,
     /// Not at all.
     Now,
@@ -111,11 +111,11 @@ pub enum Until {
 /// Waits until there is something at one of `arms`, and chooses it. `is_fair`: not always the first.
 // Inlined, with arms that nobody else sees until they wait, so that they need not lie in memory.
 #[inline(always)]
-pub fn select<L: Choices>(mut arms: L, is_fair: bool, until: Until) -> L::Chosen {
+pub fn select<L: Choices>(mut arms: L, is_fair: bool, limit: Limit) -> L::Chosen {
     let first = if is_fair { turn(L::COUNT) } else { 0 };
     match arms.look_at(first) {
         Look::Found(()) => arms.choose(Some(first)),
-        look => select_another(arms, first, matches!(look, Look::Again), is_fair, until),
+        look => select_another(arms, first, matches!(look, Look::Again), is_fair, limit),
     }
 }
 
@@ -127,7 +127,7 @@ fn select_another<L: Choices>(
     first: usize,
     mut is_again: bool,
     is_fair: bool,
-    until: Until,
+    limit: Limit,
 ) -> L::Chosen {
     let mut index = first;
     for _ in 1..L::COUNT {
@@ -143,21 +143,21 @@ fn select_another<L: Choices>(
             Look::Again => is_again = true,
         }
     }
-    if matches!(until, Until::Now) && !is_again {
+    if matches!(limit, Limit::Now) && !is_again {
         arms.choose(None)
     } else {
-        wait(arms, first, is_fair, until)
+        wait(arms, first, is_fair, limit)
     }
 }
 
 #[cold]
 #[inline(never)]
-fn wait<L: Choices>(arms: L, first: usize, is_fair: bool, until: Until) -> L::Chosen {
-    let deadline = match until {
-        Until::Found => None,
+fn wait<L: Choices>(arms: L, first: usize, is_fair: bool, limit: Limit) -> L::Chosen {
+    let deadline = match limit {
+        Limit::Found => None,
         // Unreached: an arm has to be in the middle of a send when it is looked at; loom select_wake
-        Until::Now => Some(Instant::now()),
-        Until::Passed(timeout) => Instant::now().checked_add(timeout),
+        Limit::Now => Some(Instant::now()),
+        Limit::Passed(timeout) => Instant::now().checked_add(timeout),
     };
     let mut waiting = arms.begin_wait();
     let index = wait_for_any(&mut waiting, first, deadline);

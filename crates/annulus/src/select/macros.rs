@@ -27,7 +27,7 @@
 /// | --- | --- | --- |
 /// | `recv(handle) -> result => …` | each that can [`Receive`](crate::Receive) | as of `recv` |
 /// | `recv_or_lag(subscriber) -> result => …` | lossy [subscribers](crate::broadcast::Subscriber), and [subscribers of records](crate::broadcast::bytes::Subscriber) | as of `recv_or_lag` |
-/// | `wait(subscriber) -> result => …` | [subscribers of events](crate::event::EventSubscriber) | as of `wait`; then process the event |
+/// | `wait(subscriber) -> result => …` | [subscribers of events](crate::event::Subscriber) | as of `wait`; then process the event |
 /// | `wait(receiver) -> result => …` | [receivers of the newest value](crate::watch::Receiver) | as of `changed`; then borrow the value |
 /// | `wait(shutdown) -> () => …` | a [`Shutdown`](crate::Shutdown) | nothing: somebody has triggered it |
 /// | `reserve(producer, len) -> result => …` | [producers of bytes](crate::queue::bytes::Producer) | as of `reserve`; then write the record, and commit it |
@@ -66,7 +66,7 @@
 /// *Values* are made when their arm is taken, and not before, so a variable is moved only then. What makes
 /// the value can't contain `?`, `return`, `break` or `continue`. Where several handles share their room (a
 /// [`Sender`](crate::queue::ordered::Sender), an [`MpPublisher`](crate::broadcast::MpPublisher), an
-/// [`MpEventPublisher`](crate::event::MpEventPublisher)), others wait until the value is there. So make it
+/// [`event::MpPublisher`](crate::event::MpPublisher)), others wait until the value is there. So make it
 /// beforehand, if that takes time. What makes it must not use the same ring. If it panics, the process is
 /// aborted, because readers would wait for it for ever. With all other handles such a panic does no harm.
 ///
@@ -127,7 +127,7 @@ macro_rules! __select_arms {
     };
     // All are read.
     ($fair:tt, $left:tt [$($arm:tt)+] () $(,)?) => {
-        $crate::__select_run!($fair, ($crate::__select::Until::Found), [$($arm)+],
+        $crate::__select_run!($fair, ($crate::__select::Limit::Found), [$($arm)+],
             ::core::unreachable!("a wait without a timeout ends with a message"))
     };
     ($fair:tt, $left:tt [$($arm:tt)+] (($until:expr) $body:expr) $(,)?) => {
@@ -164,16 +164,16 @@ macro_rules! __select_arms {
         $crate::__select_arms!($fair, [$($left)*] [$($arm)* (reserve_in_select [$handle] ($len) () $found, $body)] $default $($($rest)*)?)
     };
     ($fair:tt, $left:tt $arms:tt () $(,)? default => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Now) $body) $($rest)*)
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Limit::Now) $body) $($rest)*)
     };
     ($fair:tt, $left:tt $arms:tt () $(,)? default => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Now) $body) $($($rest)*)?)
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Limit::Now) $body) $($($rest)*)?)
     };
     ($fair:tt, $left:tt $arms:tt () $(,)? default($timeout:expr) => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Passed($timeout)) $body) $($rest)*)
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Limit::Passed($timeout)) $body) $($rest)*)
     };
     ($fair:tt, $left:tt $arms:tt () $(,)? default($timeout:expr) => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Passed($timeout)) $body) $($($rest)*)?)
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Limit::Passed($timeout)) $body) $($($rest)*)?)
     };
     ($fair:tt, $left:tt $arms:tt ($($default:tt)+) $(,)? default $($rest:tt)*) => {
         ::core::compile_error!("`select!` has two `default` arms; it can have one")

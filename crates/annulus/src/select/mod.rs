@@ -4,7 +4,7 @@ mod chosen;
 mod macros;
 mod ready;
 
-pub use chosen::{Choices, Chosen, Receiving, Until, select, send};
+pub use chosen::{Choices, Chosen, Limit, Receiving, select, send};
 pub use ready::Select;
 
 pub use crate::wait::{Choice, Listening};

@@ -82,7 +82,7 @@ use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, UntilReady
 ///     };
 ///     match result {
 ///         Ok(()) => received += 1,
-///         Err(RecvError) => is_open[index] = false,
+///         Err(RecvError::CLOSED) => is_open[index] = false,
 ///     }
 /// }
 /// assert_eq!(received, 2);

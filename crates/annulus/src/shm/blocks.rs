@@ -223,7 +223,7 @@ mod tests {
     use bytemuck::Pod;
     use std::vec::Vec;
 
-    const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+    const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
     fn numbered<T: Pod>(number: u64) -> T {
         let mut message = T::zeroed();

@@ -371,7 +371,7 @@ const MOST_SEATS: usize = 1024;
 /// # Examples
 ///
 /// ```
-/// use annulus::TryPublishError;
+/// use annulus::TrySendError;
 /// use annulus::broadcast::Builder;
 /// use annulus::shm::{Invitation, broadcast};
 /// use std::os::unix::net::UnixStream;
@@ -385,7 +385,7 @@ const MOST_SEATS: usize = 1024;
 /// let mut subscriber = ring.subscribe()?;
 ///
 /// publisher.publish_batch(&[1, 2]).unwrap();
-/// assert!(publisher.try_publish(3) == Err(TryPublishError::Full(3)));
+/// assert!(publisher.try_publish(3) == Err(TrySendError::Full(3)));
 /// assert_eq!(subscriber.recv(), Ok(1));
 /// assert!(publisher.try_publish(3).is_ok());
 /// drop(publisher);

@@ -783,7 +783,7 @@ impl Receiver {
     ///
     /// If `message` has another length than the ring's messages; so do the other verbs for one message.
     pub fn recv(&mut self, message: &mut [u8]) -> Result<(), RecvError> {
-        self.take(message, Patience::Endless).map_err(|_| RecvError)
+        self.take(message, Patience::Endless).map_err(|_| RecvError::CLOSED)
     }
 
     /// As [`recv`](Self::recv), without a wait.

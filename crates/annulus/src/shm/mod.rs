@@ -85,7 +85,7 @@
 //!
 //! # Tasks
 //!
-//! Async verbs, [`select!`](crate::select!), notifiers and event loops work as in one process. Another
+//! Async verbs, [`select!`](crate::select!), notifiers and workers work as in one process. Another
 //! process wakes threads only. So the first task (or notifier, or select) that waits for another process
 //! begins a thread of this process, `annulus wake-up`, which sleeps in its place and calls the wakers.
 //!

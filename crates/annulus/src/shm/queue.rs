@@ -352,7 +352,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+    const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
     /// A process that has looked at the page's locks, and was stopped meanwhile, keeps no consumer away. The
     /// lock is free as soon as the consumer is dropped.

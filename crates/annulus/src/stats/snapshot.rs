@@ -51,7 +51,7 @@ pub(crate) type Name = Option<Cow<'static, str>>;
 /// let stats = publisher.stats();
 /// assert_eq!((stats.published, stats.received, stats.pending), (3, Some(1), Some(2)));
 /// assert_eq!((stats.followed[0].position, stats.followed[0].lag), (1, 2));
-/// # Ok::<(), annulus::PublishError<&[u64]>>(())
+/// # Ok::<(), annulus::SendError<&[u64]>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -12,12 +12,10 @@ use core::future::Future;
 #[cfg(feature = "async")]
 use core::pin::Pin;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
-use crate::error::{GiveBack, Refusal, SendError, TrySendError};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
+use crate::wait::Until;
 
 /// A send in a task.
 #[cfg(feature = "async")]
@@ -26,7 +24,7 @@ pub(crate) type PutInTask<'p, T> = Pin<Box<dyn Future<Output = Result<(), SendEr
 /// A sending handle, of whichever ring: the [producers](crate::queue::Producer) of queues, the
 /// [senders](crate::queue::ordered::Sender) of ordered queues, the publishers of broadcast rings
 /// ([one](crate::broadcast::Publisher), [many](crate::broadcast::MpPublisher)), the publishers of topics and
-/// of events ([one](crate::event::EventPublisher), [many](crate::event::MpEventPublisher)); `&mut` references
+/// of events ([one](crate::event::Publisher), [many](crate::event::MpPublisher)); `&mut` references
 /// to all of these, and boxes. Of senders and of lossless `MpPublisher`s, whose verbs take `&self`, a
 /// reference is one, too. There are no others: the trait can't be implemented outside this crate. (The
 /// [sender](crate::oneshot::Sender) of one value is used up by its `send`. What writes bytes into a ring
@@ -85,15 +83,9 @@ pub trait Transmit: Send {
     #[doc(hidden)]
     fn put_now(&mut self, value: Self::Item) -> Result<(), (Refusal, Self::Item)>;
 
-    /// Sends, or waits for room by `strategy`, or by the ring's strategy. [`Refusal::Full`] once `deadline`
-    /// has passed.
+    /// Sends, or waits for room. [`Refusal::Full`] once the time has passed.
     #[doc(hidden)]
-    fn put_late(
-        &mut self,
-        value: Self::Item,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
-    ) -> Result<(), (Refusal, Self::Item)>;
+    fn put_late(&mut self, value: Self::Item, until: Until) -> Result<(), (Refusal, Self::Item)>;
 
     /// What [`send_async`](Self::send_async) is, for a caller that does not know the type.
     #[cfg(feature = "async")]
@@ -129,32 +121,8 @@ pub trait Transmit: Send {
         match self.put_now(value) {
             Ok(()) => Ok(()),
             Err((Refusal::Closed, value)) => Err(SendError(value)),
-            Err((Refusal::Full, value)) => give_back(self.put_late(value, None, None)),
+            Err((Refusal::Full, value)) => give_back(self.put_late(value, Until::FOREVER)),
         }
-    }
-
-    /// As [`send`](Self::send), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::{Transmit, WaitStrategy};
-    ///
-    /// fn hurry(sender: &mut impl Transmit<Item = u64>) {
-    ///     sender.send_by(7, WaitStrategy::BusySpin).unwrap();
-    /// }
-    ///
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(1);
-    /// hurry(&mut producer);
-    /// assert_eq!(consumer.recv(), Ok(7));
-    /// ```
-    #[inline]
-    fn send_by(&mut self, value: Self::Item, strategy: WaitStrategy) -> Result<(), SendError<Self::Item>> {
-        give_back(self.put_late(value, Some(strategy), None))
     }
 
     /// Sends `value` if there is room. Never waits.
@@ -212,22 +180,38 @@ pub trait Transmit: Send {
         value: Self::Item,
         timeout: Duration,
     ) -> Result<(), SendTimeoutError<Self::Item>> {
-        give_back(self.put_late(value, None, Instant::now().checked_add(timeout)))
+        give_back(self.put_late(value, timeout.into()))
     }
 
-    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    /// As [`send`](Self::send), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// As [`send_timeout`](Self::send_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    fn send_deadline(
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`send`](Self::send). Both give the value back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{Transmit, WaitStrategy};
+    ///
+    /// fn hurry(sender: &mut impl Transmit<Item = u64>) {
+    ///     sender.send_until(7, WaitStrategy::BusySpin).unwrap();
+    /// }
+    ///
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(1);
+    /// hurry(&mut producer);
+    /// assert_eq!(consumer.recv(), Ok(7));
+    /// ```
+    fn send_until(
         &mut self,
         value: Self::Item,
-        deadline: Instant,
-    ) -> Result<(), SendTimeoutError<Self::Item>> {
-        give_back(self.put_late(value, None, Some(deadline)))
+        until: impl Into<Until>,
+    ) -> Result<(), SendTimeoutError<Self::Item>>
+    where
+        Self: Sized,
+    {
+        give_back(self.put_late(value, until.into()))
     }
 
     /// Sends `value`, like [`send`](Self::send), in a task: while the ring is full, the task waits, not its
@@ -279,7 +263,7 @@ macro_rules! transmits {
     ($(
         [$($generics:tt)*] $Handle:ty: $T:ty $(, where [$($bounds:tt)*])?;
         |$handle:ident, $value:ident| now: $now:expr,
-        |$strategy:ident, $deadline:ident| late: $late:expr,
+        |$until:ident| late: $late:expr,
         closed: $closed:expr,
         task: $task:expr $(,)?
     )*) => {$(
@@ -295,8 +279,7 @@ macro_rules! transmits {
             fn put_late(
                 &mut self,
                 $value: $T,
-                $strategy: Option<$crate::WaitStrategy>,
-                $deadline: $crate::wait::Deadline,
+                $until: $crate::Until,
             ) -> Result<(), ($crate::error::Refusal, $T)> {
                 let $handle = self;
                 $late
@@ -336,13 +319,8 @@ macro_rules! by_pointer {
                 (**self).put_now(value)
             }
 
-            fn put_late(
-                &mut self,
-                value: S::Item,
-                strategy: Option<WaitStrategy>,
-                deadline: Deadline,
-            ) -> Result<(), (Refusal, S::Item)> {
-                (**self).put_late(value, strategy, deadline)
+            fn put_late(&mut self, value: S::Item, until: Until) -> Result<(), (Refusal, S::Item)> {
+                (**self).put_late(value, until)
             }
 
             #[cfg(feature = "async")]

@@ -13,8 +13,8 @@ use crate::wait::{RoomArm, WaitStrategy};
 ///
 /// These are the [producers](crate::queue::Producer) of queues, the [senders](crate::queue::ordered::Sender)
 /// of ordered queues, the publishers of lossless broadcast rings ([one](crate::broadcast::Publisher),
-/// [many](crate::broadcast::MpPublisher)) and of events ([one](crate::event::EventPublisher),
-/// [many](crate::event::MpEventPublisher)), and the [input](crate::topology::Input) of a pipeline. Of senders
+/// [many](crate::broadcast::MpPublisher)) and of events ([one](crate::event::Publisher),
+/// [many](crate::event::MpPublisher)), and the [input](crate::pipeline::Input) of a pipeline. Of senders
 /// and of `MpPublisher`s, whose verbs take `&self`, a reference is one, too. There are no others: the trait
 /// can't be implemented outside this crate.
 #[cfg(feature = "std")]

@@ -95,14 +95,14 @@ impl Control {
     }
 
     /// stop.panic6: the thread panics. Its handle is still there.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for event loops"))]
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for workers"))]
     pub(crate) fn note_panic(&self) {
         // Release: pairs with the Acquire of stop.look7: what the handler did before can be seen.
         self.panicked.store(true, Ordering::Release);
     }
 
     /// stop.look7. A thread that learned from the ring that the handle is gone sees the panic.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for event loops"))]
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for workers"))]
     pub(crate) fn has_panicked(&self) -> bool {
         // Acquire: pairs with the Release of stop.panic6.
         self.panicked.load(Ordering::Acquire)

@@ -6,6 +6,7 @@
 //! wait_until            a verb waits: poll, spin, sleep
 //! poll                  what a poll finds, and until when it is repeated
 //! strategy, spin        how a thread spins before it sleeps
+//! until                 how a verb waits, and how long at most
 //! give_way              giving up the time slice, where that helps
 //! reader_backoff        how a reader that is fast keeps its distance from the writer
 //! writer_backoff        how a writer at its limit keeps its distance from the readers
@@ -19,8 +20,8 @@
 //! relay_listener        a notify at one event becomes a notify at another
 //! wait_for_any, arms    a select waits, at several events; what for
 //! parker                a thread that a waker wakes
-//! source                what a select, an event loop or a notifier can wait at
-//! latch, control        a shutdown, or the end of threads; how to stop an event loop
+//! source                what a select, a worker or a notifier can wait at
+//! latch, control        a shutdown, or the end of threads; how to stop a worker
 //! handle_strategy       the strategy of one handle, in place of its ring's
 //! catch_panic           others' code in the middle of a verb
 //! ```
@@ -32,6 +33,7 @@ mod reader_backoff;
 mod source;
 mod spin;
 mod strategy;
+mod until;
 mod wait_until;
 mod writer_backoff;
 
@@ -88,6 +90,7 @@ pub(crate) use poll::{Deadline, Look};
 pub(crate) use reader_backoff::ReaderBackoff;
 pub(crate) use source::{Mark, Source};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
+pub use until::Until;
 pub(crate) use wait_until::{Poll, look_now, wait_until};
 pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};
 

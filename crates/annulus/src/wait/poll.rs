@@ -15,16 +15,14 @@ pub enum Look<F> {
     Again,
 }
 
-impl<T, C> From<Result<T, TryRecvError<C>>> for Look<Result<T, RecvError>> {
+impl<T> From<Result<T, TryRecvError>> for Look<Result<T, RecvError>> {
     /// What a receive that does not wait has found.
     #[inline(always)]
-    fn from(received: Result<T, TryRecvError<C>>) -> Self {
+    fn from(received: Result<T, TryRecvError>) -> Self {
         match received {
             Ok(value) => Self::Found(Ok(value)),
             Err(TryRecvError::Empty) => Self::Nothing,
-            // (It was passed.)
-            Err(TryRecvError::Corrupt(_)) => Self::Again,
-            Err(TryRecvError::Closed) => Self::Found(Err(RecvError)),
+            Err(TryRecvError::Closed) => Self::Found(Err(RecvError::CLOSED)),
         }
     }
 }

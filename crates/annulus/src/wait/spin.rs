@@ -65,7 +65,7 @@ impl Spin {
         self.count(1);
         match self.strategy {
             WaitStrategy::BusySpin => yield_under_loom(),
-            WaitStrategy::YieldSpin => pause(),
+            WaitStrategy::PauseSpin => pause(),
             WaitStrategy::Monitor => {
                 if turn >= TURNS_BEFORE_WATCH && ProcessorWait::of_this_processor() != ProcessorWait::Pause {
                     // Unreached: where the processor waits by the word (the strategy Monitor)
@@ -81,8 +81,8 @@ impl Spin {
                     return give_way();
                 }
             }
-            WaitStrategy::Adaptive { spin_iters, yield_iters } => {
-                match phase(turn, spin_iters, yield_iters) {
+            WaitStrategy::Adaptive { spin_iters, pause_iters } => {
+                match phase(turn, spin_iters, pause_iters) {
                     Phase::Bare => yield_under_loom(),
                     Phase::Paused => pause(),
                     Phase::Over => {
@@ -92,10 +92,10 @@ impl Spin {
                 }
             }
             #[cfg(feature = "std")]
-            WaitStrategy::Block { spin_iters: 0, yield_iters: 0 } => return sleep(),
+            WaitStrategy::Block { spin_iters: 0, pause_iters: 0 } => return sleep(),
             #[cfg(feature = "std")]
-            WaitStrategy::Block { spin_iters, yield_iters } => {
-                let phase = phase(turn, spin_iters, yield_iters);
+            WaitStrategy::Block { spin_iters, pause_iters } => {
+                let phase = phase(turn, spin_iters, pause_iters);
                 let hint = event.give_way_hint();
                 let is_time =
                     matches!(phase, Phase::Over) || (turn >= TURNS_BEFORE_HELP && hint.has_helped());
@@ -144,10 +144,10 @@ enum Phase {
 }
 
 #[inline]
-fn phase(turn: u32, spin_iters: u32, yield_iters: u32) -> Phase {
+fn phase(turn: u32, spin_iters: u32, pause_iters: u32) -> Phase {
     if turn < spin_iters {
         Phase::Bare
-    } else if turn - spin_iters < yield_iters {
+    } else if turn - spin_iters < pause_iters {
         Phase::Paused
     } else {
         Phase::Over
@@ -283,9 +283,9 @@ mod tests {
     #[cfg(feature = "std")]
     fn block_spins_as_often_as_asked() {
         use super::super::give_way::TIMES;
-        for (spin_iters, yield_iters) in [(0, 0), (3, 0), (0, 4), (3, 4), (64, 32)] {
-            let strategy = WaitStrategy::Block { spin_iters, yield_iters };
-            let (event, asked) = (EventCount::new(), (spin_iters + yield_iters) as usize);
+        for (spin_iters, pause_iters) in [(0, 0), (3, 0), (0, 4), (3, 4), (64, 32)] {
+            let strategy = WaitStrategy::Block { spin_iters, pause_iters };
+            let (event, asked) = (EventCount::new(), (spin_iters + pause_iters) as usize);
             let first = turns_at(&event, strategy);
             assert!(first.iter().take(asked).all(|turn| *turn == Turn::Spun), "{first:?}");
             let gave_way = &first[asked..];
@@ -316,7 +316,7 @@ mod tests {
     #[cfg(feature = "std")]
     fn turns_of_the_waiter_count() {
         let event = EventCount::new();
-        let mut spin = Spin::new(WaitStrategy::Block { spin_iters: 10, yield_iters: 10 });
+        let mut spin = Spin::new(WaitStrategy::Block { spin_iters: 10, pause_iters: 10 });
         spin.count(15);
         let turns = (0..MANY).take_while(|_| spin.turn(&event) == Turn::Spun).count();
         assert_eq!(turns, 5);
@@ -325,8 +325,8 @@ mod tests {
     #[test]
     fn settings_at_the_top_do_not_overflow() {
         let most = u32::MAX;
-        for (spin_iters, yield_iters) in [(most, most), (most, 0), (0, most)] {
-            let mut spin = Spin::new(WaitStrategy::Adaptive { spin_iters, yield_iters });
+        for (spin_iters, pause_iters) in [(most, most), (most, 0), (0, most)] {
+            let mut spin = Spin::new(WaitStrategy::Adaptive { spin_iters, pause_iters });
             spin.turns = most - 1;
             assert!((0..5).all(|_| spin.turn(&EventCount::new()) != Turn::Sleep));
         }
@@ -336,10 +336,10 @@ mod tests {
     fn spinning_strategies_never_ask_to_sleep() {
         for strategy in [
             WaitStrategy::BusySpin,
-            WaitStrategy::YieldSpin,
+            WaitStrategy::PauseSpin,
             WaitStrategy::Monitor,
             WaitStrategy::BackoffSpin,
-            WaitStrategy::Adaptive { spin_iters: 2, yield_iters: 2 },
+            WaitStrategy::Adaptive { spin_iters: 2, pause_iters: 2 },
         ] {
             assert_eq!(turns_before_sleep(strategy).len(), MANY, "{strategy:?}");
         }

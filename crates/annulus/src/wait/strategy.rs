@@ -11,7 +11,7 @@ use core::str::FromStr;
 /// | strategy | reacts | CPU while idle | for |
 /// | --- | --- | --- | --- |
 /// | [`BusySpin`](Self::BusySpin) | fastest | a whole core | a pinned thread on a core of its own |
-/// | [`YieldSpin`](Self::YieldSpin) | as fast, on some machines faster | a whole core, but its SMT sibling runs better | SMT siblings, laptops, single messages to and fro |
+/// | [`PauseSpin`](Self::PauseSpin) | as fast, on some machines faster | a whole core, but its SMT sibling runs better | SMT siblings, laptops, single messages to and fro |
 /// | [`Monitor`](Self::Monitor) | nearly as fast, where the processor can | a whole core, at less power; its SMT sibling runs better | a thread on a core of its own, SMT siblings, machines that run hot |
 /// | [`BackoffSpin`](Self::BackoffSpin) | slower the longer it waits | a core that others may take | background threads |
 /// | [`Adaptive`](Self::Adaptive) | fast at first | a core that others may take | systems without an operating system |
@@ -25,7 +25,7 @@ use core::str::FromStr;
 /// `BackoffSpin` spin for about two microseconds, and then give the core away. `Block` gives up its time
 /// slice a few times before it sleeps, if that helped the last time at this ring. Now and then it tries
 /// whether that would help. A publisher or producer that waits for free slots pauses longer between its
-/// polls. Its pauses count as polls. `BusySpin`, `YieldSpin` and `Monitor` never give the core away,
+/// polls. Its pauses count as polls. `BusySpin`, `PauseSpin` and `Monitor` never give the core away,
 /// whichever thread waits.
 ///
 /// # Real-time priorities
@@ -36,10 +36,10 @@ use core::str::FromStr;
 /// the thread that it waits for a core of its own. This is true for `Monitor`, too: to the operating system,
 /// a thread that waits by the processor runs.
 ///
-/// # `BusySpin` or `YieldSpin`
+/// # `BusySpin` or `PauseSpin`
 ///
 /// Which of the two is faster depends on the machine. On a virtual Xeon with two cores a
-/// message took the same time one way, and a round trip took a twentieth to a tenth less with `YieldSpin`.
+/// message took the same time one way, and a round trip took a twentieth to a tenth less with `PauseSpin`.
 /// The same was true for two threads that exchanged a bare word.
 ///
 /// ```
@@ -47,7 +47,7 @@ use core::str::FromStr;
 ///
 /// let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(8);
 /// let mut subscriber = subscribable.subscribe();
-/// let reader = std::thread::spawn(move || subscriber.recv_by(WaitStrategy::YieldSpin));
+/// let reader = std::thread::spawn(move || subscriber.recv_by(WaitStrategy::PauseSpin));
 /// publisher.publish(5);
 /// assert_eq!(reader.join().unwrap(), Ok(5));
 /// ```
@@ -59,18 +59,18 @@ pub enum WaitStrategy {
     BusySpin,
     /// Polls with the processor's pause instruction between polls. Never gives up the core.
     #[doc(alias = "BusySpinWithSpinLoopHint")]
-    YieldSpin,
+    PauseSpin,
     /// Polls a few times with a pause, and then lets the processor wait until the one word changes that says
     /// whether there is something: the stamp of a slot, or the tail or the head of a queue. What does so is
     /// [`ProcessorWait::of_this_processor`](crate::ProcessorWait::of_this_processor). It never sleeps in the
     /// kernel, and never gives up the core.
     ///
     /// One such wait lasts 100 microseconds at most, and then it polls again. So it notices a close, or the
-    /// stop of an event loop, up to that much later. A wait with a deadline ends with the deadline; with
+    /// stop of a worker, up to that much later. A wait with a deadline ends with the deadline; with
     /// [`Wfe`](crate::ProcessorWait::Wfe) up to 100 microseconds later.
     ///
     /// If the processor has no such instruction, or a virtual machine hides it, or if no single word decides,
-    /// this is [`YieldSpin`](Self::YieldSpin). No single word decides for `select!`, `Select`, patterns of a
+    /// this is [`PauseSpin`](Self::PauseSpin). No single word decides for `select!`, `Select`, patterns of a
     /// bus, publishers that wait for subscribers, stages that follow several others, and consumers of a queue
     /// that has several rings.
     #[doc(alias = "MonitorWait")]
@@ -79,16 +79,16 @@ pub enum WaitStrategy {
     /// Doubles the pause after each poll, up to a little less than a microsecond. From then on, with `std`,
     /// it also gives up its time slice between polls.
     BackoffSpin,
-    /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each.
+    /// Polls `spin_iters` times without a pause, then `pause_iters` times with one pause instruction each.
     /// From then on it pauses for a quarter of that longest pause of `BackoffSpin` between polls and, with
     /// `std`, gives up its time slice. Any numbers are allowed, even `u32::MAX`.
     Adaptive {
         /// Polls without a pause.
         spin_iters: u32,
         /// Polls with one pause instruction each, after those.
-        yield_iters: u32,
+        pause_iters: u32,
     },
-    /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each. If
+    /// Polls `spin_iters` times without a pause, then `pause_iters` times with one pause instruction each. If
     /// that helped the last time, it gives up its time slice up to four times, and it begins with that after
     /// 16 polls. Then it sleeps in the kernel until it is woken. If both are 0, it sleeps at once.
     ///
@@ -102,7 +102,7 @@ pub enum WaitStrategy {
         /// Polls without a pause.
         spin_iters: u32,
         /// Polls with one pause instruction each, after those.
-        yield_iters: u32,
+        pause_iters: u32,
     },
 }
 
@@ -117,18 +117,18 @@ impl WaitStrategy {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub const fn block() -> Self {
-        Self::Block { spin_iters: BLOCK.0, yield_iters: BLOCK.1 }
+        Self::Block { spin_iters: BLOCK.0, pause_iters: BLOCK.1 }
     }
 
     /// Whether it never gives up the core.
     pub(super) fn keeps_its_core(self) -> bool {
-        matches!(self, Self::BusySpin | Self::YieldSpin | Self::Monitor)
+        matches!(self, Self::BusySpin | Self::PauseSpin | Self::Monitor)
     }
 
     /// [`Adaptive`](Self::Adaptive) with 64 polls of each kind: the default without `std`.
     #[must_use]
     pub const fn adaptive() -> Self {
-        Self::Adaptive { spin_iters: ADAPTIVE.0, yield_iters: ADAPTIVE.1 }
+        Self::Adaptive { spin_iters: ADAPTIVE.0, pause_iters: ADAPTIVE.1 }
     }
 }
 
@@ -142,30 +142,30 @@ impl Default for WaitStrategy {
     }
 }
 
-/// The form that [`FromStr`] reads: `busy-spin`, `yield-spin`, `monitor`, `backoff-spin`, `adaptive:64,64`,
+/// The form that [`FromStr`] reads: `busy-spin`, `pause-spin`, `monitor`, `backoff-spin`, `adaptive:64,64`,
 /// `block:64,32`.
 impl fmt::Display for WaitStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BusySpin => f.write_str("busy-spin"),
-            Self::YieldSpin => f.write_str("yield-spin"),
+            Self::PauseSpin => f.write_str("pause-spin"),
             Self::Monitor => f.write_str("monitor"),
             Self::BackoffSpin => f.write_str("backoff-spin"),
-            Self::Adaptive { spin_iters, yield_iters } => write!(f, "adaptive:{spin_iters},{yield_iters}"),
+            Self::Adaptive { spin_iters, pause_iters } => write!(f, "adaptive:{spin_iters},{pause_iters}"),
             #[cfg(feature = "std")]
-            Self::Block { spin_iters, yield_iters } => write!(f, "block:{spin_iters},{yield_iters}"),
+            Self::Block { spin_iters, pause_iters } => write!(f, "block:{spin_iters},{pause_iters}"),
         }
     }
 }
 
-/// For arguments and settings. The names are `busy-spin`, `yield-spin`, `monitor`, `backoff-spin`, `adaptive`
+/// For arguments and settings. The names are `busy-spin`, `pause-spin`, `monitor`, `backoff-spin`, `adaptive`
 /// and, with `std`, `block`. The last two may be followed by their numbers of polls, as in `block:0,0`.
 ///
 /// ```
 /// use annulus::WaitStrategy;
 ///
 /// assert_eq!("busy-spin".parse(), Ok(WaitStrategy::BusySpin));
-/// assert_eq!("adaptive:10,5".parse(), Ok(WaitStrategy::Adaptive { spin_iters: 10, yield_iters: 5 }));
+/// assert_eq!("adaptive:10,5".parse(), Ok(WaitStrategy::Adaptive { spin_iters: 10, pause_iters: 5 }));
 /// let error = "spin".parse::<WaitStrategy>().unwrap_err();
 /// assert!(error.to_string().starts_with("\"spin\" is no wait strategy"));
 /// ```
@@ -184,17 +184,17 @@ impl FromStr for WaitStrategy {
         };
         match (name, polls) {
             ("busy-spin", None) => Ok(Self::BusySpin),
-            ("yield-spin", None) => Ok(Self::YieldSpin),
+            ("pause-spin", None) => Ok(Self::PauseSpin),
             ("monitor", None) => Ok(Self::Monitor),
             ("backoff-spin", None) => Ok(Self::BackoffSpin),
             ("adaptive", polls) => {
-                let (spin_iters, yield_iters) = polls.unwrap_or(ADAPTIVE);
-                Ok(Self::Adaptive { spin_iters, yield_iters })
+                let (spin_iters, pause_iters) = polls.unwrap_or(ADAPTIVE);
+                Ok(Self::Adaptive { spin_iters, pause_iters })
             }
             #[cfg(feature = "std")]
             ("block", polls) => {
-                let (spin_iters, yield_iters) = polls.unwrap_or(BLOCK);
-                Ok(Self::Block { spin_iters, yield_iters })
+                let (spin_iters, pause_iters) = polls.unwrap_or(BLOCK);
+                Ok(Self::Block { spin_iters, pause_iters })
             }
             _ => Err(error()),
         }
@@ -212,7 +212,7 @@ impl fmt::Display for ParseWaitStrategyError {
         let block = if cfg!(feature = "std") { ", block, block:POLLS,PAUSED_POLLS" } else { "" };
         write!(
             f,
-            "{:?} is no wait strategy: there are busy-spin, yield-spin, monitor, backoff-spin, adaptive, adaptive:POLLS,PAUSED_POLLS{block}",
+            "{:?} is no wait strategy: there are busy-spin, pause-spin, monitor, backoff-spin, adaptive, adaptive:POLLS,PAUSED_POLLS{block}",
             self.text
         )
     }
@@ -229,14 +229,14 @@ mod tests {
     fn what_is_shown_is_read() {
         let mut all = alloc::vec![
             WaitStrategy::BusySpin,
-            WaitStrategy::YieldSpin,
+            WaitStrategy::PauseSpin,
             WaitStrategy::Monitor,
             WaitStrategy::BackoffSpin,
             WaitStrategy::adaptive(),
-            WaitStrategy::Adaptive { spin_iters: 0, yield_iters: u32::MAX },
+            WaitStrategy::Adaptive { spin_iters: 0, pause_iters: u32::MAX },
         ];
         #[cfg(feature = "std")]
-        all.extend([WaitStrategy::block(), WaitStrategy::Block { spin_iters: 1, yield_iters: 0 }]);
+        all.extend([WaitStrategy::block(), WaitStrategy::Block { spin_iters: 1, pause_iters: 0 }]);
         for strategy in all {
             assert_eq!(strategy.to_string().parse(), Ok(strategy));
         }

@@ -229,7 +229,7 @@ mod tests {
 
     impl<'e, F: FnMut(u32, &mut &'e EventCount) -> Look<()>> Scripted<'e, F> {
         fn at(event: &'e EventCount, look: F) -> Listening<Self> {
-            let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+            let strategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
             // SAFETY: the events belong to the tests, which drop their arms first.
             unsafe { Listening::new(Self { event, looks: 0, look, strategy }, true) }
         }
@@ -267,7 +267,7 @@ mod tests {
                 }
                 Look::Nothing
             });
-            scripted.arm.strategy = WaitStrategy::Block { spin_iters: 1, yield_iters: 0 };
+            scripted.arm.strategy = WaitStrategy::Block { spin_iters: 1, pause_iters: 0 };
             assert_eq!(wait_for_any(&mut (scripted, ()), 0, Some(deadline)), None);
             !event.give_way_hint().has_helped()
         };

@@ -57,7 +57,7 @@ pub(crate) fn wait_until<W: Poll>(
             return Some(found);
         }
         if has_passed(deadline) {
-            let found = last_look(waiter);
+            let found = last_look(|| waiter.poll());
             match found {
                 Some(_) => spin.end(waiter.wait_point()),
                 None => spin.give_up(waiter.wait_point()),
@@ -166,21 +166,21 @@ pub(super) const LAST_LOOKS: u32 = 1_000;
 
 /// What is there now, for a caller that does not wait: one look, and more where a look says so.
 #[inline(always)]
-pub(crate) fn look_now<W: Poll>(waiter: &mut W) -> Option<W::Found> {
-    match waiter.poll() {
+pub(crate) fn look_now<F>(mut poll: impl FnMut() -> Look<F>) -> Option<F> {
+    match poll() {
         Look::Found(found) => Some(found),
         Look::Nothing => None,
-        Look::Again => last_look(waiter),
+        Look::Again => last_look(poll),
     }
 }
 
 /// What is there once the time has passed. Where a poll says that something may be there it is asked again,
 /// as often as it takes, within reason.
 #[cold]
-fn last_look<W: Poll>(waiter: &mut W) -> Option<W::Found> {
+fn last_look<F>(mut poll: impl FnMut() -> Look<F>) -> Option<F> {
     let looks = if seeded!("one_last_look") { 1 } else { LAST_LOOKS };
     for _ in 0..looks {
-        match waiter.poll() {
+        match poll() {
             Look::Found(found) => return Some(found),
             Look::Nothing => break,
             Look::Again => {}
@@ -262,7 +262,7 @@ mod tests {
     fn second_look_may_begin_the_wait_anew() {
         let looks = [Look::Nothing, Look::Again, Look::Nothing, Look::Nothing, Look::Found(())];
         let mut waiter = Says(looks.into_iter(), [EventCount::new(), EventCount::new()]);
-        let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let strategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
         assert_eq!(wait_until(&mut waiter, strategy, None), Some(()));
         assert!(waiter.0.next().is_none());
     }
@@ -291,9 +291,9 @@ mod tests {
     #[test]
     fn a_writer_polls_a_few_times_before_it_sleeps() {
         for (strategy, polls) in [
-            (WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }, 2..=2),
+            (WaitStrategy::Block { spin_iters: 0, pause_iters: 0 }, 2..=2),
             // 1, 3, 7, 15, 31, 32 pauses; then it gives way.
-            (WaitStrategy::Block { spin_iters: 64, yield_iters: 32 }, 7..=21),
+            (WaitStrategy::Block { spin_iters: 64, pause_iters: 32 }, 7..=21),
         ] {
             let mut writer = Full(0, EventCount::new(), WriterBackoff::new(1, None));
             assert_eq!(wait_until(&mut writer, strategy, None), Some(()));
@@ -305,7 +305,7 @@ mod tests {
     fn spinning_waiter_does_not_say_that_it_sleeps() {
         for strategy in [
             WaitStrategy::BusySpin,
-            WaitStrategy::YieldSpin,
+            WaitStrategy::PauseSpin,
             WaitStrategy::Monitor,
             WaitStrategy::BackoffSpin,
         ] {
@@ -343,7 +343,7 @@ mod tests {
             let mut waiter = Away(0, EventCount::new(), deadline);
             waiter.1.give_way_hint().helped();
             // A poll, then the one turn; a poll, then it gives way.
-            let strategy = WaitStrategy::Block { spin_iters: 1, yield_iters: 0 };
+            let strategy = WaitStrategy::Block { spin_iters: 1, pause_iters: 0 };
             assert_eq!(wait_until(&mut waiter, strategy, Some(deadline)), None);
             !waiter.1.give_way_hint().has_helped()
         };

@@ -123,7 +123,7 @@ mod tests {
         use super::super::give_way::GIVEN_UP;
         for (strategy, gives_way) in [
             (WaitStrategy::BusySpin, false),
-            (WaitStrategy::YieldSpin, false),
+            (WaitStrategy::PauseSpin, false),
             (WaitStrategy::Monitor, false),
             (WaitStrategy::BackoffSpin, true),
             (WaitStrategy::adaptive(), true),

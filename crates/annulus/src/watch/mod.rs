@@ -32,7 +32,7 @@
 //! | change it | [`send`](Sender::send), [`send_replace`](Sender::send_replace), [`send_modify`](Sender::send_modify), [`send_if_modified`](Sender::send_if_modified) |
 //!
 //! A receiver whose values can be cloned is a receiving handle like any other: an [event
-//! loop](crate::EventLoop) or a pipeline reads from it.
+//! loop](crate::Worker) or a pipeline reads from it.
 //!
 //! # The lock
 //!

@@ -73,14 +73,14 @@ impl<T: Send + Sync> Receiver<T> {
     /// drop(sender);
     /// assert_eq!(receiver.has_changed(), Ok(true));
     /// receiver.mark_unchanged();
-    /// assert_eq!(receiver.has_changed(), Err(annulus::RecvError));
+    /// assert_eq!(receiver.has_changed(), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn has_changed(&self) -> Result<bool, RecvError> {
         let version = self.shared.version();
         if version.number() != self.seen {
             return Ok(true);
         }
-        if version.is_closed() { Err(RecvError) } else { Ok(false) }
+        if version.is_closed() { Err(RecvError::CLOSED) } else { Ok(false) }
     }
 
     /// The value of this moment counts as not seen.
@@ -120,7 +120,7 @@ impl<T: Send + Sync> Receiver<T> {
     /// assert_eq!(receiver.changed(), Ok(()));
     /// assert_eq!(*receiver.borrow(), "new");
     /// thread.join().unwrap().unwrap(); // the sender is gone
-    /// assert_eq!(receiver.changed(), Err(annulus::RecvError));
+    /// assert_eq!(receiver.changed(), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn changed(&mut self) -> Result<(), RecvError> {
         self.changed_by(self.strategy)
@@ -132,7 +132,7 @@ impl<T: Send + Sync> Receiver<T> {
     ///
     /// As [`changed`](Self::changed).
     pub fn changed_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
-        wait_until(&mut NewValue(self), strategy, None).unwrap_or(Err(RecvError))
+        wait_until(&mut NewValue(self), strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
     /// As [`changed`](Self::changed), but gives up after `timeout` on the monotonic clock. A timeout that is
@@ -222,7 +222,7 @@ impl<T: Send + Sync> Receiver<T> {
     /// ```
     pub fn wait_for(&mut self, is_wanted: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
         let strategy = self.strategy;
-        wait_until(&mut self.wanted(is_wanted), strategy, None).unwrap_or(Err(RecvError))
+        wait_until(&mut self.wanted(is_wanted), strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
     /// As [`wait_for`](Self::wait_for), but gives up after `timeout`, as
@@ -335,7 +335,7 @@ impl<T: Send + Sync> Receiver<T> {
             self.seen = version.number();
             Look::Found(Ok(()))
         } else if version.is_closed() {
-            Look::Found(Err(RecvError))
+            Look::Found(Err(RecvError::CLOSED))
         } else {
             Look::Nothing
         }
@@ -358,7 +358,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     /// sender.send(3).unwrap();
     /// assert_eq!(receiver.recv(), Ok(3)); // the newest one
     /// drop(sender);
-    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.changed().map(|()| self.newest())
@@ -484,7 +484,7 @@ impl<'r, T, F: FnMut(&T) -> bool> Poll for AwaitWanted<'r, T, F> {
             // (Another one may have come, or the end.)
             return if (self.is_wanted)(&value) { Look::Found(Ok(value)) } else { Look::Again };
         }
-        if version.is_closed() { Look::Found(Err(RecvError)) } else { Look::Nothing }
+        if version.is_closed() { Look::Found(Err(RecvError::CLOSED)) } else { Look::Nothing }
     }
 }
 

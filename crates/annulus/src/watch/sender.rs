@@ -219,7 +219,7 @@ impl<T: Send + Sync> Sender<T> {
     /// let (sender, mut receiver) = annulus::watch::channel(1);
     /// sender.send(2).unwrap();
     /// sender.closer().close();
-    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(2), Err(annulus::RecvError)));
+    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(2), Err(annulus::RecvError::CLOSED)));
     /// ```
     #[must_use]
     pub fn closer(&self) -> Closer

@@ -3,17 +3,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-use annulus::event::{self, EventPublisher, EventSubscribable};
+use annulus::event;
 
 /// A value that somebody else looks after.
 type Value = Option<Arc<u64>>;
 
-fn ring(capacity: usize) -> (EventPublisher<Value>, EventSubscribable<Value>) {
+fn ring(capacity: usize) -> (event::Publisher<Value>, event::Subscribable<Value>) {
     event::channel(capacity, || None)
 }
 
 /// Sends a value of its own for each number.
-fn send(publisher: &mut EventPublisher<Value>, numbers: std::ops::Range<u64>) -> Vec<Weak<u64>> {
+fn send(publisher: &mut event::Publisher<Value>, numbers: std::ops::Range<u64>) -> Vec<Weak<u64>> {
     let send = |number| {
         let value = Arc::new(number);
         let weak = Arc::downgrade(&value);
@@ -23,7 +23,7 @@ fn send(publisher: &mut EventPublisher<Value>, numbers: std::ops::Range<u64>) ->
     numbers.map(send).collect()
 }
 
-fn clear(publisher: &mut EventPublisher<Value>) -> Vec<u64> {
+fn clear(publisher: &mut event::Publisher<Value>) -> Vec<u64> {
     let mut cleared = vec![];
     let count = publisher.clear_processed(|event| cleared.extend(event.take().map(|value| *value)));
     assert_eq!(count, cleared.len());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{STUCK, join, sleeping, soak_time, time_on_a_core};
 use annulus::broadcast::{Lossless, Lossy, Mode, MpPublisher, Subscriber};
-use annulus::{PublishError, Transmit};
+use annulus::{SendError, Transmit};
 
 /// Publishers, on machines of two cores and more.
 const PUBLISHERS: usize = if cfg!(miri) { 3 } else { 8 };
@@ -53,7 +53,7 @@ trait Publishes<const N: usize>: Mode {
     fn publish(
         publisher: &mut MpPublisher<[u8; N], Self>,
         message: [u8; N],
-    ) -> Result<(), PublishError<[u8; N]>>
+    ) -> Result<(), SendError<[u8; N]>>
     where
         Self: Sized;
     fn try_publish(publisher: &mut MpPublisher<[u8; N], Self>, message: [u8; N]) -> bool
@@ -65,7 +65,7 @@ trait Publishes<const N: usize>: Mode {
 }
 
 impl<const N: usize> Publishes<N> for Lossy {
-    fn publish(publisher: &mut MpPublisher<[u8; N]>, message: [u8; N]) -> Result<(), PublishError<[u8; N]>> {
+    fn publish(publisher: &mut MpPublisher<[u8; N]>, message: [u8; N]) -> Result<(), SendError<[u8; N]>> {
         publisher.publish(message);
         Ok(())
     }
@@ -83,7 +83,7 @@ impl<const N: usize> Publishes<N> for Lossless {
     fn publish(
         publisher: &mut MpPublisher<[u8; N], Self>,
         message: [u8; N],
-    ) -> Result<(), PublishError<[u8; N]>> {
+    ) -> Result<(), SendError<[u8; N]>> {
         publisher.publish(message)
     }
 

@@ -21,7 +21,7 @@ macro_rules! queues {
             fn debug_output_names_handle_and_state() {
                 let (mut producer, mut consumer) = $kind::Builder::new(4).build::<u8>().unwrap();
                 assert!(producer.is_empty() && consumer.is_empty());
-                producer.send_by(1, WaitStrategy::BusySpin).unwrap();
+                producer.send_until(1, WaitStrategy::BusySpin).unwrap();
                 assert!(!producer.is_empty());
                 is_shown(&producer, &["Producer", stringify!($kind), "len: 1", "capacity: 4", "closed: false"]);
                 is_shown(&consumer, &["Consumer", stringify!($kind), "len: 1"]);
@@ -29,7 +29,7 @@ macro_rules! queues {
                 is_shown(&consumer.iter(), &["Iter", "Consumer"]);
                 consumer.close();
                 is_shown(&consumer, &["closed: true"]);
-                assert_eq!(producer.send_by(2, WaitStrategy::BusySpin).unwrap_err().0, 2);
+                assert_eq!(producer.send_until(2, WaitStrategy::BusySpin).unwrap_err().0, 2);
                 let mut rest = consumer.into_iter();
                 is_shown(&rest, &["Iter", "Consumer"]);
                 assert_eq!((rest.next(), rest.next()), (Some(1), None));
@@ -41,7 +41,7 @@ macro_rules! queues {
                 producer.send(1).unwrap();
                 consumer.close();
                 assert_eq!(producer.send(2).unwrap_err().0, 2);
-                assert_eq!(producer.send_by(3, WaitStrategy::BusySpin).unwrap_err().0, 3);
+                assert_eq!(producer.send_until(3, WaitStrategy::BusySpin).unwrap_err().0, 3);
             }
 
             #[test]
@@ -60,7 +60,7 @@ macro_rules! queues {
                     thread::sleep(Duration::from_millis(5));
                     producer.send(7)
                 });
-                assert_eq!(consumer.recv_by(WaitStrategy::BusySpin), Ok(7));
+                assert_eq!(consumer.recv_until(WaitStrategy::BusySpin), Ok(7));
                 sender.join().unwrap().unwrap();
             }
         }
@@ -157,7 +157,7 @@ fn lossy_ring_counts_published_messages() {
 fn events_are_published_by_any_strategy() {
     let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
     let mut subscriber = subscribable.subscribe();
-    publisher.publish_by(|number| *number = 7, WaitStrategy::BusySpin).unwrap();
+    publisher.publish_until(|number| *number = 7, WaitStrategy::BusySpin).unwrap();
     assert_eq!(subscriber.process(|number| *number), Ok(7));
     publisher.publish_timeout(|number| *number = 8, Duration::from_secs(60)).unwrap();
     assert_eq!(subscriber.process(|number| *number), Ok(8));

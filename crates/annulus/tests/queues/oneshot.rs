@@ -66,13 +66,13 @@ fn both_sides_see_the_end_of_the_other() {
     drop(sender);
     assert!(receiver.is_closed());
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
-    assert_eq!(receiver.recv(), Err(RecvError));
+    assert_eq!(receiver.recv(), Err(RecvError::CLOSED));
     assert_eq!(receiver.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
 
     let (sender, mut receiver) = oneshot::channel::<u64>();
     receiver.close();
     assert!(sender.is_closed());
-    assert_eq!(receiver.recv(), Err(RecvError), "nobody waits for a value that would be refused");
+    assert_eq!(receiver.recv(), Err(RecvError::CLOSED), "nobody waits for a value that would be refused");
 
     let (sender, mut receiver) = oneshot::channel();
     sender.send(5).unwrap();
@@ -121,7 +121,7 @@ fn a_value_whose_drop_panics() {
 #[test]
 fn replies_come_from_another_thread() {
     const REPLIES: u64 = if cfg!(miri) { 20 } else { 2_000 };
-    for strategy in [WaitStrategy::default(), WaitStrategy::YieldSpin, WaitStrategy::Monitor] {
+    for strategy in [WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {
         let (mut questions, mut asked) = annulus::spsc::channel::<(u64, oneshot::Sender<u64>)>(4);
         let answers = std::thread::spawn(move || {
             for (number, reply) in &mut asked {
@@ -135,8 +135,8 @@ fn replies_come_from_another_thread() {
         for number in 0..REPLIES {
             let (reply, mut answer) = oneshot::channel();
             questions.send((number, reply)).unwrap();
-            let expected = if number % 5 == 0 { Err(RecvError) } else { Ok(number * 3) };
-            assert_eq!(answer.recv_by(strategy), expected);
+            let expected = if number % 5 == 0 { Err(RecvError::CLOSED) } else { Ok(number * 3) };
+            assert_eq!(answer.recv_until(strategy), expected);
         }
         drop(questions);
         answers.join().unwrap();
@@ -158,7 +158,7 @@ fn a_receiver_in_a_select() {
     writer.join().unwrap();
 }
 
-/// An event loop handles the value, and ends.
+/// A worker handles the value, and ends.
 #[cfg(feature = "std")]
 #[test]
 fn a_loop_over_a_receiver() {
@@ -168,7 +168,7 @@ fn a_loop_over_a_receiver() {
     let handler = move |value: usize| {
         of_loop.store(value, Ordering::Relaxed);
     };
-    let reader = annulus::EventLoop::builder(receiver, ()).spawn(move |(), value, _| handler(value)).unwrap();
+    let reader = annulus::Worker::builder(receiver, ()).spawn(move |(), value, _| handler(value)).unwrap();
     sender.send(6).unwrap();
     reader.join().unwrap();
     assert_eq!(seen.load(Ordering::Relaxed), 6);
@@ -179,7 +179,7 @@ fn a_loop_over_a_receiver() {
 #[test]
 fn a_loop_that_is_stopped() {
     let (sender, receiver) = oneshot::channel::<u64>();
-    let reader = annulus::EventLoop::builder(receiver, ()).spawn(|(), value, _| panic!("{value}")).unwrap();
+    let reader = annulus::Worker::builder(receiver, ()).spawn(|(), value, _| panic!("{value}")).unwrap();
     reader.stop();
     reader.join().unwrap();
     assert!(sender.is_closed());
@@ -191,7 +191,7 @@ fn a_loop_that_is_stopped() {
 #[test]
 fn a_pipeline_behind_a_receiver() {
     let (sender, receiver) = oneshot::channel();
-    let builder = annulus::topology::Pipeline::builder().capacity(4);
+    let builder = annulus::pipeline::Pipeline::builder().capacity(4);
     let (output, pipeline) = builder.source(receiver).then(|number: u64| 2 * number).build();
     sender.send(6).unwrap();
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [12]);
@@ -227,10 +227,10 @@ fn a_receiver_is_a_receiving_handle() {
 fn receive_ends_at_its_deadline() {
     let (sender, mut receiver) = oneshot::channel();
     let past = std::time::Instant::now();
-    assert_eq!(receiver.recv_deadline(past), Err(RecvTimeoutError::Timeout));
+    assert_eq!(receiver.recv_until(past), Err(RecvTimeoutError::Timeout));
     sender.send(5).unwrap();
-    assert_eq!(receiver.recv_deadline(past), Ok(5), "what is there is there");
-    assert_eq!(receiver.recv_deadline(past), Err(RecvTimeoutError::Closed));
+    assert_eq!(receiver.recv_until(past), Ok(5), "what is there is there");
+    assert_eq!(receiver.recv_until(past), Err(RecvTimeoutError::Closed));
 }
 
 #[test]
@@ -272,7 +272,7 @@ mod tasks {
                 drop(sender);
             }
             assert_eq!(woken.wakes(), 1);
-            let told = if is_sent { Ok(5) } else { Err(RecvError) };
+            let told = if is_sent { Ok(5) } else { Err(RecvError::CLOSED) };
             assert_eq!(value.as_mut().poll(&mut context), Poll::Ready(told));
         }
     }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::{
-    EventLoop, Receive, RecvError, RecvTimeoutError, Select, SendError, Shutdown, TryRecvError, WaitStrategy,
+    Receive, RecvError, RecvTimeoutError, Select, SendError, Shutdown, TryRecvError, WaitStrategy, Worker,
     select, select_biased, watch,
 };
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn both_sides_see_the_end_of_the_other() {
     other.send(2).unwrap();
     drop(other);
     assert!(!receiver.is_closed(), "there is one more");
-    assert_eq!((receiver.changed(), receiver.changed()), (Ok(()), Err(RecvError)));
+    assert_eq!((receiver.changed(), receiver.changed()), (Ok(()), Err(RecvError::CLOSED)));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
     assert_eq!(receiver.changed_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
     assert_eq!(receiver.wait_for(|value| *value > 2).err(), Some(RecvError));
@@ -113,7 +113,7 @@ fn a_channel_that_is_closed_from_elsewhere() {
     assert!(sender.is_closed());
     assert_eq!(sender.send(3), Err(SendError(3)));
     assert_eq!(sender.send_replace(4), 2, "nobody is told of this one");
-    assert_eq!((receiver.recv(), receiver.recv()), (Ok(4), Err(RecvError)));
+    assert_eq!((receiver.recv(), receiver.recv()), (Ok(4), Err(RecvError::CLOSED)));
 }
 
 /// Where a destructor panics, or a closure, the channel goes on.
@@ -150,8 +150,8 @@ fn wait_ends_at_its_timeout() {
     assert_eq!(receiver.changed_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
     assert_eq!(receiver.recv_timeout(soon), Err(RecvTimeoutError::Timeout));
     let now = std::time::Instant::now();
-    assert_eq!(receiver.changed_deadline(now), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.recv_deadline(now), Err(RecvTimeoutError::Timeout));
+    assert_eq!(receiver.changed_until(now), Err(RecvTimeoutError::Timeout));
+    assert_eq!(receiver.recv_until(now), Err(RecvTimeoutError::Timeout));
     assert_eq!(receiver.wait_for_timeout(|n| *n > 1, soon).err(), Some(RecvTimeoutError::Timeout));
     assert_eq!(*receiver.wait_for_timeout(|n| *n == 1, Duration::ZERO).unwrap(), 1);
 }
@@ -160,14 +160,14 @@ fn wait_ends_at_its_timeout() {
 #[test]
 fn every_reader_sees_the_last_value() {
     const VALUES: u64 = if cfg!(miri) { 20 } else { 5_000 };
-    for strategy in [WaitStrategy::default(), WaitStrategy::YieldSpin, WaitStrategy::Monitor] {
+    for strategy in [WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {
         let (sender, receiver) = watch::channel([0; 4]);
         let readers: Vec<_> = (0..3)
             .map(|_| {
                 let mut receiver = receiver.clone();
                 thread::spawn(move || {
                     let (mut last, mut count) = (0, 0);
-                    while receiver.changed_by(strategy).is_ok() {
+                    while receiver.changed_until(strategy).is_ok() {
                         let value = receiver.borrow_and_update();
                         assert_eq!([value[0]; 4], *value, "half of a change");
                         assert!(value[0] >= last);
@@ -235,14 +235,14 @@ fn a_receiver_in_a_select() {
     assert_eq!((select.recv(&mut state), select.ready()), (0, 0));
     drop(select);
     writer.join().unwrap();
-    assert_eq!((state.recv().as_deref(), state.recv()), (Ok("abc"), Err(RecvError)));
+    assert_eq!((state.recv().as_deref(), state.recv()), (Ok("abc"), Err(RecvError::CLOSED)));
 }
 
 /// The loop handles values that it finds, and after a stop the last of them.
 #[test]
-fn an_event_loop_sees_the_last_value() {
+fn an_worker_sees_the_last_value() {
     let (sender, receiver) = watch::channel(0);
-    let seen = EventLoop::builder(receiver, Vec::new()).spawn(|seen, n: u32, _| seen.push(n)).unwrap();
+    let seen = Worker::builder(receiver, Vec::new()).spawn(|seen, n: u32, _| seen.push(n)).unwrap();
     (1..100).for_each(|n| sender.send(n).unwrap());
     seen.stop();
     let seen = seen.join().unwrap().context;
@@ -277,7 +277,7 @@ fn tasks_wait() {
     reader.join().unwrap();
     let mut receiver = sender.subscribe();
     drop(sender);
-    assert_eq!(block_on(receiver.changed_async()), Err(RecvError));
+    assert_eq!(block_on(receiver.changed_async()), Err(RecvError::CLOSED));
 }
 
 /// What a channel does, as one thread sees it.

@@ -25,12 +25,12 @@ fn debug_output_names_value_and_state() {
     assert!(format!("{receiver:?}").contains("changed: true, closed: false"));
     let said = format!("{sender:?}");
     assert!(said.contains("watch") && said.contains("receivers: 1, closed: false"), "{said}");
-    assert_eq!(receiver.recv_by(WaitStrategy::BusySpin), Ok(5));
+    assert_eq!(receiver.recv_until(WaitStrategy::BusySpin), Ok(5));
     let closer = sender.closer();
     assert!(!closer.is_closed() && !is_over(&receiver));
     closer.close();
     assert!(closer.is_closed() && is_over(&receiver) && sender.is_closed());
-    assert_eq!(receiver.recv_by(WaitStrategy::BusySpin), Err(RecvError));
+    assert_eq!(receiver.recv_until(WaitStrategy::BusySpin), Err(RecvError::CLOSED));
 }
 
 /// As any code asks that takes a handle to wait for.
@@ -44,7 +44,7 @@ fn is_over(handle: &impl Waitable) -> bool {
 fn a_pipeline_behind_a_receiver() {
     let (sender, receiver) = watch::channel(0);
     sender.send(6).unwrap();
-    let builder = annulus::topology::Pipeline::builder().capacity(4);
+    let builder = annulus::pipeline::Pipeline::builder().capacity(4);
     let (output, pipeline) = builder.source(receiver).then(|number: u64| 2 * number).build();
     drop(sender);
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [12]);

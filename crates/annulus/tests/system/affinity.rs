@@ -6,8 +6,8 @@ use std::io;
 use std::thread;
 
 use annulus::affinity::{self, PinReason, Pinned, Spread, SpreadError, Topology};
-use annulus::topology::Pipeline;
-use annulus::{EventLoop, spsc};
+use annulus::pipeline::Pipeline;
+use annulus::{Worker, spsc};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
 /// Where this thread may run, says the kernel.
@@ -137,7 +137,7 @@ fn a_cpu_that_is_not_there() {
     let here = affinity::pin_to(NO_CPU).unwrap_err();
     let place = here.to_string().split_once(" on ").unwrap().1.to_owned();
     let (_producer, consumer) = spsc::channel::<u64>(4);
-    let of_loop = EventLoop::builder(consumer, ()).core(NO_CPU).spawn(|(), _, _| ()).unwrap_err();
+    let of_loop = Worker::builder(consumer, ()).core(NO_CPU).spawn(|(), _, _| ()).unwrap_err();
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let of_stage = stages.then(|x| x).core(NO_CPU).try_build().unwrap_err();
     for error in [&of_loop as &dyn Error, &of_stage] {

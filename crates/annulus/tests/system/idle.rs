@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use crate::support::sleeping::Sleeper;
 use crate::support::{STUCK, join, soak_time};
 use annulus::bus::Bus;
+use annulus::pipeline::Pipeline;
 use annulus::queue::{bytes, ordered};
-use annulus::topology::Pipeline;
 use annulus::{
-    Closer, EventLoop, EventNotifier, Readiness, Select, Shutdown, Waitable, broadcast, event, mpmc, mpsc,
-    select, spmc, spsc,
+    Closer, Notifier, Readiness, Select, Shutdown, Waitable, Worker, broadcast, event, mpmc, mpsc, select,
+    spmc, spsc,
 };
 use futures_util::StreamExt;
 use pollster::block_on;
@@ -238,7 +238,7 @@ impl Idle {
         other: impl Sized + 'static,
         receiver: impl Waitable + 'static,
     ) {
-        let mut notifier = EventNotifier::new(receiver).unwrap();
+        let mut notifier = Notifier::new(receiver).unwrap();
         self.wait(closer, other, move || {
             assert_eq!(notifier.arm(), Readiness::Armed);
             let count = poll(&mut [PollFd::new(&notifier, PollFlags::IN)], None);
@@ -256,11 +256,11 @@ impl Idle {
     /// Their threads are not ours, so ours wait for them.
     fn who_have_threads(&mut self) {
         let (producer, consumer) = spsc::channel::<u64>(8);
-        let event_loop = EventLoop::builder(consumer, ()).spawn(|(), _, _| {}).unwrap();
-        self.wait_until(|| drop(producer), move || assert_eq!(event_loop.join().unwrap().messages, 0));
+        let worker = Worker::builder(consumer, ()).spawn(|(), _, _| {}).unwrap();
+        self.wait_until(|| drop(producer), move || assert_eq!(worker.join().unwrap().messages, 0));
         let (publisher, source) = event::channel(8, String::new);
-        let event_loop = EventLoop::builder(source.subscribe(), ()).spawn_ref(|(), _, _| {}).unwrap();
-        self.wait_until(|| drop(publisher), move || assert_eq!(event_loop.join().unwrap().messages, 0));
+        let worker = Worker::builder(source.subscribe(), ()).spawn_ref(|(), _, _| {}).unwrap();
+        self.wait_until(|| drop(publisher), move || assert_eq!(worker.join().unwrap().messages, 0));
 
         // Stages of all kinds, and all kinds of rings between them, empty.
         let (input, stages) = Pipeline::builder().input::<u64>();

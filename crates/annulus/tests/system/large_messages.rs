@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use annulus::bus::{Bus, TypedBus};
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 use annulus::{broadcast, event, mpmc, mpsc, pool, queue, spmc, spsc};
 
 /// Larger than the whole stack of the thread that makes the rings.

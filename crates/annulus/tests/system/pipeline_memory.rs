@@ -3,7 +3,7 @@
 
 use crate::counting::bytes_of_all;
 use crate::support::threads::{soon, threads};
-use annulus::topology::{BuildError, Pipeline};
+use annulus::pipeline::{BuildError, Pipeline};
 
 /// Builds and drops a pipeline with a message of its own memory in it.
 fn build_and_drop(round: usize) {

@@ -136,7 +136,7 @@ fn only_a_sleeper_costs_a_system_call() {
     annulus::prepare();
     let (mut producer, mut consumer) = spsc::channel::<u64>(16);
     let reader = std::thread::spawn(move || {
-        (0..COUNT).for_each(|number| assert_eq!(consumer.recv_by(WaitStrategy::BackoffSpin), Ok(number)));
+        (0..COUNT).for_each(|number| assert_eq!(consumer.recv_until(WaitStrategy::BackoffSpin), Ok(number)));
         consumer
     });
     let called = makes_a_system_call(|| {

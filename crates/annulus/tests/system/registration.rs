@@ -16,7 +16,7 @@ use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_
 
 const ROUNDS: u64 = if cfg!(debug_assertions) { 3000 } else { 20_000 };
 
-const SPIN: WaitStrategy = WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 };
+const SPIN: WaitStrategy = WaitStrategy::Adaptive { spin_iters: 8, pause_iters: 8 };
 
 fn is_registered() -> bool {
     match membarrier(MembarrierCommand::PrivateExpedited) {
@@ -32,7 +32,7 @@ fn is_registered() -> bool {
 fn broadcast() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);
     let mut subscriber = subscribable.subscribe();
-    let reader = thread::spawn(move || (0..100).map_while(|_| subscriber.recv_by(SPIN).ok()).count());
+    let reader = thread::spawn(move || (0..100).map_while(|_| subscriber.recv_until(SPIN).ok()).count());
     (0..1000).for_each(|number| publisher.publish(number));
     drop(publisher);
     assert!(reader.join().unwrap() >= 16);
@@ -41,14 +41,14 @@ fn broadcast() {
     let mut first = subscribable.subscribe_tracked();
     let mut last = subscribable.subscribe().after(&[&first]);
     let writer =
-        thread::spawn(move || (0..100).for_each(|number| publisher.publish_by(number, SPIN).unwrap()));
+        thread::spawn(move || (0..100).for_each(|number| publisher.publish_until(number, SPIN).unwrap()));
     for number in 0..100 {
-        assert_eq!(first.recv_by(SPIN), Ok(number));
+        assert_eq!(first.recv_until(SPIN), Ok(number));
         first.done();
-        assert_eq!(last.recv_by(SPIN), Ok(number));
+        assert_eq!(last.recv_until(SPIN), Ok(number));
     }
     writer.join().unwrap();
-    assert!(first.recv_by(SPIN).is_err());
+    assert!(first.recv_until(SPIN).is_err());
 }
 
 /// Whether the kernel has these barriers. (An emulator may have none: wakers pay for a fence of their own
@@ -176,7 +176,7 @@ fn no_verb_waits_for_the_registration() {
         default(Duration::from_micros(100)) => {}
     }
     assert!(!is_registered(), "after a `select!`");
-    let mut notifier = annulus::EventNotifier::new(consumer).unwrap();
+    let mut notifier = annulus::Notifier::new(consumer).unwrap();
     assert_eq!(notifier.arm(), annulus::Readiness::Armed);
     assert!(!is_registered(), "after a notifier");
 
@@ -242,13 +242,13 @@ fn rings_and_short_sleeps_do_not_register() {
     let (pooled, mut taker) = annulus::spmc::channel(4);
     let mut pooled = Some(pooled);
     thread::scope(|scope| {
-        scope.spawn(|| (0..100).for_each(|number| producer.send_by(number, SPIN).unwrap()));
-        scope.spawn(|| (0..100).for_each(|number| many.send_by(number, SPIN).unwrap()));
-        scope.spawn(|| (0..100).for_each(|number| shared.send_by(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| producer.send_until(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| many.send_until(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| shared.send_until(number, SPIN).unwrap()));
         let buffer = pool.alloc().unwrap();
-        pooled.as_mut().unwrap().send_by(buffer.into_handle(), SPIN).unwrap();
+        pooled.as_mut().unwrap().send_until(buffer.into_handle(), SPIN).unwrap();
         for _ in 0..100 {
-            let received = (consumer.recv_by(SPIN), one.recv_by(SPIN), consumers.recv_by(SPIN));
+            let received = (consumer.recv_until(SPIN), one.recv_until(SPIN), consumers.recv_until(SPIN));
             assert!(received.0.is_ok() && received.1.is_ok() && received.2.is_ok());
         }
     });
@@ -291,14 +291,14 @@ fn publishers_were_there_before() {
         spawn(move || {
             let mut pauses = Pauses::new(seed);
             // The first message comes before anybody sleeps.
-            publisher.publish_by(0, SPIN).unwrap();
+            publisher.publish_until(0, SPIN).unwrap();
             begun.send(()).unwrap();
             while !goes_on.is_shutdown() {
                 core::hint::spin_loop();
             }
             for number in 1..=ROUNDS {
                 pauses.rest();
-                publisher.publish_by(number, SPIN).unwrap();
+                publisher.publish_until(number, SPIN).unwrap();
             }
         })
     });

@@ -3,7 +3,7 @@
 #![cfg(all(target_os = "linux", feature = "std", not(any(miri, annulus_loom))))]
 
 use crate::support::{spawn, without_standing_still};
-use annulus::{EventNotifier, Readiness, TryRecvError, spsc};
+use annulus::{Notifier, Readiness, TryRecvError, spsc};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
@@ -66,8 +66,8 @@ fn without_the_fence_a_loop_loses_nothing() {
             if !refuse_barriers() {
                 return COUNT; // this machine allows no filter
             }
-            let mut notifier = EventNotifier::new(consumer).unwrap();
-            let is_readable = |notifier: &EventNotifier<_>, wait| {
+            let mut notifier = Notifier::new(consumer).unwrap();
+            let is_readable = |notifier: &Notifier<_>, wait| {
                 poll(&mut [PollFd::new(notifier, PollFlags::IN)], wait).unwrap() == 1
             };
             let mut received = 0;
@@ -111,8 +111,8 @@ fn without_the_fence_waiters_use_no_core() {
     if !refuse_barriers() {
         return; // this machine allows no filter
     }
-    let mut notifier = EventNotifier::new(other_consumer).unwrap();
-    let is_readable = |notifier: &EventNotifier<_>| {
+    let mut notifier = Notifier::new(other_consumer).unwrap();
+    let is_readable = |notifier: &Notifier<_>| {
         poll(&mut [PollFd::new(notifier, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap()
             == 1
     };

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 
 use annulus::broadcast::{self, Lossless, Lossy, Staged, SubscriberGroup};
 use annulus::bus::{self, Bus, Many};
-use annulus::topology::Pipeline;
-use annulus::{EventLoop, Select, event, event_loop, memory, mpmc, mpsc, pool, queue, spmc, spsc, topology};
+use annulus::pipeline::Pipeline;
+use annulus::{Select, Worker, event, memory, mpmc, mpsc, pool, queue, spmc, spsc, topology, worker};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 type C = Cell<u8>;
@@ -31,8 +31,8 @@ whole! { RINGS:
     Lossy, Lossless, Staged<Lossy>,
     broadcast::bytes::Builder, broadcast::bytes::TooLong, broadcast::bytes::Publisher,
     broadcast::bytes::Subscribable, broadcast::bytes::Subscriber,
-    event::EventPublisher<String>, event::EventPublisher<String, fn(&mut String)>,
-    event::MpEventPublisher<String>, event::EventSubscribable<String>, event::EventSubscriber<String>,
+    event::Publisher<String>, event::Publisher<String, fn(&mut String)>,
+    event::MpPublisher<String>, event::Subscribable<String>, event::Subscriber<String>,
     event::Iter<'static, String>, event::TryIter<'static, String>, event::IntoIter<String>,
     event::Ref<'static, String>,
     queue::Builder<spsc::Spsc>, queue::Builder<mpmc::Mpmc>, mpsc::Mpsc, spmc::Spmc, mpmc::Mpmc, spsc::Spsc,
@@ -62,16 +62,16 @@ whole! { ABOVE:
     bus::TopicBuilder<'static, C>, bus::TopicPublisher<u64>, bus::TopicPublisher<u64, Many<Lossless>>,
     bus::MatchingSubscriber<u64>, bus::TopicInfo, bus::TopicKind, bus::TopicError, bus::RemoveError,
     bus::MatchingError, bus::PatternError,
-    EventLoop<C>, event_loop::Builder<spsc::Consumer<C>, C>, event_loop::Finished<u64>, event_loop::Stopper,
-    event_loop::Delivery,
-    event_loop::SpawnError<spsc::Consumer<C>, C, fn()>,
+    Worker<C>, worker::Builder<spsc::Consumer<C>, C>, worker::Finished<u64>, worker::Stopper,
+    worker::Delivery,
+    worker::SpawnError<spsc::Consumer<C>, C, fn()>,
     Select<'static>,
-    topology::Builder, topology::Stages<C>, topology::Stages<C, topology::Free>,
-    topology::Fork<(topology::Stages<C>, topology::Stages<C>)>, topology::Sunk,
-    topology::Input<C>, Pipeline, topology::Free, topology::InStep, topology::Merged,
-    topology::BuildError, topology::JoinError, topology::StagePanic, topology::CloseReason, topology::Graph, topology::Node,
-    topology::RingKind, topology::EdgeInfo, topology::StageInfo, topology::Statistics,
-    topology::EdgeStatistics, topology::StageStatistics,
+    pipeline::Builder, pipeline::Stages<C>, pipeline::Stages<C, pipeline::Free>,
+    pipeline::Fork<(pipeline::Stages<C>, pipeline::Stages<C>)>, pipeline::Sunk,
+    pipeline::Input<C>, Pipeline, pipeline::Free, pipeline::InStep, pipeline::Merged,
+    pipeline::BuildError, pipeline::JoinError, pipeline::StagePanic, pipeline::CloseReason, pipeline::Graph, pipeline::Node,
+    pipeline::RingKind, pipeline::EdgeInfo, pipeline::StageInfo, pipeline::Stats,
+    pipeline::EdgeStats, pipeline::StageStats,
 }
 
 whole! { REST:
@@ -82,7 +82,7 @@ whole! { REST:
     annulus::RecvError, annulus::TryRecvError, annulus::RecvTimeoutError,
     annulus::LossyRecvError, annulus::LossyTryRecvError,
     annulus::SendError<u64>, annulus::TrySendError<u64>, annulus::SendTimeoutError<u64>,
-    annulus::PublishError<u64>, annulus::TryPublishError<u64>, annulus::PublishTimeoutError<u64>,
+    annulus::SendError<u64>, annulus::TrySendError<u64>, annulus::SendTimeoutError<u64>,
     annulus::Text<8>, annulus::TextTooLong,
     annulus::schema::Schema, annulus::schema::Kind, annulus::schema::KindRef, annulus::schema::Scalar,
     annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError, annulus::schema::BadValue, annulus::schema::Checker,
@@ -96,7 +96,7 @@ whole! { REST:
 
 #[cfg(target_os = "linux")]
 whole! { LINUX:
-    annulus::EventNotifier<broadcast::Subscriber<u64>>, annulus::EventNotifier<spsc::Consumer<C>>,
+    annulus::Notifier<broadcast::Subscriber<u64>>, annulus::Notifier<spsc::Consumer<C>>,
     annulus::Readiness,
 }
 
@@ -118,14 +118,14 @@ whole! { SHM:
 
 // An event is changed in place, so its handles are what it is. What keeps a handle of its user's choice is
 // what that handle is.
-assert_not_impl_any!(event::EventPublisher<C>: UnwindSafe, RefUnwindSafe);
-assert_not_impl_any!(event::EventSubscriber<C>: UnwindSafe, RefUnwindSafe);
+assert_not_impl_any!(event::Publisher<C>: UnwindSafe, RefUnwindSafe);
+assert_not_impl_any!(event::Subscriber<C>: UnwindSafe, RefUnwindSafe);
 assert_not_impl_any!(event::Iter<'static, &'static mut u8>: UnwindSafe, RefUnwindSafe);
-assert_not_impl_any!(event_loop::Builder<&'static mut spsc::Consumer<C>, C>: UnwindSafe);
+assert_not_impl_any!(worker::Builder<&'static mut spsc::Consumer<C>, C>: UnwindSafe);
 #[cfg(target_os = "linux")]
-assert_not_impl_any!(annulus::EventNotifier<event::EventSubscriber<&'static mut u8>>: UnwindSafe);
+assert_not_impl_any!(annulus::Notifier<event::Subscriber<&'static mut u8>>: UnwindSafe);
 #[cfg(target_os = "linux")]
-assert_not_impl_any!(annulus::EventNotifier<&'static mut spsc::Consumer<C>>: UnwindSafe);
+assert_not_impl_any!(annulus::Notifier<&'static mut spsc::Consumer<C>>: UnwindSafe);
 
 /// A stream that owns its handle.
 #[cfg(feature = "async")]
@@ -250,7 +250,7 @@ fn a_select_goes_on() {
 #[test]
 fn a_notifier_goes_on() {
     let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
-    let mut notifier = annulus::EventNotifier::new(subscribable.subscribe_group::<2>()).unwrap();
+    let mut notifier = annulus::Notifier::new(subscribable.subscribe_group::<2>()).unwrap();
     assert_eq!(notifier.arm(), annulus::Readiness::Armed);
     (0..2).for_each(|member| notifier.get_mut().pause(member));
     publisher.publish(1);
@@ -267,7 +267,7 @@ fn a_notifier_goes_on() {
 #[test]
 fn an_input_outlives_its_pipeline() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
-    caught(|| stages.then(|x| x + 1).fork(|s| s, |_| -> topology::Stages<u64> { panic!("on purpose") }));
+    caught(|| stages.then(|x| x + 1).fork(|s| s, |_| -> pipeline::Stages<u64> { panic!("on purpose") }));
     assert!(input.publish(1).is_err());
     assert!(input.is_closed());
 }
@@ -291,12 +291,12 @@ fn borrowed_handle_survives_a_panic() {
 
 /// A handler panics, and so does what is called when nothing comes.
 #[test]
-fn an_event_loop_ends() {
+fn an_worker_ends() {
     let (mut producer, consumer) = spsc::channel::<u64>(4);
-    let event_loop = EventLoop::builder(consumer, ()).spawn(|(), number, _| panic!("{number}")).unwrap();
-    let stopper = event_loop.stopper();
+    let worker = Worker::builder(consumer, ()).spawn(|(), number, _| panic!("{number}")).unwrap();
+    let stopper = worker.stopper();
     let _ = producer.send(1);
-    caught(|| event_loop.join().unwrap());
+    caught(|| worker.join().unwrap());
     stopper.stop();
     assert!(producer.send(2).is_err());
 }

@@ -59,7 +59,7 @@ fn a_publisher_at_the_gate() {
     drop(subscribable);
     let stop = Shutdown::new();
     let thread =
-        publish(1, &stop, move |number, pauses| publisher.publish_by(number, pauses.strategy()).is_ok());
+        publish(1, &stop, move |number, pauses| publisher.publish_until(number, pauses.strategy()).is_ok());
     soak(&stop, || subscriber.recv_timeout(STUCK).map(drop));
     drop(subscriber);
     thread.join().unwrap();
@@ -73,7 +73,7 @@ fn many_publishers_at_the_gate() {
     let stop = Shutdown::new();
     let threads = [1, 2, 3].map(|seed| {
         let publisher = publisher.clone();
-        publish(seed, &stop, move |number, pauses| publisher.publish_by(number, pauses.strategy()).is_ok())
+        publish(seed, &stop, move |number, pauses| publisher.publish_until(number, pauses.strategy()).is_ok())
     });
     soak(&stop, || subscriber.recv_timeout(STUCK).map(drop));
     drop(subscriber);
@@ -112,7 +112,7 @@ fn a_publisher_of_events() {
     drop(subscribable);
     let stop = Shutdown::new();
     let thread = publish(1, &stop, move |number, pauses| {
-        publisher.publish_by(|event| *event = number, pauses.strategy()).is_ok()
+        publisher.publish_until(|event| *event = number, pauses.strategy()).is_ok()
     });
     let mut expected = 0;
     soak(&stop, || {
@@ -133,7 +133,7 @@ fn many_publishers_of_events() {
     let threads = [1, 2, 3].map(|seed| {
         let mut publisher = publisher.clone();
         publish(seed, &stop, move |number, pauses| {
-            publisher.publish_by(|event| *event = number, pauses.strategy()).is_ok()
+            publisher.publish_until(|event| *event = number, pauses.strategy()).is_ok()
         })
     });
     drop(publisher);
@@ -157,7 +157,7 @@ fn stages() {
         seed += 1;
         let mut pauses = Pauses::new(seed);
         thread::spawn(move || {
-            while stage.recv_by(pauses.strategy()).is_ok() {
+            while stage.recv_until(pauses.strategy()).is_ok() {
                 pauses.rest();
                 if pauses.next() % 2 == 0 {
                     stage.done();
@@ -167,7 +167,7 @@ fn stages() {
         })
     });
     let thread =
-        publish(1, &stop, move |number, pauses| publisher.publish_by(number, pauses.strategy()).is_ok());
+        publish(1, &stop, move |number, pauses| publisher.publish_until(number, pauses.strategy()).is_ok());
     let mut expected = 0;
     soak(&stop, || {
         assert_eq!(last.recv_timeout(STUCK)?, expected);
@@ -188,7 +188,7 @@ fn subscribers_that_leave() {
     let stop = Shutdown::new();
     let threads = [1, 2].map(|seed| {
         let publisher = publisher.clone();
-        publish(seed, &stop, move |number, pauses| publisher.publish_by(number, pauses.strategy()).is_ok())
+        publish(seed, &stop, move |number, pauses| publisher.publish_until(number, pauses.strategy()).is_ok())
     });
     drop(publisher);
     let mut pauses = Pauses::new(7);

@@ -1,8 +1,6 @@
-//! All ways to wait: threads that sleep, tasks, selects, event loops, and descriptors.
+//! All ways to wait: threads that sleep, tasks, selects, workers, and descriptors.
 
 mod asleep;
-#[cfg(feature = "std")]
-mod event_loop;
 mod notifier;
 #[cfg(feature = "std")]
 mod runtime;
@@ -15,3 +13,5 @@ mod support;
 #[cfg(feature = "std")]
 mod tasks;
 mod waiting;
+#[cfg(feature = "std")]
+mod worker;

@@ -1,10 +1,10 @@
-//! Threads, tasks and selects that wait for a shutdown; and joins of event loops with a timeout.
+//! Threads, tasks and selects that wait for a shutdown; and joins of workers with a timeout.
 
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{EventLoop, Select, Shutdown, WaitStrategy, Waitable, select, spsc};
+use annulus::{Select, Shutdown, WaitStrategy, Waitable, Worker, select, spsc};
 
 use crate::support::STUCK;
 use crate::support::sleeping::{Sleeper, spawn};
@@ -13,11 +13,11 @@ const SOON: Duration = Duration::from_millis(1);
 
 #[test]
 fn trigger_wakes_all_sleepers() {
-    for strategy in [WaitStrategy::default(), WaitStrategy::YieldSpin, WaitStrategy::Monitor] {
+    for strategy in [WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {
         let shutdown = Shutdown::new();
         let of = || shutdown.clone();
         let (one, two, three) = (of(), of(), of());
-        let (first, first_sleeps) = spawn(move || one.wait_by(strategy));
+        let (first, first_sleeps) = spawn(move || one.wait_until(strategy));
         let (second, second_sleeps) = spawn(move || assert!(two.wait_timeout(Duration::MAX)));
         let (third, third_sleeps) = spawn(move || {
             let (_producer, mut consumer) = spsc::channel::<u64>(4);
@@ -34,7 +34,7 @@ fn trigger_wakes_all_sleepers() {
             thread.join().unwrap();
         }
         shutdown.wait();
-        assert!(shutdown.wait_timeout(Duration::ZERO) && shutdown.wait_deadline(Instant::now()));
+        assert!(shutdown.wait_timeout(Duration::ZERO) && shutdown.wait_until(Instant::now()));
     }
 }
 
@@ -42,7 +42,7 @@ fn trigger_wakes_all_sleepers() {
 fn wait_for_a_trigger_ends_at_its_timeout() {
     let shutdown = Shutdown::new();
     assert!(!shutdown.wait_timeout(Duration::ZERO) && !shutdown.wait_timeout(SOON));
-    assert!(!shutdown.wait_deadline(Instant::now() + SOON));
+    assert!(!shutdown.wait_until(Instant::now() + SOON));
     select! {
         wait(shutdown) -> () => panic!("nobody has triggered it"),
         default(SOON) => {}
@@ -87,10 +87,10 @@ fn a_shutdown_is_something_to_wait_for() {
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
 fn a_shutdown_has_a_descriptor() {
-    use annulus::{EventNotifier, Readiness};
+    use annulus::{Notifier, Readiness};
     use rustix::event::{PollFd, PollFlags, poll};
     let shutdown = Shutdown::new();
-    let mut notifier = EventNotifier::new(shutdown.clone()).unwrap();
+    let mut notifier = Notifier::new(shutdown.clone()).unwrap();
     assert_eq!(notifier.arm(), Readiness::Armed);
     let thread = thread::spawn(move || shutdown.trigger());
     poll(&mut [PollFd::new(&notifier, PollFlags::IN)], None).unwrap();
@@ -114,11 +114,11 @@ fn a_task_waits_for_a_trigger() {
 #[test]
 fn a_join_gives_the_loop_back_when_the_time_is_over() {
     let (mut producer, consumer) = spsc::channel(4);
-    let event_loop = EventLoop::builder(consumer, 0).spawn(|sum, n: u64, _| *sum += n).unwrap();
-    let event_loop = event_loop.join_timeout(SOON).unwrap_err().join_timeout(Duration::ZERO).unwrap_err();
+    let worker = Worker::builder(consumer, 0).spawn(|sum, n: u64, _| *sum += n).unwrap();
+    let worker = worker.join_timeout(SOON).unwrap_err().join_timeout(Duration::ZERO).unwrap_err();
     producer.send(5).unwrap();
     drop(producer);
-    let finished = event_loop.join_timeout(STUCK).map_err(|_| "it goes on").unwrap();
+    let finished = worker.join_timeout(STUCK).map_err(|_| "it goes on").unwrap();
     assert_eq!(finished.unwrap().context, 5);
 }
 
@@ -131,10 +131,10 @@ fn a_join_in_time_gets_a_panic() {
         gate.recv().unwrap();
         std::panic::resume_unwind(Box::new("on purpose"))
     };
-    let event_loop = EventLoop::builder(consumer, ()).spawn(handler).unwrap();
+    let worker = Worker::builder(consumer, ()).spawn(handler).unwrap();
     producer.send(5).unwrap();
-    let event_loop = event_loop.join_timeout(SOON).unwrap_err();
+    let worker = worker.join_timeout(SOON).unwrap_err();
     go_on.send(()).unwrap();
-    let ended = event_loop.join_timeout(Duration::MAX).map_err(|_| "it goes on").unwrap();
+    let ended = worker.join_timeout(Duration::MAX).map_err(|_| "it goes on").unwrap();
     assert_eq!(ended.unwrap_err().downcast_ref(), Some(&"on purpose"));
 }

@@ -129,7 +129,7 @@ fn a_handle_waits_by_its_own_strategy() {
     assert!(does_sleep(&mut || assert!(other.recv_timeout(WHILE).is_err())));
     assert!(spins(&mut || assert!(subscriber.recv_timeout(WHILE).is_err())));
     let mut clone = subscriber.clone();
-    assert!(spins(&mut || assert!(clone.recv_deadline(Instant::now() + WHILE).is_err())));
+    assert!(spins(&mut || assert!(clone.recv_until(Instant::now() + WHILE).is_err())));
     let mut stage = subscriber.after(&[&subscribable.subscribe_tracked()]);
     assert!(spins(&mut || assert!(stage.process_timeout(WHILE, |_| ()).is_err())));
 
@@ -206,7 +206,7 @@ fn recv_timeout_receives_messages_in_time_and_sees_the_close() {
     });
     let long = Duration::from_secs(60);
     assert_eq!(subscriber.recv_timeout(long), Ok(1));
-    assert_eq!(subscriber.recv_deadline(Instant::now() + long), Err(RecvTimeoutError::Closed));
+    assert_eq!(subscriber.recv_until(Instant::now() + long), Err(RecvTimeoutError::Closed));
     assert_eq!(subscriber.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
     writer.join().unwrap();
 }
@@ -218,7 +218,7 @@ fn zero_timeout_receives_a_present_message() {
     assert_eq!(subscriber.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
     publisher.publish_batch(&[1, 2]);
     assert_eq!(subscriber.recv_timeout(Duration::ZERO), Ok(1));
-    assert_eq!(subscriber.recv_deadline(Instant::now()), Ok(2));
+    assert_eq!(subscriber.recv_until(Instant::now()), Ok(2));
 }
 
 /// The longest timeout means no timeout, and wakes all the same.
@@ -237,24 +237,24 @@ fn every_strategy_receives_and_sees_the_close() {
     let most = u32::MAX;
     for strategy in [
         WaitStrategy::BusySpin,
-        WaitStrategy::YieldSpin,
+        WaitStrategy::PauseSpin,
         WaitStrategy::Monitor,
         WaitStrategy::BackoffSpin,
-        WaitStrategy::Adaptive { spin_iters: 10, yield_iters: 10 },
-        WaitStrategy::Adaptive { spin_iters: most, yield_iters: most },
-        WaitStrategy::Block { spin_iters: 0, yield_iters: 0 },
-        WaitStrategy::Block { spin_iters: most, yield_iters: most },
+        WaitStrategy::Adaptive { spin_iters: 10, pause_iters: 10 },
+        WaitStrategy::Adaptive { spin_iters: most, pause_iters: most },
+        WaitStrategy::Block { spin_iters: 0, pause_iters: 0 },
+        WaitStrategy::Block { spin_iters: most, pause_iters: most },
         WaitStrategy::default(),
     ] {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_by(strategy)));
+        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_until(strategy)));
         thread::sleep(Duration::from_millis(5));
         publisher.publish(1);
         thread::sleep(Duration::from_millis(5));
         publisher.publish(2);
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), [Ok(1), Ok(2), Err(RecvError)], "{strategy:?}");
+        assert_eq!(reader.join().unwrap(), [Ok(1), Ok(2), Err(RecvError::CLOSED)], "{strategy:?}");
     }
 }
 
@@ -298,7 +298,7 @@ fn no_wake_up_is_lost_under_random_pauses() {
     let echo = thread::spawn(move || {
         let (mut pause, mut backlog) = (Pauses::new(2), Backlog::new(2));
         // Without a deadline: what wakes it is the message alone.
-        while let Ok(number) = ping_in.recv_by(pause.strategy()) {
+        while let Ok(number) = ping_in.recv_until(pause.strategy()) {
             if number != FILLER {
                 pause.rest();
                 backlog.pile_up();
@@ -354,7 +354,7 @@ mod on_one_cpu {
         S: FnMut(u64) + Send + 'static,
         R: FnMut() -> u64 + Send + 'static,
     {
-        let sleep = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let sleep = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
         let mut best = [Duration::MAX; 2];
         for _ in 0..TRIES {
             for (best, strategy) in best.iter_mut().zip([WaitStrategy::default(), sleep]) {

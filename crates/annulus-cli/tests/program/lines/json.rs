@@ -86,7 +86,7 @@ fn messages_go_from_a_ring_to_any_program() {
     let mut subscriber = ring.subscribe().unwrap();
     let other = Running(names.command("sub", &["orders", "--json"]).spawn().unwrap());
     assert_eq!(ORDERS.map(|_| subscriber.recv()), ORDERS.map(Ok));
-    assert_eq!(subscriber.recv(), Err(RecvError));
+    assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
     let (_, said, code) = publisher.end();
     assert!(code == 0 && said.contains("waiting for 2 subscribers"), "{said}");
     assert!(said.contains("--json`") && said.ends_with("published 2 messages\n"), "{said}");

@@ -133,7 +133,7 @@ impl Publisher {
     ///
     /// let mut buffer = Vec::new();
     /// assert_eq!(subscriber.recv(&mut buffer), Ok(4));
-    /// assert_eq!(subscriber.recv(&mut buffer), Err(annulus::RecvError));
+    /// assert_eq!(subscriber.recv(&mut buffer), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn close(&self) {
         self.extents.close();

@@ -46,7 +46,7 @@ use crate::wait::{Streaming, Waiting};
 /// copied, delivers nothing: records are whole.
 ///
 /// It works wherever a receiving handle (`Waitable`) does: in a `select!`, a `Select`, an
-/// `EventLoop`, and an `EventNotifier`. Where such a receiver takes a message, it is a copy of the record of
+/// `Worker`, and a `Notifier`. Where such a receiver takes a message, it is a copy of the record of
 /// its own, a `Box<[u8]>`.
 ///
 /// A subscriber may move to another thread. A clone starts at the same message, with counters at zero.
@@ -352,7 +352,7 @@ impl Poll for NextRecord<'_> {
     fn poll(&mut self) -> Look<Self::Found> {
         match self.subscriber.next(self.buffer) {
             Ok(length) => Look::Found(Ok(length)),
-            Err(NoMessage::Closed) => Look::Found(Err(RecvError)),
+            Err(NoMessage::Closed) => Look::Found(Err(RecvError::CLOSED)),
             Err(NoMessage::Empty) => Look::Nothing,
             // The record that lapped it may be the last one for a long time. Records are there, and no
             // publisher will notify for them.

@@ -14,8 +14,8 @@ mod recv;
 mod subscribable;
 mod subscriber;
 
-pub use mp_publisher::MpEventPublisher;
-pub use publisher::{EventPublisher, Reset};
+pub use mp_publisher::MpPublisher;
+pub use publisher::{Publisher, Reset};
 pub use recv::{IntoIter, Iter, TryIter};
-pub use subscribable::EventSubscribable;
-pub use subscriber::{EventSubscriber, Ref};
+pub use subscribable::Subscribable;
+pub use subscriber::{Ref, Subscriber};

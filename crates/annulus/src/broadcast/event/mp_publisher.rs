@@ -1,4 +1,4 @@
-//! [`MpEventPublisher`]: one of many handles that change events.
+//! [`MpPublisher`]: one of many handles that change events.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::publisher::{Reset, replace};
-use super::{EventSubscribable, EventSubscriber};
+use super::{Subscribable, Subscriber};
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
@@ -18,8 +18,8 @@ use crate::broadcast::slot_access::{AwaitClaim, Claimable, claim_of_one};
 use crate::broadcast::slot_access::{ClaimedRun, claim, claim_by, claim_now, has_free_slot};
 use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
-use crate::error::PublishTimeoutError;
-use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
+use crate::error::SendTimeoutError;
+use crate::error::{GiveBack, Refusal, SendError, TrySendError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
 #[cfg(feature = "std")]
@@ -37,11 +37,11 @@ use crate::wait::{Armed, Choice, Deadline, RoomArm, fill_claim};
 /// that the next closure gets was in the ring before.
 ///
 /// [`send`](Self::send) publishes a value that exists already, and takes `&self`. For `R` see
-/// [`EventPublisher`](crate::event::EventPublisher).
+/// [`Publisher`](crate::event::Publisher).
 ///
 /// Dropping the last publisher closes the ring. Subscribers process what is left, then get `Closed`.
 #[doc(alias = "MultiProducer")]
-pub struct MpEventPublisher<T, R = ()> {
+pub struct MpPublisher<T, R = ()> {
     /// What the next closure changes. It goes before the ring: if its destructor panics, the destructors of
     /// the ring still run ([`drop_all`](crate::base::drop_all::drop_all)).
     spare: T,
@@ -50,7 +50,7 @@ pub struct MpEventPublisher<T, R = ()> {
     reset: R,
 }
 
-impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     pub(in crate::broadcast) fn new(
         shared: Handle<Owned<T>, Publishing>,
         factory: Arc<dyn Fn() -> T + Send + Sync>,
@@ -69,7 +69,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] if nobody is left to receive, or if somebody has closed the ring. The closure has run
+    /// [`SendError`] if nobody is left to receive, or if somebody has closed the ring. The closure has run
     /// then, and the next closure gets the event as this one left it.
     ///
     /// # Examples
@@ -81,7 +81,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// assert_eq!(subscriber.process(|text| text.len()), Ok(5));
     /// ```
     #[inline]
-    pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
+    pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), SendError<()>> {
         self.change(change);
         self.publish_spare(claim(&self.shared, 1))
     }
@@ -96,7 +96,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         &mut self,
         change: impl FnOnce(&mut T),
         strategy: WaitStrategy,
-    ) -> Result<(), PublishError<()>> {
+    ) -> Result<(), SendError<()>> {
         self.change(change);
         self.publish_spare(claim_by(&self.shared, 1, strategy, None))
     }
@@ -106,15 +106,15 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time.
-    /// [`Closed`](PublishTimeoutError::Closed): as [`publish`](Self::publish).
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time.
+    /// [`Closed`](SendTimeoutError::Closed): as [`publish`](Self::publish).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(
         &mut self,
         change: impl FnOnce(&mut T),
         timeout: Duration,
-    ) -> Result<(), PublishTimeoutError<()>> {
+    ) -> Result<(), SendTimeoutError<()>> {
         self.publish_until(change, Instant::now().checked_add(timeout))
     }
 
@@ -129,7 +129,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         &mut self,
         change: impl FnOnce(&mut T),
         deadline: Instant,
-    ) -> Result<(), PublishTimeoutError<()>> {
+    ) -> Result<(), SendTimeoutError<()>> {
         self.publish_until(change, Some(deadline))
     }
 
@@ -138,7 +138,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         &mut self,
         change: impl FnOnce(&mut T),
         deadline: Option<Instant>,
-    ) -> Result<(), PublishTimeoutError<()>> {
+    ) -> Result<(), SendTimeoutError<()>> {
         self.change(change);
         self.publish_spare(claim_by(&self.shared, 1, self.shared.strategy, deadline))
     }
@@ -147,7 +147,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full), [`Closed`](TryPublishError::Closed). The closure has not run, unless
+    /// [`Full`](TrySendError::Full), [`Closed`](TrySendError::Closed). The closure has not run, unless
     /// another publisher took the room while it ran. In that case the next closure gets the event as this one
     /// left it. So a closure that may be tried again should set the event's content, not add to it.
     ///
@@ -161,7 +161,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// assert!(publisher.try_publish(|number| *number = 3).unwrap_err().is_full());
     /// ```
     #[inline]
-    pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TryPublishError<()>> {
+    pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TrySendError<()>> {
         let claimed = has_free_slot(&self.shared).and_then(|()| {
             self.change(change);
             claim_now(&self.shared)
@@ -171,7 +171,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 }
 
 // The way of an event.
-impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// Lets `change` at this publisher's own event.
     #[inline]
     pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
@@ -227,7 +227,7 @@ pub(super) unsafe fn put<T, C>(
 
 /// Whole values: [`send`](Self::send) and similar verbs replace the event by `value`. They do not reset the
 /// event first, because nothing of it is left.
-impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// Publishes `value`, in one order with the values of other publishers. Waits with the [`WaitStrategy`]
     /// of the ring while the slowest subscriber has `capacity` events to process. Never waits for subscribers
     /// while there is none.
@@ -240,8 +240,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back if nobody is left to receive (every subscriber is gone, and
-    /// every [`EventSubscribable`] too), or if somebody has
+    /// [`SendError`] gives the value back if nobody is left to receive (every subscriber is gone, and
+    /// every [`Subscribable`] too), or if somebody has
     /// [closed](Self::close) the ring, also while this call waited.
     ///
     /// # Examples
@@ -252,10 +252,10 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// publisher.send("hello".to_owned())?;
     /// assert_eq!(first.recv(), Ok("hello".to_owned()));
     /// assert_eq!(second.recv(), Ok("hello".to_owned()));
-    /// # Ok::<(), annulus::PublishError<String>>(())
+    /// # Ok::<(), annulus::SendError<String>>(())
     /// ```
     #[inline]
-    pub fn send(&self, value: T) -> Result<(), PublishError<T>> {
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.put_admitted(claim(self.shared(), 1), value)
     }
 
@@ -265,7 +265,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// Those of [`send`](Self::send).
     #[inline]
-    pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+    pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
         self.put_admitted(claim_by(self.shared(), 1, strategy, None), value)
     }
 
@@ -273,11 +273,11 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
+    /// [`TrySendError`] gives the value back: [`Full`](TrySendError::Full) if the slowest subscriber
     /// has `capacity` events to process, or if another publisher has not finished with the slot one lap
-    /// before; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
+    /// before; [`Closed`](TrySendError::Closed) as for [`send`](Self::send).
     #[inline]
-    pub fn try_send(&self, value: T) -> Result<(), TryPublishError<T>> {
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         self.put_admitted(claim_now(self.shared()), value)
     }
 
@@ -286,10 +286,10 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError`] gives the value back.
+    /// [`SendTimeoutError`] gives the value back.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+    pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, Instant::now().checked_add(timeout))
     }
 
@@ -300,12 +300,12 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// Those of [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+    pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, Some(deadline))
     }
 
     #[cfg(feature = "std")]
-    fn send_until(&self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+    fn send_until(&self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
         self.put_admitted(claim_by(self.shared(), 1, self.shared().strategy, deadline), value)
     }
 
@@ -325,7 +325,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
 #[cfg(feature = "async")]
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// Changes an event by `change`, then publishes it, like [`publish`](Self::publish), in a task: the task
     /// waits for the slowest subscriber, not its thread. The closure runs at the first poll.
     ///
@@ -334,7 +334,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] if nobody is left to receive, or if somebody has closed the ring. The closure has run
+    /// [`SendError`] if nobody is left to receive, or if somebody has closed the ring. The closure has run
     /// then.
     ///
     /// # Examples
@@ -345,7 +345,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// pollster::block_on(publisher.publish_async(|text| text.push_str("hello"))).unwrap();
     /// assert_eq!(subscriber.process(|text| text.len()), Ok(5));
     /// ```
-    pub async fn publish_async(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
+    pub async fn publish_async(&mut self, change: impl FnOnce(&mut T)) -> Result<(), SendError<()>> {
         self.change(change);
         let claimed = claimed(self.shared()).await;
         self.publish_spare(claimed)
@@ -359,7 +359,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back: nobody is left to receive, or somebody has closed the ring,
+    /// [`SendError`] gives the value back: nobody is left to receive, or somebody has closed the ring,
     /// also while this call waited.
     ///
     /// # Examples
@@ -370,18 +370,18 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// pollster::block_on(publisher.send_async("hello".to_owned())).unwrap();
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
     /// ```
-    pub async fn send_async(&self, value: T) -> Result<(), PublishError<T>> {
+    pub async fn send_async(&self, value: T) -> Result<(), SendError<T>> {
         let claimed = claimed(self.shared()).await;
         self.put_admitted(claimed, value)
     }
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
+    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         let put = |claimed, value| self.put_admitted(claimed, value);
         let claim = claim_of_one(self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
@@ -390,7 +390,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpPublisher<T, R> {
     fn room(&mut self) -> RoomArm<'_> {
         let claimable = Claimable::of(self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
@@ -399,17 +399,17 @@ impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for MpEventPublisher<T, R> {
 }
 
 transmits! {
-    [T: Send + Sync, R: Reset<T>] MpEventPublisher<T, R>: T;
+    [T: Send + Sync, R: Reset<T>] MpPublisher<T, R>: T;
     |publisher, value| now: publisher.put_admitted(claim_now(publisher.shared()), value),
-    |strategy, deadline| late: {
-        let strategy = strategy.unwrap_or(publisher.shared().strategy);
-        publisher.put_admitted(claim_by(publisher.shared(), 1, strategy, deadline), value)
+    |until| late: {
+        let strategy = until.strategy_or(|| publisher.shared().strategy);
+        publisher.put_admitted(claim_by(publisher.shared(), 1, strategy, until.deadline()), value)
     },
     closed: publisher.is_closed(),
-    task: MpEventPublisher::send_async(publisher, value),
+    task: MpPublisher::send_async(publisher, value),
 }
 
-impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// How many events all publishers of the ring have published, or are publishing.
     #[must_use]
     pub fn published(&self) -> u64 {
@@ -446,8 +446,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     subscribes! {
         make: "let (publisher, subscribable) = annulus::event::mp_channel(8, String::new);",
-        |handle| EventSubscribable<T>: EventSubscribable::new(handle.shared.subscribable_of_publisher()),
-        EventSubscriber<T>
+        |handle| Subscribable<T>: Subscribable::new(handle.shared.subscribable_of_publisher()),
+        Subscriber<T>
     }
 
     observable! {
@@ -457,7 +457,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
-    /// may join and leave meanwhile. An [`EventSubscribable`] does not
+    /// may join and leave meanwhile. An [`Subscribable`] does not
     /// count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
@@ -470,16 +470,16 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     }
 }
 
-impl<T: Send + Sync, R: Reset<T>> Clone for MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Clone for MpPublisher<T, R> {
     /// Another publisher, with an event from the factory.
     fn clone(&self) -> Self {
         Self::new(self.shared.publisher(), Arc::clone(&self.factory), self.reset)
     }
 }
 
-impl<T: Send + Sync, R: Reset<T>> fmt::Debug for MpEventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> fmt::Debug for MpPublisher<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MpEventPublisher")
+        f.debug_struct("MpPublisher")
             .field("published", &self.published())
             .field("capacity", &self.capacity())
             .finish()

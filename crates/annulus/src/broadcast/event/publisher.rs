@@ -1,4 +1,4 @@
-//! [`EventPublisher`]: the only handle that changes events.
+//! [`Publisher`]: the only handle that changes events.
 //!
 //! [`Reset`]: what is done to an event before a closure gets it.
 
@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use crate::Closer;
 use crate::base::sequence::Sequence;
 use crate::broadcast::await_subscribers::awaits_subscribers;
-use crate::broadcast::event::{EventSubscribable, EventSubscriber};
+use crate::broadcast::event::{Subscribable, Subscriber};
 use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::publisher::Single;
 #[cfg(feature = "async")]
 use crate::broadcast::publisher::admitted;
 use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
-use crate::error::PublishTimeoutError;
-use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
+use crate::error::SendTimeoutError;
+use crate::error::{GiveBack, Refusal, SendError, TrySendError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sync::seeded;
@@ -43,12 +43,12 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
 #[doc(alias = "SingleProducer")]
-pub struct EventPublisher<T, R = ()> {
+pub struct Publisher<T, R = ()> {
     pub(in crate::broadcast) single: Single<Owned<T>>,
     reset: R,
 }
 
-impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>, reset: R) -> Self {
         Self { single: Single::new(shared), reset }
     }
@@ -64,8 +64,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the closure back if nobody is left to receive (every subscriber is gone, and
-    /// every [`EventSubscribable`] too), or if somebody has
+    /// [`SendError`] gives the closure back if nobody is left to receive (every subscriber is gone, and
+    /// every [`Subscribable`] too), or if somebody has
     /// [closed](Self::close) the ring, also while this call waited. The closure has not run.
     ///
     /// # Examples
@@ -77,7 +77,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
     /// ```
     #[inline]
-    pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
+    pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), SendError<F>> {
         let admitted = self.admit();
         self.change(admitted, change)
     }
@@ -92,7 +92,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         &mut self,
         change: F,
         strategy: WaitStrategy,
-    ) -> Result<(), PublishError<F>> {
+    ) -> Result<(), SendError<F>> {
         let admitted = self.admit_by(strategy, None);
         self.change(admitted, change)
     }
@@ -102,7 +102,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError`] gives the closure back, which has not run.
+    /// [`SendTimeoutError`] gives the closure back, which has not run.
     ///
     /// # Examples
     ///
@@ -122,7 +122,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         &mut self,
         change: F,
         timeout: Duration,
-    ) -> Result<(), PublishTimeoutError<F>> {
+    ) -> Result<(), SendTimeoutError<F>> {
         self.publish_until(change, Instant::now().checked_add(timeout))
     }
 
@@ -137,7 +137,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         &mut self,
         change: F,
         deadline: Instant,
-    ) -> Result<(), PublishTimeoutError<F>> {
+    ) -> Result<(), SendTimeoutError<F>> {
         self.publish_until(change, Some(deadline))
     }
 
@@ -146,7 +146,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         &mut self,
         change: F,
         deadline: Option<Instant>,
-    ) -> Result<(), PublishTimeoutError<F>> {
+    ) -> Result<(), SendTimeoutError<F>> {
         let admitted = self.admit_until(deadline);
         self.change(admitted, change)
     }
@@ -155,7 +155,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`TryPublishError`] gives the closure back, which has not run.
+    /// [`TrySendError`] gives the closure back, which has not run.
     ///
     /// # Examples
     ///
@@ -169,7 +169,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// assert!(publisher.try_publish(|number| *number = 3).is_ok());
     /// ```
     #[inline]
-    pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TryPublishError<F>> {
+    pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TrySendError<F>> {
         let admitted = self.try_admit();
         self.change(admitted, change)
     }
@@ -181,7 +181,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// publishes. So call this where what an event holds is to be let go: after each publication, at the end
     /// of a burst, or now and then.
     ///
-    /// A subscriber [that begins with the oldest event](EventSubscribable::subscribe_from_oldest) begins
+    /// A subscriber [that begins with the oldest event](Subscribable::subscribe_from_oldest) begins
     /// after those that were cleared. If there is no subscriber, all events are cleared.
     ///
     /// `clear` may do what it likes with an event. [`publish`](Self::publish) gets it as `clear` left it. If
@@ -218,7 +218,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 }
 
 // The way of an event.
-impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// Makes sure that the next event may be changed, and announces that it is about to be:
     /// [`put`](Self::put) follows. Waits by the strategy of the ring.
     #[inline(always)]
@@ -325,7 +325,7 @@ mod sealed {
 
 /// Whole values: [`send`](Self::send) and similar verbs replace the event by `value`. They do not reset the
 /// event first, because nothing of it is left.
-impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// Publishes `value`. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has
     /// `capacity` events to process. Never waits for subscribers while there is none.
     ///
@@ -337,8 +337,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back if nobody is left to receive (every subscriber is gone, and
-    /// every [`EventSubscribable`] too), or if somebody has
+    /// [`SendError`] gives the value back if nobody is left to receive (every subscriber is gone, and
+    /// every [`Subscribable`] too), or if somebody has
     /// [closed](Self::close) the ring, also while this call waited.
     ///
     /// # Examples
@@ -349,10 +349,10 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// publisher.send("hello".to_owned())?;
     /// assert_eq!(first.recv(), Ok("hello".to_owned()));
     /// assert_eq!(second.recv(), Ok("hello".to_owned()));
-    /// # Ok::<(), annulus::PublishError<String>>(())
+    /// # Ok::<(), annulus::SendError<String>>(())
     /// ```
     #[inline]
-    pub fn send(&mut self, value: T) -> Result<(), PublishError<T>> {
+    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         let admitted = self.admit();
         self.put_admitted(admitted, value)
     }
@@ -363,7 +363,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// Those of [`send`](Self::send).
     #[inline]
-    pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+    pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
         let admitted = self.admit_by(strategy, None);
         self.put_admitted(admitted, value)
     }
@@ -372,10 +372,10 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
-    /// has `capacity` events to process; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
+    /// [`TrySendError`] gives the value back: [`Full`](TrySendError::Full) if the slowest subscriber
+    /// has `capacity` events to process; [`Closed`](TrySendError::Closed) as for [`send`](Self::send).
     #[inline]
-    pub fn try_send(&mut self, value: T) -> Result<(), TryPublishError<T>> {
+    pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         let admitted = self.try_admit();
         self.put_admitted(admitted, value)
     }
@@ -385,10 +385,10 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError`] gives the value back.
+    /// [`SendTimeoutError`] gives the value back.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+    pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, Instant::now().checked_add(timeout))
     }
 
@@ -399,12 +399,12 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// Those of [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+    pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, Some(deadline))
     }
 
     #[cfg(feature = "std")]
-    fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+    fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
         let admitted = self.admit_until(deadline);
         self.put_admitted(admitted, value)
     }
@@ -447,7 +447,7 @@ impl<T> Drop for Announced<'_, T> {
 
 #[cfg(feature = "async")]
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// Changes the next event by `change` and publishes it, like [`publish`](Self::publish), in a task: the
     /// task waits for the slowest subscriber, not its thread.
     ///
@@ -456,7 +456,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the closure back, which has not run: nobody is left to receive, or somebody has
+    /// [`SendError`] gives the closure back, which has not run: nobody is left to receive, or somebody has
     /// closed the ring, also while this call waited.
     ///
     /// # Examples
@@ -468,7 +468,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// assert!(published.is_ok());
     /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
     /// ```
-    pub async fn publish_async<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
+    pub async fn publish_async<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), SendError<F>> {
         let admitted = self.admitted().await;
         self.change(admitted, change)
     }
@@ -481,7 +481,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back: nobody is left to receive, or somebody has closed the ring,
+    /// [`SendError`] gives the value back: nobody is left to receive, or somebody has closed the ring,
     /// also while this call waited.
     ///
     /// # Examples
@@ -492,7 +492,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// pollster::block_on(publisher.send_async("hello".to_owned())).unwrap();
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
     /// ```
-    pub async fn send_async(&mut self, value: T) -> Result<(), PublishError<T>> {
+    pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
         let admitted = self.admitted().await;
         self.put_admitted(admitted, value)
     }
@@ -505,11 +505,11 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), PublishError<T>>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe {
             Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(publisher), found| {
@@ -523,7 +523,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for Publisher<T, R> {
     fn room(&mut self) -> RoomArm<'_> {
         // SAFETY: as above.
         unsafe { RoomArm::new(AwaitRoom(self), AwaitRoom::strategy) }
@@ -531,7 +531,7 @@ impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for EventPublisher<T, R> {
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, R: Reset<T>> Alone for EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Alone for Publisher<T, R> {
     fn released(&self) -> &EventCount {
         self.single.released()
     }
@@ -546,21 +546,21 @@ impl<T: Send + Sync, R: Reset<T>> Alone for EventPublisher<T, R> {
 }
 
 transmits! {
-    [T: Send + Sync, R: Reset<T>] EventPublisher<T, R>: T;
+    [T: Send + Sync, R: Reset<T>] Publisher<T, R>: T;
     |publisher, value| now: {
         let admitted = publisher.try_admit();
         publisher.put_admitted(admitted, value)
     },
-    |strategy, deadline| late: {
-        let strategy = strategy.unwrap_or(publisher.single.shared.strategy);
-        let admitted = publisher.admit_by(strategy, deadline);
+    |until| late: {
+        let strategy = until.strategy_or(|| publisher.single.shared.strategy);
+        let admitted = publisher.admit_by(strategy, until.deadline());
         publisher.put_admitted(admitted, value)
     },
     closed: publisher.is_closed(),
     task: publisher.send_async(value),
 }
 
-impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// How many events have been published.
     #[inline]
     #[must_use]
@@ -582,7 +582,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
-    /// may join and leave meanwhile. An [`EventSubscribable`] does not
+    /// may join and leave meanwhile. An [`Subscribable`] does not
     /// count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
@@ -614,8 +614,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     subscribes! {
         make: "let (publisher, subscribable) = annulus::event::channel(8, String::new);",
-        |handle| EventSubscribable<T>: EventSubscribable::new(handle.single.shared.subscribable_of_publisher()),
-        EventSubscriber<T>
+        |handle| Subscribable<T>: Subscribable::new(handle.single.shared.subscribable_of_publisher()),
+        Subscriber<T>
     }
 
     observable! {
@@ -625,9 +625,9 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     }
 }
 
-impl<T: Send + Sync, R: Reset<T>> fmt::Debug for EventPublisher<T, R> {
+impl<T: Send + Sync, R: Reset<T>> fmt::Debug for Publisher<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventPublisher")
+        f.debug_struct("Publisher")
             .field("published", &self.published())
             .field("capacity", &self.capacity())
             .finish()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
 
-use super::EventSubscriber;
+use super::Subscriber;
 use crate::broadcast::mode::{Lossless, Mode};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -29,7 +29,7 @@ use crate::wait::{Streaming, Waiting};
 ///
 /// If `clone` allocates, each subscriber allocates for each event. To use one buffer again and again, call
 /// `subscriber.process(|event| buffer.clone_from(event))`.
-impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// Returns a clone of the next event. Waits for it with the [`WaitStrategy`] of the ring.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// publisher.send("hello".to_owned()).unwrap();
     /// drop(publisher);
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
-    /// assert_eq!(subscriber.recv(), Err(RecvError));
+    /// assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
@@ -143,7 +143,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// drop(publisher);
     /// let mut buffer = [const { String::new() }; 4];
     /// assert_eq!(subscriber.recv_batch(&mut buffer), Ok(2));
-    /// assert_eq!(subscriber.recv_batch(&mut buffer), Err(annulus::RecvError));
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn recv_batch(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
         if buffer.is_empty() {
@@ -219,7 +219,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 }
 
-impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
+impl<T: Clone + Send + Sync, M: Mode> Receive for Subscriber<T, M> {
     type Item = T;
 
     #[inline]
@@ -240,7 +240,7 @@ impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
 
 #[cfg(feature = "async")]
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// Returns a clone of the next event, like [`recv`](Self::recv), in a task: the task waits, not its
     /// thread.
     ///
@@ -332,11 +332,11 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 }
 
-/// An iterator over clones of the events that were there when [`EventSubscriber::try_iter`] was called.
+/// An iterator over clones of the events that were there when [`Subscriber::try_iter`] was called.
 #[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'a, T: Send + Sync, M: Mode = Lossless> {
-    subscriber: &'a mut EventSubscriber<T, M>,
+    subscriber: &'a mut Subscriber<T, M>,
     left: usize,
 }
 
@@ -360,13 +360,13 @@ impl<T: Clone + Send + Sync, M: Mode> ExactSizeIterator for TryIter<'_, T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// The iterator of [`EventSubscriber::iter`], over clones of the events.
-pub type Iter<'a, T, M = Lossless> = crate::Iter<&'a mut EventSubscriber<T, M>>;
+/// The iterator of [`Subscriber::iter`], over clones of the events.
+pub type Iter<'a, T, M = Lossless> = crate::Iter<&'a mut Subscriber<T, M>>;
 
-/// The iterator of `EventSubscriber::into_iter`.
-pub type IntoIter<T, M = Lossless> = crate::Iter<EventSubscriber<T, M>>;
+/// The iterator of `Subscriber::into_iter`.
+pub type IntoIter<T, M = Lossless> = crate::Iter<Subscriber<T, M>>;
 
-impl<T: Clone + Send + Sync, M: Mode> IntoIterator for EventSubscriber<T, M> {
+impl<T: Clone + Send + Sync, M: Mode> IntoIterator for Subscriber<T, M> {
     type Item = T;
     type IntoIter = IntoIter<T, M>;
 
@@ -376,7 +376,7 @@ impl<T: Clone + Send + Sync, M: Mode> IntoIterator for EventSubscriber<T, M> {
 }
 
 #[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
-impl<'a, T: Clone + Send + Sync, M: Mode> IntoIterator for &'a mut EventSubscriber<T, M> {
+impl<'a, T: Clone + Send + Sync, M: Mode> IntoIterator for &'a mut Subscriber<T, M> {
     type Item = T;
     type IntoIter = Iter<'a, T, M>;
 

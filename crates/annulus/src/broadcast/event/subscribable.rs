@@ -1,8 +1,8 @@
-//! [`EventSubscribable`]: makes subscribers.
+//! [`Subscribable`]: makes subscribers.
 
 use core::fmt;
 
-use super::EventSubscriber;
+use super::Subscriber;
 use crate::Closer;
 use crate::broadcast::handle::{Handle, SubscribableRole};
 use crate::broadcast::progress::DependencyBarrier;
@@ -13,13 +13,13 @@ use crate::ring::Owned;
 /// Makes subscribers of one ring of owned events, at any time and on any thread, without stopping the
 /// publishers.
 ///
-/// Cloning is cheap. While there is an `EventSubscribable`, somebody may still join. So publishing does not
+/// Cloning is cheap. While there is an `Subscribable`, somebody may still join. So publishing does not
 /// fail, even if all subscribers are gone.
-pub struct EventSubscribable<T> {
+pub struct Subscribable<T> {
     pub(in crate::broadcast) shared: Handle<Owned<T>, SubscribableRole>,
 }
 
-impl<T: Send + Sync> EventSubscribable<T> {
+impl<T: Send + Sync> Subscribable<T> {
     pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, SubscribableRole>) -> Self {
         Self { shared }
     }
@@ -31,22 +31,22 @@ impl<T: Send + Sync> EventSubscribable<T> {
     /// call may be the first one. The steps, and the memory for the cursor, are the same as for
     /// [`Subscribable::subscribe`](crate::broadcast::Subscribable::subscribe) on a lossless ring.
     #[must_use]
-    pub fn subscribe(&self) -> EventSubscriber<T> {
+    pub fn subscribe(&self) -> Subscriber<T> {
         self.join(false)
     }
 
     /// A subscriber that begins with the oldest event that can be promised: it sees at least half of the
     /// events that are in the ring, without those that the publisher has
-    /// [cleared](crate::event::EventPublisher::clear_processed).
+    /// [cleared](crate::event::Publisher::clear_processed).
     #[must_use]
-    pub fn subscribe_from_oldest(&self) -> EventSubscriber<T> {
+    pub fn subscribe_from_oldest(&self) -> Subscriber<T> {
         self.join(true)
     }
 
     /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
-    /// [`after(&[])`](EventSubscriber::after).
+    /// [`after(&[])`](Subscriber::after).
     #[must_use]
-    pub fn subscribe_tracked(&self) -> EventSubscriber<T, Staged<Lossless>> {
+    pub fn subscribe_tracked(&self) -> Subscriber<T, Staged<Lossless>> {
         self.subscribe().after_barrier(&DependencyBarrier::none())
     }
 
@@ -79,28 +79,28 @@ impl<T: Send + Sync> EventSubscribable<T> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
-    /// may join and leave meanwhile. An [`EventSubscribable`] does not count, so somebody may still join when
+    /// may join and leave meanwhile. An [`Subscribable`] does not count, so somebody may still join when
     /// this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()
     }
 
-    fn join(&self, from_oldest: bool) -> EventSubscriber<T> {
+    fn join(&self, from_oldest: bool) -> Subscriber<T> {
         let (handle, start) = self.shared.join(from_oldest);
-        EventSubscriber::new(handle, start)
+        Subscriber::new(handle, start)
     }
 }
 
-impl<T: Send + Sync> Clone for EventSubscribable<T> {
+impl<T: Send + Sync> Clone for Subscribable<T> {
     fn clone(&self) -> Self {
         Self::new(self.shared.another_subscribable())
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for EventSubscribable<T> {
+impl<T: Send + Sync> fmt::Debug for Subscribable<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventSubscribable")
+        f.debug_struct("Subscribable")
             .field("capacity", &self.capacity())
             .field("closed", &self.is_closed())
             .finish()

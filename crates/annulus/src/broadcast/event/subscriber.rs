@@ -1,4 +1,4 @@
-//! [`EventSubscriber`]: one reader of owned events.
+//! [`Subscriber`]: one reader of owned events.
 //!
 //! Its cursor in the gate moves on only when it is done with an event, so nobody changes what it reads.
 
@@ -30,7 +30,7 @@ use crate::wait::Waiting;
 use crate::wait::{Armed, Choice, wait_until};
 use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy};
 
-/// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
+/// A reading end of a ring of owned events, made by [`Subscribable`](crate::event::Subscribable).
 ///
 /// It sees every event from where it began, in order, each once, and by reference. Publishers wait for it. An
 /// event counts as processed when the closure that got it returns or panics. So a closure that panics does
@@ -39,13 +39,13 @@ use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strate
 /// *A closure must not wait for room in the ring that its event comes from.* The same is true while you hold
 /// a [`Ref`]. The event is not processed before the closure returns. So a `publish` that finds the ring full
 /// waits for the closure that it runs in, for ever. Use
-/// [`try_publish`](crate::event::EventPublisher::try_publish) or `publish_timeout`, and keep the values that
+/// [`try_publish`](crate::event::Publisher::try_publish) or `publish_timeout`, and keep the values that
 /// found no room until the closure has returned, as the example `feedback` does.
 ///
 /// When it is dropped, also by a panic of its thread, publishers no longer wait for it.
 #[doc(alias = "SingleConsumerBarrier")]
 #[doc(alias = "EventPoller")]
-pub struct EventSubscriber<T, M: Mode = Lossless> {
+pub struct Subscriber<T, M: Mode = Lossless> {
     pub(in crate::broadcast) shared: Handle<Owned<T>, M::Role>,
     /// The next sequence to process.
     pub(super) cursor: Sequence,
@@ -55,7 +55,7 @@ pub struct EventSubscriber<T, M: Mode = Lossless> {
     strategy: Option<WaitStrategy>,
 }
 
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Owned<T>, M::Role>, start: Sequence) -> Self {
         Self { shared, cursor: start, start, strategy: None }
     }
@@ -64,9 +64,9 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     pub(super) fn try_becoming<Q: Mode, E>(
         self,
         change: impl FnOnce(Handle<Owned<T>, M::Role>, Sequence) -> Result<Handle<Owned<T>, Q::Role>, E>,
-    ) -> Result<EventSubscriber<T, Q>, E> {
+    ) -> Result<Subscriber<T, Q>, E> {
         let Self { shared, cursor, start, strategy } = self;
-        Ok(EventSubscriber { shared: change(shared, cursor)?, cursor, start, strategy })
+        Ok(Subscriber { shared: change(shared, cursor)?, cursor, start, strategy })
     }
 
     /// Hands the next event to `look`, if there is one, and returns the result of `look`. Never waits. `look`
@@ -220,7 +220,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 }
 
 // The way of an event.
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// Whether the event at the cursor is there.
     #[inline]
     pub(super) fn poll_next(&mut self) -> Result<(), TryRecvError> {
@@ -318,7 +318,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
 /// Events that a closure is processing. They count as processed when this is dropped, also by a panic.
 struct Passing<'a, T: Send + Sync, M: Mode> {
-    subscriber: &'a mut EventSubscriber<T, M>,
+    subscriber: &'a mut Subscriber<T, M>,
     count: u64,
 }
 
@@ -352,11 +352,11 @@ impl<T: Send + Sync, M: Mode> Drop for Passing<'_, T, M> {
     }
 }
 
-/// The next event of an [`EventSubscriber`], made by [`peek`](EventSubscriber::peek); derefs to it.
+/// The next event of an [`Subscriber`], made by [`peek`](Subscriber::peek); derefs to it.
 ///
 /// Dropping it changes nothing: the event stays the next one. [`pass`](Self::pass) goes on to the next event.
 pub struct Ref<'a, T: Send + Sync, M: Mode = Lossless> {
-    subscriber: &'a mut EventSubscriber<T, M>,
+    subscriber: &'a mut Subscriber<T, M>,
 }
 
 impl<T: Send + Sync, M: Mode> Ref<'_, T, M> {
@@ -386,7 +386,7 @@ impl<T: Send + Sync + fmt::Debug, M: Mode> fmt::Debug for Ref<'_, T, M> {
 }
 
 // Waiting for an event.
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// Waits with the [`WaitStrategy`] of the ring until there is an event. Then [`peek`](Self::peek) and the
     /// other verbs find it.
     ///
@@ -458,7 +458,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> Poll for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Poll for Subscriber<T, M> {
     type Found = Result<(), RecvError>;
 
     fn wait_point(&self) -> &EventCount {
@@ -474,7 +474,7 @@ impl<T: Send + Sync, M: Mode> Poll for EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// How many events could be processed now. With many publishers, only events before the first one that is
     /// still being published count.
     #[doc(alias = "pending")]
@@ -535,7 +535,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 }
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
+unsafe impl<T: Send + Sync, M: Mode> Source for Subscriber<T, M> {
     fn wait_point(&self) -> &EventCount {
         Poll::wait_point(self)
     }
@@ -574,7 +574,7 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> ReceiveRef for Subscriber<T, M> {
     type Item = T;
 
     fn lend(
@@ -592,13 +592,13 @@ impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Waitable for Subscriber<T, M> {
     fn is_closed(&self) -> bool {
         self.is_closed()
     }
 }
 
-impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Numbered for Subscriber<T, M> {
     fn next_sequence(&self) -> u64 {
         self.cursor.get()
     }
@@ -606,7 +606,7 @@ impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {
 
 /// Until an event is there.
 #[cfg(any(feature = "std", feature = "async"))]
-pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut EventSubscriber<T, M>);
+pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut Subscriber<T, M>);
 
 #[cfg(any(feature = "std", feature = "async"))]
 impl<T: Send + Sync, M: Mode> Poll for There<'_, T, M> {
@@ -628,7 +628,7 @@ impl<T: Send + Sync, M: Mode> Poll for There<'_, T, M> {
 
 /// Stages, like the stages of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is
 /// processed when its closure returns.
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// Turns the subscriber into a stage. A stage sees an event only after all of `upstreams` have processed
     /// it, and other subscribers can follow the stage in turn. An upstream that is dropped no longer counts.
     /// A stage can't be cloned: clone the subscriber before.
@@ -653,18 +653,18 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[doc(alias = "join")]
     #[must_use]
     #[track_caller]
-    pub fn after(self, upstreams: &[&dyn Upstream]) -> EventSubscriber<T, Staged<M>>
+    pub fn after(self, upstreams: &[&dyn Upstream]) -> Subscriber<T, Staged<M>>
     where
         M: Unstaged,
     {
-        self.try_after(upstreams).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
+        self.try_after(upstreams).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
     }
 
-    after_others!(EventSubscriber);
+    after_others!(Subscriber);
 }
 
 #[allow(private_interfaces, reason = "this is what seals `Upstream`")]
-impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {
+impl<T: Send + Sync, M: Unstaged> Upstream for Subscriber<T, Staged<M>> {
     fn progress(&self) -> &StageProgress {
         self.shared.role().progress()
     }
@@ -672,7 +672,7 @@ impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {
 
 #[cfg(feature = "async")]
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// Waits until there is an event, like [`wait`](Self::wait), in a task: the task waits, not its thread.
     /// Then [`peek`](Self::peek) and the other verbs find it.
     ///
@@ -753,7 +753,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 }
 
 #[cfg(feature = "std")]
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
@@ -763,7 +763,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Unstaged> Clone for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Unstaged> Clone for Subscriber<T, M> {
     /// A subscriber with the same cursor, and counters at zero. (A stage can't be cloned: its followers would
     /// not follow the clone.)
     fn clone(&self) -> Self {
@@ -772,9 +772,9 @@ impl<T: Send + Sync, M: Unstaged> Clone for EventSubscriber<T, M> {
     }
 }
 
-impl<T: Send + Sync, M: Mode> fmt::Debug for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> fmt::Debug for Subscriber<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventSubscriber")
+        f.debug_struct("Subscriber")
             .field("cursor", &self.cursor())
             .field("received", &self.total_received())
             .finish_non_exhaustive()

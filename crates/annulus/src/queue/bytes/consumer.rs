@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
@@ -12,9 +12,7 @@ use super::Record;
 use super::layout::max_len;
 use super::record::next_len;
 use crate::Closer;
-use crate::error::{RecvError, TryRecvError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
 #[cfg(feature = "std")]
@@ -28,7 +26,7 @@ use crate::queue::consumer::find_or_end;
 use crate::receive::{Receive, Waitable};
 use crate::spsc::Spsc;
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Mark, Source, WaitStrategy, own_strategy};
+use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -61,7 +59,11 @@ impl<K: InPlace> Consumer<K> {
     /// ```
     #[inline]
     pub fn read(&mut self) -> Result<Record<'_, K>, RecvError> {
-        self.read_as(None)
+        let len = match next_len::<K>(&mut self.words.end) {
+            Some(len) => len,
+            None => self.wait(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))?,
+        };
+        Ok(Record::new(&mut self.words.end, len))
     }
 
     /// The next record, if there is one. Never waits for anybody, allocates and copies nothing; O(1).
@@ -89,31 +91,11 @@ impl<K: InPlace> Consumer<K> {
     #[inline]
     pub fn try_read(&mut self) -> Result<Record<'_, K>, TryRecvError> {
         match find_or_end::<u64, _, _>(&mut self.words.end, next_len::<K>) {
-            Ok(len) => Ok(Record::new(&mut self.words.end, len)),
-            Err(TryRecvError::Closed) => Err(TryRecvError::Closed),
+            Look::Found(Ok(len)) => Ok(Record::new(&mut self.words.end, len)),
+            Look::Found(Err(_)) => Err(TryRecvError::Closed),
             // (Any word is one, so none is corrupt.)
-            Err(TryRecvError::Empty | TryRecvError::Corrupt(_)) => Err(TryRecvError::Empty),
+            Look::Nothing | Look::Again => Err(TryRecvError::Empty),
         }
-    }
-
-    /// As [`read`](Self::read), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin),
-    /// [`YieldSpin`](WaitStrategy::YieldSpin) and [`Monitor`](WaitStrategy::Monitor) it never rests.
-    ///
-    /// # Errors
-    ///
-    /// As [`read`](Self::read).
-    #[inline]
-    pub fn read_by(&mut self, strategy: WaitStrategy) -> Result<Record<'_, K>, RecvError> {
-        self.read_as(Some(strategy))
-    }
-
-    #[inline(always)]
-    fn read_as(&mut self, strategy: Option<WaitStrategy>) -> Result<Record<'_, K>, RecvError> {
-        let len = match next_len::<K>(&mut self.words.end) {
-            Some(len) => len,
-            None => self.wait(strategy, None).unwrap_or(Err(RecvError))?,
-        };
-        Ok(Record::new(&mut self.words.end, len))
     }
 
     /// As [`read`](Self::read), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -137,31 +119,40 @@ impl<K: InPlace> Consumer<K> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn read_timeout(&mut self, timeout: Duration) -> Result<Record<'_, K>, RecvTimeoutError> {
-        let len = in_time(self.wait(None, Instant::now().checked_add(timeout)))?;
-        Ok(Record::new(&mut self.words.end, len))
+        self.read_until(timeout)
     }
 
-    /// As [`read_timeout`](Self::read_timeout), but gives up at `deadline`.
+    /// As [`read`](Self::read), but waits as [`Until`] says. With [`BusySpin`](WaitStrategy::BusySpin),
+    /// [`PauseSpin`](WaitStrategy::PauseSpin) and [`Monitor`](WaitStrategy::Monitor) it never rests.
     ///
     /// # Errors
     ///
     /// As [`read_timeout`](Self::read_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn read_deadline(&mut self, deadline: Instant) -> Result<Record<'_, K>, RecvTimeoutError> {
-        let len = in_time(self.wait(None, Some(deadline)))?;
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, queue::bytes};
+    ///
+    /// let (mut producer, mut consumer) = bytes::channel(64);
+    /// producer.write(b"one").unwrap();
+    /// assert_eq!(*consumer.read_until(WaitStrategy::BusySpin)?, *b"one");
+    /// # Ok::<(), annulus::RecvTimeoutError>(())
+    /// ```
+    #[inline]
+    pub fn read_until(&mut self, until: impl Into<Until>) -> Result<Record<'_, K>, RecvTimeoutError> {
+        let len = match next_len::<K>(&mut self.words.end) {
+            Some(len) => len,
+            None => in_time(self.wait(until.into()))?,
+        };
         Ok(Record::new(&mut self.words.end, len))
     }
 
-    /// Waits for the next record, and returns its length; or for the end. `None` once `deadline` has passed.
+    /// Waits for the next record, and returns its length; or for the end. `None` once the time has passed.
     #[cold]
     #[inline(never)]
-    fn wait(
-        &mut self,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
-    ) -> Option<Result<usize, RecvError>> {
-        self.words.wait_for(next_len::<K>, strategy, deadline)
+    fn wait(&mut self, until: Until) -> Option<Result<usize, RecvError>> {
+        self.words.wait_for(next_len::<K>, until)
     }
 
     /// Whether there is no record. This is a snapshot: the producer may have written one when it returns.

@@ -53,8 +53,8 @@
 //! # Waiting
 //!
 //! Both sides wait with the [`WaitStrategy`](crate::WaitStrategy) of the queue, for a time, or in a task. A
-//! consumer works wherever a receiving handle (`Waitable`) does: in a `select!`, a `Select`, an `EventLoop`,
-//! and an `EventNotifier`. There, a message is a copy of the record, a `Box<[u8]>`. The producer has an arm
+//! consumer works wherever a receiving handle (`Waitable`) does: in a `select!`, a `Select`, a `Worker`,
+//! and a `Notifier`. There, a message is a copy of the record, a `Box<[u8]>`. The producer has an arm
 //! of `select!` that reserves room for a record of a given length.
 
 mod builder;

@@ -56,7 +56,7 @@ impl<T: Send> Receiver<T> {
     /// let writer = std::thread::spawn(move || sender.send("hello"));
     /// assert_eq!(receiver.recv(), Ok("hello"));
     /// writer.join().unwrap().unwrap();
-    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
@@ -117,7 +117,7 @@ impl<T: Send> Receiver<T> {
             return Ok(value);
         }
         let strategy = strategy.unwrap_or(self.wait_strategy());
-        self.state.take_late(strategy, None).unwrap_or(Err(RecvError))
+        self.state.take_late(strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -196,7 +196,7 @@ impl<T: Send> Receiver<T> {
     /// let mut values = [0; 8];
     /// assert_eq!(receiver.recv_batch(&mut values), Ok(3));
     /// assert_eq!(values[..3], [1, 2, 3]);
-    /// assert_eq!(receiver.recv_batch(&mut values), Err(annulus::RecvError));
+    /// assert_eq!(receiver.recv_batch(&mut values), Err(annulus::RecvError::CLOSED));
     /// ```
     #[inline]
     pub fn recv_batch(&self, values: &mut [T]) -> Result<usize, RecvError> {
@@ -552,7 +552,7 @@ impl<T: Send> Receiver<T> {
     /// let writer = std::thread::spawn(move || sender.send("hello"));
     /// pollster::block_on(async {
     ///     assert_eq!(receiver.recv_async().await, Ok("hello"));
-    ///     assert_eq!(receiver.recv_async().await, Err(annulus::RecvError));
+    ///     assert_eq!(receiver.recv_async().await, Err(annulus::RecvError::CLOSED));
     /// });
     /// # writer.join().unwrap().unwrap();
     /// ```

@@ -265,7 +265,7 @@ impl<T: Send> Sender<T> {
     /// sender.close();
     /// assert_eq!(sender.send(2).unwrap_err().into_inner(), 2);
     /// assert_eq!(receiver.recv(), Ok(1));
-    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn close(&self) {
         self.state.close();
@@ -462,9 +462,9 @@ macro_rules! senders {
         transmits! {
             [T: Send] $($borrowed)* Sender<T>: T;
             |sender, value| now: sender.state.try_put(value),
-            |strategy, deadline| late: {
-                let strategy = strategy.unwrap_or(sender.state.strategy);
-                sender.state.send_late(value, strategy, deadline)
+            |until| late: {
+                let strategy = until.strategy_or(|| sender.state.strategy);
+                sender.state.send_late(value, strategy, until.deadline())
             },
             closed: sender.state.lane.is_ended(),
             task: Sender::send_async(sender, value),

@@ -8,7 +8,7 @@ use std::vec;
 
 type Quote = [u32; 3];
 
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 fn quotes() -> MessageType {
     MessageType::described("[u32;3]".parse().unwrap(), 4)
@@ -60,7 +60,7 @@ fn receives_all(sender: Sender, receiver: &mut Receiver) {
     assert_eq!(receiver.recv(&mut message), Ok(()));
     assert_eq!(number_of(&message), 5);
     assert_eq!(receiver.try_recv(&mut message), Err(TryRecvError::Closed));
-    assert_eq!(receiver.recv(&mut message), Err(RecvError));
+    assert_eq!(receiver.recv(&mut message), Err(RecvError::CLOSED));
     drop(sender);
     assert_eq!(receiver.peer(), Some(PeerState::Closed));
     assert_eq!(receiver.total_lagged(), 0);

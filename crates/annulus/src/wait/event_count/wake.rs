@@ -204,7 +204,7 @@ impl EventCount {
     pub(crate) fn notify_some_fenced(&self, count: usize) {
         if self.remote.is_some() {
             // Nobody counts the sleepers of other processes.
-            // Unreached: a stop of an event loop on a ring of another process, when the thread is about to
+            // Unreached: a stop of a worker on a ring of another process, when the thread is about to
             // sleep: a matter of luck
             return self.wake_all();
         }

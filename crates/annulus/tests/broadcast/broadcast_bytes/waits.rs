@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::bytes;
 use annulus::{
-    EventLoop, LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, Select, WaitStrategy, select,
+    LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, Select, WaitStrategy, Worker, select,
 };
 
 use super::records::record;
 
 const STRATEGIES: [WaitStrategy; 4] = [
-    WaitStrategy::YieldSpin,
+    WaitStrategy::PauseSpin,
     WaitStrategy::BackoffSpin,
     WaitStrategy::Monitor,
-    WaitStrategy::Block { spin_iters: 0, yield_iters: 0 },
+    WaitStrategy::Block { spin_iters: 0, pause_iters: 0 },
 ];
 
 /// Two threads answer each other: each record is waited for.
@@ -39,7 +39,7 @@ fn each_record_wakes_its_waiter() {
         }
         drop(ask);
         other.join().unwrap();
-        assert_eq!(answers.recv(&mut buffer), Err(RecvError));
+        assert_eq!(answers.recv(&mut buffer), Err(RecvError::CLOSED));
         assert_eq!(answers.recv_or_lag(&mut buffer), Err(LossyRecvError::Closed));
     }
 }
@@ -51,7 +51,7 @@ fn close_wakes_waiters() {
     let waiting = thread::spawn(move || subscriber.recv(&mut Vec::new()));
     thread::sleep(Duration::from_millis(10));
     closer.close();
-    assert_eq!(waiting.join().unwrap(), Err(RecvError));
+    assert_eq!(waiting.join().unwrap(), Err(RecvError::CLOSED));
 }
 
 #[test]
@@ -66,12 +66,12 @@ fn a_wait_ends_at_its_deadline_and_goes_on_after_a_lag() {
         publisher.publish(&record(number, 32)).unwrap();
     }
     // What is there is received even after the deadline, and the lag is counted.
-    assert_eq!(subscriber.recv_deadline(&mut buffer, begun), Ok(32));
+    assert_eq!(subscriber.recv_until(&mut buffer, begun), Ok(32));
     assert_eq!(buffer, record(3, 32));
     assert_eq!(subscriber.recv_timeout(&mut buffer, Duration::MAX), Ok(32));
     assert_eq!(subscriber.total_lagged(), 3);
     drop(publisher);
-    assert_eq!(subscriber.recv_deadline(&mut buffer, begun), Err(RecvTimeoutError::Closed));
+    assert_eq!(subscriber.recv_until(&mut buffer, begun), Err(RecvTimeoutError::Closed));
 }
 
 /// A ring of records beside one of numbers, in one wait. A lag is something to receive, and so is the end.
@@ -152,25 +152,25 @@ fn a_select_receives_records() {
     let (first, second, mut records, mut tells) = reader.join().unwrap();
     assert_eq!((first, second), (Ok([].into()), Ok([].into())));
     drop(publisher);
-    assert_eq!(select! { recv(records) -> record => record }, Err(RecvError));
+    assert_eq!(select! { recv(records) -> record => record }, Err(RecvError::CLOSED));
     assert_eq!(select! { recv_or_lag(tells) -> record => record }, Err(LossyRecvError::Closed));
 }
 
 #[test]
-fn an_event_loop_handles_records() {
+fn an_worker_handles_records() {
     for stops in [false, true] {
         let (mut publisher, subscribable) = bytes::lossy(64);
         let records = if cfg!(miri) { 10 } else { 1000 };
-        let event_loop = EventLoop::builder(subscribable.subscribe(), Vec::new())
+        let worker = Worker::builder(subscribable.subscribe(), Vec::new())
             .spawn(|seen: &mut Vec<Box<[u8]>>, bytes, _| seen.push(bytes))
             .unwrap();
         (0..records).for_each(|number| publisher.publish(&record(number, 32)).unwrap());
         if stops {
-            event_loop.stop();
+            worker.stop();
         } else {
             drop(publisher);
         }
-        let finished = event_loop.join().unwrap();
+        let finished = worker.join().unwrap();
         let mut last = None;
         for bytes in &finished.context {
             let number = u64::from_le_bytes(*bytes.first_chunk().unwrap());
@@ -187,7 +187,7 @@ fn an_event_loop_handles_records() {
 #[cfg(all(target_os = "linux", not(miri)))]
 fn a_notifier_tells_of_records() {
     let (mut publisher, subscribable) = bytes::lossy(64);
-    let mut notifier = annulus::EventNotifier::new(subscribable.subscribe()).unwrap();
+    let mut notifier = annulus::Notifier::new(subscribable.subscribe()).unwrap();
     assert_eq!(notifier.arm(), annulus::Readiness::Armed);
     publisher.publish(b"a record").unwrap();
     assert_eq!(notifier.arm(), annulus::Readiness::Ready);
@@ -274,7 +274,7 @@ mod tasks {
                             assert_eq!((bytes, &buffer), (16, &record(subscriber.cursor() - 1, 16)));
                             received += 1;
                         }
-                        Err(RecvError) => break,
+                        Err(RecvError::CLOSED) => break,
                     },
                     () = soon(&mut random) => {}
                 }

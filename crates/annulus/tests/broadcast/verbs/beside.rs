@@ -162,8 +162,8 @@ fn a_batch_says_how_many_came() {
     assert!(!subscriber.is_closed());
     drop(publisher);
     assert!(subscriber.is_closed());
-    assert_eq!((subscriber.recv_batch(&mut places), places), (Err(RecvError), [5, 6, 3]));
-    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError), 7));
+    assert_eq!((subscriber.recv_batch(&mut places), places), (Err(RecvError::CLOSED), [5, 6, 3]));
+    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError::CLOSED), 7));
     assert_eq!((subscriber.recv_batch(&mut []), subscriber.recv_many(&mut values, 0)), (Ok(0), Ok(0)));
 }
 

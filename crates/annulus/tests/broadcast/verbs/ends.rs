@@ -21,8 +21,8 @@ fn handles_implement_the_promised_traits() {
 #[test]
 fn narrow_errors_become_wide_ones() {
     use annulus::{
-        LossyRecvError, PublishError, PublishTimeoutError, RecvTimeoutError, RegisterError, SendError,
-        SendTimeoutError, TryPublishError, TryRecvError, TrySendError,
+        LossyRecvError, RecvTimeoutError, RegisterError, SendError, SendTimeoutError, TryRecvError,
+        TrySendError,
     };
     assert_eq!(<TryRecvError>::from(RecvError), TryRecvError::Closed);
     assert_eq!(<LossyRecvError>::from(RecvError), LossyRecvError::Closed);
@@ -36,8 +36,8 @@ fn narrow_errors_become_wide_ones() {
     let lagged: LossyRecvError = LossyRecvError::Lagged { skipped: 3 };
     assert_eq!(LossyTryRecvError::from(lagged), LossyTryRecvError::Lagged { skipped: 3 });
     assert_eq!(<LossyTryRecvError>::from(LossyRecvError::Closed), LossyTryRecvError::Closed);
-    assert!(TryPublishError::from(PublishError(7)) == TryPublishError::Closed(7));
-    assert!(PublishTimeoutError::from(PublishError(7)) == PublishTimeoutError::Closed(7));
+    assert!(TrySendError::from(SendError(7)) == TrySendError::Closed(7));
+    assert!(SendTimeoutError::from(SendError(7)) == SendTimeoutError::Closed(7));
     assert!(TrySendError::from(SendError(7)) == TrySendError::Closed(7));
     assert!(SendTimeoutError::from(SendError(7)) == SendTimeoutError::Closed(7));
     let capacity = CapacityError::TooSmall { capacity: 0, minimum: 1 };
@@ -128,7 +128,7 @@ fn every_end_of_a_queue_has_a_closer() {
                 closer.close();
                 assert!(closer.is_closed() && closer.clone().is_closed());
                 assert_eq!(producer.send(2).unwrap_err().into_inner(), 2);
-                assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError)));
+                assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError::CLOSED)));
             }
         )* };
     }

@@ -68,5 +68,5 @@ fn closed_ring_stays_closed_for_joiners() {
     publisher.close();
     let mut subscriber = publisher.subscribe();
     assert!(publisher.publish(1).is_err());
-    assert_eq!(subscriber.recv(), Err(annulus::RecvError));
+    assert_eq!(subscriber.recv(), Err(annulus::RecvError::CLOSED));
 }

@@ -86,7 +86,7 @@ fn a_publisher_that_panics_closes_the_ring() {
         panic!("on purpose");
     });
     assert_eq!(subscriber.recv(), Ok(1));
-    assert_eq!(subscriber.recv(), Err(RecvError));
+    assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
     writer.join().unwrap_err();
 }
 
@@ -107,7 +107,7 @@ fn joiner_of_a_closed_ring_receives_the_rest_then_closed() {
     publisher.publish_batch(&[0, 1, 2]);
     drop(publisher);
     assert!(subscribable.is_closed());
-    assert_eq!(subscribable.subscribe().recv(), Err(RecvError));
+    assert_eq!(subscribable.subscribe().recv(), Err(RecvError::CLOSED));
     assert_eq!(subscribable.subscribe_from_oldest().into_iter().collect::<Vec<_>>(), [1, 2]);
 }
 

@@ -1,7 +1,7 @@
 //! What was lost, to the message, and what there is room for, to the slot.
 
 use annulus::broadcast::Builder;
-use annulus::{LossyTryRecvError, TryPublishError};
+use annulus::{LossyTryRecvError, TrySendError};
 
 use super::{CAPACITIES, STARTS};
 use crate::rings::{Publish, Receive, Ring};
@@ -81,7 +81,7 @@ pub(crate) fn waiting_publisher_fills_capacity_less_headroom<R: Ring>() {
                     // The first time the whole room, then what each receive gave back.
                     let expected = if lap == 0 { room } else { (lap - 1) % room + 1 };
                     assert_eq!(accepted, expected, "capacity {capacity}, headroom {headroom}, turn {lap}");
-                    assert_eq!(publisher.try_publish(number), Err(TryPublishError::Full(())));
+                    assert_eq!(publisher.try_publish(number), Err(TrySendError::Full(())));
                     assert_eq!(subscriber.len(), room);
                 } else {
                     assert_eq!(accepted, 2 * room);

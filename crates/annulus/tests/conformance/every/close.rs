@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError};
+use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TrySendError};
 
 use super::{STARTS, join, spawn, without_standing_still};
 use crate::rings::{Got, Publish, Receive, Ring};
@@ -32,13 +32,13 @@ pub(crate) fn every_verb_receives_messages_before_the_close<R: Ring>() {
             assert!(matches!(end, Got::Closed | Got::Nothing), "{}: {end:?}", verb.name);
             assert_eq!((verb.ask)(&mut subscriber), end, "{}", verb.name);
             assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
-            assert_eq!(subscriber.recv(), Err(RecvError));
+            assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
             assert_eq!(subscriber.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
-            assert_eq!(subscriber.recv_deadline(Instant::now()), Err(RecvTimeoutError::Closed));
+            assert_eq!(subscriber.recv_until(Instant::now()), Err(RecvTimeoutError::Closed));
             assert_eq!(subscriber.len(), 0);
             if let Some(behind) = &mut behind {
                 (0..left).for_each(|number| assert_eq!(behind.recv(), Ok(number)));
-                assert_eq!(behind.recv(), Err(RecvError));
+                assert_eq!(behind.recv(), Err(RecvError::CLOSED));
             }
         }
     }
@@ -52,11 +52,11 @@ pub(crate) fn joining_a_closed_ring_finds_its_end<R: Ring>() {
         drop(publisher);
         let mut late = R::subscribe(&source);
         assert_eq!((late.cursor(), late.len()), (published, 0));
-        assert_eq!(late.recv(), Err(RecvError));
+        assert_eq!(late.recv(), Err(RecvError::CLOSED));
         if let Some(mut oldest) = R::from_oldest(&source) {
             let start = oldest.cursor();
             (start..published).for_each(|number| assert_eq!(oldest.recv(), Ok(number)));
-            assert_eq!(oldest.recv(), Err(RecvError));
+            assert_eq!(oldest.recv(), Err(RecvError::CLOSED));
             assert!(published - start >= published.min(4), "half of what stands is promised");
         }
     }
@@ -70,7 +70,7 @@ pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
     let mut subscriber = R::subscribe(&source);
     publisher.publish(1).unwrap();
     drop((publisher, source));
-    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError)));
+    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError::CLOSED)));
 
     // The source first, then the subscriber.
     let (mut publisher, source) = R::new(4);
@@ -98,7 +98,7 @@ pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
         assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
         other.publish(1).unwrap();
         drop(other);
-        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError)));
+        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError::CLOSED)));
     }
 }
 
@@ -114,12 +114,12 @@ pub(crate) fn waiting_publisher_is_told_when_no_reader_can_come<R: Ring>() {
     let told = publisher.is_abandoned();
     assert!(told || !R::LOSSLESS || R::BETWEEN_PROCESSES);
     if told {
-        assert_eq!(publisher.publish(9), Err(PublishError(())));
-        assert_eq!(publisher.try_publish(9), Err(TryPublishError::Closed(())));
-        assert_eq!(publisher.publish_batch(&[7, 8, 9]), Err(PublishError(())));
+        assert_eq!(publisher.publish(9), Err(SendError(())));
+        assert_eq!(publisher.try_publish(9), Err(TrySendError::Closed(())));
+        assert_eq!(publisher.publish_batch(&[7, 8, 9]), Err(SendError(())));
         assert_eq!(publisher.published(), 2);
         if let Some(mut other) = publisher.another() {
-            assert_eq!(other.publish(9), Err(PublishError(())));
+            assert_eq!(other.publish(9), Err(SendError(())));
         }
     }
 }
@@ -136,7 +136,7 @@ pub(crate) fn close_wakes_waiters<R: Ring>() {
             // Not a synchronisation: it lets them lie down, so that there is somebody to wake.
             thread::sleep(Duration::from_millis(pause_ms));
             drop(publisher);
-            assert!(join(waiting).iter().all(|end| *end == Err(RecvError)));
+            assert!(join(waiting).iter().all(|end| *end == Err(RecvError::CLOSED)));
         });
     }
 }
@@ -173,7 +173,7 @@ pub(crate) fn closed_ring_refuses_messages<R: Ring>() {
             (0..published).for_each(|number| assert_eq!(subscriber.recv(), Ok(number)));
             for _ in 0..2 {
                 assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
-                assert_eq!(subscriber.recv(), Err(RecvError));
+                assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
                 assert_eq!((subscriber.len(), subscriber.lagged()), (0, 0));
             }
             drop((publisher, source, subscriber));
@@ -191,7 +191,7 @@ pub(crate) fn closer_does_not_keep_ring_open<R: Ring>() {
     let mut subscriber = R::subscribe(&source);
     publisher.publish(1).unwrap();
     drop(publisher);
-    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError)));
+    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError::CLOSED)));
     assert!(closer.is_closed());
 }
 

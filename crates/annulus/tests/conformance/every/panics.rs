@@ -43,7 +43,7 @@ pub(crate) fn a_closure_that_panics_publishes_nothing<R: Ring>() {
     }
     drop(publisher);
     (0..3).for_each(|number| assert_eq!(behind.recv(), Ok(number)));
-    assert_eq!(behind.recv(), Err(RecvError));
+    assert_eq!(behind.recv(), Err(RecvError::CLOSED));
 }
 
 /// What is read by reference counts as processed when its handler panics: it is not handed out again, and
@@ -101,6 +101,6 @@ pub(crate) fn a_publisher_that_panics_closes_if_it_was_the_last<R: Ring>() {
         drop(survivor);
         assert_eq!(subscriber.recv(), Ok(2));
     }
-    assert_eq!(subscriber.recv(), Err(RecvError));
+    assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
     assert!(R::is_closed(&source));
 }

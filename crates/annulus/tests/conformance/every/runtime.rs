@@ -83,7 +83,7 @@ pub(crate) fn select_loses_nothing<R: Ring>() {
             tokio::select! {
                 found = subscriber.recv_async() => match found {
                     Ok(number) => numbers.received(number),
-                    Err(RecvError) => return (subscriber, numbers),
+                    Err(RecvError::CLOSED) => return (subscriber, numbers),
                 },
                 () = soon(&mut random) => {}
             }
@@ -132,7 +132,7 @@ pub(crate) fn a_timeout_loses_nothing<R: Ring>() {
         loop {
             match timeout(SHORT, subscriber.recv_async()).await {
                 Ok(Ok(number)) => numbers.received(number),
-                Ok(Err(RecvError)) => break,
+                Ok(Err(RecvError::CLOSED)) => break,
                 Err(_elapsed) => {}
             }
         }

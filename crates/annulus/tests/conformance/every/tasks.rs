@@ -149,7 +149,7 @@ pub(crate) fn a_dropped_future_loses_nothing<R: Ring>() {
                 received += 1;
                 next = number + 1;
             }
-            Some(Err(RecvError)) => break,
+            Some(Err(RecvError::CLOSED)) => break,
             None => thread::yield_now(),
         }
     }
@@ -331,7 +331,7 @@ pub(crate) fn a_close_wakes_tasks_of_both_sides<R: Ring>() {
     let mut future = subscriber.recv_async();
     assert_eq!(count.poll(&mut future), Poll::Pending);
     publisher.close();
-    assert_eq!((count.wakes(), count.poll(&mut future)), (1, Poll::Ready(Err(RecvError))));
+    assert_eq!((count.wakes(), count.poll(&mut future)), (1, Poll::Ready(Err(RecvError::CLOSED))));
 
     if R::LOSSLESS {
         let (mut publisher, source) = R::new(2);

@@ -16,12 +16,12 @@ pub(crate) fn a_timeout_ends_in_time_and_not_before<R: Ring>() {
     assert_eq!(subscriber.recv_timeout(SHORT), Err(RecvTimeoutError::Timeout));
     assert!(begun.elapsed() >= SHORT);
     let deadline = Instant::now() + SHORT;
-    assert_eq!(subscriber.recv_deadline(deadline), Err(RecvTimeoutError::Timeout));
+    assert_eq!(subscriber.recv_until(deadline), Err(RecvTimeoutError::Timeout));
     assert!(Instant::now() >= deadline);
     // What is there is received, however late it is.
     publisher.publish_batch(&[1, 2]).unwrap();
     assert_eq!(subscriber.recv_timeout(Duration::ZERO), Ok(1));
-    assert_eq!(subscriber.recv_deadline(begun), Ok(2));
+    assert_eq!(subscriber.recv_until(begun), Ok(2));
     assert_eq!(subscriber.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
     assert!(begun.elapsed() < STUCK);
 }

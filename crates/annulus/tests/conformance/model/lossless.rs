@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use annulus::TryPublishError;
+use annulus::TrySendError;
 use annulus::broadcast::Builder;
 
 use crate::rings::{Got, Publish, Receive, Ring};
@@ -96,7 +96,7 @@ impl<R: Ring> Model<R> {
                 self.log.push(number);
             }
             Err(error) => {
-                assert_eq!(error, TryPublishError::Full(()));
+                assert_eq!(error, TrySendError::Full(()));
                 assert!(behind >= self.room, "full, and the slowest is {behind} behind");
             }
         }

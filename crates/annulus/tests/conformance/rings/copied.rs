@@ -10,7 +10,7 @@ use annulus::broadcast::{
 use annulus::schema::BadValue;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 use annulus::shm::broadcast::{AcceptedLossless, Awaited, Foreign};
-use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, WaitStrategy};
+use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TrySendError, WaitStrategy};
 
 #[cfg(feature = "async")]
 use futures_util::StreamExt;
@@ -79,42 +79,42 @@ trait Told {
 }
 
 impl Told for () {
-    type Without = Result<(), PublishError<()>>;
+    type Without = Result<(), SendError<()>>;
 
     fn about(self, _: u64) -> Self::Without {
         Ok(())
     }
 }
 
-impl Told for Result<(), PublishError<u64>> {
-    type Without = Result<(), PublishError<()>>;
+impl Told for Result<(), SendError<u64>> {
+    type Without = Result<(), SendError<()>>;
 
     fn about(self, number: u64) -> Self::Without {
         self.map_err(|error| {
             assert_eq!(error.into_inner(), number);
-            PublishError(())
+            SendError(())
         })
     }
 }
 
-impl Told for Result<(), TryPublishError<u64>> {
-    type Without = Result<(), TryPublishError<()>>;
+impl Told for Result<(), TrySendError<u64>> {
+    type Without = Result<(), TrySendError<()>>;
 
     fn about(self, number: u64) -> Self::Without {
         self.map_err(|error| {
             assert_eq!(error.into_inner(), number);
-            if error.is_full() { TryPublishError::Full(()) } else { TryPublishError::Closed(()) }
+            if error.is_full() { TrySendError::Full(()) } else { TrySendError::Closed(()) }
         })
     }
 }
 
-impl Told for Result<(), PublishError<&[u64]>> {
-    type Without = Result<(), PublishError<()>>;
+impl Told for Result<(), SendError<&[u64]>> {
+    type Without = Result<(), SendError<()>>;
 
     fn about(self, last: u64) -> Self::Without {
         self.map_err(|error| {
             assert_eq!(error.into_inner().last(), Some(&last));
-            PublishError(())
+            SendError(())
         })
     }
 }
@@ -124,22 +124,22 @@ macro_rules! publisher {
     ($publisher:ty, try_publish: |$this:ident, $number:ident| $try:expr, is_abandoned: |$of:ident| $abandoned:expr,
      another: |$original:ident| $another:expr, in_a_task: |$waiting:ident, $next:ident| $in_a_task:expr $(,)?) => {
         impl Publish for $publisher {
-            fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+            fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
                 (*self).publish(number).about(number)
             }
 
             #[cfg(feature = "async")]
-            fn publish_async(&mut self, $next: u64) -> Task<'_, Result<(), PublishError<()>>> {
+            fn publish_async(&mut self, $next: u64) -> Task<'_, Result<(), SendError<()>>> {
                 let $waiting = self;
                 Box::pin(async move { $in_a_task.about($next) })
             }
 
-            fn try_publish(&mut self, $number: u64) -> Result<(), TryPublishError<()>> {
+            fn try_publish(&mut self, $number: u64) -> Result<(), TrySendError<()>> {
                 let $this = self;
                 $try
             }
 
-            fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+            fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
                 (*self).publish_batch(numbers).about(numbers.last().copied().unwrap_or_default())
             }
 
@@ -288,9 +288,9 @@ impl<M: Unstaged<TryRecvError: Into<MaybeCorrupt>> + 'static> Does for Staged<M>
         let mut verbs: Vec<Verb<Subscriber<u64, Self>>> = verbs! {
             "try_process", false, |stage| stage.try_process(|number| *number).map_err(not_corrupt);
             "process", true, |stage| stage.process(|number| *number);
-            "process_by", true, |stage| stage.process_by(WaitStrategy::Monitor, |number| *number);
+            "process_until", true, |stage| stage.process_until(WaitStrategy::Monitor, |number| *number);
             "process_timeout", false, |stage| stage.process_timeout(Duration::ZERO, |number| *number);
-            "process_deadline", false, |stage| stage.process_deadline(Instant::now(), |number| *number);
+            "process_until", false, |stage| stage.process_until(Instant::now(), |number| *number);
             "try_process_batch", false, |stage| {
                 let mut lag = None;
                 let got = batch(u64::clone, |look| match stage.try_process_batch(3, look).map_err(not_corrupt) {
@@ -305,14 +305,14 @@ impl<M: Unstaged<TryRecvError: Into<MaybeCorrupt>> + 'static> Does for Staged<M>
                 lag.map_or(got, Got::Lagged)
             };
             "process_batch", true, |stage| batch(u64::clone, |look| Ok(stage.process_batch(3, look)?));
-            "process_batch_by", true, |stage| {
-                batch(u64::clone, |look| Ok(stage.process_batch_by(WaitStrategy::YieldSpin, 3, look)?))
+            "process_batch_until", true, |stage| {
+                batch(u64::clone, |look| Ok(stage.process_batch_until(WaitStrategy::PauseSpin, 3, look)?))
             };
             "process_batch_timeout", false, |stage| {
                 batch(u64::clone, |look| stage.process_batch_timeout(Duration::ZERO, 3, look))
             };
-            "process_batch_deadline", false, |stage| {
-                batch(u64::clone, |look| stage.process_batch_deadline(Instant::now(), usize::MAX, look))
+            "process_batch_until", false, |stage| {
+                batch(u64::clone, |look| stage.process_batch_until(Instant::now(), usize::MAX, look))
             };
         };
         #[cfg(feature = "async")]
@@ -352,8 +352,8 @@ where
         self.recv_timeout(timeout)
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        self.recv_deadline(deadline)
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        self.recv_until(deadline)
     }
 
     fn panic_on_next(&mut self) -> bool {
@@ -392,9 +392,9 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |subscriber| Receive::try_recv(subscriber);
             "recv", true, |subscriber| subscriber.recv();
-            "recv_by", true, |subscriber| subscriber.recv_by(WaitStrategy::Monitor);
+            "recv_until", true, |subscriber| subscriber.recv_until(WaitStrategy::Monitor);
             "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO);
-            "recv_deadline", false, |subscriber| subscriber.recv_deadline(Instant::now());
+            "recv_until", false, |subscriber| subscriber.recv_until(Instant::now());
             "try_recv_batch", false, |subscriber| {
                 let mut buffer = [u64::MAX; 3];
                 let count = subscriber.try_recv_batch(&mut buffer);

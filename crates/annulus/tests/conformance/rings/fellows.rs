@@ -7,7 +7,7 @@ use std::sync::Arc;
 use annulus::broadcast::{Foreign, Subscribable, Subscriber};
 use annulus::shm::mp_broadcast::{self, Builder, Publisher, WhenNoPublisher};
 use annulus::shm::{Invitation, ShareError};
-use annulus::{PublishError, TryPublishError};
+use annulus::{SendError, TrySendError};
 
 #[cfg(feature = "async")]
 use crate::support::tasks::Task;
@@ -35,22 +35,22 @@ pub(crate) struct Fellow {
 }
 
 impl Publish for Fellow {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         self.publisher.publish(number);
         Ok(())
     }
 
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         Box::pin(async move { annulus::Transmit::send_async(&mut self.publisher, number).await.or(Ok(())) })
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         self.publisher.publish(number);
         Ok(())
     }
 
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         self.publisher.publish_batch(numbers);
         Ok(())
     }

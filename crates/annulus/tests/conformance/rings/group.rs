@@ -65,8 +65,8 @@ where
         self.recv_timeout(timeout)
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        self.recv_deadline(deadline)
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        self.recv_until(deadline)
     }
 
     fn panic_on_next(&mut self) -> bool {
@@ -107,9 +107,9 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |group| Receive::try_recv(group);
             "recv", true, |group| group.recv();
-            "recv_by", true, |group| group.recv_by(WaitStrategy::Monitor);
+            "recv_until", true, |group| group.recv_until(WaitStrategy::Monitor);
             "recv_timeout", false, |group| group.recv_timeout(Duration::ZERO);
-            "recv_deadline", false, |group| group.recv_deadline(Instant::now());
+            "recv_until", false, |group| group.recv_until(Instant::now());
             "try_recv_batch", false, |group| {
                 let mut buffer = [0; 3];
                 let count = group.try_recv_batch(&mut buffer);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
-use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError};
+use annulus::{CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TrySendError};
 
 use super::{Publish, Receive, Ring, Verb};
 use crate::support::tasks::{Messages, Task, block_on, block_on_until};
@@ -62,19 +62,19 @@ impl<R: Ring> Ring for InTasks<R> {
 }
 
 impl<P: Publish> Publish for InTask<P> {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         block_on(self.0.publish_async(number))
     }
 
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         self.0.publish_async(number)
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         self.0.try_publish(number)
     }
 
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         block_on(async {
             for &number in numbers {
                 self.0.publish_async(number).await?;
@@ -146,12 +146,12 @@ impl<S: Receive> Receive for InTask<S> {
     /// A future that is dropped in time.
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
         match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.recv_deadline(deadline),
+            Some(deadline) => self.recv_until(deadline),
             None => Ok(self.recv()?),
         }
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
         match block_on_until(self.0.recv_async(), Some(deadline)) {
             Some(found) => Ok(found?),
             None => Err(RecvTimeoutError::Timeout),

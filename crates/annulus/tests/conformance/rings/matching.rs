@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use annulus::broadcast::{Builder, Lossless as Bound, Lossy as Unbound, Subscribable};
 use annulus::bus::{Bus, MatchingError, MatchingSubscriber, TopicError, TopicPublisher, TopicRing};
 use annulus::{
-    CapacityError, Closer, LossyTryRecvError, Observer, PublishError, RecvError, RecvTimeoutError,
-    TryPublishError,
+    CapacityError, Closer, LossyTryRecvError, Observer, RecvError, RecvTimeoutError, SendError, TrySendError,
 };
 #[cfg(feature = "async")]
 use futures_util::{StreamExt, TryFutureExt};
@@ -102,20 +101,20 @@ impl<K: One> Ring for OneTopic<K> {
 }
 
 impl<K: One> Publish for Publishing<K> {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         Publish::publish(&mut *self.publisher, number)
     }
 
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         Publish::publish_async(&mut *self.publisher, number)
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         Publish::try_publish(&mut *self.publisher, number)
     }
 
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         Publish::publish_batch(&mut *self.publisher, numbers)
     }
 
@@ -209,8 +208,8 @@ impl Receive for Receiving {
         self.of(result)
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        let result = Self::owned(self.matching.recv_deadline(deadline));
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        let result = Self::owned(self.matching.recv_until(deadline));
         self.of(result)
     }
 
@@ -252,7 +251,7 @@ impl Receive for Receiving {
             "try_recv", false, |matching| Receive::try_recv(matching);
             "recv", true, |matching| Receive::recv(matching);
             "recv_timeout", false, |matching| Receive::recv_timeout(matching, Duration::ZERO);
-            "recv_deadline", false, |matching| Receive::recv_deadline(matching, Instant::now());
+            "recv_until", false, |matching| Receive::recv_until(matching, Instant::now());
         };
         #[cfg(feature = "async")]
         {

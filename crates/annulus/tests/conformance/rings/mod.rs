@@ -31,8 +31,7 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::{
-    CapacityError, Closer, LossyTryRecvError, Observer, PublishError, RecvError, RecvTimeoutError,
-    TryPublishError,
+    CapacityError, Closer, LossyTryRecvError, Observer, RecvError, RecvTimeoutError, SendError, TrySendError,
 };
 
 #[cfg(feature = "async")]
@@ -102,14 +101,14 @@ pub(crate) trait Ring: 'static {
 /// A publisher of numbers.
 pub(crate) trait Publish: Sized + Send + 'static {
     /// Waits where the ring does.
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>>;
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>>;
     /// A task waits.
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>>;
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>>;
     /// Never waits.
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>>;
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>>;
     /// In one call where there is one.
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>>;
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>>;
     /// By a closure that panics.
     fn publish_panicking(&mut self);
     /// How many all publishers of the ring have published.
@@ -143,7 +142,7 @@ pub(crate) trait Receive: Sized + Send + 'static {
         None
     }
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError>;
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError>;
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError>;
     /// The next message but for `panic`: what handles it does that. Nothing of the kind where messages are
     /// copied out.
     fn panic_on_next(&mut self) -> bool;
@@ -186,7 +185,7 @@ impl Got {
         match result {
             Ok(0) => panic!("a batch that waits brings something"),
             Ok(_) => Self::Messages(messages),
-            Err(RecvError) => Self::Closed,
+            Err(RecvError::CLOSED) => Self::Closed,
         }
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use annulus::queue::ordered;
 use annulus::{
-    CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
-    TryRecvError, TrySendError, WaitStrategy,
+    CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
+    WaitStrategy,
 };
 
 #[cfg(feature = "async")]
@@ -77,47 +77,47 @@ impl Ring for OneOrder {
 }
 
 impl Publish for Counting {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         self.sender.send(number).map_err(|error| {
             assert_eq!(error.into_inner(), number);
-            PublishError(())
+            SendError(())
         })?;
         self.sent += 1;
         Ok(())
     }
 
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         Box::pin(async move {
             self.sender.send_async(number).await.map_err(|error| {
                 assert_eq!(error.into_inner(), number);
-                PublishError(())
+                SendError(())
             })?;
             self.sent += 1;
             Ok(())
         })
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         self.sender.try_send(number).map_err(|error| match error {
             TrySendError::Full(back) => {
                 assert_eq!(back, number);
-                TryPublishError::Full(())
+                TrySendError::Full(())
             }
             TrySendError::Closed(back) => {
                 assert_eq!(back, number);
-                TryPublishError::Closed(())
+                TrySendError::Closed(())
             }
         })?;
         self.sent += 1;
         Ok(())
     }
 
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         let sent = self.sender.send_batch(numbers);
         let left = sent.as_ref().map_or_else(|error| error.0.len(), |()| 0);
         self.sent += (numbers.len() - left) as u64;
-        sent.map_err(|_| PublishError(()))
+        sent.map_err(|_| SendError(()))
     }
 
     fn publish_panicking(&mut self) {
@@ -205,8 +205,8 @@ impl Receive for Reader {
         self.count(result)
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        let result = self.receiver.recv_deadline(deadline);
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        let result = self.receiver.recv_until(deadline);
         self.count(result)
     }
 
@@ -250,12 +250,12 @@ impl Receive for Reader {
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |reader| Receive::try_recv(reader);
             "recv", true, |reader| Receive::recv(reader);
-            "recv_by", true, |reader| {
-                let result = reader.receiver.recv_by(WaitStrategy::Monitor);
+            "recv_until", true, |reader| {
+                let result = reader.receiver.recv_until(WaitStrategy::Monitor);
                 reader.count(result)
             };
             "recv_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);
-            "recv_deadline", false, |reader| Receive::recv_deadline(reader, Instant::now());
+            "recv_until", false, |reader| Receive::recv_until(reader, Instant::now());
             "try_recv_batch", false, |reader| {
                 let mut buffer = [u64::MAX; 3];
                 let count = reader.receiver.try_recv_batch(&mut buffer);

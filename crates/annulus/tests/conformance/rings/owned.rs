@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Lossless, Mode, Staged};
-use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Reset};
+use annulus::event::{self, Reset};
 use annulus::{
-    LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy,
+    LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, WaitStrategy,
 };
 
 #[cfg(feature = "async")]
@@ -19,26 +19,26 @@ use crate::support::tasks::{Messages, Task, block_on};
 use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Events, lossless: true, many: false,
-    EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    event::Publisher<Vec<u64>>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
     |builder| builder.events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 #[cfg(feature = "std")]
 ring!(MappedEvents, lossless: true, many: false,
-    EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    event::Publisher<Vec<u64>>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
     |builder| builder.memory(super::mapped()).events(Vec::new), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpEvents, lossless: true, many: true,
-    MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    event::MpPublisher<Vec<u64>>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
     |builder| builder.mp_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 
 /// Two rings whose closures only add, and rely on the reset.
 type Cleared = fn(&mut Vec<u64>);
 
 ring!(ResetEvents, lossless: true, many: false,
-    EventPublisher<Vec<u64>, Cleared>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    event::Publisher<Vec<u64>, Cleared>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
     |builder| builder.events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpResetEvents, lossless: true, many: true,
-    MpEventPublisher<Vec<u64>, Cleared>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    event::MpPublisher<Vec<u64>, Cleared>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
     |builder| builder.mp_events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 
@@ -90,10 +90,10 @@ fn back<E>(number: u64, refused: &[u64], error: impl FnOnce(()) -> E) -> E {
     error(())
 }
 
-fn try_sent(number: u64, sent: Result<(), TryPublishError<Vec<u64>>>) -> Result<(), TryPublishError<()>> {
+fn try_sent(number: u64, sent: Result<(), TrySendError<Vec<u64>>>) -> Result<(), TrySendError<()>> {
     sent.map_err(|error| match error {
-        TryPublishError::Full(refused) => back(number, &refused, TryPublishError::Full),
-        TryPublishError::Closed(refused) => back(number, &refused, TryPublishError::Closed),
+        TrySendError::Full(refused) => back(number, &refused, TrySendError::Full),
+        TrySendError::Closed(refused) => back(number, &refused, TrySendError::Closed),
     })
 }
 
@@ -103,37 +103,37 @@ fn on_purpose(event: &mut Vec<u64>) {
     resume_unwind(Box::new("on purpose"))
 }
 
-impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+impl<R: Finds> Publish for event::Publisher<Vec<u64>, R> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         if is_sent(number) {
-            self.send(value(number)).map_err(|error| back(number, &error.0, PublishError))
+            self.send(value(number)).map_err(|error| back(number, &error.0, SendError))
         } else {
-            self.publish(change::<R>(number)).map_err(|_| PublishError(()))
+            self.publish(change::<R>(number)).map_err(|_| SendError(()))
         }
     }
 
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         Box::pin(async move {
             if is_sent(number) {
-                self.send_async(value(number)).await.map_err(|error| back(number, &error.0, PublishError))
+                self.send_async(value(number)).await.map_err(|error| back(number, &error.0, SendError))
             } else {
-                self.publish_async(change::<R>(number)).await.map_err(|_| PublishError(()))
+                self.publish_async(change::<R>(number)).await.map_err(|_| SendError(()))
             }
         })
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         if is_sent(number) {
             return try_sent(number, self.try_send(value(number)));
         }
         self.try_publish(change::<R>(number)).map_err(|error| match error {
-            TryPublishError::Full(_) => TryPublishError::Full(()),
-            TryPublishError::Closed(_) => TryPublishError::Closed(()),
+            TrySendError::Full(_) => TrySendError::Full(()),
+            TrySendError::Closed(_) => TrySendError::Closed(()),
         })
     }
 
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         numbers.iter().try_for_each(|&number| Publish::publish(self, number))
     }
 
@@ -174,33 +174,33 @@ impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
     }
 }
 
-impl<R: Finds> Publish for MpEventPublisher<Vec<u64>, R> {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+impl<R: Finds> Publish for event::MpPublisher<Vec<u64>, R> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         if is_sent(number) {
-            return self.send(value(number)).map_err(|error| back(number, &error.0, PublishError));
+            return self.send(value(number)).map_err(|error| back(number, &error.0, SendError));
         }
         self.publish(change::<R>(number))
     }
 
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         Box::pin(async move {
             if is_sent(number) {
-                self.send_async(value(number)).await.map_err(|error| back(number, &error.0, PublishError))
+                self.send_async(value(number)).await.map_err(|error| back(number, &error.0, SendError))
             } else {
-                self.publish_async(change::<R>(number)).await.map_err(|_| PublishError(()))
+                self.publish_async(change::<R>(number)).await.map_err(|_| SendError(()))
             }
         })
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         if is_sent(number) {
             return try_sent(number, self.try_send(value(number)));
         }
         self.try_publish(change::<R>(number))
     }
 
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         numbers.iter().try_for_each(|&number| Publish::publish(self, number))
     }
 
@@ -243,24 +243,26 @@ impl<R: Finds> Publish for MpEventPublisher<Vec<u64>, R> {
 
 /// Which of them can be cloned.
 pub(crate) trait ForksEvents: Mode + 'static {
-    fn fork_events(_: &EventSubscriber<Vec<u64>, Self>) -> Option<EventSubscriber<Vec<u64>, Self>>;
+    fn fork_events(_: &event::Subscriber<Vec<u64>, Self>) -> Option<event::Subscriber<Vec<u64>, Self>>;
 }
 
 impl ForksEvents for Lossless {
-    fn fork_events(subscriber: &EventSubscriber<Vec<u64>, Self>) -> Option<EventSubscriber<Vec<u64>, Self>> {
+    fn fork_events(
+        subscriber: &event::Subscriber<Vec<u64>, Self>,
+    ) -> Option<event::Subscriber<Vec<u64>, Self>> {
         Some(subscriber.clone())
     }
 }
 
 impl ForksEvents for Staged<Lossless> {
-    fn fork_events(_: &EventSubscriber<Vec<u64>, Self>) -> Option<EventSubscriber<Vec<u64>, Self>> {
+    fn fork_events(_: &event::Subscriber<Vec<u64>, Self>) -> Option<event::Subscriber<Vec<u64>, Self>> {
         None
     }
 }
 
-impl<M: ForksEvents> Receive for EventSubscriber<Vec<u64>, M>
+impl<M: ForksEvents> Receive for event::Subscriber<Vec<u64>, M>
 where
-    EventSubscriber<Vec<u64>, M>: Send,
+    event::Subscriber<Vec<u64>, M>: Send,
 {
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
         self.try_process(number).map_err(Into::into)
@@ -284,8 +286,8 @@ where
         self.process_timeout(timeout, number)
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        self.process_deadline(deadline, number)
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        self.process_until(deadline, number)
     }
 
     fn panic_on_next(&mut self) -> bool {
@@ -325,44 +327,44 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_process", false, |subscriber| Receive::try_recv(subscriber);
             "process", true, |subscriber| subscriber.process(number);
-            "process_by", true, |subscriber| subscriber.process_by(WaitStrategy::Monitor, number);
+            "process_until", true, |subscriber| subscriber.process_until(WaitStrategy::Monitor, number);
             "process_timeout", false, |subscriber| subscriber.process_timeout(Duration::ZERO, number);
-            "process_deadline", false, |subscriber| subscriber.process_deadline(Instant::now(), number);
+            "process_until", false, |subscriber| subscriber.process_until(Instant::now(), number);
             "try_process_batch", false, |subscriber| batch(number, |look| match subscriber.try_process_batch(3, look) {
                 Err(TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
                 Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
                 Ok(count) => Ok(count),
             });
             "process_batch", true, |subscriber| batch(number, |look| Ok(subscriber.process_batch(3, look)?));
-            "process_batch_by", true, |subscriber| {
-                batch(number, |look| Ok(subscriber.process_batch_by(WaitStrategy::YieldSpin, 3, look)?))
+            "process_batch_until", true, |subscriber| {
+                batch(number, |look| Ok(subscriber.process_batch_until(WaitStrategy::PauseSpin, 3, look)?))
             };
             "process_batch_timeout", false, |subscriber| {
                 batch(number, |look| subscriber.process_batch_timeout(Duration::ZERO, 3, look))
             };
-            "process_batch_deadline", false, |subscriber| {
-                batch(number, |look| subscriber.process_batch_deadline(Instant::now(), usize::MAX, look))
+            "process_batch_until", false, |subscriber| {
+                batch(number, |look| subscriber.process_batch_until(Instant::now(), usize::MAX, look))
             };
             "peek", false, |subscriber| peek(subscriber);
             "wait", true, |subscriber| subscriber.wait().map(|()| peek(subscriber).unwrap());
-            "wait_by", true, |subscriber| {
-                subscriber.wait_by(WaitStrategy::YieldSpin).map(|()| peek(subscriber).unwrap())
+            "wait_until", true, |subscriber| {
+                subscriber.wait_until(WaitStrategy::PauseSpin).map(|()| peek(subscriber).unwrap())
             };
             "wait_timeout", false, |subscriber| {
                 subscriber.wait_timeout(Duration::ZERO).map(|()| peek(subscriber).unwrap())
             };
-            "wait_deadline", false, |subscriber| {
-                subscriber.wait_deadline(Instant::now()).map(|()| peek(subscriber).unwrap())
+            "wait_until", false, |subscriber| {
+                subscriber.wait_until(Instant::now()).map(|()| peek(subscriber).unwrap())
             };
             "try_recv", false, |subscriber| {
                 subscriber.try_recv().map(|event| number(&event)).map_err(LossyTryRecvError::from)
             };
             "recv", true, |subscriber| subscriber.recv().map(|event| number(&event));
-            "recv_by", true, |subscriber| {
-                subscriber.recv_by(WaitStrategy::Monitor).map(|event| number(&event))
+            "recv_until", true, |subscriber| {
+                subscriber.recv_until(WaitStrategy::Monitor).map(|event| number(&event))
             };
             "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO).map(|event| number(&event));
-            "recv_deadline", false, |subscriber| subscriber.recv_deadline(Instant::now()).map(|event| number(&event));
+            "recv_until", false, |subscriber| subscriber.recv_until(Instant::now()).map(|event| number(&event));
             "try_recv_batch", false, |subscriber| {
                 let mut buffer = [const { Vec::new() }; 3];
                 let count = subscriber.try_recv_batch(&mut buffer);
@@ -418,7 +420,7 @@ where
 }
 
 /// The next event by reference: looked at twice, then passed.
-fn peek<M: Mode>(subscriber: &mut EventSubscriber<Vec<u64>, M>) -> Option<u64> {
+fn peek<M: Mode>(subscriber: &mut event::Subscriber<Vec<u64>, M>) -> Option<u64> {
     let seen = subscriber.peek().map(|event| number(&event));
     let event = subscriber.peek()?;
     assert_eq!(Some(number(&event)), seen);

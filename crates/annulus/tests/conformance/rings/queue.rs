@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use annulus::queue::{AnyKind, Builder, Consumer, Producer};
 use annulus::{
-    CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
-    TryRecvError, TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
+    CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
+    WaitStrategy, mpmc, mpsc, spmc, spsc,
 };
 
 #[cfg(feature = "async")]
@@ -155,47 +155,47 @@ impl<K: Sides> Publish for Counting<K>
 where
     Producer<u64, K>: Send + 'static,
 {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         self.producer.send(number).map_err(|error| {
             assert_eq!(error.into_inner(), number);
-            PublishError(())
+            SendError(())
         })?;
         self.sent += 1;
         Ok(())
     }
 
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         Box::pin(async move {
             self.producer.send_async(number).await.map_err(|error| {
                 assert_eq!(error.into_inner(), number);
-                PublishError(())
+                SendError(())
             })?;
             self.sent += 1;
             Ok(())
         })
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         self.producer.try_send(number).map_err(|error| match error {
             TrySendError::Full(back) => {
                 assert_eq!(back, number);
-                TryPublishError::Full(())
+                TrySendError::Full(())
             }
             TrySendError::Closed(back) => {
                 assert_eq!(back, number);
-                TryPublishError::Closed(())
+                TrySendError::Closed(())
             }
         })?;
         self.sent += 1;
         Ok(())
     }
 
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         let sent = self.producer.send_batch(numbers);
         let left = sent.as_ref().map_or_else(|error| error.0.len(), |()| 0);
         self.sent += (numbers.len() - left) as u64;
-        sent.map_err(|_| PublishError(()))
+        sent.map_err(|_| SendError(()))
     }
 
     fn publish_panicking(&mut self) {
@@ -288,8 +288,8 @@ where
         self.count(result)
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        let result = self.consumer.recv_deadline(deadline);
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        let result = self.consumer.recv_until(deadline);
         self.count(result)
     }
 
@@ -333,12 +333,12 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |reader| Receive::try_recv(reader);
             "recv", true, |reader| Receive::recv(reader);
-            "recv_by", true, |reader| {
-                let result = reader.consumer.recv_by(WaitStrategy::Monitor);
+            "recv_until", true, |reader| {
+                let result = reader.consumer.recv_until(WaitStrategy::Monitor);
                 reader.count(result)
             };
             "recv_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);
-            "recv_deadline", false, |reader| Receive::recv_deadline(reader, Instant::now());
+            "recv_until", false, |reader| Receive::recv_until(reader, Instant::now());
             "try_recv_batch", false, |reader| {
                 let mut buffer = [u64::MAX; 3];
                 let count = reader.consumer.try_recv_batch(&mut buffer);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use annulus::queue::InPlace;
 use annulus::queue::bytes::{Builder, Consumer, Producer, TryWriteError, WriteError};
 use annulus::{
-    CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
-    TryRecvError, WaitStrategy, spsc,
+    CapacityError, LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError,
+    WaitStrategy, spsc,
 };
 
 #[cfg(feature = "async")]
@@ -114,28 +114,28 @@ impl<K: InPlace> Publish for Writing<K>
 where
     Producer<K>: Send + 'static,
 {
-    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+    fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
         self.producer.write(&number.to_le_bytes()).map_err(|error| {
             assert_eq!(error, WriteError::Closed);
-            PublishError(())
+            SendError(())
         })?;
         self.sent.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
     #[cfg(feature = "async")]
-    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
         Box::pin(async move {
-            self.producer.write_async(&number.to_le_bytes()).await.map_err(|_| PublishError(()))?;
+            self.producer.write_async(&number.to_le_bytes()).await.map_err(|_| SendError(()))?;
             self.sent.fetch_add(1, Ordering::Relaxed);
             Ok(())
         })
     }
 
-    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+    fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
         self.producer.try_write(&number.to_le_bytes()).map_err(|error| match error {
-            TryWriteError::Full => TryPublishError::Full(()),
-            TryWriteError::Closed => TryPublishError::Closed(()),
+            TryWriteError::Full => TrySendError::Full(()),
+            TryWriteError::Closed => TrySendError::Closed(()),
             TryWriteError::TooLong(error) => panic!("{error}"),
         })?;
         self.sent.fetch_add(1, Ordering::Relaxed);
@@ -143,11 +143,11 @@ where
     }
 
     /// One by one: a record is sent by itself. In place, unlike the others.
-    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
         for number in numbers {
-            let mut record = self.producer.reserve(8).map_err(|_| PublishError(()))?;
+            let mut record = self.producer.reserve(8).map_err(|_| SendError(()))?;
             record.write_at(0, &number.to_le_bytes());
-            record.commit().map_err(|_| PublishError(()))?;
+            record.commit().map_err(|_| SendError(()))?;
             self.sent.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
@@ -232,8 +232,8 @@ where
         self.count(result)
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
-        let result = self.consumer.read_deadline(deadline).map(number);
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        let result = self.consumer.read_until(deadline).map(number);
         self.count(result)
     }
 
@@ -282,12 +282,12 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_read", false, |reader| Receive::try_recv(reader);
             "read", true, |reader| Receive::recv(reader);
-            "read_by", true, |reader| {
-                let result = reader.consumer.read_by(WaitStrategy::Monitor).map(number);
+            "read_until", true, |reader| {
+                let result = reader.consumer.read_until(WaitStrategy::Monitor).map(number);
                 reader.count(result)
             };
             "read_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);
-            "read_deadline", false, |reader| Receive::recv_deadline(reader, Instant::now());
+            "read_until", false, |reader| Receive::recv_until(reader, Instant::now());
         };
         #[cfg(feature = "async")]
         {

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Lossless, Lossy, MpPublisher, Publisher, Staged, Subscribable, Subscriber};
-use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use annulus::event;
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError};
 
 #[cfg(feature = "async")]
@@ -14,7 +14,7 @@ use crate::support::tasks::Task;
 use super::{Receive, Verb, ring, verbs};
 
 type Stage<M> = Subscriber<u64, Staged<M>>;
-type EventStage = EventSubscriber<Vec<u64>, Staged<Lossless>>;
+type EventStage = event::Subscriber<Vec<u64>, Staged<Lossless>>;
 
 ring!(Tracked, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Stage<Lossy>,
     |builder| builder.lossy(), |source| source.subscribe_tracked(),
@@ -44,10 +44,10 @@ ring!(BehindMpLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
     |builder| builder.mp_lossless(), |source| pair!(source), oldest: |_none| None);
 ring!(BehindEvents, lossless: true, many: false,
-    EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
+    event::Publisher<Vec<u64>>, event::Subscribable<Vec<u64>>, InStep<EventStage>,
     |builder| builder.events(Vec::new), |source| pair!(source), oldest: |_none| None);
 ring!(BehindMpEvents, lossless: true, many: true,
-    MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
+    event::MpPublisher<Vec<u64>>, event::Subscribable<Vec<u64>>, InStep<EventStage>,
     |builder| builder.mp_events(Vec::new), |source| pair!(source), oldest: |_none| None);
 
 /// A stage and the one before it, which processes everything that is there whenever the stage is asked.
@@ -94,7 +94,7 @@ impl<S: Done> InStep<S> {
                 Err(LossyTryRecvError::Empty) => {
                     match deadline {
                         None => _ = self.before.recv(),
-                        Some(deadline) => match self.before.recv_deadline(deadline) {
+                        Some(deadline) => match self.before.recv_until(deadline) {
                             Err(RecvTimeoutError::Timeout) => return Err(RecvTimeoutError::Timeout),
                             Ok(_) | Err(RecvTimeoutError::Closed) => {}
                         },
@@ -125,7 +125,7 @@ impl<S: Done> Receive for InStep<S> {
             loop {
                 match self.lead().try_recv() {
                     Ok(number) => return Ok(number),
-                    Err(LossyTryRecvError::Closed) => return Err(RecvError),
+                    Err(LossyTryRecvError::Closed) => return Err(RecvError::CLOSED),
                     Err(LossyTryRecvError::Lagged { .. }) => {}
                     Err(LossyTryRecvError::Empty) => {
                         _ = self.before.recv_async().await;
@@ -140,7 +140,7 @@ impl<S: Done> Receive for InStep<S> {
         self.wait_for(Instant::now().checked_add(timeout))
     }
 
-    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+    fn recv_until(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
         self.wait_for(Some(deadline))
     }
 
@@ -183,7 +183,7 @@ impl<S: Done> Receive for InStep<S> {
             "try_recv", false, |pair| pair.try_recv();
             "recv", true, |pair| pair.recv();
             "recv_timeout", false, |pair| pair.recv_timeout(Duration::ZERO);
-            "recv_deadline", false, |pair| pair.recv_deadline(Instant::now());
+            "recv_until", false, |pair| pair.recv_until(Instant::now());
         }
     }
 }

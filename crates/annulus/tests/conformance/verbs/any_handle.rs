@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use annulus::bus::Bus;
-use annulus::topology::Pipeline;
+use annulus::pipeline::Pipeline;
 use annulus::{
     Receive, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Transmit, TryRecvError, TrySendError,
     WaitStrategy, broadcast, event, mpmc, mpsc, oneshot, queue, select, spmc, spsc,
@@ -40,9 +40,9 @@ fn receiving<R: Receive>() -> Vec<(&'static str, bool, Receives<R>)> {
     let mut verbs: Vec<(_, _, Receives<R>)> = vec![
         ("try_recv", false, |receiver| not_waiting(receiver.try_recv())),
         ("recv_timeout", false, |receiver| receiver.recv_timeout(SOON)),
-        ("recv_deadline", false, |receiver| receiver.recv_deadline(Instant::now())),
+        ("recv_until", false, |receiver| receiver.recv_until(Instant::now())),
         ("recv", true, |receiver| waiting(receiver.recv())),
-        ("recv_by", true, |receiver| waiting(receiver.recv_by(WaitStrategy::BusySpin))),
+        ("recv_until", true, |receiver| waiting(receiver.recv_until(WaitStrategy::BusySpin))),
         ("iter", true, |receiver| receiver.iter().next().ok_or(RecvTimeoutError::Closed)),
         ("select", true, |receiver| select! { recv(receiver) -> message => waiting(message) }),
     ];
@@ -78,9 +78,9 @@ fn sending<S: Transmit<Item = u64>>() -> Vec<(&'static str, bool, Sends<S>)> {
     let mut verbs: Vec<(_, _, Sends<S>)> = vec![
         ("try_send", false, |sender, value| not_waiting(sender.try_send(value))),
         ("send_timeout", false, |sender, value| sender.send_timeout(value, SOON)),
-        ("send_deadline", false, |sender, value| sender.send_deadline(value, Instant::now())),
+        ("send_until", false, |sender, value| sender.send_until(value, Instant::now())),
         ("send", true, |sender, value| waiting(sender.send(value))),
-        ("send_by", true, |sender, value| waiting(sender.send_by(value, WaitStrategy::BusySpin))),
+        ("send_until", true, |sender, value| waiting(sender.send_until(value, WaitStrategy::BusySpin))),
     ];
     #[cfg(feature = "async")]
     {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use annulus::broadcast::Builder;
 use annulus::queue::ordered;
 use annulus::{
-    LossyTryRecvError, PublishTimeoutError, RecvError, Shutdown, Transmit, TryPublishError, TryRecvError,
-    TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
+    LossyTryRecvError, RecvError, SendTimeoutError, Shutdown, Transmit, TryRecvError, TrySendError,
+    WaitStrategy, mpmc, mpsc, spmc, spsc,
 };
 
 use crate::support::{join, spawn, without_standing_still};
@@ -72,7 +72,7 @@ fn a_panic_ends_nothing() {
         assert_eq!(subscriber.recv(), Ok(lap));
     }
     publisher.close();
-    assert_eq!(subscriber.recv(), Err(RecvError));
+    assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
 }
 
 /// An event that is being changed when the ring is closed is published, and the last.
@@ -88,7 +88,7 @@ fn an_event_that_is_being_changed_is_the_last() {
     assert!(publisher.publish(change).is_ok());
     assert!(publisher.try_publish(|event| *event = 8).is_err());
     assert_eq!(publisher.send(9).unwrap_err().into_inner(), 9);
-    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(7), Err(RecvError)));
+    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(7), Err(RecvError::CLOSED)));
 }
 
 /// What is refused takes its slot all the same: a lossy subscriber exactly a lap behind loses the oldest
@@ -119,15 +119,15 @@ fn every_verb_gives_messages_after_a_close_back() {
     one.close();
     many.close();
     let (spin, no_time) = (WaitStrategy::BusySpin, Duration::ZERO);
-    assert_eq!(one.publish_by(7, spin).unwrap_err().0, 7);
+    assert_eq!(one.publish_until(7, spin).unwrap_err().0, 7);
     assert_eq!(one.publish_with(|| 7).unwrap_err().0, 7);
-    assert!(one.try_publish(7) == Err(TryPublishError::Closed(7)));
-    assert!(one.publish_timeout(7, no_time) == Err(PublishTimeoutError::Closed(7)));
+    assert!(one.try_publish(7) == Err(TrySendError::Closed(7)));
+    assert!(one.publish_timeout(7, no_time) == Err(SendTimeoutError::Closed(7)));
     assert_eq!(one.publish_batch(&[7, 8]).unwrap_err().0, [7, 8]);
-    assert!(one.publish_batch_timeout(&[7, 8], no_time) == Err(PublishTimeoutError::Closed(&[7, 8][..])));
-    assert_eq!(many.publish_by(7, spin).unwrap_err().0, 7);
-    assert!(many.try_publish(7) == Err(TryPublishError::Closed(7)));
-    assert!(many.publish_timeout(7, no_time) == Err(PublishTimeoutError::Closed(7)));
+    assert!(one.publish_batch_timeout(&[7, 8], no_time) == Err(SendTimeoutError::Closed(&[7, 8][..])));
+    assert_eq!(many.publish_until(7, spin).unwrap_err().0, 7);
+    assert!(many.try_publish(7) == Err(TrySendError::Closed(7)));
+    assert!(many.publish_timeout(7, no_time) == Err(SendTimeoutError::Closed(7)));
     assert_eq!(many.publish_batch(&[7, 8]).unwrap_err().0, [7, 8]);
     assert_eq!((one.published(), many.published()), (2, 0));
 

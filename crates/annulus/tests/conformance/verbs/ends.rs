@@ -4,9 +4,9 @@ use annulus::broadcast::{
     DependencyBarrier, Lossless, Lossy, MpPublisher, Publisher, Staged, Subscribable, Subscriber,
     SubscriberGroup,
 };
-use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Ref};
+use annulus::event::{self, Ref};
 use annulus::{
-    CapacityError, PublishError, PublishTimeoutError, RecvError, TryPublishError, TryRecvError, UpstreamError,
+    CapacityError, RecvError, SendError, SendTimeoutError, TryRecvError, TrySendError, UpstreamError,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 use std::cell::Cell;
@@ -16,79 +16,76 @@ assert_impl_all!(Publisher<u64, Lossless>: Send);
 assert_not_impl_any!(Publisher<u64, Lossless>: Clone);
 assert_impl_all!(MpPublisher<u64>: Clone, Send, Sync);
 assert_impl_all!(MpPublisher<u64, Lossless>: Clone, Send, Sync);
-assert_impl_all!(EventPublisher<String>: Send);
-assert_not_impl_any!(EventPublisher<String>: Clone);
-assert_impl_all!(MpEventPublisher<String>: Clone, Send, Sync);
-assert_impl_all!(EventPublisher<String, fn(&mut String)>: Send);
-assert_impl_all!(MpEventPublisher<String, fn(&mut String)>: Clone, Send, Sync);
+assert_impl_all!(event::Publisher<String>: Send);
+assert_not_impl_any!(event::Publisher<String>: Clone);
+assert_impl_all!(event::MpPublisher<String>: Clone, Send, Sync);
+assert_impl_all!(event::Publisher<String, fn(&mut String)>: Send);
+assert_impl_all!(event::MpPublisher<String, fn(&mut String)>: Clone, Send, Sync);
 
 assert_impl_all!(Subscribable<u64, Lossless>: Clone, Send, Sync);
-assert_impl_all!(EventSubscribable<String>: Clone, Send, Sync);
+assert_impl_all!(event::Subscribable<String>: Clone, Send, Sync);
 
 assert_impl_all!(Subscriber<u64, Lossless>: Clone, Send, IntoIterator);
 assert_impl_all!(Subscriber<u64, Staged<Lossy>>: Send, IntoIterator);
 assert_impl_all!(Subscriber<u64, Staged<Lossless>>: Send, IntoIterator);
-assert_impl_all!(EventSubscriber<String>: Clone, Send, IntoIterator);
-assert_impl_all!(EventSubscriber<String, Staged<Lossless>>: Send, IntoIterator);
+assert_impl_all!(event::Subscriber<String>: Clone, Send, IntoIterator);
+assert_impl_all!(event::Subscriber<String, Staged<Lossless>>: Send, IntoIterator);
 // Only what is `Clone` comes out by value.
-assert_not_impl_any!(EventSubscriber<std::sync::Mutex<u64>>: IntoIterator);
+assert_not_impl_any!(event::Subscriber<std::sync::Mutex<u64>>: IntoIterator);
 // Those that follow a stage would not follow its clone.
 assert_not_impl_any!(Subscriber<u64, Staged<Lossy>>: Clone);
 assert_not_impl_any!(Subscriber<u64, Staged<Lossless>>: Clone);
-assert_not_impl_any!(EventSubscriber<String, Staged<Lossless>>: Clone);
+assert_not_impl_any!(event::Subscriber<String, Staged<Lossless>>: Clone);
 assert_impl_all!(SubscriberGroup<u64, 3>: Send);
 assert_impl_all!(SubscriberGroup<u64, 3, Lossless>: Send);
 assert_impl_all!(DependencyBarrier: Clone, Send, Sync);
 assert_impl_all!(Ref<'static, String>: std::ops::Deref<Target = String>);
 
 // Values that must not be read, or moved, by several threads, must not go through a ring by reference.
-assert_not_impl_any!(EventSubscriber<Cell<u64>>: Send);
-assert_not_impl_any!(EventPublisher<Rc<u64>>: Send);
-assert_not_impl_any!(MpEventPublisher<Rc<u64>>: Send);
-assert_not_impl_any!(EventSubscribable<Cell<u64>>: Send, Sync);
+assert_not_impl_any!(event::Subscriber<Cell<u64>>: Send);
+assert_not_impl_any!(event::Publisher<Rc<u64>>: Send);
+assert_not_impl_any!(event::MpPublisher<Rc<u64>>: Send);
+assert_not_impl_any!(event::Subscribable<Cell<u64>>: Send, Sync);
 
 assert_impl_all!(CapacityError: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(RecvError: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(TryRecvError: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(UpstreamError: std::error::Error, Copy, Eq, Send, Sync);
-assert_impl_all!(PublishError<u64>: std::error::Error, Copy, Eq, Send, Sync);
-assert_impl_all!(TryPublishError<u64>: std::error::Error, Copy, Eq, Send, Sync);
-assert_impl_all!(PublishTimeoutError<u64>: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(SendError<u64>: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(TrySendError<u64>: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(SendTimeoutError<u64>: std::error::Error, Copy, Eq, Send, Sync);
 
 /// An error says what happened, never the value: that may be a closure, or large, or secret.
 #[test]
 fn errors_give_advice_and_hide_the_value() {
     let secret = "a secret";
     for (debug, display, part) in [
-        (format!("{:?}", PublishError(secret)), PublishError(secret).to_string(), "nobody is left"),
-        (format!("{:?}", TryPublishError::Full(secret)), TryPublishError::Full(secret).to_string(), "full"),
+        (format!("{:?}", SendError(secret)), SendError(secret).to_string(), "nobody is left"),
+        (format!("{:?}", TrySendError::Full(secret)), TrySendError::Full(secret).to_string(), "full"),
         (
-            format!("{:?}", TryPublishError::Closed(secret)),
-            TryPublishError::Closed(secret).to_string(),
+            format!("{:?}", TrySendError::Closed(secret)),
+            TrySendError::Closed(secret).to_string(),
             "nobody is left",
         ),
         (
-            format!("{:?}", PublishTimeoutError::Timeout(secret)),
-            PublishTimeoutError::Timeout(secret).to_string(),
+            format!("{:?}", SendTimeoutError::Timeout(secret)),
+            SendTimeoutError::Timeout(secret).to_string(),
             "in time",
         ),
         (
-            format!("{:?}", PublishTimeoutError::Closed(secret)),
-            PublishTimeoutError::Closed(secret).to_string(),
+            format!("{:?}", SendTimeoutError::Closed(secret)),
+            SendTimeoutError::Closed(secret).to_string(),
             "nobody is left",
         ),
     ] {
         assert!(!debug.contains(secret) && !display.contains(secret), "{debug}: {display}");
         assert!(display.contains(part), "{display}");
     }
-    assert_eq!(PublishError(7).into_inner(), 7);
-    assert_eq!(
-        [TryPublishError::Full(7), TryPublishError::Closed(7)].map(|error| error.is_full()),
-        [true, false]
-    );
-    assert_eq!(TryPublishError::from(PublishError(7)), TryPublishError::Closed(7));
-    assert_eq!(TryPublishError::Full(7).into_inner(), 7);
-    assert_eq!(PublishTimeoutError::from(PublishError(7)).into_inner(), 7);
+    assert_eq!(SendError(7).into_inner(), 7);
+    assert_eq!([TrySendError::Full(7), TrySendError::Closed(7)].map(|error| error.is_full()), [true, false]);
+    assert_eq!(TrySendError::from(SendError(7)), TrySendError::Closed(7));
+    assert_eq!(TrySendError::Full(7).into_inner(), 7);
+    assert_eq!(SendTimeoutError::from(SendError(7)).into_inner(), 7);
     assert_eq!(<TryRecvError>::Empty.to_string(), <annulus::LossyTryRecvError>::Empty.to_string());
     assert_eq!(<annulus::LossyTryRecvError>::from(TryRecvError::Closed), annulus::LossyTryRecvError::Closed);
 }
@@ -119,12 +116,12 @@ fn debug_output_says_how_far_each_end_is() {
     let (mut publisher, subscribable) = annulus::event::channel(4, || 7);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(|_| ()).unwrap();
-    assert_eq!(format!("{publisher:?}"), "EventPublisher { published: 1, capacity: 4 }");
-    assert_eq!(format!("{subscribable:?}"), "EventSubscribable { capacity: 4, closed: false }");
+    assert_eq!(format!("{publisher:?}"), "event::Publisher { published: 1, capacity: 4 }");
+    assert_eq!(format!("{subscribable:?}"), "event::Subscribable { capacity: 4, closed: false }");
     assert_eq!(format!("{:?}", subscriber.peek()), "Some(7)");
-    assert_eq!(format!("{subscriber:?}"), "EventSubscriber { cursor: 0, received: 0, .. }");
+    assert_eq!(format!("{subscriber:?}"), "event::Subscriber { cursor: 0, received: 0, .. }");
 
     let (mut publisher, _subscribable) = annulus::event::mp_channel(4, || 7);
     publisher.publish(|_| ()).unwrap();
-    assert_eq!(format!("{publisher:?}"), "MpEventPublisher { published: 1, capacity: 4 }");
+    assert_eq!(format!("{publisher:?}"), "event::MpPublisher { published: 1, capacity: 4 }");
 }

@@ -1,11 +1,11 @@
 //! What the handles of a ring of events say of it: how much it holds, how far it is, and whether anybody is
 //! on the other side.
 
-use annulus::event::{EventSubscribable, channel, mp_channel};
-use annulus::{TryPublishError, TryRecvError};
+use annulus::event::{self, channel, mp_channel};
+use annulus::{TryRecvError, TrySendError};
 
 /// A subscriber of a ring of three events, of which the first two, 7 and 8, are published meanwhile.
-fn says_what_there_is(subscribable: EventSubscribable<u64>, publish: impl FnOnce()) {
+fn says_what_there_is(subscribable: event::Subscribable<u64>, publish: impl FnOnce()) {
     let mut subscriber = subscribable.subscribe();
     assert_eq!((subscribable.capacity(), subscriber.capacity()), (3, 3));
     assert_eq!((subscriber.len(), subscriber.is_empty(), subscriber.cursor()), (0, true, 0));
@@ -60,7 +60,7 @@ fn event_ring_without_readers_is_closed() {
     assert!(!publisher.is_closed());
     drop(subscriber);
     assert!(publisher.is_closed());
-    assert!(matches!(publisher.try_publish(|_| ()), Err(TryPublishError::Closed(_))));
+    assert!(matches!(publisher.try_publish(|_| ()), Err(TrySendError::Closed(_))));
     assert!(publisher.publish(|_| ()).is_err() && publisher.send(1).is_err());
 
     let (mut publisher, subscribable) = mp_channel(2, || 0);

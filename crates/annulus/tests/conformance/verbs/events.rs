@@ -5,14 +5,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::{
-    PublishError, PublishTimeoutError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError,
-    WaitStrategy,
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError, WaitStrategy,
 };
 
 const SHORT: Duration = Duration::from_millis(5);
 
 /// Events 0, 1, 2 … are the numbers 0, 1, 2 …
-fn publish(publisher: &mut annulus::event::EventPublisher<u64>, numbers: std::ops::Range<u64>) {
+fn publish(publisher: &mut annulus::event::Publisher<u64>, numbers: std::ops::Range<u64>) {
     numbers.for_each(|number| publisher.publish(|event| *event = number).unwrap());
 }
 
@@ -58,7 +57,7 @@ fn a_reference_holds_its_event() {
     drop(publisher);
     subscriber.peek().unwrap().pass();
     assert!(subscriber.peek().is_none());
-    assert_eq!(subscriber.wait(), Err(RecvError));
+    assert_eq!(subscriber.wait(), Err(RecvError::CLOSED));
 }
 
 /// The flag is true for the last event of a batch and no other, whatever ends it: `most`, or what is there.
@@ -84,7 +83,7 @@ fn a_batch_ends_where_it_says() {
     }
     drop(publisher);
     assert_eq!(subscriber.try_process_batch(0, |_, _| unreachable!()), Err(TryRecvError::Closed));
-    assert_eq!(subscriber.process_batch(9, |_, _| unreachable!()), Err(RecvError));
+    assert_eq!(subscriber.process_batch(9, |_, _| unreachable!()), Err(RecvError::CLOSED));
 }
 
 /// Events of a batch are given back together, at its end; those of single calls one by one.
@@ -169,25 +168,21 @@ fn a_closure_that_did_not_run_comes_back() {
     let subscriber = subscribable.subscribe();
     publish(&mut publisher, 0..2);
     let mut runs = 0;
-    let Err(TryPublishError::Full(change)) = publisher.try_publish(|_| runs += 1) else {
-        panic!("it is full")
-    };
-    let Err(PublishTimeoutError::Timeout(change)) = publisher.publish_timeout(change, SHORT) else {
+    let Err(TrySendError::Full(change)) = publisher.try_publish(|_| runs += 1) else { panic!("it is full") };
+    let Err(SendTimeoutError::Timeout(change)) = publisher.publish_timeout(change, SHORT) else {
         panic!("it is full")
     };
     let begun = Instant::now();
-    let Err(PublishTimeoutError::Timeout(change)) = publisher.publish_deadline(change, begun) else {
+    let Err(SendTimeoutError::Timeout(change)) = publisher.publish_until(change, begun) else {
         panic!("it is full")
     };
     drop((subscriber, subscribable));
-    let Err(PublishError(change)) = publisher.publish(change) else { panic!("nobody is left") };
-    let Err(PublishTimeoutError::Closed(change)) = publisher.publish_timeout(change, SHORT) else {
+    let Err(SendError(change)) = publisher.publish(change) else { panic!("nobody is left") };
+    let Err(SendTimeoutError::Closed(change)) = publisher.publish_timeout(change, SHORT) else {
         panic!("nobody is left")
     };
-    let Err(TryPublishError::Closed(change)) = publisher.try_publish(change) else {
-        panic!("nobody is left")
-    };
-    let Err(PublishError(change)) = publisher.publish_by(change, WaitStrategy::BusySpin) else {
+    let Err(TrySendError::Closed(change)) = publisher.try_publish(change) else { panic!("nobody is left") };
+    let Err(SendError(change)) = publisher.publish_until(change, WaitStrategy::BusySpin) else {
         panic!("nobody is left")
     };
     change(&mut 0);
@@ -201,22 +196,19 @@ fn a_closure_that_did_not_run_comes_back() {
 fn one_of_many_keeps_an_unpublished_event() {
     let (mut publisher, subscribable) = annulus::event::mp_channel(2, Vec::new);
     let mut subscriber = subscribable.subscribe();
-    publisher.publish_by(|event| event.push(1), WaitStrategy::BusySpin).unwrap();
+    publisher.publish_until(|event| event.push(1), WaitStrategy::BusySpin).unwrap();
     publisher.publish_timeout(|event| event.push(2), Duration::ZERO).unwrap();
-    assert_eq!(publisher.try_publish(|_| unreachable!()), Err(TryPublishError::Full(())));
-    assert_eq!(
-        publisher.publish_timeout(|event| event.push(4), SHORT),
-        Err(PublishTimeoutError::Timeout(()))
-    );
+    assert_eq!(publisher.try_publish(|_| unreachable!()), Err(TrySendError::Full(())));
+    assert_eq!(publisher.publish_timeout(|event| event.push(4), SHORT), Err(SendTimeoutError::Timeout(())));
     assert_eq!(publisher.published(), 2);
     assert_eq!(subscriber.process(Vec::clone), Ok(vec![1]));
-    publisher.publish_deadline(|event| event.push(5), Instant::now()).unwrap();
+    publisher.publish_until(|event| event.push(5), Instant::now()).unwrap();
     assert_eq!(subscriber.process(Vec::clone), Ok(vec![2]));
     assert_eq!(subscriber.process(Vec::clone), Ok(vec![4, 5]));
     drop((subscriber, subscribable));
-    assert_eq!(publisher.publish(|_| ()), Err(PublishError(())));
-    assert_eq!(publisher.try_publish(|_| ()), Err(TryPublishError::Closed(())));
-    assert_eq!(publisher.publish_timeout(|_| (), SHORT), Err(PublishTimeoutError::Closed(())));
+    assert_eq!(publisher.publish(|_| ()), Err(SendError(())));
+    assert_eq!(publisher.try_publish(|_| ()), Err(TrySendError::Closed(())));
+    assert_eq!(publisher.publish_timeout(|_| (), SHORT), Err(SendTimeoutError::Closed(())));
     assert!(publisher.is_closed());
 }
 
@@ -226,7 +218,7 @@ fn waiting_takes_nothing() {
     let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
     let mut subscriber = subscribable.subscribe();
     assert_eq!(subscriber.wait_timeout(SHORT), Err(RecvTimeoutError::Timeout));
-    assert_eq!(subscriber.wait_deadline(Instant::now()), Err(RecvTimeoutError::Timeout));
+    assert_eq!(subscriber.wait_until(Instant::now()), Err(RecvTimeoutError::Timeout));
     let timeout = subscriber.process_batch_timeout(SHORT, 3, |_, _| unreachable!());
     assert_eq!(timeout, Err(RecvTimeoutError::Timeout));
     let reader = thread::spawn(move || {
@@ -236,11 +228,11 @@ fn waiting_takes_nothing() {
     publish(&mut publisher, 0..1);
     let mut subscriber = reader.join().unwrap();
     (0..3).for_each(|_| subscriber.wait_timeout(Duration::ZERO).unwrap());
-    subscriber.wait_by(WaitStrategy::BusySpin).unwrap();
+    subscriber.wait_until(WaitStrategy::BusySpin).unwrap();
     assert_eq!(subscriber.len(), 1);
-    assert_eq!(subscriber.process_deadline(Instant::now(), |event| *event), Ok(0));
+    assert_eq!(subscriber.process_until(Instant::now(), |event| *event), Ok(0));
     drop(publisher);
     assert_eq!(subscriber.wait_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
-    assert_eq!(subscriber.wait_deadline(Instant::now()), Err(RecvTimeoutError::Closed));
-    assert_eq!(subscriber.wait_by(WaitStrategy::BusySpin), Err(RecvError));
+    assert_eq!(subscriber.wait_until(Instant::now()), Err(RecvTimeoutError::Closed));
+    assert_eq!(subscriber.wait_until(WaitStrategy::BusySpin), Err(RecvError::CLOSED));
 }

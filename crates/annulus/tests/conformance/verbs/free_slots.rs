@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Lossless, MpPublisher, Publisher, Subscribable};
-use annulus::{Message, PublishError, PublishTimeoutError, Transmit, TryPublishError, WaitStrategy};
+use annulus::{Message, SendError, SendTimeoutError, Transmit, TrySendError, WaitStrategy};
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -35,10 +35,10 @@ macro_rules! room {
                             assert_eq!(publisher.try_publish(number), Ok(()));
                             assert_eq!(fast.try_recv(), Ok(number));
                         }
-                        assert_eq!(publisher.try_publish(room), Err(TryPublishError::Full(room)));
+                        assert_eq!(publisher.try_publish(room), Err(TrySendError::Full(room)));
                         assert_eq!(slow.try_recv(), Ok(0));
                         assert_eq!(publisher.try_publish(room), Ok(()));
-                        assert_eq!(publisher.try_publish(0), Err(TryPublishError::Full(0)));
+                        assert_eq!(publisher.try_publish(0), Err(TrySendError::Full(0)));
                         drop(slow);
                         assert_eq!(fast.try_recv(), Ok(room));
                         (0..room).for_each(|number| publisher.try_publish(number).unwrap());
@@ -54,11 +54,11 @@ macro_rules! room {
                 let begun = Instant::now();
                 // What there is room for takes no time, even where there is none left.
                 assert_eq!(publisher.publish_timeout(0, Duration::ZERO), Ok(()));
-                assert_eq!(publisher.publish_deadline(1, begun), Ok(()));
-                assert_eq!(publisher.publish_timeout(2, SHORT), Err(PublishTimeoutError::Timeout(2)));
+                assert_eq!(publisher.publish_until(1, begun), Ok(()));
+                assert_eq!(publisher.publish_timeout(2, SHORT), Err(SendTimeoutError::Timeout(2)));
                 assert!(begun.elapsed() >= SHORT);
                 let deadline = Instant::now() + SHORT;
-                assert_eq!(publisher.publish_deadline(2, deadline), Err(PublishTimeoutError::Timeout(2)));
+                assert_eq!(publisher.publish_until(2, deadline), Err(SendTimeoutError::Timeout(2)));
                 assert!(Instant::now() >= deadline);
                 assert_eq!(publisher.published(), 2, "nothing was claimed for what was not published");
                 assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [0, 1]);
@@ -66,8 +66,8 @@ macro_rules! room {
                 assert_eq!(subscriber.try_recv(), Ok(2));
                 drop((subscriber, subscribable));
                 assert!(publisher.is_closed());
-                assert_eq!(publisher.publish_timeout(3, SHORT), Err(PublishTimeoutError::Closed(3)));
-                assert_eq!(publisher.publish_deadline(3, begun), Err(PublishTimeoutError::Closed(3)));
+                assert_eq!(publisher.publish_timeout(3, SHORT), Err(SendTimeoutError::Closed(3)));
+                assert_eq!(publisher.publish_until(3, begun), Err(SendTimeoutError::Closed(3)));
             }
 
             /// A batch larger than the ring goes through it in parts, in order.
@@ -94,21 +94,21 @@ macro_rules! room {
                     let room = capacity - headroom;
                     let batch: Vec<u64> = (0..(room + more) as u64).collect();
                     let result = publisher.publish_batch_timeout(&batch, SHORT);
-                    let Err(PublishTimeoutError::Timeout(rest)) = result else { panic!("{result:?}") };
+                    let Err(SendTimeoutError::Timeout(rest)) = result else { panic!("{result:?}") };
                     let (there, left) = batch.split_at(batch.len() - rest.len());
                     assert_eq!(rest, left);
                     assert_eq!(there.len(), room);
                     assert_eq!(publisher.published(), there.len() as u64);
                     assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), there);
-                    let result = publisher.publish_batch_deadline(left, Instant::now());
+                    let result = publisher.publish_batch_until(left, Instant::now());
                     assert_eq!(result.is_ok(), left.len() <= room);
                     drop((subscriber, subscribable));
-                    assert_eq!(publisher.publish_batch(&[7, 8]), Err(PublishError(&[7, 8][..])));
+                    assert_eq!(publisher.publish_batch(&[7, 8]), Err(SendError(&[7, 8][..])));
                     let strategy = WaitStrategy::BusySpin;
-                    assert_eq!(publisher.publish_batch_by(&[7], strategy), Err(PublishError(&[7][..])));
-                    let closed = Err(PublishTimeoutError::Closed(&[7, 8][..]));
+                    assert_eq!(publisher.publish_batch_until(&[7], strategy), Err(SendError(&[7][..])));
+                    let closed = Err(SendTimeoutError::Closed(&[7, 8][..]));
                     assert_eq!(publisher.publish_batch_timeout(&[7, 8], SHORT), closed);
-                    assert_eq!(publisher.publish_batch_deadline(&[7, 8], Instant::now()), closed);
+                    assert_eq!(publisher.publish_batch_until(&[7, 8], Instant::now()), closed);
                 }
             }
 
@@ -127,21 +127,21 @@ macro_rules! room {
             fn every_strategy_waits_for_room() {
                 for strategy in [
                     WaitStrategy::BusySpin,
-                    WaitStrategy::YieldSpin,
+                    WaitStrategy::PauseSpin,
                     WaitStrategy::Monitor,
                     WaitStrategy::BackoffSpin,
-                    WaitStrategy::Adaptive { spin_iters: 10, yield_iters: 10 },
-                    WaitStrategy::Block { spin_iters: 0, yield_iters: 0 },
+                    WaitStrategy::Adaptive { spin_iters: 10, pause_iters: 10 },
+                    WaitStrategy::Block { spin_iters: 0, pause_iters: 0 },
                     WaitStrategy::default(),
                 ] {
                     let (mut publisher, subscribable) = channel::<u64>(2, 0);
                     let mut subscriber = subscribable.subscribe();
-                    publisher.publish_by(0, strategy).unwrap();
-                    publisher.publish_by(1, strategy).unwrap();
+                    publisher.publish_until(0, strategy).unwrap();
+                    publisher.publish_until(1, strategy).unwrap();
                     let writer = thread::spawn(move || {
-                        publisher.publish_by(2, strategy).unwrap();
-                        publisher.publish_batch_by(&[3, 4, 5], strategy).unwrap();
-                        publisher.publish_by(6, strategy).unwrap();
+                        publisher.publish_until(2, strategy).unwrap();
+                        publisher.publish_batch_until(&[3, 4, 5], strategy).unwrap();
+                        publisher.publish_until(6, strategy).unwrap();
                         publisher
                     });
                     (0..4).for_each(|number| assert_eq!(subscriber.recv(), Ok(number)));

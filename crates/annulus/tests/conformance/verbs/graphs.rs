@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use annulus::broadcast::{DependencyBarrier, Lossless, Staged, Subscriber, Unstaged};
-use annulus::event::EventSubscriber;
+use annulus::event;
 
 use crate::every::{join, without_standing_still};
 
@@ -53,7 +53,7 @@ where
     }
 }
 
-impl Runs for EventSubscriber<Vec<u64>, Staged<Lossless>> {
+impl Runs for event::Subscriber<Vec<u64>, Staged<Lossless>> {
     fn run(mut self, mut handle: impl FnMut(u64) + Send + 'static) -> JoinHandle<Ended> {
         thread::spawn(move || {
             loop {

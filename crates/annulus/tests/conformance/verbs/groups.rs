@@ -70,9 +70,9 @@ fn a_group_of_which_all_pause() {
     assert_eq!((group.try_iter().next(), group.try_iter().size_hint()), (None, (0, Some(0))));
     let waits: [Waits; 7] = [
         |group| group.recv().is_ok(),
-        |group| group.recv_by(annulus::WaitStrategy::BusySpin).is_ok(),
+        |group| group.recv_until(annulus::WaitStrategy::BusySpin).is_ok(),
         |group| group.recv_timeout(Duration::ZERO).is_ok(),
-        |group| group.recv_deadline(Instant::now()).is_ok(),
+        |group| group.recv_until(Instant::now()).is_ok(),
         |group| group.recv_batch(&mut [0; 4]).is_ok(),
         |group| group.recv_many(&mut Vec::new(), 4).is_ok(),
         |group| group.iter().next().is_some(),
@@ -112,8 +112,8 @@ fn a_group_receives_many_at_once() {
     publisher.publish(8).unwrap();
     drop(publisher);
     assert_eq!((&mut group).into_iter().collect::<Vec<_>>(), [8]);
-    assert_eq!((group.recv_many(&mut values, 9), values.len()), (Err(RecvError), 3));
-    assert_eq!((group.recv_batch(&mut places), group.recv_batch(&mut [])), (Err(RecvError), Ok(0)));
+    assert_eq!((group.recv_many(&mut values, 9), values.len()), (Err(RecvError::CLOSED), 3));
+    assert_eq!((group.recv_batch(&mut places), group.recv_batch(&mut [])), (Err(RecvError::CLOSED), Ok(0)));
     (3..9).for_each(|number| assert_eq!(group.try_recv_member(1), Ok(number)));
     assert_eq!((group.aligned_count(), group.total_received(1)), (3, 9));
 }
@@ -153,11 +153,11 @@ fn members_see_the_close_each_at_its_place() {
     assert!(group.is_closed());
     assert_eq!((group.try_recv_member(1), group.is_aligned(1)), (Ok(0), true));
     assert_eq!(group.recv(), Ok(1));
-    assert_eq!(group.recv(), Err(RecvError));
+    assert_eq!(group.recv(), Err(RecvError::CLOSED));
     assert_eq!(group.try_recv(), Err(TryRecvError::Closed));
     assert_eq!(group.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
     assert_eq!((group.try_recv_member(0), group.is_aligned(0)), (Ok(1), true), "it paused before message 1");
-    assert_eq!(group.recv(), Err(RecvError));
+    assert_eq!(group.recv(), Err(RecvError::CLOSED));
     assert_eq!(group.capacity(), 4);
 }
 

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Lossless, Staged, Subscriber};
-use annulus::event::EventSubscriber;
-use annulus::{PublishTimeoutError, TryPublishError, WaitStrategy};
+use annulus::event;
+use annulus::{SendTimeoutError, TrySendError, WaitStrategy};
 
 use crate::every::without_standing_still;
 
@@ -19,25 +19,25 @@ const SHORT: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_secs(120);
 
 /// Hands the next event, and no other, to a closure, by one verb each.
-type Process = fn(&mut EventSubscriber<u64>, &mut dyn FnMut(u64));
+type Process = fn(&mut event::Subscriber<u64>, &mut dyn FnMut(u64));
 
 const PROCESSES: [Process; 11] = [
     |subscriber, look| subscriber.try_process(|event| look(*event)).unwrap(),
     |subscriber, look| subscriber.process(|event| look(*event)).unwrap(),
-    |subscriber, look| subscriber.process_by(WaitStrategy::BusySpin, |event| look(*event)).unwrap(),
+    |subscriber, look| subscriber.process_until(WaitStrategy::BusySpin, |event| look(*event)).unwrap(),
     |subscriber, look| subscriber.process_timeout(LONG, |event| look(*event)).unwrap(),
-    |subscriber, look| subscriber.process_deadline(Instant::now(), |event| look(*event)).unwrap(),
+    |subscriber, look| subscriber.process_until(Instant::now(), |event| look(*event)).unwrap(),
     |subscriber, look| assert_eq!(subscriber.try_process_batch(1, |event, _| look(*event)), Ok(1)),
     |subscriber, look| assert_eq!(subscriber.process_batch(1, |event, _| look(*event)), Ok(1)),
     |subscriber, look| {
         let strategy = WaitStrategy::BusySpin;
-        assert_eq!(subscriber.process_batch_by(strategy, 1, |event, _| look(*event)), Ok(1));
+        assert_eq!(subscriber.process_batch_until(strategy, 1, |event, _| look(*event)), Ok(1));
     },
     |subscriber, look| {
         assert_eq!(subscriber.process_batch_timeout(LONG, 1, |event, _| look(*event)), Ok(1));
     },
     |subscriber, look| {
-        assert_eq!(subscriber.process_batch_deadline(Instant::now(), 1, |event, _| look(*event)), Ok(1));
+        assert_eq!(subscriber.process_batch_until(Instant::now(), 1, |event, _| look(*event)), Ok(1));
     },
     |subscriber, look| {
         let event = subscriber.peek().unwrap();
@@ -60,12 +60,12 @@ fn an_event_publisher_in_a_handler() {
                     // There is room for one.
                     publisher.publish(|event| *event = lap + 1).unwrap();
                     let change = |event: &mut u64| *event = 9;
-                    assert!(matches!(publisher.try_publish(change), Err(TryPublishError::Full(_))));
+                    assert!(matches!(publisher.try_publish(change), Err(TrySendError::Full(_))));
                     let begun = Instant::now();
                     let timeout = publisher.publish_timeout(change, SHORT);
-                    assert!(matches!(timeout, Err(PublishTimeoutError::Timeout(_))));
-                    let timeout = publisher.publish_deadline(change, Instant::now());
-                    assert!(matches!(timeout, Err(PublishTimeoutError::Timeout(_))));
+                    assert!(matches!(timeout, Err(SendTimeoutError::Timeout(_))));
+                    let timeout = publisher.publish_until(change, Instant::now());
+                    assert!(matches!(timeout, Err(SendTimeoutError::Timeout(_))));
                     assert!(begun.elapsed() < LONG);
                 });
                 assert_eq!(publisher.published(), lap + 2);
@@ -86,9 +86,9 @@ fn one_of_many_event_publishers_in_a_handler() {
                 process(&mut subscriber, &mut |number| {
                     assert_eq!(number, lap);
                     publisher.publish(|event| *event = lap + 1).unwrap();
-                    assert_eq!(publisher.try_publish(|event| *event = 9), Err(TryPublishError::Full(())));
+                    assert_eq!(publisher.try_publish(|event| *event = 9), Err(TrySendError::Full(())));
                     let timeout = publisher.publish_timeout(|event| *event = 9, SHORT);
-                    assert_eq!(timeout, Err(PublishTimeoutError::Timeout(())));
+                    assert_eq!(timeout, Err(SendTimeoutError::Timeout(())));
                 });
             }
         }
@@ -120,18 +120,18 @@ fn a_publisher_in_a_stage() {
     let processes: [Process; 10] = [
         |stage, look| stage.try_process(|number| look(*number)).unwrap(),
         |stage, look| stage.process(|number| look(*number)).unwrap(),
-        |stage, look| stage.process_by(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
+        |stage, look| stage.process_until(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
         |stage, look| stage.process_timeout(LONG, |number| look(*number)).unwrap(),
-        |stage, look| stage.process_deadline(Instant::now(), |number| look(*number)).unwrap(),
+        |stage, look| stage.process_until(Instant::now(), |number| look(*number)).unwrap(),
         |stage, look| assert_eq!(stage.try_process_batch(1, |number, _| look(*number)), Ok(1)),
         |stage, look| assert_eq!(stage.process_batch(1, |number, _| look(*number)), Ok(1)),
         |stage, look| {
             let strategy = WaitStrategy::BusySpin;
-            assert_eq!(stage.process_batch_by(strategy, 1, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(strategy, 1, |number, _| look(*number)), Ok(1));
         },
         |stage, look| assert_eq!(stage.process_batch_timeout(LONG, 1, |number, _| look(*number)), Ok(1)),
         |stage, look| {
-            assert_eq!(stage.process_batch_deadline(Instant::now(), 1, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(Instant::now(), 1, |number, _| look(*number)), Ok(1));
         },
     ];
     without_standing_still(move || {
@@ -150,10 +150,10 @@ fn a_publisher_in_a_stage() {
                 process(&mut first, &mut |number| {
                     assert_eq!(number, lap);
                     publisher.publish(100).unwrap();
-                    assert_eq!(publisher.try_publish(9), Err(TryPublishError::Full(9)));
-                    assert_eq!(publisher.publish_timeout(9, SHORT), Err(PublishTimeoutError::Timeout(9)));
+                    assert_eq!(publisher.try_publish(9), Err(TrySendError::Full(9)));
+                    assert_eq!(publisher.publish_timeout(9, SHORT), Err(SendTimeoutError::Timeout(9)));
                     let batch = publisher.publish_batch_timeout(&[9, 9], SHORT);
-                    assert_eq!(batch, Err(PublishTimeoutError::Timeout(&[9, 9][..])));
+                    assert_eq!(batch, Err(SendTimeoutError::Timeout(&[9, 9][..])));
                 });
                 assert_eq!(first.process(|number| *number), Ok(100));
                 assert_eq!(second.try_iter().collect::<Vec<_>>(), [lap, 100]);
@@ -165,8 +165,8 @@ fn a_publisher_in_a_stage() {
             publisher.publish(0).unwrap();
             process(&mut first, &mut |_| {
                 publisher.publish(1).unwrap();
-                assert_eq!(publisher.try_publish(9), Err(TryPublishError::Full(9)));
-                assert_eq!(publisher.publish_timeout(9, SHORT), Err(PublishTimeoutError::Timeout(9)));
+                assert_eq!(publisher.try_publish(9), Err(TrySendError::Full(9)));
+                assert_eq!(publisher.publish_timeout(9, SHORT), Err(SendTimeoutError::Timeout(9)));
             });
             assert_eq!(second.try_recv(), Ok(0));
         }

@@ -5,8 +5,8 @@ use std::sync::mpsc as std_mpsc;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{DependencyBarrier, Lossless, Lossy, Staged, Subscriber, Unstaged};
-use annulus::topology::Pipeline;
-use annulus::{EventLoop, Receive, WaitStrategy, broadcast, event, select};
+use annulus::pipeline::Pipeline;
+use annulus::{Receive, WaitStrategy, Worker, broadcast, event, select};
 
 use crate::support::without_standing_still;
 
@@ -21,9 +21,9 @@ fn verbs<M: Unstaged<TryRecvError: std::fmt::Debug>>() -> Vec<(&'static str, Ver
     let mut verbs: Vec<(&'static str, Verb<M>)> = vec![
         ("try_recv", |stage| stage.try_recv().map(|_| 1).unwrap()),
         ("recv", |stage| stage.recv().map(|_| 1).unwrap()),
-        ("recv_by", |stage| stage.recv_by(WaitStrategy::BusySpin).map(|_| 1).unwrap()),
+        ("recv_until", |stage| stage.recv_until(WaitStrategy::BusySpin).map(|_| 1).unwrap()),
         ("recv_timeout", |stage| stage.recv_timeout(SOON).map(|_| 1).unwrap()),
-        ("recv_deadline", |stage| stage.recv_deadline(Instant::now() + SOON).map(|_| 1).unwrap()),
+        ("recv_until", |stage| stage.recv_until(Instant::now() + SOON).map(|_| 1).unwrap()),
         ("try_recv_batch", |stage| stage.try_recv_batch(&mut [0; 3]) as u64),
         ("recv_batch", |stage| stage.recv_batch(&mut [0; 3]).unwrap() as u64),
         ("recv_batch of one", |stage| stage.recv_batch(&mut [0; 1]).unwrap() as u64),
@@ -144,17 +144,17 @@ fn message_in_hand_of_a_handler_is_not_processed() {
         let (asks, stage) = messages();
         check(asks, "spawn", |mut look| {
             let handler = move |(): &mut (), number, _| look(number);
-            EventLoop::builder(stage, ()).spawn(handler).unwrap().join().unwrap();
+            Worker::builder(stage, ()).spawn(handler).unwrap().join().unwrap();
         });
         let (asks, stage) = events();
         check(asks, "spawn with events", |mut look| {
             let handler = move |(): &mut (), number, _| look(number);
-            EventLoop::builder(stage, ()).spawn(handler).unwrap().join().unwrap();
+            Worker::builder(stage, ()).spawn(handler).unwrap().join().unwrap();
         });
         let (asks, stage) = events();
         check(asks, "spawn_ref", |mut look| {
             let handler = move |(): &mut (), number: &u64, _| look(*number);
-            EventLoop::builder(stage, ()).spawn_ref(handler).unwrap().join().unwrap();
+            Worker::builder(stage, ()).spawn_ref(handler).unwrap().join().unwrap();
         });
         let (asks, stage) = messages();
         check(asks, "a pipeline", |look| {

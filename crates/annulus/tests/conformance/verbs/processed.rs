@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{DependencyBarrier, Lossless, Lossy, Staged, Subscriber, Unstaged};
-use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy};
+use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy};
 
 /// The one before has processed messages that are overwritten before the stage comes to them: they are not
 /// pending.
@@ -127,20 +127,20 @@ fn processes<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>() -> [Process<M
     [
         |stage, look| stage.try_process(|number| look(*number)).unwrap(),
         |stage, look| stage.process(|number| look(*number)).unwrap(),
-        |stage, look| stage.process_by(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
+        |stage, look| stage.process_until(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
         |stage, look| stage.process_timeout(Duration::ZERO, |number| look(*number)).unwrap(),
-        |stage, look| stage.process_deadline(Instant::now(), |number| look(*number)).unwrap(),
+        |stage, look| stage.process_until(Instant::now(), |number| look(*number)).unwrap(),
         |stage, look| assert_eq!(stage.try_process_batch(9, |number, _| look(*number)).unwrap(), 1),
         |stage, look| assert_eq!(stage.process_batch(9, |number, _| look(*number)), Ok(1)),
         |stage, look| {
             let strategy = WaitStrategy::BusySpin;
-            assert_eq!(stage.process_batch_by(strategy, 9, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(strategy, 9, |number, _| look(*number)), Ok(1));
         },
         |stage, look| {
             assert_eq!(stage.process_batch_timeout(Duration::ZERO, 9, |number, _| look(*number)), Ok(1));
         },
         |stage, look| {
-            assert_eq!(stage.process_batch_deadline(Instant::now(), 9, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(Instant::now(), 9, |number, _| look(*number)), Ok(1));
         },
     ]
 }
@@ -228,13 +228,13 @@ fn without_a_message_nothing_runs() {
     assert_eq!(stage.try_process_batch(0, |_, _| unreachable!()), Ok(0));
     assert_eq!(stage.process_batch(0, |_, _| unreachable!()), Ok(0));
     assert_eq!(stage.process_batch_timeout(short, 0, |_, _| unreachable!()), Ok(0));
-    assert_eq!(stage.process_batch_deadline(Instant::now(), 0, |_, _| unreachable!()), Ok(0));
+    assert_eq!(stage.process_batch_until(Instant::now(), 0, |_, _| unreachable!()), Ok(0));
     assert_eq!(stage.cursor(), cursor);
     stage.try_iter().for_each(drop);
     drop(publisher);
     assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Closed));
-    assert_eq!(stage.process(runs), Err(RecvError));
-    assert_eq!(stage.process_batch(2, |_, _| unreachable!()), Err(RecvError));
+    assert_eq!(stage.process(runs), Err(RecvError::CLOSED));
+    assert_eq!(stage.process_batch(2, |_, _| unreachable!()), Err(RecvError::CLOSED));
 }
 
 /// Those that follow see a batch at its end, publishers get each slot back when its message is out of the
@@ -249,7 +249,7 @@ fn a_batch_is_processed_at_its_end() {
     let count = before.try_process_batch(3, |number, end| {
         assert_eq!(asks.processed(), Some(0..0));
         assert_eq!(publisher.try_publish(4 + number), Ok(()));
-        assert_eq!(publisher.try_publish(9), Err(TryPublishError::Full(9)));
+        assert_eq!(publisher.try_publish(9), Err(TrySendError::Full(9)));
         seen.push((*number, end));
     });
     assert_eq!((count, asks.processed()), (Ok(3), Some(0..3)));

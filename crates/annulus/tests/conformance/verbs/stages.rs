@@ -178,7 +178,7 @@ fn a_dropped_stage_opens() {
     assert_eq!((barrier.processed(), barrier.upstream_count()), (None, 2));
     assert_eq!(stage.try_iter().collect::<Vec<_>>(), [0, 1]);
     drop(publisher);
-    assert_eq!(stage.recv(), Err(RecvError));
+    assert_eq!(stage.recv(), Err(RecvError::CLOSED));
 }
 
 /// The ring closes for a stage when it has seen everything, not when those before it have.
@@ -190,8 +190,8 @@ fn a_stage_drains_before_it_closes() {
     publisher.publish_batch(&[0, 1]).unwrap();
     drop(publisher);
     assert_eq!(stage.try_recv(), Err(TryRecvError::Empty), "closed, but not drained");
-    assert_eq!((before.recv(), before.recv(), before.recv()), (Ok(0), Ok(1), Err(RecvError)));
-    assert_eq!((stage.recv(), stage.recv(), stage.recv()), (Ok(0), Ok(1), Err(RecvError)));
+    assert_eq!((before.recv(), before.recv(), before.recv()), (Ok(0), Ok(1), Err(RecvError::CLOSED)));
+    assert_eq!((stage.recv(), stage.recv(), stage.recv()), (Ok(0), Ok(1), Err(RecvError::CLOSED)));
 }
 
 /// What was published before an upstream joined does not concern it.

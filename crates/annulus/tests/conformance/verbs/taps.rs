@@ -1,6 +1,6 @@
 //! Taps: subscribers of a lossless ring that nobody waits for.
 
-use annulus::{LossyTryRecvError, TryPublishError};
+use annulus::{LossyTryRecvError, TrySendError};
 
 /// A tap that sleeps holds nobody up, is told exactly what it lost, and costs the others nothing.
 #[test]
@@ -17,7 +17,7 @@ fn a_tap_loses_and_knows_how_much() {
     assert_eq!((tap.total_received(), tap.total_lagged()), (1, 9));
     // Where publishers stand still for the subscriber, the tap loses nothing.
     (10..14).for_each(|number| publisher.try_publish(number).unwrap());
-    assert_eq!(publisher.try_publish(14), Err(TryPublishError::Full(14)));
+    assert_eq!(publisher.try_publish(14), Err(TrySendError::Full(14)));
     assert_eq!(tap.try_iter().collect::<Vec<_>>(), [10, 11, 12, 13]);
     drop(publisher);
     assert_eq!(tap.try_recv(), Err(LossyTryRecvError::Closed));

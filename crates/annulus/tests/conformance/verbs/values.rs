@@ -6,10 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use annulus::event::{self, EventPublisher};
-use annulus::{
-    PublishError, PublishTimeoutError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError,
-};
+use annulus::event;
+use annulus::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -23,13 +21,13 @@ fn sent_value_arrives_whole() {
         let text = |verb: usize| format!("{lap} {verb}");
         for verb in 0..5 {
             let [one, two] = [(); 2].map(|()| text(verb));
-            let strategy = annulus::WaitStrategy::YieldSpin;
+            let strategy = annulus::WaitStrategy::PauseSpin;
             match verb {
                 0 => assert_eq!((publisher.send(one), many.send(two)), (Ok(()), Ok(()))),
                 1 => assert_eq!((publisher.try_send(one), many.try_send(two)), (Ok(()), Ok(()))),
                 2 => {
                     assert_eq!(
-                        (publisher.send_by(one, strategy), many.send_by(two, strategy)),
+                        (publisher.send_until(one, strategy), many.send_until(two, strategy)),
                         (Ok(()), Ok(()))
                     );
                 }
@@ -39,10 +37,7 @@ fn sent_value_arrives_whole() {
                 }
                 _ => {
                     let now = Instant::now();
-                    assert_eq!(
-                        (publisher.send_deadline(one, now), many.send_deadline(two, now)),
-                        (Ok(()), Ok(()))
-                    );
+                    assert_eq!((publisher.send_until(one, now), many.send_until(two, now)), (Ok(()), Ok(())));
                 }
             }
             assert_eq!(subscriber.recv(), Ok(text(verb)));
@@ -63,21 +58,21 @@ fn refused_value_comes_back() {
         many.send(number).unwrap();
     }
     let now = Instant::now();
-    assert_eq!(publisher.try_send(9), Err(TryPublishError::Full(9)));
-    assert_eq!(many.try_send(9), Err(TryPublishError::Full(9)));
-    assert_eq!(publisher.send_timeout(9, SHORT), Err(PublishTimeoutError::Timeout(9)));
-    assert_eq!(many.send_timeout(9, SHORT), Err(PublishTimeoutError::Timeout(9)));
-    assert_eq!(publisher.send_deadline(9, now), Err(PublishTimeoutError::Timeout(9)));
-    assert_eq!(many.send_deadline(9, now), Err(PublishTimeoutError::Timeout(9)));
+    assert_eq!(publisher.try_send(9), Err(TrySendError::Full(9)));
+    assert_eq!(many.try_send(9), Err(TrySendError::Full(9)));
+    assert_eq!(publisher.send_timeout(9, SHORT), Err(SendTimeoutError::Timeout(9)));
+    assert_eq!(many.send_timeout(9, SHORT), Err(SendTimeoutError::Timeout(9)));
+    assert_eq!(publisher.send_until(9, now), Err(SendTimeoutError::Timeout(9)));
+    assert_eq!(many.send_until(9, now), Err(SendTimeoutError::Timeout(9)));
     drop((subscribers, subscribable, many_subscribable));
     let strategy = annulus::WaitStrategy::BusySpin;
-    assert_eq!((publisher.send(9), many.send(9)), (Err(PublishError(9)), Err(PublishError(9))));
-    assert_eq!(publisher.send_by(9, strategy), Err(PublishError(9)));
-    assert_eq!(many.send_by(9, strategy), Err(PublishError(9)));
-    assert_eq!(publisher.try_send(9), Err(TryPublishError::Closed(9)));
-    assert_eq!(many.try_send(9), Err(TryPublishError::Closed(9)));
-    assert_eq!(publisher.send_timeout(9, SHORT), Err(PublishTimeoutError::Closed(9)));
-    assert_eq!(many.send_timeout(9, SHORT), Err(PublishTimeoutError::Closed(9)));
+    assert_eq!((publisher.send(9), many.send(9)), (Err(SendError(9)), Err(SendError(9))));
+    assert_eq!(publisher.send_until(9, strategy), Err(SendError(9)));
+    assert_eq!(many.send_until(9, strategy), Err(SendError(9)));
+    assert_eq!(publisher.try_send(9), Err(TrySendError::Closed(9)));
+    assert_eq!(many.try_send(9), Err(TrySendError::Closed(9)));
+    assert_eq!(publisher.send_timeout(9, SHORT), Err(SendTimeoutError::Closed(9)));
+    assert_eq!(many.send_timeout(9, SHORT), Err(SendTimeoutError::Closed(9)));
     assert_eq!((publisher.published(), many.published()), (2, 2));
 }
 
@@ -134,7 +129,7 @@ fn a_drop_that_panics_comes_after_its_successor_is_published() {
 
 thread_local! {
     /// What a clone asks whether there is room.
-    static ROOM: RefCell<Option<EventPublisher<Slow>>> = const { RefCell::new(None) };
+    static ROOM: RefCell<Option<event::Publisher<Slow>>> = const { RefCell::new(None) };
 }
 
 /// Looks for room in its own ring while it is cloned.
@@ -168,7 +163,7 @@ fn a_clone_is_made_before_the_place_is_free() {
             0 => assert_eq!(subscriber.recv(), Ok(expected)),
             1 => assert_eq!(subscriber.try_recv(), Ok(expected)),
             2 => assert_eq!(subscriber.recv_timeout(SHORT), Ok(expected)),
-            3 => assert_eq!(subscriber.recv_deadline(Instant::now()), Ok(expected)),
+            3 => assert_eq!(subscriber.recv_until(Instant::now()), Ok(expected)),
             4 => assert_eq!(subscriber.try_iter().next(), Some(expected)),
             5 => {
                 let mut place = [Slow(0)];
@@ -245,8 +240,11 @@ fn a_batch_of_clones_says_how_many_came() {
     assert_eq!((subscriber.recv_many(&mut values, 3), values.concat()), (Ok(3), "firstfgh".to_owned()));
     assert_eq!((subscriber.recv_many(&mut values, 9), values.concat()), (Ok(1), "firstfghi".to_owned()));
     drop(publisher);
-    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError), 5));
-    assert_eq!((subscriber.recv_batch(&mut values), subscriber.recv_batch(&mut [])), (Err(RecvError), Ok(0)));
+    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError::CLOSED), 5));
+    assert_eq!(
+        (subscriber.recv_batch(&mut values), subscriber.recv_batch(&mut [])),
+        (Err(RecvError::CLOSED), Ok(0))
+    );
     assert_eq!(subscriber.recv_many(&mut values, 0), Ok(0), "at once");
 }
 
@@ -267,10 +265,10 @@ fn iterator_over_present_messages_ends_with_them() {
     assert_eq!(subscriber.recv_timeout(SHORT), Err(RecvTimeoutError::Timeout));
     (7..10).for_each(|number| publisher.send(number).unwrap());
     drop(publisher);
-    assert!(format!("{:?}", subscriber.iter()).starts_with("Iter(EventSubscriber"));
+    assert!(format!("{:?}", subscriber.iter()).starts_with("Iter(event::Subscriber"));
     assert_eq!((&mut subscriber).into_iter().next(), Some(7));
     let mut rest = subscriber.into_iter();
-    assert!(format!("{rest:?}").starts_with("Iter(EventSubscriber"));
+    assert!(format!("{rest:?}").starts_with("Iter(event::Subscriber"));
     assert_eq!(rest.by_ref().collect::<Vec<_>>(), [8, 9]);
     assert_eq!(rest.next(), None);
 }
@@ -315,23 +313,23 @@ fn a_reset_event_has_nothing_of_the_last_lap() {
         many.clone().publish(add).unwrap();
         many.publish_timeout(add, SHORT).unwrap();
         // No room: the closure has run, and its event is the next one's.
-        assert_eq!(many.publish_timeout(add, SHORT), Err(PublishTimeoutError::Timeout(())));
+        assert_eq!(many.publish_timeout(add, SHORT), Err(SendTimeoutError::Timeout(())));
         assert_eq!(subscriber.recv(), Ok(lap.to_string()));
         assert_eq!(other.try_iter().collect::<Vec<_>>(), [lap.to_string(), lap.to_string()]);
         assert!(publisher.try_publish(add).is_ok() && many.try_publish(add).is_ok());
         assert_eq!((subscriber.recv(), other.recv()), (Ok(lap.to_string()), Ok(lap.to_string())));
     }
     drop((publisher, many));
-    assert_eq!((subscriber.recv(), other.recv()), (Err(RecvError), Err(RecvError)));
+    assert_eq!((subscriber.recv(), other.recv()), (Err(RecvError::CLOSED), Err(RecvError::CLOSED)));
 }
 
 /// The reset of a ring that was never asked for takes no room in a publisher.
 #[test]
 fn no_reset_takes_no_room() {
     assert_eq!(
-        size_of::<EventPublisher<u64>>() + size_of::<fn()>(),
-        size_of::<EventPublisher<u64, fn(&mut u64)>>()
+        size_of::<event::Publisher<u64>>() + size_of::<fn()>(),
+        size_of::<event::Publisher<u64, fn(&mut u64)>>()
     );
     // What is not `Send` does not go through, by value either.
-    static_assertions::assert_not_impl_any!(EventPublisher<Rc<u64>>: Send);
+    static_assertions::assert_not_impl_any!(event::Publisher<Rc<u64>>: Send);
 }

@@ -15,7 +15,7 @@ mod amid {
     use std::sync::{Arc, Mutex};
     use std::task::{Context, Wake};
 
-    use annulus::EventLoop;
+    use annulus::Worker;
     use annulus::bus::{Bus, MatchingSubscriber, TypedBus};
 
     type Action<R> = Box<dyn FnOnce() -> R + Send>;
@@ -81,13 +81,13 @@ mod amid {
         let first = bus.subscribe_matching("*").unwrap();
         let second = bus.subscribe_matching("*").unwrap();
         let handler = |sum: &mut u64, (_, number): (Arc<str>, u64), _| *sum += number;
-        let event_loop = EventLoop::builder(second, 0).spawn(handler).unwrap();
+        let worker = Worker::builder(second, 0).spawn(handler).unwrap();
         let stops = {
             let bus = Arc::clone(&bus);
             move || {
                 bus.publisher("a").publish(7);
-                event_loop.stop();
-                event_loop.join().unwrap()
+                worker.stop();
+                worker.join().unwrap()
             }
         };
         let finished = amid(first, stops, || drop(bus.subscribe("a")));

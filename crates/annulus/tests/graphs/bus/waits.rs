@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::bus::{Bus, MatchingSubscriber};
-use annulus::{EventLoop, Receive, RecvError, Select};
+use annulus::{Receive, RecvError, Select, Worker};
 
 const PAUSE: Duration = Duration::from_millis(if cfg!(miri) { 1 } else { 5 });
 
@@ -63,7 +63,7 @@ fn noted<N: AsRef<str>>(
                 seen.push((topic.as_ref().to_owned(), number));
                 said.send(()).unwrap();
             }
-            Err(RecvError) => is_over = true,
+            Err(RecvError::CLOSED) => is_over = true,
         });
     }
     seen
@@ -104,7 +104,7 @@ fn in_a_select_that_takes_nothing() {
             drop(select);
             match matching.try_recv() {
                 Ok((topic, number)) => found(Ok((topic.to_owned(), number))),
-                Err(annulus::bus::MatchingError::Closed) => found(Err(RecvError)),
+                Err(annulus::bus::MatchingError::Closed) => found(Err(RecvError::CLOSED)),
                 Err(error) => panic!("it was ready, and then {error}"),
             }
         })
@@ -112,9 +112,9 @@ fn in_a_select_that_takes_nothing() {
 }
 
 #[test]
-fn in_an_event_loop() {
+fn in_an_worker() {
     wakes_for_all(|matching, said| {
-        let seen = EventLoop::builder(matching, Seen::new()).spawn(
+        let seen = Worker::builder(matching, Seen::new()).spawn(
             move |seen: &mut Seen, (topic, number): (std::sync::Arc<str>, u64), _| {
                 seen.push((topic.to_string(), number));
                 said.send(()).unwrap();
@@ -131,7 +131,7 @@ fn a_stop_drains_all_topics() {
         let bus = Bus::<u64>::new(64);
         let matching = bus.subscribe_matching("*").unwrap();
         let (lets, go) = mpsc::channel::<()>();
-        let work = EventLoop::builder(matching, 0)
+        let work = Worker::builder(matching, 0)
             .spawn(move |sum: &mut u64, (_, number), _| {
                 if *sum == 0 {
                     // What comes meanwhile is in the ring when the stop comes.
@@ -155,14 +155,14 @@ fn a_stop_drains_all_topics() {
 
 /// A batch ends where no topic has a message.
 #[test]
-fn an_event_loop_knows_its_batches() {
+fn an_worker_knows_its_batches() {
     let bus = Bus::<u64>::new(8);
     let matching = bus.subscribe_matching("*").unwrap();
     for name in ["a", "b", "c"] {
         bus.publisher(name).publish_batch(&[1, 2]);
     }
     drop(bus);
-    let ends = EventLoop::builder(matching, Vec::new()).spawn(|ends: &mut Vec<_>, _, end| ends.push(end));
+    let ends = Worker::builder(matching, Vec::new()).spawn(|ends: &mut Vec<_>, _, end| ends.push(end));
     let ends = ends.unwrap().join().unwrap().context;
     assert_eq!(ends, [false, false, false, false, false, true]);
 }
@@ -184,16 +184,16 @@ fn a_lag_is_passed_over() {
 #[test]
 fn at_a_notifier() {
     use annulus::bus::MatchingError;
-    use annulus::{EventNotifier, Readiness};
+    use annulus::{Notifier, Readiness};
     use rustix::event::{PollFd, PollFlags, poll};
 
     wakes_for_all(|matching, said| {
-        let mut notifier = EventNotifier::new(matching).unwrap();
+        let mut notifier = Notifier::new(matching).unwrap();
         noted(&said, |found| {
             let next = notifier.get_mut().try_recv().map(|(topic, number)| (topic.to_owned(), number));
             match next {
                 Ok(next) => found(Ok(next)),
-                Err(MatchingError::Closed) => found(Err(RecvError)),
+                Err(MatchingError::Closed) => found(Err(RecvError::CLOSED)),
                 Err(MatchingError::Empty) => {
                     if notifier.arm() == Readiness::Armed {
                         poll(&mut [PollFd::new(&notifier, PollFlags::IN)], None).unwrap();

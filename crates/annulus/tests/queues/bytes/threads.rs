@@ -38,7 +38,7 @@ fn write_all(producer: &mut Producer, seed: u64) {
                 reservation.copy_from_slice(&record);
                 reservation.commit().unwrap();
             }
-            2 => producer.write_by(&record, pauses.strategy()).unwrap(),
+            2 => producer.write_until(&record, pauses.strategy()).unwrap(),
             _ => producer.write(&record).unwrap(),
         }
         if pauses.next() % 64 == 0 {
@@ -53,7 +53,7 @@ fn read_all(consumer: &mut Consumer, seed: u64) {
     for number in 0..RECORDS {
         let expected = pattern(len_of(&mut lengths, most), number);
         let record = match pauses.next() % 3 {
-            0 => consumer.read_by(pauses.strategy()).unwrap(),
+            0 => consumer.read_until(pauses.strategy()).unwrap(),
             1 => consumer.read().unwrap(),
             _ => {
                 while consumer.is_empty() {
@@ -121,7 +121,7 @@ fn records_accepted_before_a_close_are_read() {
 /// Either side sleeps at once where it has to wait, and is woken.
 #[test]
 fn sleepers_of_either_side_are_woken() {
-    let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+    let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
     without_standing_still(move || {
         let (mut producer, mut consumer) = Builder::new(64).wait_strategy(block).build().unwrap();
         let records = if cfg!(miri) { 40 } else { 10_000 };

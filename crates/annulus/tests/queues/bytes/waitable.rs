@@ -1,7 +1,7 @@
-//! Wherever a receiving handle may stand: selects, notifiers, event loops.
+//! Wherever a receiving handle may stand: selects, notifiers, workers.
 
 use annulus::queue::bytes::{Builder, RecordTooLong, WriteError, channel};
-use annulus::{EventLoop, RecvError, Select, WaitStrategy, select, spsc};
+use annulus::{RecvError, Select, WaitStrategy, Worker, select, spsc};
 
 use crate::bytes::pattern;
 use crate::support::{STUCK, join, spawn};
@@ -26,7 +26,7 @@ fn a_select_takes_a_copy() {
                     assert_eq!(*record, *pattern(records as usize % 33, records));
                     records += 1;
                 }
-                Err(RecvError) => is_open = false,
+                Err(RecvError::CLOSED) => is_open = false,
             },
             recv(numbers) -> number => if let Ok(number) = number {
                 assert_eq!(number, sent);
@@ -129,20 +129,20 @@ fn a_select_reserves_room() {
 
 /// A stop comes after the records that were written before it, and an end after all.
 #[test]
-fn an_event_loop_gets_copies() {
+fn an_worker_gets_copies() {
     for stops in [false, true] {
         let (mut producer, consumer) = channel(64);
         let add = |seen: &mut Vec<Box<[u8]>>, record, _| seen.push(record);
-        let event_loop = EventLoop::builder(consumer, Vec::new()).spawn(add).unwrap();
+        let worker = Worker::builder(consumer, Vec::new()).spawn(add).unwrap();
         for number in 0..RECORDS {
             producer.write(&pattern(number as usize % 33, number)).unwrap();
         }
         if stops {
-            event_loop.stop();
+            worker.stop();
         } else {
             producer.close();
         }
-        let finished = event_loop.join().unwrap();
+        let finished = worker.join().unwrap();
         assert_eq!(finished.messages, RECORDS);
         for (number, record) in (0..).zip(&finished.context) {
             assert_eq!(**record, *pattern(number as usize % 33, number));
@@ -153,11 +153,11 @@ fn an_event_loop_gets_copies() {
 #[cfg(all(target_os = "linux", not(miri), not(annulus_loom)))]
 #[test]
 fn a_notifier_makes_its_descriptor_readable() {
-    use annulus::{EventNotifier, Readiness, TryRecvError};
+    use annulus::{Notifier, Readiness, TryRecvError};
     use rustix::event::{PollFd, PollFlags, poll};
 
     let (mut producer, consumer) = channel(64);
-    let mut notifier = EventNotifier::new(consumer).unwrap();
+    let mut notifier = Notifier::new(consumer).unwrap();
     let writer = spawn(move || {
         for number in 0..RECORDS {
             producer.write(&pattern(number as usize % 33, number)).unwrap();

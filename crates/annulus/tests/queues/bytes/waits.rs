@@ -16,15 +16,15 @@ fn a_reader_gives_up_in_time() {
     let (mut producer, mut consumer) = channel(64);
     let begun = Instant::now();
     assert_eq!(consumer.read_timeout(SHORT).unwrap_err(), RecvTimeoutError::Timeout);
-    assert_eq!(consumer.read_deadline(begun + 2 * SHORT).unwrap_err(), RecvTimeoutError::Timeout);
+    assert_eq!(consumer.read_until(begun + 2 * SHORT).unwrap_err(), RecvTimeoutError::Timeout);
     assert!(begun.elapsed() >= 2 * SHORT);
     producer.write(b"a").unwrap();
     producer.write(b"b").unwrap();
     assert_eq!(*consumer.read_timeout(Duration::ZERO).unwrap(), *b"a");
-    assert_eq!(*consumer.read_deadline(begun).unwrap(), *b"b");
+    assert_eq!(*consumer.read_until(begun).unwrap(), *b"b");
     drop(producer);
     assert_eq!(consumer.read_timeout(STUCK).unwrap_err(), RecvTimeoutError::Closed);
-    assert_eq!(consumer.read_deadline(begun).unwrap_err(), RecvTimeoutError::Closed);
+    assert_eq!(consumer.read_until(begun).unwrap_err(), RecvTimeoutError::Closed);
 }
 
 #[test]
@@ -34,12 +34,12 @@ fn a_writer_gives_up_in_time() {
     producer.write_timeout(&pattern(32, 1), Duration::ZERO).unwrap();
     assert_eq!(producer.write_timeout(&pattern(32, 2), SHORT), Err(WriteTimeoutError::Timeout));
     assert_eq!(producer.reserve_timeout(32, SHORT).unwrap_err(), WriteTimeoutError::Timeout);
-    assert_eq!(producer.write_deadline(&pattern(32, 2), begun), Err(WriteTimeoutError::Timeout));
+    assert_eq!(producer.write_until(&pattern(32, 2), begun), Err(WriteTimeoutError::Timeout));
     assert!(begun.elapsed() >= 2 * SHORT);
     let too_long = RecordTooLong { length: 33, limit: 32 };
     assert_eq!(producer.write_timeout(&[0; 33], STUCK), Err(WriteTimeoutError::TooLong(too_long)));
     // Less room is enough for a shorter one.
-    producer.write_deadline(&[3], begun).unwrap();
+    producer.write_until(&[3], begun).unwrap();
     assert_eq!(*consumer.read().unwrap(), *pattern(32, 1));
     assert_eq!(*consumer.read().unwrap(), [3]);
     producer.reserve_timeout(32, SHORT).unwrap().commit_len(0).unwrap();
@@ -55,8 +55,8 @@ fn a_writer_gives_up_in_time() {
 /// A writer that needs much room sleeps on while there is little.
 #[test]
 fn a_writer_waits_for_all_the_room_that_it_needs() {
-    let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
-    for strategy in [block, WaitStrategy::default(), WaitStrategy::YieldSpin, WaitStrategy::Monitor] {
+    let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+    for strategy in [block, WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {
         let (mut producer, mut consumer) = Builder::new(64).wait_strategy(strategy).build().unwrap();
         let mut small = 0;
         while producer.try_write(&[7]).is_ok() {
@@ -83,7 +83,7 @@ fn a_close_wakes_either_side() {
             1 => producer.close(),
             _ => producer.closer().close(),
         }
-        assert_eq!(join([reader]), [Err(RecvError)]);
+        assert_eq!(join([reader]), [Err(RecvError::CLOSED)]);
 
         let (mut producer, consumer) = channel(64);
         producer.write(&[0; 32]).unwrap();
@@ -127,7 +127,7 @@ mod tasks {
         }
         assert_eq!(*consumer.try_read().unwrap(), *b"d");
         drop(producer);
-        assert!(matches!(count.poll(&mut pin!(consumer.read_async())), Poll::Ready(Err(RecvError))));
+        assert!(matches!(count.poll(&mut pin!(consumer.read_async())), Poll::Ready(Err(RecvError::CLOSED))));
         assert_eq!(count.alive(), 0, "a waker is left");
     }
 
@@ -213,7 +213,7 @@ mod tasks {
                             assert_eq!(*record, *pattern(number as usize % 33, number));
                             number += 1;
                         }
-                        Err(RecvError) => return number,
+                        Err(RecvError::CLOSED) => return number,
                     },
                     () = soon(&mut random) => {}
                 }

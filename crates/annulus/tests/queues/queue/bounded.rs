@@ -52,8 +52,8 @@ fn memory_depends_on_live_producers<K: Joinable>() {
                         }
                     }
                     Sleeps | Woken => {
-                        let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
-                        while consumer.recv_by(strategy) != Ok(u64::MAX) {
+                        let strategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+                        while consumer.recv_until(strategy) != Ok(u64::MAX) {
                             received += 1;
                         }
                     }

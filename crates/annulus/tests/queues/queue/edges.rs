@@ -73,10 +73,10 @@ fn waits_end<K: QueueKind>() {
     let wait = Duration::from_millis(20);
     let begun = Instant::now();
     assert_eq!(consumer.recv_timeout(wait), Err(RecvTimeoutError::Timeout));
-    assert_eq!(consumer.recv_deadline(begun + 2 * wait), Err(RecvTimeoutError::Timeout));
+    assert_eq!(consumer.recv_until(begun + 2 * wait), Err(RecvTimeoutError::Timeout));
     assert!(producer.send_timeout(1, wait).is_ok());
     assert!(producer.send_timeout(2, wait) == Err(SendTimeoutError::Timeout(2)));
-    assert!(producer.send_deadline(2, begun + 4 * wait) == Err(SendTimeoutError::Timeout(2)));
+    assert!(producer.send_until(2, begun + 4 * wait) == Err(SendTimeoutError::Timeout(2)));
     assert!(begun.elapsed() >= 4 * wait);
     // What is there is had at once, whatever the time.
     assert_eq!(consumer.recv_timeout(Duration::ZERO), Ok(1));
@@ -94,7 +94,7 @@ fn close_wakes<K: QueueKind>() {
         let sleeper = scope.spawn(move || consumer.recv());
         thread::sleep(Duration::from_millis(20));
         producer.close();
-        assert_eq!(sleeper.join().unwrap(), Err(RecvError));
+        assert_eq!(sleeper.join().unwrap(), Err(RecvError::CLOSED));
     });
     // A sleeping producer: closed by the consumer, and left alone by it.
     for close in [true, false] {
@@ -106,7 +106,7 @@ fn close_wakes<K: QueueKind>() {
             if close {
                 consumer.close();
                 assert_eq!(consumer.recv(), Ok(1));
-                assert_eq!(consumer.recv(), Err(RecvError));
+                assert_eq!(consumer.recv(), Err(RecvError::CLOSED));
             }
             drop(consumer);
             assert_eq!(sleeper.join().unwrap(), Err(2));
@@ -217,7 +217,7 @@ fn waits_in_place<K: InPlace + QueueKind>(make: impl Fn(usize) -> (Producer<u8, 
     assert!(producer.reserve_timeout(1, short).err() == Some(SendTimeoutError::Closed(())));
     assert_eq!(consumer.wait_readable(), Ok(&[7][..]));
     consumer.advance(1);
-    assert_eq!(consumer.wait_readable(), Err(RecvError));
+    assert_eq!(consumer.wait_readable(), Err(RecvError::CLOSED));
     assert_eq!(consumer.wait_readable_timeout(short), Err(RecvTimeoutError::Closed));
 
     // Each side sleeps until the other one has been there.

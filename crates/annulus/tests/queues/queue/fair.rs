@@ -107,14 +107,14 @@ pub(crate) fn copying<K: QueueKind + 'static>() -> Vec<Verb<K>> {
     let verbs = vec![
         eager("try_recv", by_budget, |consumer, taken| taken.extend(consumer.try_recv().map(|got| got.0))),
         waiting("recv", |consumer, taken| taken.push(consumer.recv().unwrap().0)),
-        waiting("recv_by", |consumer, taken| {
-            taken.push(consumer.recv_by(WaitStrategy::BusySpin).unwrap().0);
+        waiting("recv_until", |consumer, taken| {
+            taken.push(consumer.recv_until(WaitStrategy::BusySpin).unwrap().0);
         }),
         eager("recv_timeout", by_budget, |consumer, taken| {
             taken.extend(consumer.recv_timeout(Duration::ZERO).map(|got| got.0));
         }),
-        eager("recv_deadline", by_budget, |consumer, taken| {
-            taken.extend(consumer.recv_deadline(Instant::now()).map(|got| got.0));
+        eager("recv_until", by_budget, |consumer, taken| {
+            taken.extend(consumer.recv_until(Instant::now()).map(|got| got.0));
         }),
         eager("try_recv_batch, 3", by_budget, into::<K, 3>),
         eager("try_recv_batch, 1000", by_budget, into::<K, 1000>),

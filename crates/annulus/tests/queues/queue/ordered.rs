@@ -21,7 +21,7 @@ const MESSAGES: u64 = if cfg!(miri) {
 };
 
 /// Sleeps at once.
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 fn number(whose: u64, count: u64) -> u64 {
     whose << 32 | count
@@ -48,11 +48,11 @@ fn send_by_all_verbs(sender: &Sender<u64>, whose: u64) {
             }
             4 => next += u64::from(sender.send_timeout(one, Duration::from_micros(10)).is_ok()),
             5 => {
-                sender.clone().send_by(one, BLOCK).unwrap();
+                sender.clone().send_until(one, BLOCK).unwrap();
                 next += 1;
             }
             _ => {
-                sender.send_by(one, WaitStrategy::BackoffSpin).unwrap();
+                sender.send_until(one, WaitStrategy::BackoffSpin).unwrap();
                 next += 1;
             }
         }
@@ -67,9 +67,9 @@ fn receive_by_all_verbs(receiver: &Receiver<u64>, seed: u64) -> Vec<u64> {
     loop {
         match dice.throw(10) {
             0 => got.extend(receiver.try_recv()),
-            1 => match receiver.recv_by(BLOCK) {
+            1 => match receiver.recv_until(BLOCK) {
                 Ok(number) => got.push(number),
-                Err(RecvError) => return got,
+                Err(RecvError::CLOSED) => return got,
             },
             2 => got.extend(receiver.recv_timeout(Duration::from_micros(10))),
             3 => drop(receiver.consume(|number| got.push(number))),
@@ -81,7 +81,7 @@ fn receive_by_all_verbs(receiver: &Receiver<u64>, seed: u64) -> Vec<u64> {
             }
             7 => match receiver.recv_batch(&mut places) {
                 Ok(count) => got.extend(&places[..count]),
-                Err(RecvError) => return got,
+                Err(RecvError::CLOSED) => return got,
             },
             8 => {
                 if receiver.recv_many(&mut got, 5).is_err() {
@@ -343,7 +343,7 @@ fn every_wake_up_reaches_a_waiter() {
             let writers: Vec<_> = (0..THREADS)
                 .map(|_| {
                     let sender = sender.clone();
-                    spawn(move || (0..EACH).for_each(|number| sender.send_by(number, BLOCK).unwrap()))
+                    spawn(move || (0..EACH).for_each(|number| sender.send_until(number, BLOCK).unwrap()))
                 })
                 .collect();
             // Each takes as many as one of them sends, and leaves: nobody else will take what it was woken
@@ -351,7 +351,7 @@ fn every_wake_up_reaches_a_waiter() {
             let readers: Vec<_> = (0..THREADS)
                 .map(|_| {
                     let receiver = receiver.clone();
-                    spawn(move || assert!((0..EACH).all(|_| receiver.recv_by(BLOCK).is_ok())))
+                    spawn(move || assert!((0..EACH).all(|_| receiver.recv_until(BLOCK).is_ok())))
                 })
                 .collect();
             join(writers);
@@ -368,14 +368,14 @@ fn a_timeout_gives_the_value_back() {
     let late = Duration::from_millis(2);
     assert!(sender.send_timeout("two", late) == Err(SendTimeoutError::Timeout("two")));
     let deadline = std::time::Instant::now() + late;
-    assert!(sender.send_deadline("two", deadline) == Err(SendTimeoutError::Timeout("two")));
+    assert!(sender.send_until("two", deadline) == Err(SendTimeoutError::Timeout("two")));
     receiver.close();
-    assert!(sender.send_deadline("two", deadline) == Err(SendTimeoutError::Closed("two")));
+    assert!(sender.send_until("two", deadline) == Err(SendTimeoutError::Closed("two")));
     assert!(sender.try_send("two") == Err(TrySendError::Closed("two")));
     assert_eq!(sender.send_batch(&["two", "three"]).unwrap_err().into_inner(), ["two", "three"]);
     assert_eq!(sender.try_send_batch(&["two"]), 0);
     assert_eq!(receiver.recv(), Ok("one"));
-    assert_eq!(receiver.recv(), Err(RecvError));
+    assert_eq!(receiver.recv(), Err(RecvError::CLOSED));
 }
 
 /// A batch that waits for room learns of the close, and gives back what was not sent.

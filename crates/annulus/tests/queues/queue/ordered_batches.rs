@@ -9,7 +9,7 @@ use annulus::queue::ordered;
 use super::wakes::sleeps;
 use crate::support::{join, spawn, without_standing_still};
 
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 20 };
 
@@ -25,7 +25,7 @@ fn a_batch_wakes_a_receiver_for_each_message() {
             let (sender, receiver) = ordered::channel(8);
             let receivers = [(); 3].map(|()| {
                 let receiver = receiver.clone();
-                spawn(move || receiver.recv_by(BLOCK).unwrap())
+                spawn(move || receiver.recv_until(BLOCK).unwrap())
             });
             let_them_sleep();
             assert_eq!(sender.try_send_batch(&[1, 2, 3]), 3);
@@ -44,7 +44,7 @@ fn a_batch_wakes_a_sender_for_each_slot() {
             sender.send_batch(&[0; 3]).unwrap();
             let senders = [1, 2, 3].map(|number| {
                 let sender = sender.clone();
-                spawn(move || sender.send_by(number, BLOCK).unwrap())
+                spawn(move || sender.send_until(number, BLOCK).unwrap())
             });
             let_them_sleep();
             let mut places = [9; 3];
@@ -69,7 +69,7 @@ fn a_message_wakes_one_receiver() {
                 let receiver = receiver.clone();
                 spawn(move || {
                     let before = sleeps();
-                    let received = std::iter::from_fn(|| receiver.recv_by(BLOCK).ok()).count();
+                    let received = std::iter::from_fn(|| receiver.recv_until(BLOCK).ok()).count();
                     (received as u64, sleeps().zip(before).map(|(now, before)| now - before))
                 })
             })

@@ -29,7 +29,7 @@ fn batches_of_places<K: QueueKind>() {
     );
     assert_eq!((consumer.try_recv_batch(&mut values), consumer.len()), (0, 0));
     drop(producer);
-    assert_eq!((consumer.recv_batch(&mut values), values), (Err(RecvError), [5, 6, 3]));
+    assert_eq!((consumer.recv_batch(&mut values), values), (Err(RecvError::CLOSED), [5, 6, 3]));
     assert_eq!(consumer.recv_batch(&mut []), Ok(0), "closed, too");
 }
 
@@ -43,7 +43,7 @@ fn batches_of_a_vector<K: QueueKind>() {
     assert_eq!(consumer.recv_many(&mut values, 9), Ok(2));
     assert_eq!(values, [9, 1, 2, 3, 4, 5, 6]);
     drop(producer);
-    assert_eq!(consumer.recv_many(&mut values, 1), Err(RecvError));
+    assert_eq!(consumer.recv_many(&mut values, 1), Err(RecvError::CLOSED));
     assert_eq!((consumer.recv_many(&mut values, 0), values.len()), (Ok(0), 7));
 }
 
@@ -60,7 +60,7 @@ fn handed_to_a_closure<K: QueueKind>() {
     assert_eq!(consumer.try_recv(), Err(TryRecvError::Empty));
     drop(producer);
     assert!(consumer.is_closed() && consumer.is_fully_drained());
-    assert_eq!(consumer.recv_by(WaitStrategy::BusySpin), Err(RecvError));
+    assert_eq!(consumer.recv_until(WaitStrategy::BusySpin), Err(RecvError::CLOSED));
     assert!(consumer.recv_timeout(Duration::ZERO).is_err());
 }
 

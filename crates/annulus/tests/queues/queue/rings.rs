@@ -70,7 +70,7 @@ fn a_thousand_producers() {
         }
     }
     drop((producers, first));
-    assert_eq!(consumer.recv(), Err(RecvError));
+    assert_eq!(consumer.recv(), Err(RecvError::CLOSED));
 }
 
 /// More rings than the first buckets of the roster have room for.

@@ -162,7 +162,7 @@ fn chaos() {
     let producers: u64 = if cfg!(miri) { 3 } else { 40 };
     let each = MESSAGES / 50;
     for (capacity, strategy) in
-        [(1, WaitStrategy::default()), (64, WaitStrategy::Block { spin_iters: 0, yield_iters: 0 })]
+        [(1, WaitStrategy::default()), (64, WaitStrategy::Block { spin_iters: 0, pause_iters: 0 })]
     {
         let alive = Arc::new(AtomicUsize::new(0));
         let (first, mut consumer) = mpsc::channel::<(u64, Counted)>(capacity);
@@ -201,7 +201,7 @@ fn chaos() {
         let mut dice = Dice(99);
         let mut next = vec![0; producers as usize];
         let mut received = 0;
-        while let Ok((number, message)) = consumer.recv_by(strategy) {
+        while let Ok((number, message)) = consumer.recv_until(strategy) {
             assert_eq!(message.number, next[number as usize], "of producer {number}");
             next[number as usize] += 1;
             received += 1;

@@ -13,7 +13,7 @@ use annulus::{WaitStrategy, mpmc::Mpmc, spmc::Spmc};
 use super::dice::Dice;
 use crate::support::{join, spawn, without_standing_still};
 
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 const CONSUMERS: usize = if cfg!(miri) { 2 } else { 8 };
 
@@ -47,7 +47,7 @@ impl<K: ManyConsumers> Queue for Rings<K> {
     }
 
     fn recv(consumer: &mut Self::Consumer) -> Option<u64> {
-        consumer.recv_by(BLOCK).ok()
+        consumer.recv_until(BLOCK).ok()
     }
 }
 
@@ -71,7 +71,7 @@ impl Queue for OneOrder {
     }
 
     fn recv(receiver: &mut Self::Consumer) -> Option<u64> {
-        receiver.recv_by(BLOCK).ok()
+        receiver.recv_until(BLOCK).ok()
     }
 }
 
@@ -149,7 +149,7 @@ fn one_slot_wakes_one() {
     assert_eq!(sender.try_send_batch(&[0; CONSUMERS]), CONSUMERS);
     let send_until_closed = |sender: ordered::Sender<u64>| {
         let mut sent = 0;
-        while sender.send_by(0, BLOCK).is_ok() {
+        while sender.send_until(0, BLOCK).is_ok() {
             sent += 1;
         }
         sent

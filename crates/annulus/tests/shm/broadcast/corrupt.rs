@@ -7,7 +7,7 @@ use std::time::Duration;
 use annulus::broadcast::{Builder, LossyMode, Mode, Subscriber};
 use annulus::schema::BadValue;
 use annulus::shm::{Invitation, broadcast, mp_broadcast};
-use annulus::{EventLoop, LossyRecvError, LossyTryRecvError, Message, Receive, RecvTimeoutError, Text};
+use annulus::{LossyRecvError, LossyTryRecvError, Message, Receive, RecvTimeoutError, Text, Worker};
 
 use crate::broadcast::hostile::copy_of;
 
@@ -210,7 +210,7 @@ fn all_verbs_go_on() {
     let ring = invitation.accept::<Quote>().unwrap();
     each_verb(|| ring.subscribable().subscribe_from_oldest());
     each_is_said(ring.subscribable().subscribe_from_oldest());
-    an_event_loop_ends_its_batch(ring.subscribable().subscribe_from_oldest());
+    an_worker_ends_its_batch(ring.subscribable().subscribe_from_oldest());
 
     // A stage passes what is none, as its followers do.
     let begin = || ring.subscribable().subscribe_from_oldest();
@@ -227,10 +227,10 @@ fn all_verbs_go_on() {
     assert_eq!((first.total_corrupt(), second.total_corrupt()), (4, 4));
 }
 
-/// What an event loop hands out of it, until it is closed. The last one that is good ends a batch.
-pub(crate) fn an_event_loop_ends_its_batch<R: Receive<Item = Quote> + Send + 'static>(receiver: R) {
+/// What a worker hands out of it, until it is closed. The last one that is good ends a batch.
+pub(crate) fn an_worker_ends_its_batch<R: Receive<Item = Quote> + Send + 'static>(receiver: R) {
     let handler = |quotes: &mut Vec<_>, quote: Quote, end_of_batch| quotes.push((quote.number, end_of_batch));
-    let seen = EventLoop::builder(receiver, Vec::new()).spawn(handler).unwrap().join().unwrap().context;
+    let seen = Worker::builder(receiver, Vec::new()).spawn(handler).unwrap().join().unwrap().context;
     assert!(seen.iter().map(|&(number, _)| number).eq(GOOD), "{seen:?}");
     assert!(seen.last().unwrap().1, "{seen:?}");
 }

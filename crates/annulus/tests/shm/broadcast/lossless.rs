@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
 use annulus::shm::broadcast::{AcceptedLossless, NoSeat};
 use annulus::shm::{AttachError, Invitation, PeerState, ShareError, ShmKind, broadcast, recv_fd, send_fd};
-use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, TryPublishError, WaitStrategy};
+use annulus::{CapacityError, LossyTryRecvError, RecvError, SendError, TrySendError, WaitStrategy};
 use proptest::prelude::*;
 use rustix::process::Signal;
 
 use crate::broadcast::processes::{Payload, check, payload};
 use crate::process::{Child, moment, rounds};
 
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
 
 /// A ring with two seats, and what another process would have of it.
 fn ring(capacity: usize) -> (Publisher<u64, Lossless>, AcceptedLossless<u64>) {
@@ -37,17 +37,20 @@ fn the_publisher_waits_for_the_slowest() {
     let (mut slow, mut fast) = (ring.subscribe().unwrap(), ring.subscribe().unwrap());
     assert_eq!((slow.cursor(), fast.cursor()), (10, 10));
     publisher.publish_batch(&[10, 11, 12, 13]).unwrap();
-    assert!(publisher.try_publish(14) == Err(TryPublishError::Full(14)));
+    assert!(publisher.try_publish(14) == Err(TrySendError::Full(14)));
     assert_eq!(fast.try_iter().collect::<Vec<_>>(), [10, 11, 12, 13]);
-    assert!(publisher.try_publish(14) == Err(TryPublishError::Full(14)), "one is still behind");
+    assert!(publisher.try_publish(14) == Err(TrySendError::Full(14)), "one is still behind");
     assert_eq!(slow.recv(), Ok(10));
     publisher.try_publish(14).unwrap();
     let mut rest = [0; 8];
     assert_eq!(slow.recv_batch(&mut rest), Ok(4));
     assert_eq!(rest[..4], [11, 12, 13, 14]);
     publisher.close();
-    assert!(publisher.publish(15) == Err(PublishError(15)));
-    assert_eq!((fast.recv(), fast.recv(), slow.recv()), (Ok(14), Err(RecvError), Err(RecvError)));
+    assert!(publisher.publish(15) == Err(SendError(15)));
+    assert_eq!(
+        (fast.recv(), fast.recv(), slow.recv()),
+        (Ok(14), Err(RecvError::CLOSED), Err(RecvError::CLOSED))
+    );
     assert_eq!(ring.publisher(), PeerState::Closed);
     assert_eq!(slow.total_lagged() + fast.total_lagged(), 0);
 }
@@ -110,7 +113,7 @@ fn threads_of_one_process_take_one_seat_each() {
                     for number in first..first + 20 {
                         match subscriber.recv() {
                             Ok(message) => assert_eq!(message, number),
-                            Err(RecvError) => return,
+                            Err(RecvError::CLOSED) => return,
                         }
                         had.fetch_add(1, Ordering::Relaxed);
                     }
@@ -285,7 +288,7 @@ fn a_subscriber_that_is_stopped() {
     for _ in 0..5 {
         // It looks for the dead again.
         thread::sleep(Duration::from_millis(20));
-        assert!(publisher.try_publish(payload(next)) == Err(TryPublishError::Full(payload(next))));
+        assert!(publisher.try_publish(payload(next)) == Err(TrySendError::Full(payload(next))));
     }
     assert!(!publisher.is_closed());
     child.signal(Signal::CONT);

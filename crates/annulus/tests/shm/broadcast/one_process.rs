@@ -203,7 +203,7 @@ fn the_end_either_way() {
                 left.push(number);
             }
             assert_eq!(left, (from..published).collect::<Vec<_>>());
-            assert_eq!(seen.recv(), Err(RecvError));
+            assert_eq!(seen.recv(), Err(RecvError::CLOSED));
             assert!(local.subscribe().recv().is_err());
         }
     }
@@ -216,7 +216,7 @@ fn a_message_wakes_and_so_does_the_end() {
     sleeping::once_in_less_than(SOON, || {
         let builder = Builder::new(8).statistics(true);
         let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
-        let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
         let mut seen = invitation.accept_by::<u64>(block).unwrap().subscribable().subscribe();
         let (says, came) = std::sync::mpsc::channel();
         let (reader, sleeper) = sleeping::spawn(move || {

@@ -100,7 +100,7 @@ fn end_by_each_verb<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
     let [plain, trying, timed, batch, iterated, tried] = subscribers;
     let expected: Vec<_> = (0..5).map(payload).collect();
     assert!(expected.iter().all(|message| plain.recv() == Ok(*message)));
-    assert_eq!(plain.recv(), Err(RecvError));
+    assert_eq!(plain.recv(), Err(RecvError::CLOSED));
     assert!(expected.iter().all(|message| trying.try_recv().ok() == Some(*message)));
     // The kernel is asked now and then.
     let begun = Instant::now();
@@ -115,7 +115,7 @@ fn end_by_each_verb<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
     let mut buffer = [[0; 5]; 8];
     assert_eq!(batch.recv_batch(&mut buffer), Ok(5));
     assert_eq!(buffer[..5], expected);
-    assert_eq!(batch.recv_batch(&mut buffer), Err(RecvError));
+    assert_eq!(batch.recv_batch(&mut buffer), Err(RecvError::CLOSED));
     assert_eq!(iterated.iter().collect::<Vec<_>>(), expected);
     assert_eq!(tried.try_iter().collect::<Vec<_>>(), expected);
 }

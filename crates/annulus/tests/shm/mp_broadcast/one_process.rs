@@ -53,14 +53,14 @@ fn each_verb_publishes() {
     assert!(catch_unwind(AssertUnwindSafe(making)).is_err());
     publisher.publish_batch(&[3, 4]);
     assert!(publisher.try_send(5).is_ok() && publisher.send(6).is_ok());
-    assert!(publisher.send_by(7, WaitStrategy::BusySpin).is_ok());
+    assert!(publisher.send_until(7, WaitStrategy::BusySpin).is_ok());
     assert!(publisher.send_timeout(8, Duration::ZERO).is_ok());
     assert_eq!(publisher.published(), 8, "nothing was claimed for what was never made");
     assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8]);
     publisher.close();
     assert_eq!(publisher.try_send(9), Err(TrySendError::Closed(9)));
     assert_eq!(publisher.send_timeout(9, Duration::MAX), Err(SendTimeoutError::Closed(9)));
-    assert_eq!(subscriber.recv(), Err(RecvError));
+    assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
 }
 
 /// A task that publishes waits for nobody.

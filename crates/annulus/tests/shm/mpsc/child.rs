@@ -92,7 +92,7 @@ fn join(invitation: &Invitation) -> Producer<Payload> {
 
 /// Prints the producer and the number of each message, so that the test that kills it knows.
 fn receive(mut consumer: Consumer<Payload>, strategy: WaitStrategy, mut socket: UnixStream) {
-    while let Ok(message) = consumer.recv_by(strategy) {
+    while let Ok(message) = consumer.recv_until(strategy) {
         check(&message);
         let [sender, number] = [message[0], message[1]].map(u64::to_ne_bytes);
         socket.write_all(&[sender, number].concat()).unwrap();

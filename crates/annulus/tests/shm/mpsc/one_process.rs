@@ -156,7 +156,7 @@ fn wake_ups_come() {
         let (sent, receiver) = (Arc::clone(&sent), sleeping::Sleeper::this());
         writers.push(sleeping::spawn(move || {
             let mut number = 0;
-            while let Ok(waits_for_receiver) = asked.recv_by(BLOCK) {
+            while let Ok(waits_for_receiver) = asked.recv_until(BLOCK) {
                 if waits_for_receiver {
                     receiver.await_sleep();
                 }
@@ -176,9 +176,9 @@ fn wake_ups_come() {
         sleeping::once_in_less_than(soon, || {
             rounds[sender] += 1;
             ask.send(true).unwrap();
-            received.note(&consumer.recv_by(BLOCK).unwrap());
+            received.note(&consumer.recv_until(BLOCK).unwrap());
             let took = sent.lock().unwrap().elapsed();
-            received.note(&consumer.recv_by(BLOCK).unwrap());
+            received.note(&consumer.recv_until(BLOCK).unwrap());
             took
         });
         sleeping::once_in_less_than(soon, || {
@@ -186,8 +186,8 @@ fn wake_ups_come() {
             ask.send(false).unwrap();
             writers[sender].1.await_sleep();
             let begun = Instant::now();
-            received.note(&consumer.recv_by(BLOCK).unwrap());
-            received.note(&consumer.recv_by(BLOCK).unwrap());
+            received.note(&consumer.recv_until(BLOCK).unwrap());
+            received.note(&consumer.recv_until(BLOCK).unwrap());
             begun.elapsed()
         });
     }
@@ -195,14 +195,14 @@ fn wake_ups_come() {
     for (writer, _) in writers {
         writer.join().unwrap();
     }
-    assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
+    assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
     assert!((0..PRODUCERS).all(|sender| received.of(sender) == 2 * rounds[sender as usize]));
 }
 
 /// In every way to wait.
 #[test]
 fn all_sides_wait() {
-    for strategy in ["busy-spin", "yield-spin", "block:0,0", "block:100,10", "monitor"] {
+    for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10", "monitor"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         let rings = annulus::mpsc::Builder::new(2).wait_strategy(strategy);
         let builder = Builder::new(rings).producers(3).when_no_producer(mpsc::WhenNoProducer::Close);

@@ -55,9 +55,9 @@ fn all_producers_leave() {
     second.send(2).unwrap();
     assert!(!consumer.is_closed() && !second.is_closed());
     let reader = thread::spawn(move || {
-        let mut both = [consumer.recv_by(BLOCK), consumer.recv_by(BLOCK)].map(Result::unwrap);
+        let mut both = [consumer.recv_until(BLOCK), consumer.recv_until(BLOCK)].map(Result::unwrap);
         both.sort_unstable();
-        assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
+        assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
         (both, consumer)
     });
     thread::sleep(Duration::from_millis(5));
@@ -88,7 +88,7 @@ fn a_close_is_seen_by_all() {
         assert_eq!(refused, Err(SendError(2)));
         assert!(producer.is_closed() && other.is_closed() && consumer.is_closed());
         assert_eq!(producer.try_send(3), Err(TrySendError::Closed(3)));
-        assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError)));
+        assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError::CLOSED)));
         assert_eq!(consumer.try_recv(), Err(TryRecvError::Closed));
         assert_eq!(peer.state(), Some(PeerState::Closed));
     }
@@ -99,7 +99,7 @@ fn a_close_is_seen_by_all() {
     drop(consumer);
     assert_eq!(producer.send(3), Err(SendError(3)));
     let (mut next, _) = mpsc::consumer::<u64>(&invitation).unwrap();
-    assert_eq!(next.recv(), Err(RecvError));
+    assert_eq!(next.recv(), Err(RecvError::CLOSED));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn two_leave_at_once() {
         let (mut consumer, _, invitation) = ending(2, 2).build::<u64>().unwrap();
         let producers = [joined::<u64>(&invitation), joined::<u64>(&invitation)];
         let leaving = producers.map(|producer| thread::spawn(move || drop(producer)));
-        assert_eq!(consumer.recv(), Err(RecvError));
+        assert_eq!(consumer.recv(), Err(RecvError::CLOSED));
         for thread in leaving {
             thread.join().unwrap();
         }

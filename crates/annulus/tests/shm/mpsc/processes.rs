@@ -57,8 +57,8 @@ fn late_producer_wakes_the_consumer() {
         child
     });
     for number in 0..3 {
-        let block = annulus::WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
-        assert_eq!(consumer.recv_by(block), Ok(payload(7, number)));
+        let block = annulus::WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        assert_eq!(consumer.recv_until(block), Ok(payload(7, number)));
     }
     drop(sender.join().unwrap());
 }
@@ -162,7 +162,7 @@ fn all_producers_die() {
 #[test]
 fn consumers_that_are_killed() {
     const SENDERS: u64 = 3;
-    let roles = ["block:0,0", "yield-spin"];
+    let roles = ["block:0,0", "pause-spin"];
     let mut child = Child::new("make block:0,0");
     let invitation = Invitation::receive(&child.socket).unwrap();
     let mut senders = Vec::new();
@@ -296,7 +296,7 @@ fn a_producer_that_is_stopped() {
     while let Ok(message) = consumer.recv() {
         received.note(&message);
     }
-    assert_eq!(consumer.recv(), Err(RecvError));
+    assert_eq!(consumer.recv(), Err(RecvError::CLOSED));
     assert_eq!((places.taken(), places.died()), (0, 1));
 }
 

@@ -152,7 +152,7 @@ proptest! {
 /// Either side sleeps until the other one acts, in every way to wait.
 #[test]
 fn either_side_waits() {
-    for strategy in ["busy-spin", "yield-spin", "block:0,0", "block:100,10"] {
+    for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         let builder = Builder::new(2).wait_strategy(strategy);
         let (mut producer, _, invitation) =
@@ -183,19 +183,19 @@ fn either_side_waits() {
 /// What another process does is seen by a sleeper soon, and not only when its nap is over.
 #[test]
 fn wake_ups_come() {
-    let builder = Builder::new(1).wait_strategy(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 });
+    let builder = Builder::new(1).wait_strategy(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 });
     let (mut ask, mut asked, _) = queue_of::<u64>(builder);
     let (mut answer, mut answered, _) = queue_of::<u64>(builder);
-    let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+    let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
     let (server, sleeper) = sleeping::spawn(move || {
-        while let Ok(number) = asked.recv_by(block) {
+        while let Ok(number) = asked.recv_until(block) {
             answer.send(number + 1).unwrap();
         }
     });
     let mut number = 0;
     let mut round = || {
         ask.send(number).unwrap();
-        assert_eq!(answered.recv_by(block), Ok(number + 1));
+        assert_eq!(answered.recv_until(block), Ok(number + 1));
         number += 1;
     };
     (0..200).for_each(|_| round());
@@ -229,7 +229,7 @@ fn a_close_is_seen_on_the_other_side() {
     let (reader, sleeper) = sleeping::spawn(move || consumer.recv());
     sleeper.await_sleep();
     drop(producer);
-    assert_eq!(reader.join().unwrap(), Err(RecvError));
+    assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
     let (mut producer, consumer, _) = queue_of::<u64>(Builder::new(1));
     producer.send(1).unwrap();
     let (writer, sleeper) = sleeping::spawn(move || producer.send(2));
@@ -272,7 +272,7 @@ fn there_is_one_consumer() {
     drop(consumer);
     // What is left was dropped with it, as in one process.
     let (mut next, _) = spsc::consumer::<u64>(&invitation).unwrap();
-    assert_eq!(next.recv(), Err(RecvError));
+    assert_eq!(next.recv(), Err(RecvError::CLOSED));
 }
 
 #[test]

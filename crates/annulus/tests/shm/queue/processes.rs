@@ -124,7 +124,7 @@ fn consumers_that_are_killed() {
     });
     let mut received = Received::default();
     for round in 0..rounds() {
-        let mut child = Child::new(["receive block:0,0", "receive yield-spin"][round as usize % 2]);
+        let mut child = Child::new(["receive block:0,0", "receive pause-spin"][round as usize % 2]);
         invitation.send(&child.socket).unwrap();
         (&child.socket).read_exact(&mut [0]).unwrap();
         let another = spsc::consumer::<Payload>(&invitation).map(drop).unwrap_err();
@@ -178,7 +178,7 @@ fn a_consumer_that_is_killed() {
     for round in 0..rounds() {
         let (mut producer, peer, invitation) =
             spsc::producer::<Payload>(Builder::new(4), WhenConsumerDies::Close).unwrap();
-        let mut child = Child::new(["receive block:0,0", "receive yield-spin"][round as usize % 2]);
+        let mut child = Child::new(["receive block:0,0", "receive pause-spin"][round as usize % 2]);
         invitation.send(&child.socket).unwrap();
         let mut socket = child.socket.try_clone().unwrap();
         socket.read_exact(&mut [0]).unwrap();

@@ -194,7 +194,7 @@ fn a_producer_that_is_killed() {
         }
         killer.join().unwrap();
         assert_eq!(peer.state(), Some(PeerState::Dead));
-        assert_eq!(consumer.read().map(drop), Err(RecvError));
+        assert_eq!(consumer.read().map(drop), Err(RecvError::CLOSED));
     }
 }
 
@@ -232,7 +232,7 @@ fn consumers_that_are_killed() {
         next = first + said.len() as u64;
     };
     for round in 0..rounds() {
-        let mut child = Child::new(["read block:0,0", "read yield-spin"][round as usize % 2]);
+        let mut child = Child::new(["read block:0,0", "read pause-spin"][round as usize % 2]);
         invitation.send(&child.socket).unwrap();
         (&child.socket).read_exact(&mut [0]).unwrap();
         thread::sleep(moment(round));
@@ -256,7 +256,7 @@ fn a_producer_that_dies_inside_a_write() {
     assert_eq!(consumer.read().unwrap().to_vec(), record(0, 200));
     child.kill();
     (1..5).for_each(|number| assert_eq!(consumer.read().unwrap().to_vec(), record(number, 200)));
-    assert_eq!(consumer.read().map(drop), Err(RecvError));
+    assert_eq!(consumer.read().map(drop), Err(RecvError::CLOSED));
     assert_eq!((consumer.is_fully_drained(), peer.state()), (true, Some(PeerState::Dead)));
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::shm::broadcast;
-use annulus::{EventLoop, EventNotifier, Readiness, RecvError, select};
+use annulus::{Notifier, Readiness, RecvError, Worker, select};
 use futures_util::StreamExt;
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -91,7 +91,7 @@ fn a_message_wakes_a_select() {
     }
 }
 
-/// A notifier in an event loop of `epoll`.
+/// A notifier in a worker of `epoll`.
 #[test]
 fn a_message_wakes_a_notifier() {
     wakes_a_notifier("publish");
@@ -104,8 +104,7 @@ fn a_message_of_several_publishers_wakes_a_notifier() {
 
 fn wakes_a_notifier(role: &str) {
     let (mut publisher, invitation) = maker(role);
-    let mut notifier =
-        EventNotifier::new(invitation.accept::<u64>().unwrap().subscribable().subscribe()).unwrap();
+    let mut notifier = Notifier::new(invitation.accept::<u64>().unwrap().subscribable().subscribe()).unwrap();
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
     epoll::add(&poll, &notifier, epoll::EventData::new_u64(7), epoll::EventFlags::IN).unwrap();
     let wait = |timeout: Duration| {
@@ -133,7 +132,7 @@ fn wakes_a_notifier(role: &str) {
     while notifier.arm() == Readiness::Armed {
         assert_eq!(wait(long), 1);
     }
-    assert_eq!(notifier.get_mut().recv(), Err(RecvError));
+    assert_eq!(notifier.get_mut().recv(), Err(RecvError::CLOSED));
 }
 
 /// At the gate: a receive of another process wakes the task, and so does the death of the slow one.
@@ -155,18 +154,18 @@ fn room_wakes_a_publisher() {
     (0..10).for_each(|number| publisher.publish(number).unwrap());
 }
 
-/// An event loop stops, though it has a wake-up that nobody counts.
+/// A worker stops, though it has a wake-up that nobody counts.
 #[test]
-fn an_event_loop_stops() {
+fn an_worker_stops() {
     let (publisher, invitation) = maker("publish");
     let subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     let (tell, told) = mpsc::channel();
     let handler = move |(): &mut (), message: u64, _| tell.send(message).unwrap();
-    let event_loop = EventLoop::builder(subscriber, ()).spawn(handler).unwrap();
+    let worker = Worker::builder(subscriber, ()).spawn(handler).unwrap();
     publisher.step();
     assert_eq!(told.recv(), Ok(0));
-    event_loop.stop();
-    assert_eq!(event_loop.join().unwrap().messages, 1);
+    worker.stop();
+    assert_eq!(worker.join().unwrap().messages, 1);
 }
 
 /// Both processes go on while tasks of one of them come and go: each message is received by each.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use annulus::broadcast::{Foreign, Subscriber};
 use annulus::schema::BadValue;
 use annulus::shm::mp_broadcast::WhenNoPublisher;
-use annulus::{EventNotifier, LossyRecvError, Readiness};
+use annulus::{LossyRecvError, Notifier, Readiness};
 
 use crate::mp_broadcast::by_hand::Step;
 use crate::mp_broadcast::ring;
@@ -67,10 +67,10 @@ fn death_of_a_claiming_publisher_wakes_a_task() {
 fn death_of_a_claiming_publisher_wakes_a_notifier() {
     let (_own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
     let accepted = invitation.accept::<u64>().unwrap();
-    let mut notifier = EventNotifier::new(accepted.subscribable().subscribe()).unwrap();
+    let mut notifier = Notifier::new(accepted.subscribable().subscribe()).unwrap();
     let mut child = guest("publish until Writing", &invitation);
     assert_eq!(notifier.arm(), Readiness::Armed, "its owner lives");
-    let is_readable = |notifier: &EventNotifier<_>| {
+    let is_readable = |notifier: &Notifier<_>| {
         use rustix::event::{PollFd, PollFlags, poll};
         let nothing = rustix::time::Timespec::try_from(Duration::ZERO).unwrap();
         poll(&mut [PollFd::new(notifier, PollFlags::IN)], Some(&nothing)) == Ok(1)

@@ -1,4 +1,4 @@
-//! Tasks, notifiers, selects and event loops at rings between processes.
+//! Tasks, notifiers, selects and workers at rings between processes.
 //!
 //! ```text
 //! broadcast.rs   those who receive from broadcast rings, and a publisher at the gate

@@ -20,7 +20,7 @@ fn a_message_wakes_a_task_and_so_does_death() {
     task.is_idle_after(2);
     producer.kill();
     let (first, second, _consumer) = task.end();
-    assert_eq!((first, second), (Ok(0), Err(RecvError)));
+    assert_eq!((first, second), (Ok(0), Err(RecvError::CLOSED)));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn each_producer_wakes_a_task_and_so_does_the_last_death() {
     task.is_idle_after(3);
     producers[1].kill();
     let (first, second, third, _consumer) = task.end();
-    assert_eq!((first, second, third), (Ok(0), Ok(0), Err(RecvError)));
+    assert_eq!((first, second, third), (Ok(0), Ok(0), Err(RecvError::CLOSED)));
 }
 
 /// Room wakes the task of the producer that waits for it, and so does a close by another one.
@@ -81,5 +81,5 @@ fn room_wakes_the_task_of_one_producer() {
     task.is_idle_after(2);
     other.close();
     assert_eq!(task.end().0, Err(SendError(2)));
-    assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError)));
+    assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError::CLOSED)));
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::shm::{Accepted, Invitation, broadcast};
-use annulus::{EventNotifier, Readiness, select};
+use annulus::{Notifier, Readiness, select};
 use futures_util::Stream;
 
 use crate::process::Child;
@@ -36,7 +36,7 @@ pub(crate) fn cost_of_waiting(invitation: &Invitation) -> (u64, u64) {
     let ring = invitation.accept::<u64>().unwrap();
     let [mut first, mut second, mut third] = [(); 3].map(|()| ring.subscribable().subscribe());
     let task = Running::new(move || async move { first.recv_async().await });
-    let mut notifier = EventNotifier::new(ring.subscribable().subscribe()).unwrap();
+    let mut notifier = Notifier::new(ring.subscribable().subscribe()).unwrap();
     assert_eq!(notifier.arm(), Readiness::Armed);
     std::thread::spawn(move || {
         let _ = select! {

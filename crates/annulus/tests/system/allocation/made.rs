@@ -1,7 +1,7 @@
 //! What it takes to make a small ring: so many calls of the allocator, and as many to drop it.
 
 use annulus::broadcast::{Lossless, Lossy, Subscribable};
-use annulus::event::EventSubscribable;
+use annulus::event;
 
 use crate::counting::allocations;
 
@@ -36,7 +36,7 @@ fn a_small_ring_is_one_block() {
     let lossless =
         || with_reader(annulus::broadcast::lossless::<u64>(64), Subscribable::<u64, Lossless>::subscribe);
     assert_eq!(calls(lossless), 1);
-    let events = || with_reader(annulus::event::channel(64, || 0_u64), EventSubscribable::subscribe);
+    let events = || with_reader(annulus::event::channel(64, || 0_u64), event::Subscribable::subscribe);
     assert_eq!(calls(events), 1);
     assert_eq!(calls(|| annulus::spsc::channel::<u64>(1024)), 2);
     assert_eq!(calls(|| annulus::queue::ordered::channel::<u64>(1024)), 2);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use annulus::Readiness::{Armed, Ready};
-use annulus::{EventNotifier, RecvError, TryRecvError, broadcast, mpsc, spmc, spsc};
+use annulus::{Notifier, RecvError, TryRecvError, broadcast, mpsc, spmc, spsc};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
@@ -15,7 +15,7 @@ use crate::support::{spawn, without_standing_still};
 #[test]
 fn an_armed_one_is_quiet_until_something_comes() {
     let (mut producer, consumer) = spsc::channel(4);
-    let mut notifier = EventNotifier::new(consumer).unwrap();
+    let mut notifier = Notifier::new(consumer).unwrap();
     assert!(!is_readable(&notifier));
     for number in 0..3 {
         assert_eq!(notifier.arm(), Armed);
@@ -31,13 +31,13 @@ fn an_armed_one_is_quiet_until_something_comes() {
     producer.send(3).unwrap();
     assert!(!is_readable(&notifier));
     assert_eq!(notifier.arm(), Ready);
-    assert_eq!(format!("{notifier:?}"), "EventNotifier { is_armed: false, .. }");
+    assert_eq!(format!("{notifier:?}"), "Notifier { is_armed: false, .. }");
 }
 
 #[test]
 fn one_write_for_each_arming() {
     let (mut publisher, source) = broadcast::lossy(4);
-    let mut notifier = EventNotifier::new(source.subscribe()).unwrap();
+    let mut notifier = Notifier::new(source.subscribe()).unwrap();
     for _ in 0..3 {
         assert_eq!(notifier.arm(), Armed);
         for number in 0..10 {
@@ -51,7 +51,7 @@ fn one_write_for_each_arming() {
 #[test]
 fn a_disarmed_one_is_not_woken() {
     let (mut producer, consumer) = spsc::channel(4);
-    let mut notifier = EventNotifier::new(consumer).unwrap();
+    let mut notifier = Notifier::new(consumer).unwrap();
     assert_eq!(notifier.arm(), Armed);
     notifier.disarm();
     producer.send(1).unwrap();
@@ -84,7 +84,7 @@ fn a_disarmed_one_is_not_woken() {
 fn another_receiver_takes_the_place() {
     let (mut first, consumer) = spsc::channel(4);
     let (mut second, mut other) = spsc::channel(4);
-    let mut notifier = EventNotifier::new(consumer).unwrap();
+    let mut notifier = Notifier::new(consumer).unwrap();
     assert_eq!(notifier.arm(), Armed);
     std::mem::swap(notifier.get_mut(), &mut other);
     assert_eq!(notifier.arm(), Armed);
@@ -99,7 +99,7 @@ fn another_receiver_takes_the_place() {
 #[test]
 fn a_close_wakes() {
     let (producer, consumer) = mpsc::channel::<u64>(4);
-    let mut notifier = EventNotifier::new(consumer).unwrap();
+    let mut notifier = Notifier::new(consumer).unwrap();
     assert_eq!(notifier.arm(), Armed);
     drop(producer);
     assert!(is_readable(&notifier));
@@ -108,12 +108,12 @@ fn a_close_wakes() {
 
     let (publisher, source) = broadcast::lossless::<u64>(4);
     let mut subscriber = source.subscribe();
-    let mut notifier = EventNotifier::new(&mut subscriber).unwrap();
+    let mut notifier = Notifier::new(&mut subscriber).unwrap();
     assert_eq!(notifier.arm(), Armed);
     source.closer().close();
     assert!(is_readable(&notifier));
     drop(notifier);
-    assert_eq!(subscriber.recv(), Err(RecvError));
+    assert_eq!(subscriber.recv(), Err(RecvError::CLOSED));
     drop(publisher);
 }
 
@@ -123,8 +123,8 @@ fn a_close_wakes() {
 fn a_wake_up_goes_on() {
     for ends_by in 0..4 {
         let (mut producer, consumer) = spmc::channel(4);
-        let mut other = EventNotifier::new(consumer.clone()).unwrap();
-        let mut woken = EventNotifier::new(consumer).unwrap();
+        let mut other = Notifier::new(consumer.clone()).unwrap();
+        let mut woken = Notifier::new(consumer).unwrap();
         assert_eq!([woken.arm(), other.arm()], [Armed; 2]);
         producer.send(7).unwrap();
         assert_eq!([is_readable(&woken), is_readable(&other)], [true, false], "one for one");
@@ -154,8 +154,8 @@ fn a_wake_up_goes_on() {
 #[test]
 fn a_wake_up_that_was_used_does_not_go_on() {
     let (mut producer, consumer) = spmc::channel(4);
-    let mut other = EventNotifier::new(consumer.clone()).unwrap();
-    let mut woken = EventNotifier::new(consumer).unwrap();
+    let mut other = Notifier::new(consumer.clone()).unwrap();
+    let mut woken = Notifier::new(consumer).unwrap();
     assert_eq!([woken.arm(), other.arm()], [Armed; 2]);
     producer.send(7).unwrap();
     assert_eq!(woken.get_mut().try_recv(), Ok(7));
@@ -187,7 +187,7 @@ fn closed_descriptor_is_not_written_to() {
             let mut reused = 0;
             for _ in 0..NOTIFIERS {
                 subscriber.skip_to_latest();
-                let mut notifier = EventNotifier::new(&mut subscriber).unwrap();
+                let mut notifier = Notifier::new(&mut subscriber).unwrap();
                 _ = notifier.arm();
                 let number = notifier.as_raw_fd();
                 drop(notifier);
@@ -213,7 +213,7 @@ fn a_thread_and_a_notifier_share_a_queue() {
         let (mut producer, consumer) = spmc::channel(4);
         let mut other = consumer.clone();
         let thread = spawn(move || other.iter().sum::<u64>());
-        let mut notifier = EventNotifier::new(consumer).unwrap();
+        let mut notifier = Notifier::new(consumer).unwrap();
         let at_loop = spawn(move || {
             let mut sum = 0;
             loop {

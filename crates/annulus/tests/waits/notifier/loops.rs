@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use annulus::{EventNotifier, LossyTryRecvError, Readiness, TryRecvError, broadcast, spsc};
+use annulus::{LossyTryRecvError, Notifier, Readiness, TryRecvError, broadcast, spsc};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
@@ -110,7 +110,7 @@ fn a_notifier_is_in_an_async_fd() {
         let writer = spawn(move || (0..COUNT).for_each(|number| producer.send(number).unwrap()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
-            let notifier = EventNotifier::new(consumer).unwrap();
+            let notifier = Notifier::new(consumer).unwrap();
             let mut notifier = in_async_fd(notifier);
             let mut next = 0;
             loop {
@@ -137,7 +137,7 @@ fn a_notifier_is_in_an_async_fd() {
 #[test]
 fn an_idle_loop_uses_no_core() {
     let (mut publisher, source) = broadcast::lossy(4);
-    let mut notifier = EventNotifier::new(source.subscribe()).unwrap();
+    let mut notifier = Notifier::new(source.subscribe()).unwrap();
     let (waiting, sleeper) = sleeping::spawn(move || {
         let mut wakes = 0;
         loop {

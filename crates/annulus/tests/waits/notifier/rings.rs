@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use annulus::broadcast::{Lossless, Publisher};
 use annulus::queue::{Consumer, Producer, QueueKind, ordered};
-use annulus::{EventNotifier, LossyTryRecvError, Readiness, TryRecvError, Waitable};
+use annulus::{LossyTryRecvError, Notifier, Readiness, TryRecvError, Waitable};
 use annulus::{broadcast, event, mpmc, mpsc, spmc, spsc};
 
 use crate::support::Pauses;
@@ -55,7 +55,7 @@ pub(crate) trait AtLoop: Send {
 
 struct Entry<R: Waitable, F> {
     name: &'static str,
-    notifier: EventNotifier<R>,
+    notifier: Notifier<R>,
     receive: F,
     /// The number that comes next.
     next: u64,
@@ -98,7 +98,7 @@ fn entry<R: Waitable + Send + 'static>(
     receiver: R,
     receive: impl FnMut(&mut R) -> Found + Send + 'static,
 ) -> Box<dyn AtLoop> {
-    let notifier = EventNotifier::new(receiver).unwrap();
+    let notifier = Notifier::new(receiver).unwrap();
     Box::new(Entry { name, notifier, receive, next: 0 })
 }
 

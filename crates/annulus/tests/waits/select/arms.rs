@@ -128,7 +128,7 @@ fn an_end_is_reported_as_by_the_verb() {
     let (sender, receiver) = ordered::channel(1);
     drop((producer, from_other, receiver));
     select! {
-        recv(consumer) -> message => assert_eq!(message, Err(RecvError)),
+        recv(consumer) -> message => assert_eq!(message, Err(RecvError::CLOSED)),
     }
     // The value comes back.
     select!(send(other, "value".to_owned()) -> sent => assert_eq!(sent.unwrap_err().into_inner(), "value"));
@@ -223,7 +223,7 @@ fn control_flow_leaves_the_arm() {
     };
     let (producer, consumer) = channel();
     drop(producer);
-    assert_eq!(sum_until_close(consumer, 1_000), Err(RecvError));
+    assert_eq!(sum_until_close(consumer, 1_000), Err(RecvError::CLOSED));
     let (_producer, consumer) = channel();
     assert!(sum_until_close(consumer, 99).unwrap() >= 100);
 }

@@ -3,8 +3,8 @@
 
 use annulus::queue::ordered;
 use annulus::{
-    LossyTryRecvError, Select, TryPublishError, TryRecvError, TrySendError, Waitable, WaitsForRoom,
-    broadcast, event, mpmc, mpsc, spmc, spsc,
+    LossyTryRecvError, Select, TryRecvError, TrySendError, Waitable, WaitsForRoom, broadcast, event, mpmc,
+    mpsc, spmc, spsc,
 };
 use proptest::prelude::*;
 
@@ -120,9 +120,9 @@ fn sends<H: WaitsForRoom + 'static>(
 
 fn publishes<H: WaitsForRoom + 'static>(
     handle: H,
-    mut publish: impl FnMut(&mut H) -> Result<(), TryPublishError<u64>> + 'static,
+    mut publish: impl FnMut(&mut H) -> Result<(), TrySendError<u64>> + 'static,
 ) -> Box<dyn End> {
-    Box::new(Sender(handle, move |handle: &mut H| !matches!(publish(handle), Err(TryPublishError::Full(_)))))
+    Box::new(Sender(handle, move |handle: &mut H| !matches!(publish(handle), Err(TrySendError::Full(_)))))
 }
 
 /// One of each kind, with few slots.
@@ -150,7 +150,7 @@ fn rings() -> Vec<Ring> {
         receives_or_lags(from_lossy.subscribe_group::<2>(), annulus::broadcast::SubscriberGroup::try_recv),
     ];
     let event_ends = [
-        receives(from_events.subscribe(), annulus::event::EventSubscriber::try_recv),
+        receives(from_events.subscribe(), annulus::event::Subscriber::try_recv),
         receives(from_events.subscribe(), |subscriber| subscriber.try_process(|event| *event)),
     ];
     let shared_ends = [receiver.clone(), receiver].map(|receiver| receives(receiver, |end| end.try_recv()));
@@ -170,7 +170,7 @@ fn rings() -> Vec<Ring> {
         Ring::new(
             "events of many",
             publishes(mp_events, |publisher| publisher.try_send(1)),
-            [receives(from_mp_events.subscribe(), annulus::event::EventSubscriber::try_recv)],
+            [receives(from_mp_events.subscribe(), annulus::event::Subscriber::try_recv)],
         ),
         Ring::new(
             "spsc",

@@ -76,7 +76,10 @@ fn select_names_the_ready_arm() {
     select.remove(1);
     assert_eq!(select.ready(), 2, "the indexes stay");
     drop((select, sender));
-    assert_eq!((subscriber.try_recv(), receiver.recv(), receiver.recv()), (Ok(7), Ok(8), Err(RecvError)));
+    assert_eq!(
+        (subscriber.try_recv(), receiver.recv(), receiver.recv()),
+        (Ok(7), Ok(8), Err(RecvError::CLOSED))
+    );
 
     let (sender, receiver) = ordered::channel(1);
     let (mut by_reference, mut shared_publisher) = (&sender, &publisher);

@@ -11,7 +11,7 @@ use crate::support::sleeping;
 /// Four rings of different kinds, a thread for each, and a select that sleeps and wakes.
 #[test]
 fn nothing_is_lost_or_doubled() {
-    for strategy in [WaitStrategy::default(), WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }] {
+    for strategy in [WaitStrategy::default(), WaitStrategy::Block { spin_iters: 0, pause_iters: 0 }] {
         let (mut publisher, subscribable) =
             broadcast::Builder::new(64).wait_strategy(strategy).lossless().unwrap();
         let mut subscriber = subscribable.subscribe();
@@ -34,7 +34,7 @@ fn nothing_is_lost_or_doubled() {
                 match number {
                     Ok(number) => sums[index] += number,
                     // It stays ready, until all are.
-                    Err(RecvError) => open[index] = false,
+                    Err(RecvError::CLOSED) => open[index] = false,
                 }
             }
         });

@@ -131,7 +131,7 @@ macro_rules! processes {
             };
             match found {
                 Some(Ok(number)) => received.push(number),
-                Some(Err(annulus::RecvError)) => return Some(0_u64),
+                Some(Err(annulus::RecvError::CLOSED)) => return Some(0_u64),
                 None => {}
             }
             None
@@ -143,7 +143,7 @@ macro_rules! processes {
 #[derive(Clone, Default)]
 struct Boxed(Box<u64>);
 
-fn publishes_events_of_one(mut publisher: event::EventPublisher<Boxed>) -> Publish {
+fn publishes_events_of_one(mut publisher: event::Publisher<Boxed>) -> Publish {
     Box::new(move |number, random| match random.next() % 8 {
         0 => publisher.send(Boxed(number.into())).is_ok(),
         1..=3 => poll_some(publisher.publish_async(|event: &mut Boxed| *event.0 = number), random)
@@ -152,7 +152,7 @@ fn publishes_events_of_one(mut publisher: event::EventPublisher<Boxed>) -> Publi
     })
 }
 
-fn publishes_events(mut publisher: event::MpEventPublisher<Boxed>) -> Publish {
+fn publishes_events(mut publisher: event::MpPublisher<Boxed>) -> Publish {
     Box::new(move |number, random| match random.next() % 8 {
         0 => publisher.send(Boxed(number.into())).is_ok(),
         1..=3 => poll_some(publisher.publish_async(|event| *event.0 = number), random)
@@ -161,7 +161,7 @@ fn publishes_events(mut publisher: event::MpEventPublisher<Boxed>) -> Publish {
     })
 }
 
-fn receives_events(mut events: event::EventSubscriber<Boxed>) -> Receive {
+fn receives_events(mut events: event::Subscriber<Boxed>) -> Receive {
     Box::new(move |received, random| {
         let found = match random.next() % 5 {
             0 => Some(events.recv().ok()),
@@ -172,7 +172,7 @@ fn receives_events(mut events: event::EventSubscriber<Boxed>) -> Receive {
                 let note = |event: &Boxed, _is_last: bool| received.push(*event.0);
                 match poll_some(events.process_batch_async(2, note), random) {
                     Some(Ok(_)) | None => return None,
-                    Some(Err(annulus::RecvError)) => Some(None),
+                    Some(Err(annulus::RecvError::CLOSED)) => Some(None),
                 }
             }
             _ => poll_some(events.recv_async(), random).map(Result::ok),

@@ -68,7 +68,7 @@ pub(crate) fn run<K: ManyConsumers + 'static>(
                 let receive = async move { consumer.recv_async().await };
                 match receiving.turn(patience, there > 0 || closed, receive) {
                     Some(Ok(message)) => got.push(message),
-                    Some(Err(RecvError)) => assert!(there == 0 && closed),
+                    Some(Err(RecvError::CLOSED)) => assert!(there == 0 && closed),
                     None => {}
                 }
             }

@@ -311,7 +311,7 @@ impl<K: InPlace + QueueKind> Model<K> {
         );
         match found {
             Some(Ok(message)) => self.got(&message),
-            Some(Err(RecvError)) => assert!(self.there() == 0 && self.is_over()),
+            Some(Err(RecvError::CLOSED)) => assert!(self.there() == 0 && self.is_over()),
             None => {}
         }
         self.consumer = Some(consumer);

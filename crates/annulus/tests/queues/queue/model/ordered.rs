@@ -69,7 +69,7 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
                 let receive = async move { receiver.recv_async().await };
                 match receiving.turn(patience, there > 0 || closed, receive) {
                     Some(Ok(message)) => got.push(message),
-                    Some(Err(RecvError)) => assert!(there == 0 && closed),
+                    Some(Err(RecvError::CLOSED)) => assert!(there == 0 && closed),
                     None => {}
                 }
             }
