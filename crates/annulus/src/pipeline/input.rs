@@ -20,7 +20,7 @@ use crate::transmit::room::{Alone, AwaitRoom, WaitsForRoom};
 use crate::transmit::transmits;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{Armed, Choice, EventCount, RoomArm, WaitStrategy, wait_until};
+use crate::wait::{Armed, Choice, EventCount, RoomArm, Until, WaitStrategy, wait_until};
 
 /// Where messages go into a pipeline; made by [`Builder::input`](super::Builder::input).
 ///
@@ -81,7 +81,7 @@ impl<T: Send + 'static> Input<T> {
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), SendError<T>> {
         if let Way::Queue(producer) = &mut self.way {
-            return producer.send(message, None).map_err(SendError);
+            return producer.send(message, Until::FOREVER).map_err(SendError);
         }
         self.publish_otherwise(message)
     }
@@ -91,8 +91,8 @@ impl<T: Send + 'static> Input<T> {
         self.connect();
         match &mut self.way {
             Way::Unbuilt(early) => early.try_publish(message).map_err(|error| SendError(error.into_inner())),
-            Way::Queue(producer) => producer.send(message, None).map_err(SendError),
-            Way::Other { writer, .. } => writer.send(message, None).map_err(SendError),
+            Way::Queue(producer) => producer.send(message, Until::FOREVER).map_err(SendError),
+            Way::Other { writer, .. } => writer.send(message, Until::FOREVER).map_err(SendError),
         }
     }
 

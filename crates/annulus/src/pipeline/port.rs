@@ -9,12 +9,12 @@ use super::readers::{PipelineState, ReaderGone, Readers, WaitPlan, receive};
 use super::stats::{Received, SentCount};
 use super::timing::Timing;
 use crate::broadcast::{Lossless, Lossy, Publisher};
-use crate::error::{GiveBack, RecvError, Refusal, SendError, TrySendError};
+use crate::error::{GiveBack, RecvError, Refusal, SendTimeoutError, TrySendError};
 use crate::message::Message;
 use crate::queue::{InPlace, Producer, ordered, spsc};
 use crate::sync::seeded;
 use crate::transmit::room::Alone;
-use crate::wait::{Control, EventCount, Lending, Look, WaitStrategy};
+use crate::wait::{Control, EventCount, Lending, Look, Until, WaitStrategy};
 use crate::{Closer, Receive, Transmit};
 
 /// Where a stage receives its messages.
@@ -220,11 +220,10 @@ pub(super) trait CountedSender<T>: Transmit<Item = T> + Alone + 'static {
         self.put_now(message).map_err(|(refusal, message)| TrySendError::of(refusal, message))
     }
 
-    /// Sends `message`. Waits for room by `strategy`, or by the strategy of the ring. Gives the message back
-    /// if the ring is closed.
-    fn put(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
+    /// Sends `message`, or waits for room. Gives the message back if the ring is closed.
+    fn put(&mut self, message: T, until: Until) -> Result<(), T> {
         match self.put_now(message) {
-            Err((Refusal::Full, message)) => self.put_late(message, strategy, None),
+            Err((Refusal::Full, message)) => self.put_late(message, until),
             put => put,
         }
         .map_err(|(_, message)| message)
@@ -248,11 +247,11 @@ impl<H: ?Sized> Writer<H> {
 
     /// As [`CountedSender::put`].
     #[inline]
-    pub(super) fn send<T>(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T>
+    pub(super) fn send<T>(&mut self, message: T, until: Until) -> Result<(), T>
     where
         H: CountedSender<T>,
     {
-        self.handle.put(message, strategy).map(|()| self.counters.0.add(1))
+        self.handle.put(message, until).map(|()| self.counters.0.add(1))
     }
 
     #[inline]
@@ -270,7 +269,7 @@ impl<T: Send + 'static, H: CountedSender<T>> Outlet<T> for Writer<H> {
         match self.try_send(message) {
             Ok(()) => true,
             Err(TrySendError::Full(message)) => {
-                timing.while_it_waits(|strategy| self.send(message, Some(strategy)).is_ok())
+                timing.while_it_waits(|strategy| self.send(message, strategy.into()).is_ok())
             }
             Err(TrySendError::Closed(_)) => false,
         }
@@ -302,19 +301,12 @@ impl<T: Send + 'static, H: CountedSender<T>> Outlet<T> for Writer<H> {
 impl<T: Send + 'static, K: InPlace> CountedSender<T> for Producer<T, K> {
     #[inline]
     fn try_put(&mut self, message: T) -> Result<(), TrySendError<T>> {
-        self.try_send(message).map_err(|error| match error {
-            TrySendError::Full(message) => TrySendError::Full(message),
-            TrySendError::Closed(message) => TrySendError::Closed(message),
-        })
+        self.try_send(message)
     }
 
     #[inline]
-    fn put(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
-        let sent = match strategy {
-            None => self.send(message),
-            Some(strategy) => self.send_by(message, strategy),
-        };
-        sent.map_err(SendError::into_inner)
+    fn put(&mut self, message: T, until: Until) -> Result<(), T> {
+        self.send_until(message, until).map_err(SendTimeoutError::into_inner)
     }
 
     #[inline]
@@ -330,10 +322,10 @@ impl<T: Message> CountedSender<T> for Publisher<T, Lossless> {}
 /// A publisher of a lossy ring waits for nothing. Here, a ring without subscribers counts as closed.
 impl<T: Message> CountedSender<T> for Publisher<T, Lossy> {
     fn try_put(&mut self, message: T) -> Result<(), TrySendError<T>> {
-        self.put(message, None).map_err(TrySendError::Closed)
+        self.put(message, Until::FOREVER).map_err(TrySendError::Closed)
     }
 
-    fn put(&mut self, message: T, _: Option<WaitStrategy>) -> Result<(), T> {
+    fn put(&mut self, message: T, _: Until) -> Result<(), T> {
         if self.refuses() {
             return Err(message);
         }
