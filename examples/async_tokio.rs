@@ -6,7 +6,7 @@
 use std::thread;
 use std::time::Duration;
 
-use annulus::{RecvError, broadcast, mpsc};
+use annulus::{broadcast, mpsc};
 use tokio::time::{sleep, timeout};
 
 const PRICES: u64 = 10_000;
@@ -40,7 +40,7 @@ async fn main() {
         // The branch that is not first is dropped; after a timeout both are.
         match timeout(Duration::from_millis(1), either).await {
             Ok((ring, Ok(number))) => sums[ring] += number,
-            Ok((ring, Err(RecvError::CLOSED))) => open[ring] = false,
+            Ok((ring, Err(_))) => open[ring] = false,
             Err(_elapsed) => idle += 1,
         }
     }

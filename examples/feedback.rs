@@ -41,7 +41,7 @@ fn main() {
         });
         // The worker goes on even where there is no room: its own next event may be what takes the room.
         while let Some(&half) = kept.front() {
-            match publisher.publish_timeout(|next| *next = half, Duration::from_micros(50)) {
+            match publisher.publish_timeout(Duration::from_micros(50), |next| *next = half) {
                 Ok(()) => _ = kept.pop_front(),
                 Err(SendTimeoutError::Timeout(_)) => break,
                 Err(SendTimeoutError::Closed(_)) => unreachable!("the worker receives"),

@@ -51,7 +51,7 @@ fn main() {
     for worker in workers {
         worker.join().unwrap();
     }
-    let lost: u64 = pipeline.statistics().edges.iter().map(|edge| edge.lost).sum();
+    let lost: u64 = pipeline.stats().edges.iter().map(|edge| edge.lost).sum();
     pipeline.join().expect("no stage panicked");
     println!("{} batches; {errors} errors seen; the watch lost {lost} lines", batches.len());
     assert_eq!(batches.iter().sum::<usize>(), (WORKERS * LINES) as usize);

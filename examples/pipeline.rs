@@ -26,7 +26,7 @@ fn main() {
     pipeline.shutdown(); // what was sent is worked on
     assert!(input.publish("6".to_owned()).is_err());
     let squares: Vec<i64> = output.into_iter().collect();
-    for stage in pipeline.statistics().stages {
+    for stage in pipeline.stats().stages {
         println!("{}: {} in, {} out", stage.name, stage.received, stage.sent);
     }
     pipeline.join().expect("no stage panicked");

@@ -18,7 +18,7 @@ pub(crate) enum Notified<R: Waitable + 'static> {
     Not(R),
     /// With the descriptor that tells of messages.
     #[cfg(target_os = "linux")]
-    By(Notifier<R>),
+    By(OwnNotifier<R>),
     /// While it becomes the other one.
     #[cfg(target_os = "linux")]
     Between,
@@ -27,7 +27,7 @@ pub(crate) enum Notified<R: Waitable + 'static> {
 /// A notifier, and what it borrows. (A notifier that owns its receiver would drop it where the system has no
 /// descriptor for it.)
 #[cfg(target_os = "linux")]
-pub(crate) struct Notifier<R: Waitable + 'static> {
+pub(crate) struct OwnNotifier<R: Waitable + 'static> {
     /// `None` in the drop only.
     notifier: Option<Notifier<&'static mut R>>,
     /// From a `Box`. Only the notifier uses it.
@@ -36,10 +36,10 @@ pub(crate) struct Notifier<R: Waitable + 'static> {
 
 // SAFETY: it owns the receiver, and what borrows it.
 #[cfg(target_os = "linux")]
-unsafe impl<R: Waitable + 'static> Send for Notifier<R> {}
+unsafe impl<R: Waitable + 'static> Send for OwnNotifier<R> {}
 
 #[cfg(target_os = "linux")]
-impl<R: Waitable> Notifier<R> {
+impl<R: Waitable> OwnNotifier<R> {
     /// Gives the receiver back if there is no descriptor for it.
     fn new(receiver: R) -> Result<Self, R> {
         let receiver = NonNull::from(Box::leak(Box::new(receiver)));
@@ -61,7 +61,7 @@ impl<R: Waitable> Notifier<R> {
 }
 
 #[cfg(target_os = "linux")]
-impl<R: Waitable + 'static> Drop for Notifier<R> {
+impl<R: Waitable + 'static> Drop for OwnNotifier<R> {
     fn drop(&mut self) {
         self.notifier = None;
         // SAFETY: it came from a box, and nothing borrows it any more.
@@ -102,7 +102,7 @@ impl<R: Waitable> Notified<R> {
         {
             if let Self::Not(_) = self {
                 let Self::Not(receiver) = core::mem::replace(self, Self::Between) else { panic!("{LOST}") };
-                match Notifier::new(receiver) {
+                match OwnNotifier::new(receiver) {
                     Ok(notifier) => *self = Self::By(notifier),
                     Err(receiver) => {
                         *self = Self::Not(receiver);

@@ -18,7 +18,7 @@ fn receive_to_the_end<M: Mode>(subscriber: &mut Subscriber<u64, M>) -> u64 {
         assert_eq!(message.number(), subscriber.cursor() - 1);
     }
     assert!(subscriber.is_closed());
-    assert_eq!(subscriber.recv_until(SPIN), Err(RecvError::CLOSED), "the end is final");
+    assert_eq!(subscriber.recv_until(SPIN), Err(RecvTimeoutError::Closed), "the end is final");
     subscriber.cursor() - start
 }
 

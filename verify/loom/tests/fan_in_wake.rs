@@ -234,7 +234,7 @@ fn the_last_one_out_wakes_the_consumer() {
         assert!(first.try_send(1).is_ok());
         let leave = [first, second].map(|producer| thread::spawn(move || drop(producer)));
         assert_eq!(consumer.recv_until(BLOCK), Ok(1));
-        assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(consumer.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
         for thread in leave {
             thread.join().unwrap();
         }

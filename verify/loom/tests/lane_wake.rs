@@ -68,7 +68,7 @@ fn the_producer_s_end_wakes_the_consumer() {
                 (!drops).then_some(producer)
             });
             assert_eq!(consumer.recv_until(BLOCK), Ok(0));
-            assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
+            assert_eq!(consumer.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
             writer.join().unwrap();
         });
     }

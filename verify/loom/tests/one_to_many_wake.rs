@@ -173,7 +173,7 @@ fn a_close_wakes_two_consumers() {
         let mut other = consumer.clone();
         let reader = thread::spawn(move || other.recv_until(BLOCK));
         let closer = thread::spawn(move || drop(producer));
-        assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(consumer.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
         assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
         closer.join().unwrap();
     });

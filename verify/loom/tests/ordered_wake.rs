@@ -193,7 +193,7 @@ fn a_close_wakes_two_receivers() {
         let other = receiver.clone();
         let reader = thread::spawn(move || other.recv_until(BLOCK));
         let closer = thread::spawn(move || drop(sender));
-        assert_eq!(receiver.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(receiver.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
         assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
         closer.join().unwrap();
     });

@@ -69,7 +69,7 @@ fn one_subscriber_over_a_lap() {
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || {
             for number in 0..4 {
-                assert!(publisher.publish_until(|event| event.set(number), SPIN).is_ok());
+                assert!(publisher.publish_until(SPIN, |event| event.set(number)).is_ok());
             }
         });
         process(&mut subscriber, 3);

@@ -51,7 +51,7 @@ fn processed_event_wakes_a_publisher() {
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
         }
-        let writer = thread::spawn(move || publisher.publish_until(|number| *number = 3, BLOCK).is_ok());
+        let writer = thread::spawn(move || publisher.publish_until(BLOCK, |number| *number = 3).is_ok());
         assert_eq!(subscriber.try_process(|&number| number), Ok(1));
         assert!(writer.join().unwrap());
         drop(subscriber);
@@ -66,7 +66,7 @@ fn processed_event_wakes_one_of_many_publishers() {
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
         }
-        let writer = thread::spawn(move || publisher.publish_until(|number| *number = 3, BLOCK).is_ok());
+        let writer = thread::spawn(move || publisher.publish_until(BLOCK, |number| *number = 3).is_ok());
         assert_eq!(subscriber.try_process(|&number| number), Ok(1));
         assert!(writer.join().unwrap());
         drop(subscriber);
@@ -82,7 +82,7 @@ fn leaving_subscriber_wakes_a_publisher() {
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
         }
-        let writer = thread::spawn(move || publisher.publish_until(|number| *number = 3, BLOCK).is_ok());
+        let writer = thread::spawn(move || publisher.publish_until(BLOCK, |number| *number = 3).is_ok());
         drop(subscriber);
         assert!(writer.join().unwrap());
         drop(subscribable);

@@ -123,7 +123,7 @@ fn a_close_wakes() {
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let writer = thread::spawn(move || drop(publisher));
-        assert_eq!(downstream.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(downstream.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
         writer.join().unwrap();
         drop(upstream);
     });
@@ -138,7 +138,7 @@ fn close_wakes_a_stage_without_an_upstream() {
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let working = thread::spawn(move || drop(upstream));
         let writer = thread::spawn(move || drop(publisher));
-        assert_eq!(downstream.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(downstream.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
         writer.join().unwrap();
         working.join().unwrap();
     });
@@ -160,7 +160,7 @@ fn stage_receives_its_upstreams_rest_before_the_close() {
             upstream
         });
         assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));
-        assert_eq!(downstream.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(downstream.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
         writer.join().unwrap();
         drop(working.join().unwrap());
     });

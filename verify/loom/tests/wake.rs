@@ -88,7 +88,7 @@ fn sleeper_receives_earlier_messages_then_the_close() {
         let writer = thread::spawn(move || publisher.publish(Checked::of(0)));
         assert_eq!(subscriber.recv_until(BLOCK), Ok(u64::of(0)));
         writer.join().unwrap();
-        assert_eq!(subscriber.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(subscriber.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
     });
 }
 

@@ -184,7 +184,7 @@ impl Topology {
 ///     if let [_, there] = cpus[..] {
 ///         affinity::pin_to(there).unwrap();
 ///     }
-///     consumer.recv_by(strategy)
+///     consumer.recv_until(strategy)
 /// });
 /// producer.send(1).unwrap();
 /// assert_eq!(reader.join().unwrap(), Ok(1));

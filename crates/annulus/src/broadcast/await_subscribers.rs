@@ -2,7 +2,7 @@
 
 use super::ring_state::RingState;
 use crate::ring::Store;
-use crate::wait::{Deadline, EventCount, Look, Poll, wait_until};
+use crate::wait::{EventCount, Look, Poll, Until, wait_until};
 
 /// Until a ring has so many subscribers (true), or can have none any more (false).
 pub(super) struct AwaitSubscribers<'s, S> {
@@ -17,10 +17,10 @@ impl<'s, S: Store> AwaitSubscribers<'s, S> {
         Self { shared, count }
     }
 
-    /// Waits. False once `deadline` has passed.
-    pub(super) fn wait(mut self, deadline: Deadline) -> bool {
-        let strategy = self.shared.strategy;
-        wait_until(&mut self, strategy, deadline).unwrap_or(false)
+    /// Waits. False once the time has passed.
+    pub(super) fn wait(mut self, until: Until) -> bool {
+        let strategy = until.strategy_or(|| self.shared.strategy);
+        wait_until(&mut self, strategy, until.deadline()).unwrap_or(false)
     }
 }
 
@@ -68,7 +68,8 @@ macro_rules! awaits_subscribers {
         #[must_use = "it says whether they have come"]
         pub fn wait_for_subscribers(&self, count: usize) -> bool {
             let $publisher = self;
-            $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count).wait(None)
+            $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count)
+                .wait($crate::Until::FOREVER)
         }
 
         /// As [`wait_for_subscribers`](Self::wait_for_subscribers), but gives up after `timeout` on the
@@ -88,9 +89,15 @@ macro_rules! awaits_subscribers {
         #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
         #[must_use = "it says whether they have come"]
         pub fn wait_for_subscribers_timeout(&self, count: usize, timeout: core::time::Duration) -> bool {
+            self.wait_for_subscribers_until(count, timeout)
+        }
+
+        /// As [`wait_for_subscribers`](Self::wait_for_subscribers), but waits as [`Until`](crate::Until)
+        /// says. False if they have not come in time.
+        #[must_use = "it says whether they have come"]
+        pub fn wait_for_subscribers_until(&self, count: usize, until: impl Into<$crate::Until>) -> bool {
             let $publisher = self;
-            let deadline = std::time::Instant::now().checked_add(timeout);
-            $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count).wait(deadline)
+            $crate::broadcast::await_subscribers::AwaitSubscribers::new($shared, count).wait(until.into())
         }
 
         /// As [`wait_for_subscribers`](Self::wait_for_subscribers), in a task: the task waits, not its

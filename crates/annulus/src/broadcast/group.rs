@@ -10,7 +10,7 @@ use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
@@ -18,16 +18,14 @@ use futures_core::FusedStream;
 use super::iter::TryIter;
 use super::{Iter, Lossy, Mode, Subscriber, Unstaged};
 use crate::base::sequence::Sequence;
-#[cfg(feature = "std")]
-use crate::error::RecvTimeoutError;
-use crate::error::{RecvError, TryRecvError};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
-use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy, own_strategy};
+use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
 
 /// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
@@ -123,22 +121,6 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.try_recv()
     }
 
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`recv`](Self::recv).
-    ///
-    /// # Panics
-    ///
-    /// If no member is aligned.
-    #[doc(alias = "recv_with")]
-    #[inline]
-    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.someone_is_aligned();
-        self.lead.recv_by(strategy)
-    }
-
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock.
     ///
     /// # Errors
@@ -155,20 +137,19 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.recv_timeout(timeout)
     }
 
-    /// As [`recv`](Self::recv), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`Subscriber::recv_deadline`].
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
     ///
     /// # Panics
     ///
-    /// If no member is aligned.
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+    /// As [`recv`](Self::recv).
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
         self.someone_is_aligned();
-        self.lead.recv_deadline(deadline)
+        self.lead.recv_until(until)
     }
 
     /// Receives up to `buffer.len()` messages for all aligned members, like [`Subscriber::try_recv_batch`].

@@ -18,7 +18,7 @@
 
 use core::{fmt, slice};
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
@@ -26,14 +26,12 @@ use super::handle::{Handle, Publishing};
 use super::slot_access::claimed;
 #[cfg(feature = "std")]
 use super::slot_access::{AwaitClaim, Claimable, claim_of_one};
-use super::slot_access::{ClaimedRun, claim, claim_by, claim_now};
+use super::slot_access::{ClaimedRun, claim, claim_by, claim_now, claim_until};
 use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
 use crate::base::sequence::Sequence;
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
-use crate::error::{GiveBack, Refusal, SendError, TrySendError, if_admitted};
+use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError, if_admitted};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Claimant, Copied, Range, Writers};
@@ -44,7 +42,7 @@ use crate::transmit::in_parts;
 use crate::transmit::transmits;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, RoomArm, fill_claim};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::{Deadline, Until, WaitStrategy};
 
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)
 /// (lossy) or [`mp_lossless`](crate::broadcast::mp_lossless) (lossless).
@@ -310,16 +308,6 @@ impl<T: Message> MpPublisher<T, Lossless> {
         self.put_admitted(claim(&self.shared, 1), message)
     }
 
-    /// As [`publish`](Self::publish), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`publish`](Self::publish).
-    #[inline]
-    pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
-        self.put_admitted(claim_by(&self.shared, 1, strategy, None), message)
-    }
-
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs before a
     /// sequence number is claimed. So nobody waits for it if it panics or is slow.
     ///
@@ -380,23 +368,18 @@ impl<T: Message> MpPublisher<T, Lossless> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.publish_until(message, Instant::now().checked_add(timeout))
+        self.publish_until(message, timeout)
     }
 
-    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    /// As [`publish`](Self::publish), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`publish_timeout`](Self::publish_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.publish_until(message, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        self.put_admitted(claim_by(&self.shared, 1, self.shared.strategy, deadline), message)
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`publish`](Self::publish). Both give the message back.
+    #[inline]
+    pub fn publish_until(&self, message: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+        self.put_admitted(claim_until(&self.shared, 1, until.into()), message)
     }
 
     /// Publishes all of `messages`, in order. Waits for room as often as necessary. It publishes parts of 64
@@ -419,20 +402,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     pub fn publish_batch<'m>(&self, messages: &'m [T]) -> Result<(), SendError<&'m [T]>> {
-        self.publish_batch_by(messages, self.shared.strategy)
-    }
-
-    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`publish_batch`](Self::publish_batch).
-    pub fn publish_batch_by<'m>(
-        &self,
-        messages: &'m [T],
-        strategy: WaitStrategy,
-    ) -> Result<(), SendError<&'m [T]>> {
-        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| SendError(rest))
+        self.put_in_free_slots(messages, self.shared.strategy, None).map_err(|(rest, _)| SendError(rest))
     }
 
     /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`. A part of the batch may be
@@ -448,31 +418,24 @@ impl<T: Message> MpPublisher<T, Lossless> {
         messages: &'m [T],
         timeout: Duration,
     ) -> Result<(), SendTimeoutError<&'m [T]>> {
-        self.publish_batch_until(messages, Instant::now().checked_add(timeout))
+        self.publish_batch_until(messages, timeout)
     }
 
-    /// As [`publish_batch_timeout`](Self::publish_batch_timeout), but gives up at `deadline`.
+    /// As [`publish_batch`](Self::publish_batch), but waits as [`Until`] says. A duration is for the whole
+    /// batch.
     ///
     /// # Errors
     ///
-    /// Those of [`publish_batch_timeout`](Self::publish_batch_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_batch_deadline<'m>(
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`publish_batch`](Self::publish_batch). Both give the messages that were not published back.
+    pub fn publish_batch_until<'m>(
         &self,
         messages: &'m [T],
-        deadline: Instant,
+        until: impl Into<Until>,
     ) -> Result<(), SendTimeoutError<&'m [T]>> {
-        self.publish_batch_until(messages, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_batch_until<'m>(
-        &self,
-        messages: &'m [T],
-        deadline: Deadline,
-    ) -> Result<(), SendTimeoutError<&'m [T]>> {
-        self.put_in_free_slots(messages, self.shared.strategy, deadline)
+        let until = until.into();
+        let strategy = until.strategy_or(|| self.shared.strategy);
+        self.put_in_free_slots(messages, strategy, until.deadline())
             .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
     }
 
@@ -588,8 +551,7 @@ macro_rules! publishers {
                 publisher.put_admitted(claimed, message)
             },
             |until| late: {
-                let strategy = until.strategy_or(|| publisher.shared.strategy);
-                let claimed = claim_by(&publisher.shared, 1, strategy, until.deadline());
+                let claimed = claim_until(&publisher.shared, 1, until);
                 publisher.put_admitted(claimed, message)
             },
             closed: MpPublisher::<T, Lossless>::is_closed(publisher),

@@ -4,35 +4,17 @@
 //! can forget the call: a stage that received a message and then rests holds up its followers.
 
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Mode, Staged, Subscriber, Unstaged};
-use crate::error::RecvError;
-#[cfg(feature = "std")]
-use crate::error::RecvTimeoutError;
+use crate::error::{RecvError, RecvTimeoutError};
 use crate::message::Message;
 use crate::sync::seeded;
-use crate::wait::WaitStrategy;
+use crate::wait::Until;
 
 /// Of one message. `see` says where the rule for closures is. `after`: waits by a function, then processes.
 macro_rules! process_in_other_ways {
-    (see: $see:literal, by: $by:ident, timeout: $timeout:ident, deadline: $deadline:ident) => {
-        /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring:
-        #[doc = $see]
-        ///
-        /// # Errors
-        ///
-        /// Those of [`process`](Self::process).
-        #[doc(alias = "process_with")]
-        #[inline]
-        pub fn process_by<R>(
-            &mut self,
-            strategy: WaitStrategy,
-            look: impl FnOnce(&T) -> R,
-        ) -> Result<R, RecvError> {
-            self.process_after(look, |reader| reader.$by(strategy))
-        }
-
+    (see: $see:literal, $until:ident) => {
         /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. A timeout of
         /// zero still processes what is there. `look` must not wait for room in this ring:
         #[doc = $see]
@@ -48,24 +30,24 @@ macro_rules! process_in_other_ways {
             timeout: Duration,
             look: impl FnOnce(&T) -> R,
         ) -> Result<R, RecvTimeoutError> {
-            self.process_after(look, |reader| reader.$timeout(timeout))
+            self.process_until(timeout, look)
         }
 
-        /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait
-        /// for room in this ring:
+        /// As [`process`](Self::process), but waits as [`Until`](crate::Until) says. `look` must not wait for room in
+        /// this ring:
         #[doc = $see]
         ///
         /// # Errors
         ///
-        /// Those of [`process_timeout`](Self::process_timeout).
-        #[cfg(feature = "std")]
-        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-        pub fn process_deadline<R>(
+        /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time.
+        /// [`Closed`](RecvTimeoutError::Closed): the ring is closed and nothing is left.
+        #[inline]
+        pub fn process_until<R>(
             &mut self,
-            deadline: Instant,
+            until: impl Into<Until>,
             look: impl FnOnce(&T) -> R,
         ) -> Result<R, RecvTimeoutError> {
-            self.process_after(look, |reader| reader.$deadline(deadline))
+            self.process_after(look, |reader| reader.$until(until))
         }
     };
 }
@@ -74,24 +56,7 @@ pub(super) use process_in_other_ways;
 
 /// Of a batch.
 macro_rules! process_batch_in_other_ways {
-    (see: $see:literal, by: $by:ident, timeout: $timeout:ident, deadline: $deadline:ident) => {
-        /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in
-        /// this ring:
-        #[doc = $see]
-        ///
-        /// # Errors
-        ///
-        /// Those of [`process`](Self::process).
-        #[doc(alias = "process_batch_with")]
-        pub fn process_batch_by(
-            &mut self,
-            strategy: WaitStrategy,
-            most: usize,
-            look: impl FnMut(&T, bool),
-        ) -> Result<usize, RecvError> {
-            self.process_batch_after(most, look, |reader| reader.$by(strategy))
-        }
-
+    (see: $see:literal, $until:ident) => {
         /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock.
         /// `look` must not wait for room in this ring:
         #[doc = $see]
@@ -103,29 +68,29 @@ macro_rules! process_batch_in_other_ways {
         #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
         pub fn process_batch_timeout(
             &mut self,
-            timeout: Duration,
             most: usize,
+            timeout: Duration,
             look: impl FnMut(&T, bool),
         ) -> Result<usize, RecvTimeoutError> {
-            self.process_batch_after(most, look, |reader| reader.$timeout(timeout))
+            self.process_batch_until(most, timeout, look)
         }
 
-        /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must
-        /// not wait for room in this ring:
+        /// As [`process_batch`](Self::process_batch), but waits as [`Until`](crate::Until) says. `look` must not wait for room in
+        /// this ring:
         #[doc = $see]
         ///
         /// # Errors
         ///
-        /// Those of [`process_timeout`](Self::process_timeout).
-        #[cfg(feature = "std")]
-        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-        pub fn process_batch_deadline(
+        /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time.
+        /// [`Closed`](RecvTimeoutError::Closed): the ring is closed and nothing is left.
+        #[inline]
+        pub fn process_batch_until(
             &mut self,
-            deadline: Instant,
             most: usize,
+            until: impl Into<Until>,
             look: impl FnMut(&T, bool),
         ) -> Result<usize, RecvTimeoutError> {
-            self.process_batch_after(most, look, |reader| reader.$deadline(deadline))
+            self.process_batch_after(most, look, |reader| reader.$until(until))
         }
     };
 }
@@ -204,7 +169,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_after(look, Self::recv)
     }
 
-    process_in_other_ways! { see: "see [`try_process`](Self::try_process).", by: recv_by, timeout: recv_timeout, deadline: recv_deadline }
+    process_in_other_ways! { see: "see [`try_process`](Self::try_process).", recv_until }
 
     /// Hands up to `most` messages that are there to `look`, one after the other, and returns how many they
     /// were. The flag that `look` gets is true for the last message of the batch. A batch has at most as many
@@ -252,7 +217,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, Self::recv)
     }
 
-    process_batch_in_other_ways! { see: "see [`try_process`](Self::try_process).", by: recv_by, timeout: recv_timeout, deadline: recv_deadline }
+    process_batch_in_other_ways! { see: "see [`try_process`](Self::try_process).", recv_until }
 
     /// Hands the message that `receive` brings to `look`. It is processed afterwards, also if `look` panics.
     #[inline(always)]

@@ -13,7 +13,7 @@
 
 use core::fmt;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
@@ -22,9 +22,7 @@ use super::subscribable::subscribes;
 use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
 use crate::base::sequence::Sequence;
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
-use crate::error::{CapacityError, GiveBack, Refusal, SendError, TrySendError};
+use crate::error::{CapacityError, GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::ring::{Copied, Store, Strided, Writers};
@@ -43,7 +41,7 @@ use crate::wait::EventCount;
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, RoomArm};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::{Deadline, Until, WaitStrategy};
 
 /// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy)
 /// (lossy) or [`lossless`](fn@crate::broadcast::lossless) (lossless).
@@ -282,10 +280,14 @@ impl<S: Strided> Single<S> {
         Ok(())
     }
 
-    /// As [`admit`](Self::admit); [`Refusal::Full`] once `deadline` has passed.
-    #[cfg(feature = "std")]
-    pub(super) fn admit_until(&mut self, deadline: Deadline) -> Result<(), Refusal> {
-        self.admit_by(self.shared.strategy, deadline)
+    /// As [`admit`](Self::admit); [`Refusal::Full`] once the time has passed.
+    #[inline(always)]
+    pub(super) fn admit_until(&mut self, until: Until) -> Result<(), Refusal> {
+        if !self.may_write() {
+            let strategy = until.strategy_or(|| self.shared.strategy);
+            self.limit = wait_for_free_slot_by(&self.shared, self.next, strategy, until.deadline())?;
+        }
+        Ok(())
     }
 
     /// As [`admit`](Self::admit), without waiting.
@@ -345,28 +347,6 @@ impl<T: Message> Publisher<T, Lossless> {
         self.put_admitted(admitted, message)
     }
 
-    /// As [`publish`](Self::publish), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`publish`](Self::publish).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::WaitStrategy;
-    ///
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_by('a', WaitStrategy::BusySpin).unwrap();
-    /// assert_eq!(subscriber.recv(), Ok('a'));
-    /// ```
-    #[inline]
-    pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
-        let admitted = self.single.admit_by(strategy, None);
-        self.put_admitted(admitted, message)
-    }
-
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs first: if it
     /// panics, nothing is published, and the ring is unchanged.
     ///
@@ -410,23 +390,32 @@ impl<T: Message> Publisher<T, Lossless> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(&mut self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.publish_until(message, Instant::now().checked_add(timeout))
+        self.publish_until(message, timeout)
     }
 
-    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    /// As [`publish`](Self::publish), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`publish_timeout`](Self::publish_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline(&mut self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.publish_until(message, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        let admitted = self.single.admit_until(deadline);
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`publish`](Self::publish). Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_until(1, WaitStrategy::BusySpin)?;
+    /// assert_eq!(subscriber.recv(), Ok(1));
+    /// # Ok::<(), annulus::SendTimeoutError<i32>>(())
+    /// ```
+    #[doc(alias = "publish_deadline")]
+    #[doc(alias = "publish_with")]
+    #[inline]
+    pub fn publish_until(&mut self, message: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+        let admitted = self.single.admit_until(until.into());
         self.put_admitted(admitted, message)
     }
 
@@ -479,20 +468,7 @@ impl<T: Message> Publisher<T, Lossless> {
     #[doc(alias = "batch_publish")]
     #[inline]
     pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), SendError<&'m [T]>> {
-        self.publish_batch_by(messages, self.single.shared.strategy)
-    }
-
-    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`publish_batch`](Self::publish_batch).
-    #[inline]
-    pub fn publish_batch_by<'m>(
-        &mut self,
-        messages: &'m [T],
-        strategy: WaitStrategy,
-    ) -> Result<(), SendError<&'m [T]>> {
+        let strategy = self.single.shared.strategy;
         self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| SendError(rest))
     }
 
@@ -522,31 +498,24 @@ impl<T: Message> Publisher<T, Lossless> {
         messages: &'m [T],
         timeout: Duration,
     ) -> Result<(), SendTimeoutError<&'m [T]>> {
-        self.publish_batch_until(messages, Instant::now().checked_add(timeout))
+        self.publish_batch_until(messages, timeout)
     }
 
-    /// As [`publish_batch_timeout`](Self::publish_batch_timeout), but gives up at `deadline`.
+    /// As [`publish_batch`](Self::publish_batch), but waits as [`Until`] says. A duration is for the whole
+    /// batch.
     ///
     /// # Errors
     ///
-    /// Those of [`publish_batch_timeout`](Self::publish_batch_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_batch_deadline<'m>(
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`publish_batch`](Self::publish_batch). Both give the messages that were not published back.
+    pub fn publish_batch_until<'m>(
         &mut self,
         messages: &'m [T],
-        deadline: Instant,
+        until: impl Into<Until>,
     ) -> Result<(), SendTimeoutError<&'m [T]>> {
-        self.publish_batch_until(messages, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_batch_until<'m>(
-        &mut self,
-        messages: &'m [T],
-        deadline: Deadline,
-    ) -> Result<(), SendTimeoutError<&'m [T]>> {
-        self.put_in_free_slots(messages, self.single.shared.strategy, deadline)
+        let until = until.into();
+        let strategy = until.strategy_or(|| self.single.shared.strategy);
+        self.put_in_free_slots(messages, strategy, until.deadline())
             .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
     }
 
@@ -709,8 +678,7 @@ transmits! {
         publisher.put_admitted(admitted, message)
     },
     |until| late: {
-        let strategy = until.strategy_or(|| publisher.single.shared.strategy);
-        let admitted = publisher.single.admit_by(strategy, until.deadline());
+        let admitted = publisher.single.admit_until(until);
         publisher.put_admitted(admitted, message)
     },
     closed: publisher.is_closed(),

@@ -14,7 +14,7 @@ use crate::ring::{Strided, Writers};
 use crate::sync::{AtomicU64, pause, seeded};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
-use crate::wait::{Deadline, EventCount, Look, Poll, WaitStrategy, WriterBackoff, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Poll, Until, WaitStrategy, WriterBackoff, wait_until};
 
 /// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the
 /// new limit. Never [`Refusal::Full`].
@@ -233,6 +233,15 @@ pub(super) fn claim_by<S: Strided>(
 ) -> Result<ClaimedRun, Refusal> {
     let mut claim = AwaitClaim { shared, most, obstacle: Obstacle::Gate };
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
+}
+
+/// As [`claim`], of one slot or more; [`Refusal::Full`] once the time has passed.
+pub(super) fn claim_until<S: Strided>(
+    shared: &RingState<S>,
+    most: u64,
+    until: Until,
+) -> Result<ClaimedRun, Refusal> {
+    claim_by(shared, most, until.strategy_or(|| shared.strategy), until.deadline())
 }
 
 pub(super) struct AwaitClaim<'a, S> {

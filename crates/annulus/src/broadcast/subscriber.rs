@@ -26,7 +26,7 @@ use core::fmt;
 use core::future::Future;
 use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
@@ -35,16 +35,14 @@ use super::handle::Handle;
 use super::ring_state::RingState;
 use super::{Lossy, Mode, Unstaged};
 use crate::base::sequence::{Sequence, Stamp};
-use crate::error::{RecvError, TryRecvError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded, unlikely};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -72,7 +70,7 @@ use crate::wait::{Streaming, Waiting};
 /// | verb | waits | on lag, and on what is corrupt |
 /// | --- | --- | --- |
 /// | [`try_recv`](Self::try_recv) | no | says so, once |
-/// | [`recv`](Self::recv), [`recv_by`](Self::recv_by), `recv_timeout`, `recv_deadline`, [`recv_batch`](Self::recv_batch), [`recv_many`](Self::recv_many) | yes | counts it and goes on |
+/// | [`recv`](Self::recv), `recv_timeout`, [`recv_until`](Self::recv_until), [`recv_batch`](Self::recv_batch), [`recv_many`](Self::recv_many) | yes | counts it and goes on |
 /// | [`recv_or_lag`](Subscriber::recv_or_lag) | yes | says so, once |
 /// | [`try_recv_batch`](Self::try_recv_batch), [`try_iter`](Self::try_iter), [`latest`](Subscriber::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
@@ -154,7 +152,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[doc(alias = "blocking_recv")]
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.receive(None)
+        self.receive_or(|subscriber| {
+            let strategy = subscriber.wait_strategy();
+            wait_without_deadline(subscriber, strategy)
+        })
     }
 
     /// Receives the next message if it is there. Never waits. Takes O(`size_of::<T>()`). After a lag it also
@@ -208,16 +209,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// Receives, waiting by `strategy`, or by the strategy of the ring, which is looked up only if it has to
-    /// wait.
-    #[inline(always)]
-    fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
-        self.receive_or(|subscriber| {
-            let strategy = strategy.unwrap_or(subscriber.wait_strategy());
-            wait_without_deadline(subscriber, strategy)
-        })
-    }
-
     /// Receives the next message if it is there. If it is not, does `wait`.
     #[inline(always)]
     fn receive_or<E>(&mut self, wait: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
@@ -227,33 +218,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             Ok(message) => Ok(message.take()),
             Err(_) => wait(self),
         }
-    }
-
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// In a stage, the message counts as processed when the stage receives again or calls
-    /// [`done`](Subscriber::done); see [`process_by`](Subscriber::process_by).
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the ring is closed and nothing is left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::{RecvError, WaitStrategy};
-    ///
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish(1);
-    /// drop(publisher);
-    /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin), Ok(1));
-    /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin), Err(RecvError::CLOSED));
-    /// ```
-    #[doc(alias = "recv_with")]
-    #[inline]
-    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.receive(Some(strategy))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -285,41 +249,41 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.receive_or(|subscriber| subscriber.wait_timed(Instant::now().checked_add(timeout)))
+        self.recv_until(timeout)
     }
 
-    /// As [`recv`](Self::recv), but gives up at `deadline`. A deadline that has passed still receives a
-    /// message that is there.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// In a stage, the message counts as processed when the stage receives again or calls
-    /// [`done`](Subscriber::done); see [`process_deadline`](Subscriber::process_deadline).
+    /// [`done`](Subscriber::done); see [`process_until`](Subscriber::process_until).
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// the ring is closed and nothing is left.
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
     ///
     /// # Examples
     ///
     /// ```
-    /// use std::time::{Duration, Instant};
+    /// use annulus::{Until, WaitStrategy};
+    /// use std::time::Duration;
     ///
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(1);
-    /// let deadline = Instant::now() + Duration::from_millis(1);
-    /// assert_eq!(subscriber.recv_deadline(deadline), Ok(1));
-    /// assert!(subscriber.recv_deadline(deadline).is_err());
+    /// assert_eq!(subscriber.recv_until(WaitStrategy::BusySpin), Ok(1));
+    /// let briefly = Until::from(Duration::from_micros(50)).by(WaitStrategy::BusySpin);
+    /// assert!(subscriber.recv_until(briefly).is_err());
     /// ```
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        self.receive_or(|subscriber| subscriber.wait_timed(Some(deadline)))
-    }
-
-    #[cfg(feature = "std")]
-    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        in_time(wait_until(self, self.wait_strategy(), deadline))
+    #[doc(alias = "recv_deadline")]
+    #[doc(alias = "recv_with")]
+    #[inline]
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
+        self.receive_or(|subscriber| {
+            let until = until.into();
+            let strategy = until.strategy_or(|| subscriber.wait_strategy());
+            in_time(wait_until(subscriber, strategy, until.deadline()))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
@@ -19,17 +19,16 @@ use super::members::{Found, Members};
 use super::pattern::Pattern;
 use super::topics::Topics;
 use crate::broadcast::Builder;
-use crate::error::LossyTryRecvError;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::error::RecvError;
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{LossyTryRecvError, RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::stats::Stats;
+use crate::wait::Until;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::WaitStrategy;
 #[cfg(feature = "std")]
-use crate::wait::{Deadline, Look, Poll, own_strategy, wait_until};
+use crate::wait::{Look, Poll, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -216,7 +215,7 @@ impl<T: Message> MatchingSubscriber<T> {
     ///
     /// [`RecvError`]: the bus is gone, none of the topics has a publisher, and nothing is left.
     pub fn recv(&mut self) -> Result<(&str, T), RecvError> {
-        let (index, message) = self.receive(None).map_err(|_| RecvError::CLOSED)?;
+        let (index, message) = self.receive(Until::FOREVER).map_err(|_| RecvError::CLOSED)?;
         Ok((self.members.name(index), message))
     }
 
@@ -228,17 +227,18 @@ impl<T: Message> MatchingSubscriber<T> {
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
     /// for [`recv`](Self::recv).
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<(&str, T), RecvTimeoutError> {
-        let (index, message) = self.receive(Instant::now().checked_add(timeout))?;
+        let (index, message) = self.receive(timeout.into())?;
         Ok((self.members.name(index), message))
     }
 
-    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<(&str, T), RecvTimeoutError> {
-        let (index, message) = self.receive(Some(deadline))?;
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<(&str, T), RecvTimeoutError> {
+        let (index, message) = self.receive(until.into())?;
         Ok((self.members.name(index), message))
     }
 
@@ -249,11 +249,13 @@ impl<T: Message> MatchingSubscriber<T> {
 
     /// The next message and the number of its topic; [`Timeout`](RecvTimeoutError::Timeout) once `deadline`
     /// has passed.
-    fn receive(&mut self, deadline: Deadline) -> Result<(usize, T), RecvTimeoutError> {
-        let strategy = self.strategy;
+    fn receive(&mut self, until: Until) -> Result<(usize, T), RecvTimeoutError> {
         in_time(match self.poll() {
             Look::Found(found) => Some(found),
-            Look::Nothing | Look::Again => wait_until(self, strategy, deadline),
+            Look::Nothing | Look::Again => {
+                let strategy = until.strategy_or(|| self.strategy);
+                wait_until(self, strategy, until.deadline())
+            }
         })
     }
 }

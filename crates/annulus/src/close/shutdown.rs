@@ -19,7 +19,7 @@ use core::fmt;
 use core::future::Future;
 use core::ptr;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Closer;
 use crate::base::drop_all::drop_all;
@@ -30,7 +30,7 @@ use crate::sync::{AtomicPtr, AtomicUsize, Ordering, seeded};
 use crate::wait::{Armed, Choice, Opening};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{EventCount, Mark, Source};
-use crate::wait::{Latch, WaitStrategy};
+use crate::wait::{Latch, Until, WaitStrategy};
 
 /// A flag that asks threads to stop. Its clones share it. Once triggered, it stays triggered. Rings that are
 /// [attached](Self::attach) to it are closed with it, so threads that wait in `recv` or `publish` are woken
@@ -172,12 +172,7 @@ impl Shutdown {
     /// # thread.join().unwrap();
     /// ```
     pub fn wait(&self) {
-        self.wait_by(WaitStrategy::default());
-    }
-
-    /// As [`wait`](Self::wait), waiting by `strategy`.
-    pub fn wait_by(&self, strategy: WaitStrategy) {
-        self.state.triggered.wait(strategy, None);
+        self.state.triggered.wait(WaitStrategy::default(), None);
     }
 
     /// As [`wait`](Self::wait), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -200,15 +195,13 @@ impl Shutdown {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
-        self.state.triggered.wait(WaitStrategy::default(), Instant::now().checked_add(timeout))
+        self.wait_until(timeout)
     }
 
-    /// As [`wait_timeout`](Self::wait_timeout), but gives up at `deadline`.
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[must_use]
-    pub fn wait_deadline(&self, deadline: Instant) -> bool {
-        self.state.triggered.wait(WaitStrategy::default(), Some(deadline))
+    /// As [`wait`](Self::wait), but waits as [`Until`] says. False if it is not triggered in time.
+    pub fn wait_until(&self, until: impl Into<Until>) -> bool {
+        let until = until.into();
+        self.state.triggered.wait(until.strategy_or(WaitStrategy::default), until.deadline())
     }
 
     /// As [`wait`](Self::wait), in a task: the task waits, not its thread.

@@ -51,7 +51,7 @@
 //!     move || {
 //!         pin(cpu).unwrap();
 //!         let mut sum = 0;
-//!         while let Ok(number) = consumer.recv_by(strategy) {
+//!         while let Ok(number) = consumer.recv_until(strategy) {
 //!             sum += number;
 //!         }
 //!         sum

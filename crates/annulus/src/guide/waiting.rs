@@ -6,9 +6,9 @@
 //! | --- | --- |
 //! | `try_recv`, `try_send`, `try_publish` | returns at once |
 //! | `recv`, `send`, `publish` | waits by the strategy of the ring |
-//! | `recv_by`, `send_by`, `publish_by` | waits by the strategy that you pass |
+//! | `recv_until`, `send_until`, `publish_until` | waits by the strategy that you pass |
 //! | `recv_timeout`, `send_timeout`, … | waits for a limited time |
-//! | `recv_deadline`, `send_deadline`, … | waits until a moment |
+//! | `recv_until`, `send_until`, … | waits until a moment |
 //! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
 //! | `select!`, `Select` | waits for the first of several handles |
 //! | `Notifier` | a loop that has file descriptors waits for one more (Linux) |
@@ -77,7 +77,7 @@
 //!     let first = consumer.recv(); // as the ring says
 //!     consumer.set_wait_strategy(WaitStrategy::PauseSpin); // for what follows
 //!     // Sleeps at once, if the message is not there yet.
-//!     let second = consumer.recv_by(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 });
+//!     let second = consumer.recv_until(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 });
 //!     (first, second)
 //! });
 //! producer.send(1).unwrap();

@@ -8,14 +8,12 @@ use core::{
     task::{self, Context},
 };
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::block::{CLOSED, ENDED, Share, VALUE};
-use crate::error::{RecvError, TryRecvError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{Deadline, EventCount, Look, Poll, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{Deadline, EventCount, Look, Poll, Until, WaitStrategy, own_strategy, wait_until};
 
 /// The receiving side of a [channel for one value](super). Dropped, it drops a value that it has not taken,
 /// and tells the sender.
@@ -53,17 +51,7 @@ impl<T: Send> Receiver<T> {
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.recv_by(self.strategy)
-    }
-
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`recv`](Self::recv).
-    #[inline]
-    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.wait(strategy, None).unwrap_or(Err(RecvError::CLOSED))
+        self.wait(self.strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
     /// Receives the value if it is there. Never waits.
@@ -112,18 +100,18 @@ impl<T: Send> Receiver<T> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        in_time(self.wait(self.strategy, Instant::now().checked_add(timeout)))
+        self.recv_until(timeout)
     }
 
-    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// As [`recv_timeout`](Self::recv_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        in_time(self.wait(self.strategy, Some(deadline)))
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
+        let until = until.into();
+        in_time(self.wait(until.strategy_or(|| self.strategy), until.deadline()))
     }
 
     /// Receives the value, like [`recv`](Self::recv), in a task: the task waits, not its thread.

@@ -93,7 +93,7 @@ use crate::wait::{Streaming, Waiting};
 ///
 /// The consumer keeps resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
-/// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `PauseSpin`.
+/// `docs/benchmarks` has figures. [`recv_until`](Self::recv_until) never rests with `BusySpin` or `PauseSpin`.
 #[doc(alias = "Receiver")]
 #[doc(alias = "UnboundedReceiver")]
 #[doc(alias = "registerConsumer")]
@@ -108,7 +108,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
     ///
     /// Right behind a producer that sends without a break it may rest briefly, because both are then much
-    /// faster. To avoid that, use [`recv_by`](Self::recv_by).
+    /// faster. To avoid that, use [`recv_until`](Self::recv_until).
     ///
     /// # Errors
     ///

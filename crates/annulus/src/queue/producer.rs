@@ -7,7 +7,7 @@
 
 use core::fmt;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::ends::{Write, outlined};
 #[cfg(any(feature = "std", feature = "async"))]
@@ -30,7 +30,7 @@ use crate::transmit::transmits;
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, EventCount, Look, Poll, RoomArm};
-use crate::wait::{Deadline, Until, WaitStrategy};
+use crate::wait::{Until, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
 ///
@@ -311,24 +311,6 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     pub fn is_closed(&self) -> bool {
         self.end.state().is_closed()
     }
-
-    /// As [`reserve`](Self::reserve); [`Refusal::Full`] once `deadline` has passed.
-    #[inline]
-    fn reserve_until(&mut self, most: usize, deadline: Deadline) -> Result<Reservation<'_, T, K>, Refusal>
-    where
-        K: InPlace,
-    {
-        assert!(most > 0, "no slot is asked for");
-        if self.is_closed() {
-            return Err(Refusal::Closed);
-        }
-        let end = K::write_end(&mut self.end);
-        if !end.has_free_slots(1) {
-            let strategy = Write::state(end).plan.strategy;
-            end.wait_for(1, strategy, deadline)?;
-        }
-        Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
-    }
 }
 
 /// The slow path of a send that waits.
@@ -429,7 +411,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     where
         K: InPlace,
     {
-        self.reserve_until(most, None).map_err(|_| SendError(()))
+        self.reserve_as(most, Until::FOREVER).map_err(|_| SendError(()))
     }
 
     /// As [`reserve`](Self::reserve), but gives up after `timeout`, like
@@ -453,8 +435,46 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     where
         K: InPlace,
     {
-        let deadline = Instant::now().checked_add(timeout);
-        self.reserve_until(most, deadline).map_err(|refusal| SendTimeoutError::of(refusal, ()))
+        self.reserve_until(most, timeout)
+    }
+
+    /// As [`reserve`](Self::reserve), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](SendTimeoutError::Timeout): no slot became free in time.
+    /// [`Closed`](SendTimeoutError::Closed): as [`reserve`](Self::reserve).
+    ///
+    /// # Panics
+    ///
+    /// If `most` is 0.
+    pub fn reserve_until(
+        &mut self,
+        most: usize,
+        until: impl Into<Until>,
+    ) -> Result<Reservation<'_, T, K>, SendTimeoutError<()>>
+    where
+        K: InPlace,
+    {
+        self.reserve_as(most, until.into()).map_err(|refusal| SendTimeoutError::of(refusal, ()))
+    }
+
+    /// As [`reserve`](Self::reserve); [`Refusal::Full`] once the time has passed.
+    #[inline]
+    fn reserve_as(&mut self, most: usize, until: Until) -> Result<Reservation<'_, T, K>, Refusal>
+    where
+        K: InPlace,
+    {
+        assert!(most > 0, "no slot is asked for");
+        if self.is_closed() {
+            return Err(Refusal::Closed);
+        }
+        let end = K::write_end(&mut self.end);
+        if !end.has_free_slots(1) {
+            let strategy = until.strategy_or(|| Write::state(end).plan.strategy);
+            end.wait_for(1, strategy, until.deadline())?;
+        }
+        Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
     }
 }
 

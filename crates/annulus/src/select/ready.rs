@@ -8,7 +8,7 @@ use super::chosen::{took, turn};
 use crate::queue::{InPlace, bytes};
 use crate::receive::Waitable;
 use crate::transmit::room::WaitsForRoom;
-use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, UntilReady, wait_for_any};
+use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, Until, UntilReady, wait_for_any};
 
 /// Waits until one of several handles is ready: for any number of handles, where
 /// [`select!`](crate::select!) needs to know them in advance.
@@ -82,7 +82,7 @@ use crate::wait::{AnyArm, Arms, Deadline, Listening, RoomArm, Source, UntilReady
 ///     };
 ///     match result {
 ///         Ok(()) => received += 1,
-///         Err(RecvError::CLOSED) => is_open[index] = false,
+///         Err(_) => is_open[index] = false,
 ///     }
 /// }
 /// assert_eq!(received, 2);
@@ -222,18 +222,19 @@ impl<'a> Select<'a> {
 
     /// The index of a handle that is ready now; `None` if none is. Never waits.
     pub fn try_ready(&mut self) -> Option<usize> {
-        self.ready_deadline(Instant::now())
+        self.wait(Some(Instant::now()))
     }
 
     /// As [`ready`](Self::ready), but gives up after `timeout` on the monotonic clock, and returns `None`. A
     /// timeout that is too long for the clock means no timeout. Without handles it returns at once.
     pub fn ready_timeout(&mut self, timeout: Duration) -> Option<usize> {
-        self.wait(Instant::now().checked_add(timeout))
+        self.ready_until(timeout)
     }
 
-    /// As [`ready_timeout`](Self::ready_timeout), but gives up at `deadline`.
-    pub fn ready_deadline(&mut self, deadline: Instant) -> Option<usize> {
-        self.wait(Some(deadline))
+    /// As [`ready`](Self::ready), but waits as [`Until`] says. (A strategy has no effect: it waits by the
+    /// strategy of its first handle.)
+    pub fn ready_until(&mut self, until: impl Into<Until>) -> Option<usize> {
+        self.wait(until.into().deadline())
     }
 
     fn wait(&mut self, deadline: Deadline) -> Option<usize> {

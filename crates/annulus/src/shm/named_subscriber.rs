@@ -38,7 +38,7 @@ use crate::wait::WaitStrategy;
 /// | --- | --- |
 /// | [`try_recv`](Self::try_recv) | no |
 /// | [`recv`](Self::recv) | yes |
-/// | [`recv_timeout`](Self::recv_timeout), [`recv_deadline`](Self::recv_deadline) | until then |
+/// | [`recv_timeout`](Self::recv_timeout), [`recv_until`](Self::recv_until) | until then |
 ///
 /// # A ring of several publishers
 ///
@@ -259,7 +259,7 @@ impl<T: Message> NamedSubscriber<T> {
     /// ```
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<Option<Received<T>>, FindError> {
         match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.recv_deadline(deadline),
+            Some(deadline) => self.recv_until(deadline),
             None => self.recv().map(Some),
         }
     }
@@ -270,7 +270,7 @@ impl<T: Message> NamedSubscriber<T> {
     /// # Errors
     ///
     /// The errors of [`recv`](Self::recv).
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<Option<Received<T>>, FindError> {
+    pub fn recv_until(&mut self, deadline: Instant) -> Result<Option<Received<T>>, FindError> {
         self.receive(Some(deadline))
     }
 

@@ -47,7 +47,7 @@ use core::str::FromStr;
 ///
 /// let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(8);
 /// let mut subscriber = subscribable.subscribe();
-/// let reader = std::thread::spawn(move || subscriber.recv_by(WaitStrategy::PauseSpin));
+/// let reader = std::thread::spawn(move || subscriber.recv_until(WaitStrategy::PauseSpin));
 /// publisher.publish(5);
 /// assert_eq!(reader.join().unwrap(), Ok(5));
 /// ```

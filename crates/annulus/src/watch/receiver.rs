@@ -3,14 +3,16 @@
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::state::{Ref, WatchState};
 use crate::Closer;
 use crate::base::common::Common;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{Armed, Choice, Deadline, EventCount, Look, Poll, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    Armed, Choice, Deadline, EventCount, Look, Poll, Until, WaitStrategy, own_strategy, wait_until,
+};
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.
@@ -123,15 +125,7 @@ impl<T: Send + Sync> Receiver<T> {
     /// assert_eq!(receiver.changed(), Err(annulus::RecvError::CLOSED));
     /// ```
     pub fn changed(&mut self) -> Result<(), RecvError> {
-        self.changed_by(self.strategy)
-    }
-
-    /// As [`changed`](Self::changed), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`changed`](Self::changed).
-    pub fn changed_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
+        let strategy = self.strategy;
         wait_until(&mut NewValue(self), strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
@@ -153,21 +147,19 @@ impl<T: Send + Sync> Receiver<T> {
     /// assert_eq!(receiver.changed_timeout(Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));
     /// ```
     pub fn changed_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
-        in_time(self.wait(Instant::now().checked_add(timeout)))
+        self.changed_until(timeout)
     }
 
-    /// As [`changed_timeout`](Self::changed_timeout), but gives up at `deadline`.
+    /// As [`changed`](Self::changed), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// As [`changed_timeout`](Self::changed_timeout).
-    pub fn changed_deadline(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
-        in_time(self.wait(Some(deadline)))
-    }
-
-    fn wait(&mut self, deadline: Deadline) -> Option<Result<(), RecvError>> {
-        let strategy = self.strategy;
-        wait_until(&mut NewValue(self), strategy, deadline)
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`changed`](Self::changed).
+    pub fn changed_until(&mut self, until: impl Into<Until>) -> Result<(), RecvTimeoutError> {
+        let until = until.into();
+        let strategy = until.strategy_or(|| self.strategy);
+        in_time(wait_until(&mut NewValue(self), strategy, until.deadline()))
     }
 
     /// As [`changed`](Self::changed), in a task: the task waits, not its thread.
@@ -240,16 +232,31 @@ impl<T: Send + Sync> Receiver<T> {
     /// use std::time::Duration;
     ///
     /// let (_sender, mut receiver) = annulus::watch::channel(0);
-    /// let error = receiver.wait_for_timeout(|n| *n > 0, Duration::from_millis(1)).unwrap_err();
+    /// let error = receiver.wait_for_timeout(Duration::from_millis(1), |n| *n > 0).unwrap_err();
     /// assert_eq!(error, RecvTimeoutError::Timeout);
     /// ```
     pub fn wait_for_timeout(
         &mut self,
-        is_wanted: impl FnMut(&T) -> bool,
         timeout: Duration,
+        is_wanted: impl FnMut(&T) -> bool,
     ) -> Result<Ref<'_, T>, RecvTimeoutError> {
-        let (strategy, deadline) = (self.strategy, Instant::now().checked_add(timeout));
-        in_time(wait_until(&mut self.wanted(is_wanted), strategy, deadline))
+        self.wait_for_until(timeout, is_wanted)
+    }
+
+    /// As [`wait_for`](Self::wait_for), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): no such value came in time.
+    /// [`Closed`](RecvTimeoutError::Closed): as [`wait_for`](Self::wait_for).
+    pub fn wait_for_until(
+        &mut self,
+        until: impl Into<Until>,
+        is_wanted: impl FnMut(&T) -> bool,
+    ) -> Result<Ref<'_, T>, RecvTimeoutError> {
+        let until = until.into();
+        let strategy = until.strategy_or(|| self.strategy);
+        in_time(wait_until(&mut self.wanted(is_wanted), strategy, until.deadline()))
     }
 
     /// As [`wait_for`](Self::wait_for), in a task: the task waits, not its thread. (The value that it returns
@@ -364,15 +371,6 @@ impl<T: Send + Sync + Clone> Receiver<T> {
         self.changed().map(|()| self.newest())
     }
 
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`changed`](Self::changed).
-    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.changed_by(strategy).map(|()| self.newest())
-    }
-
     /// A clone of the value, if this receiver has not seen it. Never waits for a change.
     ///
     /// # Errors
@@ -406,13 +404,14 @@ impl<T: Send + Sync + Clone> Receiver<T> {
         self.changed_timeout(timeout).map(|()| self.newest())
     }
 
-    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// As [`changed_timeout`](Self::changed_timeout).
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        self.changed_deadline(deadline).map(|()| self.newest())
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
+        self.changed_until(until).map(|()| self.newest())
     }
 
     /// As [`recv`](Self::recv), in a task: the task waits, not its thread.

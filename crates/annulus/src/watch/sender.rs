@@ -78,7 +78,7 @@ impl<T: Send + Sync> Sender<T> {
     /// assert_eq!(*sender.subscribe().borrow(), 2);
     /// ```
     pub fn send_replace(&self, value: T) -> T {
-        self.changed_by(|place| (true, mem::replace(place, value))).1
+        self.changed_until(|place| (true, mem::replace(place, value))).1
     }
 
     /// Changes the value in place, and tells all receivers. `modify` runs under the
@@ -97,7 +97,7 @@ impl<T: Send + Sync> Sender<T> {
     /// assert_eq!(receiver.recv(), Ok(vec![1, 2]));
     /// ```
     pub fn send_modify(&self, modify: impl FnOnce(&mut T)) {
-        self.changed_by(|value| (true, modify(value)));
+        self.changed_until(|value| (true, modify(value)));
     }
 
     /// As [`send_modify`](Self::send_modify), but tells receivers only if `modify` returns true. Returns what
@@ -124,10 +124,10 @@ impl<T: Send + Sync> Sender<T> {
     /// assert_eq!(receiver.has_changed(), Ok(true));
     /// ```
     pub fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
-        self.changed_by(|value| (modify(value), ())).0
+        self.changed_until(|value| (modify(value), ())).0
     }
 
-    fn changed_by<R>(&self, change: impl FnOnce(&mut T) -> (bool, R)) -> (bool, R) {
+    fn changed_until<R>(&self, change: impl FnOnce(&mut T) -> (bool, R)) -> (bool, R) {
         self.shared.change(false, change).unwrap_or_else(|| unreachable!("it is not refused"))
     }
 

@@ -236,7 +236,7 @@ fn owned_texts() {
                 };
                 loop {
                     let begun = Instant::now();
-                    let result = subscriber.process_batch_timeout(STUCK, 5, |seen, _| look(seen));
+                    let result = subscriber.process_batch_timeout(5, STUCK, |seen, _| look(seen));
                     assert!(begun.elapsed() < STUCK / 2, "it stood still for {:?}", begun.elapsed());
                     if result.is_err() {
                         return received;

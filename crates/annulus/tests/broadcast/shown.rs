@@ -29,7 +29,7 @@ macro_rules! queues {
                 is_shown(&consumer.iter(), &["Iter", "Consumer"]);
                 consumer.close();
                 is_shown(&consumer, &["closed: true"]);
-                assert_eq!(producer.send_until(2, WaitStrategy::BusySpin).unwrap_err().0, 2);
+                assert_eq!(producer.send_until(2, WaitStrategy::BusySpin).unwrap_err().into_inner(), 2);
                 let mut rest = consumer.into_iter();
                 is_shown(&rest, &["Iter", "Consumer"]);
                 assert_eq!((rest.next(), rest.next()), (Some(1), None));
@@ -41,7 +41,7 @@ macro_rules! queues {
                 producer.send(1).unwrap();
                 consumer.close();
                 assert_eq!(producer.send(2).unwrap_err().0, 2);
-                assert_eq!(producer.send_until(3, WaitStrategy::BusySpin).unwrap_err().0, 3);
+                assert_eq!(producer.send_until(3, WaitStrategy::BusySpin).unwrap_err().into_inner(), 3);
             }
 
             #[test]
@@ -157,9 +157,9 @@ fn lossy_ring_counts_published_messages() {
 fn events_are_published_by_any_strategy() {
     let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
     let mut subscriber = subscribable.subscribe();
-    publisher.publish_until(|number| *number = 7, WaitStrategy::BusySpin).unwrap();
+    publisher.publish_until(WaitStrategy::BusySpin, |number| *number = 7).unwrap();
     assert_eq!(subscriber.process(|number| *number), Ok(7));
-    publisher.publish_timeout(|number| *number = 8, Duration::from_secs(60)).unwrap();
+    publisher.publish_timeout(Duration::from_secs(60), |number| *number = 8).unwrap();
     assert_eq!(subscriber.process(|number| *number), Ok(8));
 }
 

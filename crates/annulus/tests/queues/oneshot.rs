@@ -48,7 +48,7 @@ fn a_value_is_dropped_once() {
     receiver.close();
     assert!(sender.send(value()).is_err());
     dropped(1);
-    assert_eq!(receiver.recv().err(), Some(RecvError));
+    assert_eq!(receiver.recv().err(), Some(RecvError::CLOSED));
 
     let (sender, mut receiver) = oneshot::channel();
     assert!(sender.send(value()).is_ok());
@@ -135,7 +135,7 @@ fn replies_come_from_another_thread() {
         for number in 0..REPLIES {
             let (reply, mut answer) = oneshot::channel();
             questions.send((number, reply)).unwrap();
-            let expected = if number % 5 == 0 { Err(RecvError::CLOSED) } else { Ok(number * 3) };
+            let expected = if number % 5 == 0 { Err(RecvTimeoutError::Closed) } else { Ok(number * 3) };
             assert_eq!(answer.recv_until(strategy), expected);
         }
         drop(questions);

@@ -87,7 +87,7 @@ fn both_sides_see_the_end_of_the_other() {
     assert_eq!((receiver.changed(), receiver.changed()), (Ok(()), Err(RecvError::CLOSED)));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
     assert_eq!(receiver.changed_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
-    assert_eq!(receiver.wait_for(|value| *value > 2).err(), Some(RecvError));
+    assert_eq!(receiver.wait_for(|value| *value > 2).err(), Some(RecvError::CLOSED));
     assert_eq!(*receiver.wait_for(|value| *value == 2).unwrap(), 2);
 
     let (sender, receiver) = watch::channel(1);
@@ -152,8 +152,8 @@ fn wait_ends_at_its_timeout() {
     let now = std::time::Instant::now();
     assert_eq!(receiver.changed_until(now), Err(RecvTimeoutError::Timeout));
     assert_eq!(receiver.recv_until(now), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.wait_for_timeout(|n| *n > 1, soon).err(), Some(RecvTimeoutError::Timeout));
-    assert_eq!(*receiver.wait_for_timeout(|n| *n == 1, Duration::ZERO).unwrap(), 1);
+    assert_eq!(receiver.wait_for_timeout(soon, |n| *n > 1).err(), Some(RecvTimeoutError::Timeout));
+    assert_eq!(*receiver.wait_for_timeout(Duration::ZERO, |n| *n == 1).unwrap(), 1);
 }
 
 /// Many readers, by each strategy, see values that only grow, and all of them the last one.

@@ -1,6 +1,6 @@
 //! What the handles of a channel for the newest value say of themselves, and as what they are taken.
 
-use annulus::{RecvError, WaitStrategy, Waitable, watch};
+use annulus::{RecvTimeoutError, WaitStrategy, Waitable, watch};
 
 /// Clones and later receivers are of one channel, whatever others have the same value.
 #[test]
@@ -30,7 +30,7 @@ fn debug_output_names_value_and_state() {
     assert!(!closer.is_closed() && !is_over(&receiver));
     closer.close();
     assert!(closer.is_closed() && is_over(&receiver) && sender.is_closed());
-    assert_eq!(receiver.recv_until(WaitStrategy::BusySpin), Err(RecvError::CLOSED));
+    assert_eq!(receiver.recv_until(WaitStrategy::BusySpin), Err(RecvTimeoutError::Closed));
 }
 
 /// As any code asks that takes a handle to wait for.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use annulus::broadcast::{self, Lossless, Lossy, Staged, SubscriberGroup};
 use annulus::bus::{self, Bus, Many};
 use annulus::pipeline::Pipeline;
-use annulus::{Select, Worker, event, memory, mpmc, mpsc, pool, queue, spmc, spsc, topology, worker};
+use annulus::{Select, Worker, event, memory, mpmc, mpsc, pipeline, pool, queue, spmc, spsc, worker};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 type C = Cell<u8>;

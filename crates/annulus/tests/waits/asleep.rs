@@ -112,7 +112,7 @@ fn a_publisher_of_events() {
     drop(subscribable);
     let stop = Shutdown::new();
     let thread = publish(1, &stop, move |number, pauses| {
-        publisher.publish_until(|event| *event = number, pauses.strategy()).is_ok()
+        publisher.publish_until(pauses.strategy(), |event| *event = number).is_ok()
     });
     let mut expected = 0;
     soak(&stop, || {
@@ -133,7 +133,7 @@ fn many_publishers_of_events() {
     let threads = [1, 2, 3].map(|seed| {
         let mut publisher = publisher.clone();
         publish(seed, &stop, move |number, pauses| {
-            publisher.publish_until(|event| *event = number, pauses.strategy()).is_ok()
+            publisher.publish_until(pauses.strategy(), |event| *event = number).is_ok()
         })
     });
     drop(publisher);

@@ -75,7 +75,7 @@ async fn receive_all(mut receiver: impl Receives, id: u64) -> Vec<u64> {
         tokio::select! {
             found = future => match found {
                 Ok(number) => received.push(number),
-                Err(RecvError::CLOSED) => return received,
+                Err(_) => return received,
             },
             () = soon(of_soon) => {}
         }

@@ -17,7 +17,7 @@ fn trigger_wakes_all_sleepers() {
         let shutdown = Shutdown::new();
         let of = || shutdown.clone();
         let (one, two, three) = (of(), of(), of());
-        let (first, first_sleeps) = spawn(move || one.wait_until(strategy));
+        let (first, first_sleeps) = spawn(move || assert!(one.wait_until(strategy)));
         let (second, second_sleeps) = spawn(move || assert!(two.wait_timeout(Duration::MAX)));
         let (third, third_sleeps) = spawn(move || {
             let (_producer, mut consumer) = spsc::channel::<u64>(4);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::sleeping::{self, Sleeper};
 use crate::support::{Backlog, Pauses, STUCK, soak_time, time_on_a_core, time_on_a_core_since};
-use annulus::{RecvError, RecvTimeoutError, WaitStrategy};
+use annulus::{RecvTimeoutError, WaitStrategy};
 
 /// How often this thread goes to sleep in `verb`.
 #[cfg(target_os = "linux")]
@@ -79,7 +79,7 @@ fn handle_waits_by_the_strategy_of_its_ring() {
     let mut subscriber = subscribable.subscribe();
     spins(&mut || assert!(subscriber.process_timeout(WHILE, |_| ()).is_err()));
     (0..2).for_each(|_| publisher.publish(|_| ()).unwrap());
-    spins(&mut || assert!(publisher.publish_timeout(|_| (), WHILE).is_err()));
+    spins(&mut || assert!(publisher.publish_timeout(WHILE, |_| ()).is_err()));
 
     let (mut producer, mut consumer) = spsc::Builder::new(1).wait_strategy(spin).build().unwrap();
     spins(&mut || assert!(consumer.recv_timeout(WHILE).is_err()));
@@ -254,7 +254,7 @@ fn every_strategy_receives_and_sees_the_close() {
         thread::sleep(Duration::from_millis(5));
         publisher.publish(2);
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), [Ok(1), Ok(2), Err(RecvError::CLOSED)], "{strategy:?}");
+        assert_eq!(reader.join().unwrap(), [Ok(1), Ok(2), Err(RecvTimeoutError::Closed)], "{strategy:?}");
     }
 }
 

@@ -11,7 +11,7 @@ use core::fmt;
 use core::future::Future;
 use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
@@ -20,9 +20,7 @@ use super::super::handle::{Handle, Role};
 use super::super::subscriber::{NoMessage, Recovery, wait_without_deadline};
 use crate::base::sequence::Sequence;
 use crate::broadcast;
-use crate::error::{LossyRecvError, LossyTryRecvError, RecvError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, in_time};
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Area, Copied, Extent, Frontier};
@@ -30,7 +28,7 @@ use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded};
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, wait_until};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -54,7 +52,7 @@ use crate::wait::{Streaming, Waiting};
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
 /// | [`try_recv`](Self::try_recv) | no | says so, once |
-/// | [`recv`](Self::recv), [`recv_by`](Self::recv_by), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
+/// | [`recv`](Self::recv), [`recv_until`](Self::recv_until), `recv_timeout`, `recv_until` | yes | counts it and goes on |
 /// | [`recv_or_lag`](Self::recv_or_lag) | yes | says so, once |
 pub struct Subscriber {
     /// Receives where the records lie. Its cursor passes a record when this subscriber has its bytes.
@@ -142,32 +140,12 @@ impl Subscriber {
     /// ```
     #[inline]
     pub fn recv(&mut self, buffer: &mut Vec<u8>) -> Result<usize, RecvError> {
-        let strategy = self.extents.wait_strategy();
-        self.recv_by(strategy, buffer)
-    }
-
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the ring is closed and nothing is left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::WaitStrategy;
-    ///
-    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish(b"text").unwrap();
-    /// let mut buffer = Vec::new();
-    /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin, &mut buffer), Ok(4));
-    /// ```
-    #[inline]
-    pub fn recv_by(&mut self, strategy: WaitStrategy, buffer: &mut Vec<u8>) -> Result<usize, RecvError> {
         match self.next(buffer) {
             Ok(length) => Ok(length),
-            Err(_) => wait_without_deadline(&mut NextRecord { subscriber: self, buffer }, strategy),
+            Err(_) => {
+                let strategy = self.extents.wait_strategy();
+                wait_without_deadline(&mut NextRecord { subscriber: self, buffer }, strategy)
+            }
         }
     }
 
@@ -200,50 +178,26 @@ impl Subscriber {
         buffer: &mut Vec<u8>,
         timeout: Duration,
     ) -> Result<usize, RecvTimeoutError> {
-        self.recv_until(buffer, || Instant::now().checked_add(timeout))
+        self.recv_until(buffer, timeout)
     }
 
-    /// As [`recv`](Self::recv), but gives up at `deadline`. A deadline that has passed still receives a
-    /// record that is there.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// the ring is closed and nothing is left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Instant;
-    ///
-    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
-    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
-    /// publisher.publish(b"text").unwrap();
-    /// let deadline = Instant::now();
-    /// assert_eq!(subscriber.recv_deadline(&mut buffer, deadline), Ok(4));
-    /// assert!(subscriber.recv_deadline(&mut buffer, deadline).is_err());
-    /// ```
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn recv_deadline(
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    pub fn recv_until(
         &mut self,
         buffer: &mut Vec<u8>,
-        deadline: Instant,
-    ) -> Result<usize, RecvTimeoutError> {
-        self.recv_until(buffer, || Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn recv_until(
-        &mut self,
-        buffer: &mut Vec<u8>,
-        deadline: impl FnOnce() -> Option<Instant>,
+        until: impl Into<Until>,
     ) -> Result<usize, RecvTimeoutError> {
         if let Ok(length) = self.next(buffer) {
             return Ok(length);
         }
-        let strategy = self.extents.wait_strategy();
-        in_time(wait_until(&mut NextRecord { subscriber: self, buffer }, strategy, deadline()))
+        let until = until.into();
+        let strategy = until.strategy_or(|| self.extents.wait_strategy());
+        in_time(wait_until(&mut NextRecord { subscriber: self, buffer }, strategy, until.deadline()))
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::publisher::{Reset, replace};
 use super::{Subscribable, Subscriber};
@@ -15,19 +15,17 @@ use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::slot_access::claimed;
 #[cfg(feature = "std")]
 use crate::broadcast::slot_access::{AwaitClaim, Claimable, claim_of_one};
-use crate::broadcast::slot_access::{ClaimedRun, claim, claim_by, claim_now, has_free_slot};
+use crate::broadcast::slot_access::{ClaimedRun, claim, claim_now, claim_until, has_free_slot};
 use crate::broadcast::subscribable::subscribes;
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
-use crate::error::{GiveBack, Refusal, SendError, TrySendError, if_admitted};
+use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
 #[cfg(feature = "std")]
 use crate::transmit::WaitsForRoom;
 use crate::transmit::transmits;
-use crate::wait::WaitStrategy;
+use crate::wait::Until;
 #[cfg(feature = "std")]
-use crate::wait::{Armed, Choice, Deadline, RoomArm, fill_claim};
+use crate::wait::{Armed, Choice, RoomArm, fill_claim};
 
 /// A writing end of a ring of owned events with many publishers, made by
 /// [`event::mp_channel`](crate::event::mp_channel).
@@ -86,21 +84,6 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
         self.publish_spare(claim(&self.shared, 1))
     }
 
-    /// As [`publish`](Self::publish), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`publish`](Self::publish).
-    #[inline]
-    pub fn publish_by(
-        &mut self,
-        change: impl FnOnce(&mut T),
-        strategy: WaitStrategy,
-    ) -> Result<(), SendError<()>> {
-        self.change(change);
-        self.publish_spare(claim_by(&self.shared, 1, strategy, None))
-    }
-
     /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. The closure has
     /// run then.
     ///
@@ -112,35 +95,25 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(
         &mut self,
-        change: impl FnOnce(&mut T),
         timeout: Duration,
+        change: impl FnOnce(&mut T),
     ) -> Result<(), SendTimeoutError<()>> {
-        self.publish_until(change, Instant::now().checked_add(timeout))
+        self.publish_until(timeout, change)
     }
 
-    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    /// As [`publish`](Self::publish), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`publish_timeout`](Self::publish_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline(
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`publish`](Self::publish).
+    pub fn publish_until(
         &mut self,
+        until: impl Into<Until>,
         change: impl FnOnce(&mut T),
-        deadline: Instant,
-    ) -> Result<(), SendTimeoutError<()>> {
-        self.publish_until(change, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_until(
-        &mut self,
-        change: impl FnOnce(&mut T),
-        deadline: Option<Instant>,
     ) -> Result<(), SendTimeoutError<()>> {
         self.change(change);
-        self.publish_spare(claim_by(&self.shared, 1, self.shared.strategy, deadline))
+        self.publish_spare(claim_until(&self.shared, 1, until.into()))
     }
 
     /// Changes an event by `change` and publishes it, if there is room. Never waits.
@@ -259,16 +232,6 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
         self.put_admitted(claim(self.shared(), 1), value)
     }
 
-    /// As [`send`](Self::send), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`send`](Self::send).
-    #[inline]
-    pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
-        self.put_admitted(claim_by(self.shared(), 1, strategy, None), value)
-    }
-
     /// As [`send`](Self::send), but never waits.
     ///
     /// # Errors
@@ -290,23 +253,18 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Instant::now().checked_add(timeout))
+        self.send_until(value, timeout)
     }
 
-    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    /// As [`send`](Self::send), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`send_timeout`](Self::send_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn send_until(&self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        self.put_admitted(claim_by(self.shared(), 1, self.shared().strategy, deadline), value)
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`send`](Self::send). Both give the value back.
+    #[inline]
+    pub fn send_until(&self, value: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+        self.put_admitted(claim_until(self.shared(), 1, until.into()), value)
     }
 
     /// Publishes `value` in the slot that was claimed for it, if one was. Drops what was there afterwards.
@@ -402,8 +360,7 @@ transmits! {
     [T: Send + Sync, R: Reset<T>] MpPublisher<T, R>: T;
     |publisher, value| now: publisher.put_admitted(claim_now(publisher.shared()), value),
     |until| late: {
-        let strategy = until.strategy_or(|| publisher.shared().strategy);
-        publisher.put_admitted(claim_by(publisher.shared(), 1, strategy, until.deadline()), value)
+        publisher.put_admitted(claim_until(publisher.shared(), 1, until), value)
     },
     closed: publisher.is_closed(),
     task: MpPublisher::send_async(publisher, value),

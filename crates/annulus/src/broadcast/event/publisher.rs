@@ -4,7 +4,7 @@
 
 use core::fmt;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Closer;
 use crate::base::sequence::Sequence;
@@ -15,9 +15,7 @@ use crate::broadcast::publisher::Single;
 #[cfg(feature = "async")]
 use crate::broadcast::publisher::admitted;
 use crate::broadcast::subscribable::subscribes;
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
-use crate::error::{GiveBack, Refusal, SendError, TrySendError, if_admitted};
+use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError, if_admitted};
 use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sync::seeded;
@@ -28,7 +26,7 @@ use crate::transmit::room::{Alone, AwaitRoom};
 use crate::transmit::transmits;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, EventCount, RoomArm};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::{Until, WaitStrategy};
 
 /// The writing end of a ring of owned events, made by [`event::channel`](crate::event::channel).
 ///
@@ -82,21 +80,6 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
         self.change(admitted, change)
     }
 
-    /// As [`publish`](Self::publish), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`publish`](Self::publish).
-    #[inline]
-    pub fn publish_by<F: FnOnce(&mut T)>(
-        &mut self,
-        change: F,
-        strategy: WaitStrategy,
-    ) -> Result<(), SendError<F>> {
-        let admitted = self.admit_by(strategy, None);
-        self.change(admitted, change)
-    }
-
     /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout that is
     /// too long for the clock means no timeout. A timeout of zero still publishes if there is room.
     ///
@@ -112,42 +95,33 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
     /// let _subscriber = subscribable.subscribe();
     /// let timeout = Duration::from_millis(1);
-    /// assert!(publisher.publish_timeout(|number| *number = 1, timeout).is_ok());
-    /// assert!(publisher.publish_timeout(|number| *number = 2, timeout).is_ok());
-    /// assert!(publisher.publish_timeout(|number| *number = 3, timeout).is_err());
+    /// assert!(publisher.publish_timeout(timeout, |number| *number = 1).is_ok());
+    /// assert!(publisher.publish_timeout(timeout, |number| *number = 2).is_ok());
+    /// assert!(publisher.publish_timeout(timeout, |number| *number = 3).is_err());
     /// ```
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout<F: FnOnce(&mut T)>(
         &mut self,
-        change: F,
         timeout: Duration,
+        change: F,
     ) -> Result<(), SendTimeoutError<F>> {
-        self.publish_until(change, Instant::now().checked_add(timeout))
+        self.publish_until(timeout, change)
     }
 
-    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    /// As [`publish`](Self::publish), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`publish_timeout`](Self::publish_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline<F: FnOnce(&mut T)>(
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`publish`](Self::publish). Both give `change`, which has not run, back.
+    #[inline]
+    pub fn publish_until<F: FnOnce(&mut T)>(
         &mut self,
+        until: impl Into<Until>,
         change: F,
-        deadline: Instant,
     ) -> Result<(), SendTimeoutError<F>> {
-        self.publish_until(change, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_until<F: FnOnce(&mut T)>(
-        &mut self,
-        change: F,
-        deadline: Option<Instant>,
-    ) -> Result<(), SendTimeoutError<F>> {
-        let admitted = self.admit_until(deadline);
+        let admitted = self.admit_until(until.into());
         self.change(admitted, change)
     }
 
@@ -227,17 +201,10 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
         self.announce()
     }
 
-    /// As [`admit`](Self::admit), by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+    /// As [`admit`](Self::admit); [`Refusal::Full`] once the time has passed.
     #[inline(always)]
-    pub(super) fn admit_by(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        self.single.admit_by(strategy, deadline)?;
-        self.announce()
-    }
-
-    /// As [`admit`](Self::admit); [`Refusal::Full`] once `deadline` has passed.
-    #[cfg(feature = "std")]
-    pub(super) fn admit_until(&mut self, deadline: Deadline) -> Result<(), Refusal> {
-        self.single.admit_until(deadline)?;
+    pub(super) fn admit_until(&mut self, until: Until) -> Result<(), Refusal> {
+        self.single.admit_until(until)?;
         self.announce()
     }
 
@@ -357,17 +324,6 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
         self.put_admitted(admitted, value)
     }
 
-    /// As [`send`](Self::send), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`send`](Self::send).
-    #[inline]
-    pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
-        let admitted = self.admit_by(strategy, None);
-        self.put_admitted(admitted, value)
-    }
-
     /// As [`send`](Self::send), but never waits.
     ///
     /// # Errors
@@ -389,23 +345,18 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Instant::now().checked_add(timeout))
+        self.send_until(value, timeout)
     }
 
-    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    /// As [`send`](Self::send), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`send_timeout`](Self::send_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        let admitted = self.admit_until(deadline);
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`send`](Self::send). Both give the value back.
+    #[inline]
+    pub fn send_until(&mut self, value: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+        let admitted = self.admit_until(until.into());
         self.put_admitted(admitted, value)
     }
 
@@ -552,8 +503,7 @@ transmits! {
         publisher.put_admitted(admitted, value)
     },
     |until| late: {
-        let strategy = until.strategy_or(|| publisher.single.shared.strategy);
-        let admitted = publisher.admit_by(strategy, until.deadline());
+        let admitted = publisher.admit_until(until);
         publisher.put_admitted(admitted, value)
     },
     closed: publisher.is_closed(),

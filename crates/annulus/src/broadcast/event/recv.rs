@@ -6,19 +6,17 @@ use core::fmt;
 use core::future::Future;
 use core::iter::FusedIterator;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
 
 use super::Subscriber;
 use crate::broadcast::mode::{Lossless, Mode};
-#[cfg(feature = "std")]
-use crate::error::RecvTimeoutError;
-use crate::error::{RecvError, TryRecvError};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::receive::Receive;
 use crate::sync::seeded;
-use crate::wait::{Look, WaitStrategy};
+use crate::wait::{Look, Until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -53,16 +51,6 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
         self.process(T::clone)
     }
 
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`recv`](Self::recv).
-    #[inline]
-    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.process_by(strategy, T::clone)
-    }
-
     /// Returns a clone of the next event, if there is one. Never waits.
     ///
     /// # Errors
@@ -87,15 +75,15 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
         self.process_timeout(timeout, T::clone)
     }
 
-    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`recv_timeout`](Self::recv_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        self.process_deadline(deadline, T::clone)
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    #[inline]
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
+        self.process_until(until, T::clone)
     }
 
     /// Clones up to `buffer.len()` events into the front of `buffer`, and returns how many. The rest of

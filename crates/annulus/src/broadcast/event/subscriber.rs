@@ -7,7 +7,7 @@ use core::fmt;
 use core::future::Future;
 use core::ops::{ControlFlow, Deref};
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::base::sequence::Sequence;
 use crate::broadcast::handle::Handle;
@@ -16,9 +16,7 @@ use crate::broadcast::process::{process_batch_in_other_ways, process_in_other_wa
 use crate::broadcast::progress::{DependencyBarrier, StageProgress, Upstream};
 use crate::broadcast::stage::{Staged, after_others, stage};
 use crate::broadcast::subscriber::wait_without_deadline;
-use crate::error::{RecvError, TryRecvError, UpstreamError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, UpstreamError, in_time};
 use crate::observer::observable;
 use crate::receive::{Numbered, ReceiveRef, Waitable};
 use crate::ring::Owned;
@@ -28,7 +26,7 @@ use crate::sync::{AtomicU64, seeded, unlikely};
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, wait_until};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy, own_strategy};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy};
 
 /// A reading end of a ring of owned events, made by [`Subscribable`](crate::event::Subscribable).
 ///
@@ -127,7 +125,7 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
         self.process_after(look, Self::wait)
     }
 
-    process_in_other_ways! { see: "see the [type](Self).", by: wait_by, timeout: wait_timeout, deadline: wait_deadline }
+    process_in_other_ways! { see: "see the [type](Self).", wait_until }
 
     /// Hands up to `most` events that are there now to `look`, one after the other, and returns how many they
     /// were. The flag that `look` gets is true for the last event. Publishers see all of them as processed at
@@ -174,7 +172,7 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
         self.process_batch_after(most, look, Self::wait)
     }
 
-    process_batch_in_other_ways! { see: "see the [type](Self).", by: wait_by, timeout: wait_timeout, deadline: wait_deadline }
+    process_batch_in_other_ways! { see: "see the [type](Self).", wait_until }
 
     /// The next event, which `wait` brings.
     #[inline(always)]
@@ -406,26 +404,12 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// ```
     #[inline]
     pub fn wait(&mut self) -> Result<(), RecvError> {
-        self.wait_as(None)
-    }
-
-    /// As [`wait`](Self::wait), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`wait`](Self::wait).
-    #[doc(alias = "wait_with")]
-    #[inline]
-    pub fn wait_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
-        self.wait_as(Some(strategy))
-    }
-
-    /// Waits by `strategy`, or by the strategy of the ring, which is looked up only if it has to wait.
-    #[inline(always)]
-    fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
         match self.poll_next() {
             Ok(()) => Ok(()),
-            Err(_) => wait_without_deadline(self, strategy.unwrap_or(self.wait_strategy())),
+            Err(_) => {
+                let strategy = self.wait_strategy();
+                wait_without_deadline(self, strategy)
+            }
         }
     }
 
@@ -438,23 +422,25 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
-        self.wait_timed(Instant::now().checked_add(timeout))
+        self.wait_until(timeout)
     }
 
-    /// As [`wait_timeout`](Self::wait_timeout), but gives up at `deadline`.
+    /// As [`wait`](Self::wait), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// Those of [`wait_timeout`](Self::wait_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn wait_deadline(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
-        self.wait_timed(Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
-        in_time(wait_until(self, self.wait_strategy(), deadline))
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`wait`](Self::wait).
+    #[inline]
+    pub fn wait_until(&mut self, until: impl Into<Until>) -> Result<(), RecvTimeoutError> {
+        match self.poll_next() {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                let until = until.into();
+                let strategy = until.strategy_or(|| self.wait_strategy());
+                in_time(wait_until(self, strategy, until.deadline()))
+            }
+        }
     }
 }
 

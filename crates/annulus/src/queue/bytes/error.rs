@@ -3,9 +3,7 @@
 use core::error::Error;
 use core::fmt;
 
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
-use crate::error::{GiveBack, Refusal, SendError, TrySendError};
+use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
 
 /// A record that is longer than any that its queue takes, however long one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

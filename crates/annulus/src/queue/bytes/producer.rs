@@ -2,7 +2,7 @@
 
 use core::fmt;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "std")]
 use super::WriteTimeoutError;
@@ -22,9 +22,9 @@ use crate::spsc::Spsc;
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, RoomArm};
-use crate::wait::{Deadline, WaitStrategy};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{EventCount, Look, Poll};
+use crate::wait::{Until, WaitStrategy};
 
 /// The writing end of a [queue of bytes](super).
 ///
@@ -58,7 +58,7 @@ impl<K: InPlace> Producer<K> {
     /// ```
     #[inline]
     pub fn write(&mut self, record: &[u8]) -> Result<(), WriteError> {
-        self.write_as(record, None, None)
+        self.write_as(record, Until::FOREVER)
     }
 
     /// Writes `record` if there is room. Never waits, allocates nothing; O(its length).
@@ -87,16 +87,6 @@ impl<K: InPlace> Producer<K> {
         Ok(reservation.commit()?)
     }
 
-    /// As [`write`](Self::write), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`write`](Self::write).
-    #[inline]
-    pub fn write_by(&mut self, record: &[u8], strategy: WaitStrategy) -> Result<(), WriteError> {
-        self.write_as(record, Some(strategy), None)
-    }
-
     /// As [`write`](Self::write), but gives up after `timeout` on the monotonic clock. A timeout that is too
     /// long for the clock means no timeout. A timeout of zero still writes if there is room.
     ///
@@ -120,18 +110,16 @@ impl<K: InPlace> Producer<K> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn write_timeout(&mut self, record: &[u8], timeout: Duration) -> Result<(), WriteTimeoutError> {
-        self.write_as(record, None, Instant::now().checked_add(timeout))
+        self.write_until(record, timeout)
     }
 
-    /// As [`write_timeout`](Self::write_timeout), but gives up at `deadline`.
+    /// As [`write`](Self::write), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
     /// As [`write_timeout`](Self::write_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn write_deadline(&mut self, record: &[u8], deadline: Instant) -> Result<(), WriteTimeoutError> {
-        self.write_as(record, None, Some(deadline))
+    pub fn write_until(&mut self, record: &[u8], until: impl Into<Until>) -> Result<(), WriteTimeoutError> {
+        self.write_as(record, until.into())
     }
 
     /// Room for a record of up to `len` bytes, to be written in place. Waits with the [`WaitStrategy`] of the
@@ -155,7 +143,7 @@ impl<K: InPlace> Producer<K> {
     /// ```
     #[inline]
     pub fn reserve(&mut self, len: usize) -> Result<Reservation<'_, K>, WriteError> {
-        self.reserve_as(len, None, None)
+        self.reserve_as(len, Until::FOREVER)
     }
 
     /// Like [`reserve`](Self::reserve), but never waits.
@@ -181,17 +169,29 @@ impl<K: InPlace> Producer<K> {
         len: usize,
         timeout: Duration,
     ) -> Result<Reservation<'_, K>, WriteTimeoutError> {
-        self.reserve_as(len, None, Instant::now().checked_add(timeout))
+        self.reserve_until(len, timeout)
+    }
+
+    /// As [`reserve`](Self::reserve), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve_timeout`](Self::reserve_timeout).
+    pub fn reserve_until(
+        &mut self,
+        len: usize,
+        until: impl Into<Until>,
+    ) -> Result<Reservation<'_, K>, WriteTimeoutError> {
+        self.reserve_as(len, until.into())
     }
 
     #[inline]
     fn write_as<E: GiveBack<()> + From<RecordTooLong>>(
         &mut self,
         record: &[u8],
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
+        until: Until,
     ) -> Result<(), E> {
-        let mut reservation = self.reserve_as::<E>(record.len(), strategy, deadline)?;
+        let mut reservation = self.reserve_as::<E>(record.len(), until)?;
         reservation.write_at(0, record);
         if reservation.publish(record.len()) { Ok(()) } else { Err(E::of(Refusal::Closed, ())) }
     }
@@ -200,14 +200,13 @@ impl<K: InPlace> Producer<K> {
     fn reserve_as<E: GiveBack<()> + From<RecordTooLong>>(
         &mut self,
         len: usize,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
+        until: Until,
     ) -> Result<Reservation<'_, K>, E> {
         let end = self.end_for::<E>(len)?;
         let slots = slots_for(end, len);
         if !end.has_free_slots(slots) {
-            let strategy = strategy.unwrap_or(Write::state(end).plan.strategy);
-            end.wait_for(slots, strategy, deadline).map_err(|refusal| E::of(refusal, ()))?;
+            let strategy = until.strategy_or(|| Write::state(end).plan.strategy);
+            end.wait_for(slots, strategy, until.deadline()).map_err(|refusal| E::of(refusal, ()))?;
         }
         Ok(Reservation::new(end, len).expect("there is room, and it stays"))
     }

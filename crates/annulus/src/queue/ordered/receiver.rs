@@ -6,7 +6,7 @@ use core::fmt;
 use core::future::Future;
 use core::iter::FusedIterator;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
@@ -14,9 +14,7 @@ use futures_core::FusedStream;
 use super::state::State;
 use crate::Closer;
 use crate::base::common::Common;
-use crate::error::{RecvError, TryRecvError};
-#[cfg(feature = "std")]
-use crate::error::{RecvTimeoutError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::lane::Number;
 #[cfg(feature = "std")]
 use crate::memory::Placement;
@@ -28,8 +26,8 @@ use crate::receive::Next;
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
-use crate::wait::{Armed, Choice, Deadline};
-use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy, own_strategy};
+use crate::wait::{Armed, Choice};
+use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -90,26 +88,6 @@ impl<T: Send> Receiver<T> {
         self.state.poll()
     }
 
-    /// As [`recv`](Self::recv), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`recv`](Self::recv).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::{WaitStrategy, queue::ordered};
-    ///
-    /// let (sender, receiver) = ordered::channel(4);
-    /// sender.send(7).unwrap();
-    /// assert_eq!(receiver.recv_by(WaitStrategy::BusySpin), Ok(7));
-    /// ```
-    #[inline]
-    pub fn recv_by(&self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.receive(Some(strategy))
-    }
-
     /// Receives, waiting by `strategy`, or by the queue's own.
     #[inline(always)]
     fn receive(&self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
@@ -141,23 +119,19 @@ impl<T: Send> Receiver<T> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_until(Instant::now().checked_add(timeout))
+        self.recv_until(timeout)
     }
 
-    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// As [`recv_timeout`](Self::recv_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_until(Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn recv_until(&self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        in_time(self.state.take_late(self.wait_strategy(), deadline))
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
+    #[inline]
+    pub fn recv_until(&self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
+        let until = until.into();
+        in_time(self.state.take_late(until.strategy_or(|| self.wait_strategy()), until.deadline()))
     }
 
     /// Receives as many messages into `values` as are there and fit, from the front on, and returns how many.

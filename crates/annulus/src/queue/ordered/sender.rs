@@ -4,16 +4,14 @@ use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
 #[cfg(feature = "std")]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::state::State;
 use crate::Closer;
 use crate::base::common::Common;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::error::Refusal;
-#[cfg(feature = "std")]
-use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, SendError, TrySendError};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::error::{Refusal, SendTimeoutError};
 #[cfg(feature = "std")]
 use crate::lane::FreeSlot;
 #[cfg(feature = "std")]
@@ -26,11 +24,12 @@ use crate::transmit::WaitsForRoom;
 #[cfg(feature = "std")]
 use crate::transmit::room::Alone;
 use crate::transmit::transmits;
+use crate::wait::Until;
 use crate::wait::WaitStrategy;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Armed, Choice, Deadline, RoomArm, fill_claim};
+use crate::wait::{Armed, Choice, RoomArm, fill_claim};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{EventCount, Look, Poll};
 
@@ -66,7 +65,10 @@ impl<T: Send> Sender<T> {
     #[doc(alias = "blocking_send")]
     #[inline]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        self.send_as(value, None)
+        let Err((_, value)) = self.state.try_put(value) else {
+            return Ok(());
+        };
+        self.state.send_late(value, Until::FOREVER).map_err(|(_, value)| SendError(value))
     }
 
     /// Sends `value` if there is room. Never waits, allocates nothing. Takes O(`size_of::<T>()`), and repeats
@@ -96,37 +98,6 @@ impl<T: Send> Sender<T> {
         self.state.try_put(value).map_err(|(refusal, value)| TrySendError::of(refusal, value))
     }
 
-    /// As [`send`](Self::send), waiting by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Self::send).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::{WaitStrategy, queue::ordered};
-    ///
-    /// let (sender, receiver) = ordered::channel(2);
-    /// sender.send_by('a', WaitStrategy::BusySpin)?;
-    /// assert_eq!(receiver.recv(), Ok('a'));
-    /// # Ok::<(), annulus::SendError<char>>(())
-    /// ```
-    #[inline]
-    pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
-        self.send_as(value, Some(strategy))
-    }
-
-    /// Sends, waiting by `strategy`, or by the queue's own.
-    #[inline(always)]
-    fn send_as(&self, value: T, strategy: Option<WaitStrategy>) -> Result<(), SendError<T>> {
-        let Err((_, value)) = self.state.try_put(value) else {
-            return Ok(());
-        };
-        let strategy = strategy.unwrap_or(self.state.strategy);
-        self.state.send_late(value, strategy, None).map_err(|(_, value)| SendError(value))
-    }
-
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
     /// long for the clock means no timeout. A timeout of zero still sends if there is room.
     ///
@@ -150,24 +121,22 @@ impl<T: Send> Sender<T> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Instant::now().checked_add(timeout))
+        self.send_until(value, timeout)
     }
 
-    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    /// As [`send`](Self::send), but waits as [`Until`] says.
     ///
     /// # Errors
     ///
-    /// As [`send_timeout`](Self::send_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_until(value, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn send_until(&self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`send`](Self::send). Both give the value back.
+    #[inline]
+    pub fn send_until(&self, value: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+        let Err((_, value)) = self.state.try_put(value) else {
+            return Ok(());
+        };
         self.state
-            .send_late(value, self.state.strategy, deadline)
+            .send_late(value, until.into())
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
@@ -462,10 +431,7 @@ macro_rules! senders {
         transmits! {
             [T: Send] $($borrowed)* Sender<T>: T;
             |sender, value| now: sender.state.try_put(value),
-            |until| late: {
-                let strategy = until.strategy_or(|| sender.state.strategy);
-                sender.state.send_late(value, strategy, until.deadline())
-            },
+            |until| late: sender.state.send_late(value, until),
             closed: sender.state.lane.is_ended(),
             task: Sender::send_async(sender, value),
         }

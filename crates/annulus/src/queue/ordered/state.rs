@@ -32,7 +32,7 @@ use crate::stats::{Counters, Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, seeded, unlikely};
 use crate::transmit::in_parts;
 use crate::wait::{
-    Deadline, EventCount, Look, NewWord, Poll, Sleepers, WaitStrategy, WriterBackoff, preferred_slots,
+    Deadline, EventCount, Look, NewWord, Poll, Sleepers, Until, WaitStrategy, WriterBackoff, preferred_slots,
     wait_until,
 };
 
@@ -146,13 +146,8 @@ impl<T> State<T> {
     /// Sends `value`; waits for a free slot, but not beyond `deadline`.
     #[cold]
     #[inline(never)]
-    pub(super) fn send_late(
-        &self,
-        value: T,
-        strategy: WaitStrategy,
-        deadline: Deadline,
-    ) -> Result<(), (Refusal, T)> {
-        match self.wait_for_free_slot(strategy, deadline) {
+    pub(super) fn send_late(&self, value: T, until: Until) -> Result<(), (Refusal, T)> {
+        match self.wait_for_free_slot(until.strategy_or(|| self.strategy), until.deadline()) {
             Ok(slot) => {
                 self.fill(slot, value);
                 Ok(())
@@ -209,7 +204,7 @@ impl<T> State<T> {
     {
         in_parts(values, |rest| match self.try_send_some(rest) {
             Err(Refusal::Full) => {
-                self.send_late(rest[0], self.strategy, None).map_err(|(refusal, _)| refusal)?;
+                self.send_late(rest[0], Until::FOREVER).map_err(|(refusal, _)| refusal)?;
                 Ok(1)
             }
             sent_or_closed => sent_or_closed,

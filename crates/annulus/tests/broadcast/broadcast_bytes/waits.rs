@@ -274,7 +274,7 @@ mod tasks {
                             assert_eq!((bytes, &buffer), (16, &record(subscriber.cursor() - 1, 16)));
                             received += 1;
                         }
-                        Err(RecvError::CLOSED) => break,
+                        Err(_) => break,
                     },
                     () = soon(&mut random) => {}
                 }

@@ -24,10 +24,10 @@ fn narrow_errors_become_wide_ones() {
         LossyRecvError, RecvTimeoutError, RegisterError, SendError, SendTimeoutError, TryRecvError,
         TrySendError,
     };
-    assert_eq!(<TryRecvError>::from(RecvError), TryRecvError::Closed);
-    assert_eq!(<LossyRecvError>::from(RecvError), LossyRecvError::Closed);
-    assert_eq!(<LossyTryRecvError>::from(RecvError), LossyTryRecvError::Closed);
-    assert_eq!(RecvTimeoutError::from(RecvError), RecvTimeoutError::Closed);
+    assert_eq!(<TryRecvError>::from(RecvError::CLOSED), TryRecvError::Closed);
+    assert_eq!(<LossyRecvError>::from(RecvError::CLOSED), LossyRecvError::Closed);
+    assert_eq!(<LossyTryRecvError>::from(RecvError::CLOSED), LossyTryRecvError::Closed);
+    assert_eq!(RecvTimeoutError::from(RecvError::CLOSED), RecvTimeoutError::Closed);
     for (narrow, wide) in
         [(TryRecvError::Empty, LossyTryRecvError::Empty), (TryRecvError::Closed, LossyTryRecvError::Closed)]
     {

@@ -306,13 +306,13 @@ impl<M: Unstaged<TryRecvError: Into<MaybeCorrupt>> + 'static> Does for Staged<M>
             };
             "process_batch", true, |stage| batch(u64::clone, |look| Ok(stage.process_batch(3, look)?));
             "process_batch_until", true, |stage| {
-                batch(u64::clone, |look| Ok(stage.process_batch_until(WaitStrategy::PauseSpin, 3, look)?))
+                batch(u64::clone, |look| Ok(stage.process_batch_until(3, WaitStrategy::PauseSpin, look)?))
             };
             "process_batch_timeout", false, |stage| {
-                batch(u64::clone, |look| stage.process_batch_timeout(Duration::ZERO, 3, look))
+                batch(u64::clone, |look| stage.process_batch_timeout(3, Duration::ZERO, look))
             };
             "process_batch_until", false, |stage| {
-                batch(u64::clone, |look| stage.process_batch_until(Instant::now(), usize::MAX, look))
+                batch(u64::clone, |look| stage.process_batch_until(usize::MAX, Instant::now(), look))
             };
         };
         #[cfg(feature = "async")]

@@ -337,13 +337,13 @@ where
             });
             "process_batch", true, |subscriber| batch(number, |look| Ok(subscriber.process_batch(3, look)?));
             "process_batch_until", true, |subscriber| {
-                batch(number, |look| Ok(subscriber.process_batch_until(WaitStrategy::PauseSpin, 3, look)?))
+                batch(number, |look| Ok(subscriber.process_batch_until(3, WaitStrategy::PauseSpin, look)?))
             };
             "process_batch_timeout", false, |subscriber| {
-                batch(number, |look| subscriber.process_batch_timeout(Duration::ZERO, 3, look))
+                batch(number, |look| subscriber.process_batch_timeout(3, Duration::ZERO, look))
             };
             "process_batch_until", false, |subscriber| {
-                batch(number, |look| subscriber.process_batch_until(Instant::now(), usize::MAX, look))
+                batch(number, |look| subscriber.process_batch_until(usize::MAX, Instant::now(), look))
             };
             "peek", false, |subscriber| peek(subscriber);
             "wait", true, |subscriber| subscriber.wait().map(|()| peek(subscriber).unwrap());

@@ -113,7 +113,7 @@ impl<S: Done> Receive for InStep<S> {
 
     fn recv(&mut self) -> Result<u64, RecvError> {
         self.wait_for(None).map_err(|error| match error {
-            RecvTimeoutError::Closed => RecvError,
+            RecvTimeoutError::Closed => RecvError::CLOSED,
             RecvTimeoutError::Timeout => unreachable!("there was no deadline"),
         })
     }

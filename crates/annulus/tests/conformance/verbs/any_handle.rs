@@ -42,7 +42,7 @@ fn receiving<R: Receive>() -> Vec<(&'static str, bool, Receives<R>)> {
         ("recv_timeout", false, |receiver| receiver.recv_timeout(SOON)),
         ("recv_until", false, |receiver| receiver.recv_until(Instant::now())),
         ("recv", true, |receiver| waiting(receiver.recv())),
-        ("recv_until", true, |receiver| waiting(receiver.recv_until(WaitStrategy::BusySpin))),
+        ("recv_until", true, |receiver| receiver.recv_until(WaitStrategy::BusySpin)),
         ("iter", true, |receiver| receiver.iter().next().ok_or(RecvTimeoutError::Closed)),
         ("select", true, |receiver| select! { recv(receiver) -> message => waiting(message) }),
     ];
@@ -80,7 +80,7 @@ fn sending<S: Transmit<Item = u64>>() -> Vec<(&'static str, bool, Sends<S>)> {
         ("send_timeout", false, |sender, value| sender.send_timeout(value, SOON)),
         ("send_until", false, |sender, value| sender.send_until(value, Instant::now())),
         ("send", true, |sender, value| waiting(sender.send(value))),
-        ("send_until", true, |sender, value| waiting(sender.send_until(value, WaitStrategy::BusySpin))),
+        ("send_until", true, |sender, value| sender.send_until(value, WaitStrategy::BusySpin)),
     ];
     #[cfg(feature = "async")]
     {

@@ -64,7 +64,7 @@ fn gate_sees_a_clone_that_holds_a_reference() {
         drop((crowd, subscribable));
         let writer = thread::spawn(move || {
             let mut number = 0;
-            while publisher.publish_until(|event| *event = number, WaitStrategy::BusySpin).is_ok() {
+            while publisher.publish_until(WaitStrategy::BusySpin, |event| *event = number).is_ok() {
                 number += 1;
                 if cfg!(miri) {
                     thread::yield_now();

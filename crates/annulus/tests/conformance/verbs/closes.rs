@@ -119,13 +119,13 @@ fn every_verb_gives_messages_after_a_close_back() {
     one.close();
     many.close();
     let (spin, no_time) = (WaitStrategy::BusySpin, Duration::ZERO);
-    assert_eq!(one.publish_until(7, spin).unwrap_err().0, 7);
+    assert_eq!(one.publish_until(7, spin).unwrap_err().into_inner(), 7);
     assert_eq!(one.publish_with(|| 7).unwrap_err().0, 7);
     assert!(one.try_publish(7) == Err(TrySendError::Closed(7)));
     assert!(one.publish_timeout(7, no_time) == Err(SendTimeoutError::Closed(7)));
     assert_eq!(one.publish_batch(&[7, 8]).unwrap_err().0, [7, 8]);
     assert!(one.publish_batch_timeout(&[7, 8], no_time) == Err(SendTimeoutError::Closed(&[7, 8][..])));
-    assert_eq!(many.publish_until(7, spin).unwrap_err().0, 7);
+    assert_eq!(many.publish_until(7, spin).unwrap_err().into_inner(), 7);
     assert!(many.try_publish(7) == Err(TrySendError::Closed(7)));
     assert!(many.publish_timeout(7, no_time) == Err(SendTimeoutError::Closed(7)));
     assert_eq!(many.publish_batch(&[7, 8]).unwrap_err().0, [7, 8]);

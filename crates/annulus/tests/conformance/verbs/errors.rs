@@ -7,7 +7,7 @@ use annulus::{
 /// One end has one text, whichever verb finds it; and an error inside another one speaks for it.
 #[test]
 fn one_reason_has_one_text() {
-    let end = RecvError.to_string();
+    let end = RecvError::CLOSED.to_string();
     assert!(end.contains("gone, or closed the ring"), "{end}");
     let closed: [&dyn std::error::Error; 3] =
         [&<TryRecvError>::Closed, &<LossyTryRecvError>::Closed, &<LossyRecvError>::Closed];
@@ -32,5 +32,5 @@ fn a_lag_says_how_many_were_lost() {
 fn timeout_and_close_have_different_texts() {
     use annulus::RecvTimeoutError;
     assert_eq!(RecvTimeoutError::Timeout.to_string(), "no message came in time");
-    assert_eq!(RecvTimeoutError::Closed.to_string(), RecvError.to_string());
+    assert_eq!(RecvTimeoutError::Closed.to_string(), RecvError::CLOSED.to_string());
 }

@@ -105,7 +105,7 @@ macro_rules! room {
                     drop((subscriber, subscribable));
                     assert_eq!(publisher.publish_batch(&[7, 8]), Err(SendError(&[7, 8][..])));
                     let strategy = WaitStrategy::BusySpin;
-                    assert_eq!(publisher.publish_batch_until(&[7], strategy), Err(SendError(&[7][..])));
+                    assert_eq!(publisher.publish_batch_until(&[7], strategy), Err(SendTimeoutError::Closed(&[7][..])));
                     let closed = Err(SendTimeoutError::Closed(&[7, 8][..]));
                     assert_eq!(publisher.publish_batch_timeout(&[7, 8], SHORT), closed);
                     assert_eq!(publisher.publish_batch_until(&[7, 8], Instant::now()), closed);

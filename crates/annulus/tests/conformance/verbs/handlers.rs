@@ -31,13 +31,13 @@ const PROCESSES: [Process; 11] = [
     |subscriber, look| assert_eq!(subscriber.process_batch(1, |event, _| look(*event)), Ok(1)),
     |subscriber, look| {
         let strategy = WaitStrategy::BusySpin;
-        assert_eq!(subscriber.process_batch_until(strategy, 1, |event, _| look(*event)), Ok(1));
+        assert_eq!(subscriber.process_batch_until(1, strategy, |event, _| look(*event)), Ok(1));
     },
     |subscriber, look| {
-        assert_eq!(subscriber.process_batch_timeout(LONG, 1, |event, _| look(*event)), Ok(1));
+        assert_eq!(subscriber.process_batch_timeout(1, LONG, |event, _| look(*event)), Ok(1));
     },
     |subscriber, look| {
-        assert_eq!(subscriber.process_batch_until(Instant::now(), 1, |event, _| look(*event)), Ok(1));
+        assert_eq!(subscriber.process_batch_until(1, Instant::now(), |event, _| look(*event)), Ok(1));
     },
     |subscriber, look| {
         let event = subscriber.peek().unwrap();
@@ -62,9 +62,9 @@ fn an_event_publisher_in_a_handler() {
                     let change = |event: &mut u64| *event = 9;
                     assert!(matches!(publisher.try_publish(change), Err(TrySendError::Full(_))));
                     let begun = Instant::now();
-                    let timeout = publisher.publish_timeout(change, SHORT);
+                    let timeout = publisher.publish_timeout(SHORT, change);
                     assert!(matches!(timeout, Err(SendTimeoutError::Timeout(_))));
-                    let timeout = publisher.publish_until(change, Instant::now());
+                    let timeout = publisher.publish_until(Instant::now(), change);
                     assert!(matches!(timeout, Err(SendTimeoutError::Timeout(_))));
                     assert!(begun.elapsed() < LONG);
                 });
@@ -87,7 +87,7 @@ fn one_of_many_event_publishers_in_a_handler() {
                     assert_eq!(number, lap);
                     publisher.publish(|event| *event = lap + 1).unwrap();
                     assert_eq!(publisher.try_publish(|event| *event = 9), Err(TrySendError::Full(())));
-                    let timeout = publisher.publish_timeout(|event| *event = 9, SHORT);
+                    let timeout = publisher.publish_timeout(SHORT, |event| *event = 9);
                     assert_eq!(timeout, Err(SendTimeoutError::Timeout(())));
                 });
             }
@@ -104,7 +104,7 @@ fn a_publisher_in_a_batch() {
         (0..3).for_each(|number| publisher.publish(|event| *event = number).unwrap());
         let count = subscriber.process_batch(3, |_, _| {
             assert!(publisher.try_publish(|event| *event = 9).unwrap_err().is_full());
-            assert!(publisher.publish_timeout(|event| *event = 9, SHORT).is_err());
+            assert!(publisher.publish_timeout(SHORT, |event| *event = 9).is_err());
         });
         assert_eq!((count, publisher.published()), (Ok(3), 3));
         publisher.publish(|event| *event = 3).unwrap();
@@ -127,11 +127,11 @@ fn a_publisher_in_a_stage() {
         |stage, look| assert_eq!(stage.process_batch(1, |number, _| look(*number)), Ok(1)),
         |stage, look| {
             let strategy = WaitStrategy::BusySpin;
-            assert_eq!(stage.process_batch_until(strategy, 1, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(1, strategy, |number, _| look(*number)), Ok(1));
         },
-        |stage, look| assert_eq!(stage.process_batch_timeout(LONG, 1, |number, _| look(*number)), Ok(1)),
+        |stage, look| assert_eq!(stage.process_batch_timeout(1, LONG, |number, _| look(*number)), Ok(1)),
         |stage, look| {
-            assert_eq!(stage.process_batch_until(Instant::now(), 1, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(1, Instant::now(), |number, _| look(*number)), Ok(1));
         },
     ];
     without_standing_still(move || {

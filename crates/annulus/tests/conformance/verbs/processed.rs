@@ -134,13 +134,13 @@ fn processes<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>() -> [Process<M
         |stage, look| assert_eq!(stage.process_batch(9, |number, _| look(*number)), Ok(1)),
         |stage, look| {
             let strategy = WaitStrategy::BusySpin;
-            assert_eq!(stage.process_batch_until(strategy, 9, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(9, strategy, |number, _| look(*number)), Ok(1));
         },
         |stage, look| {
-            assert_eq!(stage.process_batch_timeout(Duration::ZERO, 9, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_timeout(9, Duration::ZERO, |number, _| look(*number)), Ok(1));
         },
         |stage, look| {
-            assert_eq!(stage.process_batch_until(Instant::now(), 9, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_until(9, Instant::now(), |number, _| look(*number)), Ok(1));
         },
     ]
 }
@@ -216,7 +216,7 @@ fn without_a_message_nothing_runs() {
     assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Empty));
     assert_eq!(stage.process_timeout(short, runs), Err(RecvTimeoutError::Timeout));
     assert_eq!(stage.try_process_batch(2, |_, _| unreachable!()), Err(LossyTryRecvError::Empty));
-    let timeout = stage.process_batch_timeout(short, 2, |_, _| unreachable!());
+    let timeout = stage.process_batch_timeout(2, short, |_, _| unreachable!());
     assert_eq!(timeout, Err(RecvTimeoutError::Timeout));
     publisher.publish_batch(&[0, 1, 2]);
     assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Lagged { skipped: 1 }));
@@ -227,8 +227,8 @@ fn without_a_message_nothing_runs() {
     let cursor = stage.cursor();
     assert_eq!(stage.try_process_batch(0, |_, _| unreachable!()), Ok(0));
     assert_eq!(stage.process_batch(0, |_, _| unreachable!()), Ok(0));
-    assert_eq!(stage.process_batch_timeout(short, 0, |_, _| unreachable!()), Ok(0));
-    assert_eq!(stage.process_batch_until(Instant::now(), 0, |_, _| unreachable!()), Ok(0));
+    assert_eq!(stage.process_batch_timeout(0, short, |_, _| unreachable!()), Ok(0));
+    assert_eq!(stage.process_batch_until(0, Instant::now(), |_, _| unreachable!()), Ok(0));
     assert_eq!(stage.cursor(), cursor);
     stage.try_iter().for_each(drop);
     drop(publisher);

@@ -67,8 +67,8 @@ fn refused_value_comes_back() {
     drop((subscribers, subscribable, many_subscribable));
     let strategy = annulus::WaitStrategy::BusySpin;
     assert_eq!((publisher.send(9), many.send(9)), (Err(SendError(9)), Err(SendError(9))));
-    assert_eq!(publisher.send_until(9, strategy), Err(SendError(9)));
-    assert_eq!(many.send_until(9, strategy), Err(SendError(9)));
+    assert_eq!(publisher.send_until(9, strategy), Err(SendTimeoutError::Closed(9)));
+    assert_eq!(many.send_until(9, strategy), Err(SendTimeoutError::Closed(9)));
     assert_eq!(publisher.try_send(9), Err(TrySendError::Closed(9)));
     assert_eq!(many.try_send(9), Err(TrySendError::Closed(9)));
     assert_eq!(publisher.send_timeout(9, SHORT), Err(SendTimeoutError::Closed(9)));
@@ -311,9 +311,9 @@ fn a_reset_event_has_nothing_of_the_last_lap() {
         catch_unwind(AssertUnwindSafe(|| many.publish(panic))).unwrap_err();
         publisher.publish(add).unwrap();
         many.clone().publish(add).unwrap();
-        many.publish_timeout(add, SHORT).unwrap();
+        many.publish_timeout(SHORT, add).unwrap();
         // No room: the closure has run, and its event is the next one's.
-        assert_eq!(many.publish_timeout(add, SHORT), Err(SendTimeoutError::Timeout(())));
+        assert_eq!(many.publish_timeout(SHORT, add), Err(SendTimeoutError::Timeout(())));
         assert_eq!(subscriber.recv(), Ok(lap.to_string()));
         assert_eq!(other.try_iter().collect::<Vec<_>>(), [lap.to_string(), lap.to_string()]);
         assert!(publisher.try_publish(add).is_ok() && many.try_publish(add).is_ok());

@@ -63,7 +63,7 @@ fn noted<N: AsRef<str>>(
                 seen.push((topic.as_ref().to_owned(), number));
                 said.send(()).unwrap();
             }
-            Err(RecvError::CLOSED) => is_over = true,
+            Err(_) => is_over = true,
         });
     }
     seen
@@ -222,7 +222,7 @@ mod tasks {
     fn in_a_stream() {
         wakes_for_all(|matching, said| {
             let mut stream = matching.into_stream();
-            noted(&said, |found| found(pollster::block_on(stream.next()).ok_or(RecvError)))
+            noted(&said, |found| found(pollster::block_on(stream.next()).ok_or(RecvError::CLOSED)))
         });
     }
 

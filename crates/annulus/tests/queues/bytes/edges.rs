@@ -18,7 +18,7 @@ fn dropped_producer_leaves_its_records() {
         assert_eq!(*consumer.read().unwrap(), *pattern(len, 0));
     }
     assert!(consumer.is_fully_drained());
-    assert_eq!(consumer.read().unwrap_err(), RecvError);
+    assert_eq!(consumer.read().unwrap_err(), RecvError::CLOSED);
     assert_eq!(consumer.try_read().unwrap_err(), TryRecvError::Closed);
 }
 
@@ -51,7 +51,7 @@ fn any_handle_may_close() {
         assert!(producer.is_closed() && consumer.is_closed());
         assert_eq!(producer.write(b"after"), Err(WriteError::Closed));
         assert_eq!(*consumer.read().unwrap(), *b"before");
-        assert_eq!(consumer.read().unwrap_err(), RecvError);
+        assert_eq!(consumer.read().unwrap_err(), RecvError::CLOSED);
     }
 }
 

@@ -213,7 +213,7 @@ mod tasks {
                             assert_eq!(*record, *pattern(number as usize % 33, number));
                             number += 1;
                         }
-                        Err(RecvError::CLOSED) => return number,
+                        Err(_) => return number,
                     },
                     () = soon(&mut random) => {}
                 }

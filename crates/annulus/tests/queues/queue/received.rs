@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use annulus::queue::{Builder, QueueKind};
-use annulus::{RecvError, TryRecvError, WaitStrategy};
+use annulus::{RecvError, RecvTimeoutError, TryRecvError, WaitStrategy};
 
 for_each_kind! { batches_of_places batches_of_a_vector handed_to_a_closure }
 
@@ -60,7 +60,7 @@ fn handed_to_a_closure<K: QueueKind>() {
     assert_eq!(consumer.try_recv(), Err(TryRecvError::Empty));
     drop(producer);
     assert!(consumer.is_closed() && consumer.is_fully_drained());
-    assert_eq!(consumer.recv_until(WaitStrategy::BusySpin), Err(RecvError::CLOSED));
+    assert_eq!(consumer.recv_until(WaitStrategy::BusySpin), Err(RecvTimeoutError::Closed));
     assert!(consumer.recv_timeout(Duration::ZERO).is_err());
 }
 

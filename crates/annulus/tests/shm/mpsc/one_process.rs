@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use annulus::shm::mpsc::{self, Builder, Producer};
 use annulus::shm::{AttachError, Invitation, RingInfo, ShareError, ShmKind, spsc};
-use annulus::{CapacityError, RecvError, TryRecvError, TrySendError, WaitStrategy};
+use annulus::{CapacityError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy};
 use proptest::prelude::*;
 
 use crate::mpsc::{BLOCK, Payload, Received, ending, joined, payload, queue, receive_all};
@@ -195,7 +195,7 @@ fn wake_ups_come() {
     for (writer, _) in writers {
         writer.join().unwrap();
     }
-    assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
+    assert_eq!(consumer.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
     assert!((0..PRODUCERS).all(|sender| received.of(sender) == 2 * rounds[sender as usize]));
 }
 

@@ -57,7 +57,7 @@ fn all_producers_leave() {
     let reader = thread::spawn(move || {
         let mut both = [consumer.recv_until(BLOCK), consumer.recv_until(BLOCK)].map(Result::unwrap);
         both.sort_unstable();
-        assert_eq!(consumer.recv_until(BLOCK), Err(RecvError::CLOSED));
+        assert_eq!(consumer.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
         (both, consumer)
     });
     thread::sleep(Duration::from_millis(5));

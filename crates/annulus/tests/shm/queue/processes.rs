@@ -32,7 +32,7 @@ fn each_verb_comes_to_the_end_of_the_dead() {
     type Verb = fn(&mut spsc::Consumer<Payload>) -> Option<Payload>;
     let long = Duration::from_secs(600);
     let verbs: [Verb; 5] = [
-        |consumer| consumer.recv().map_err(|error| assert_eq!(error, RecvError)).ok(),
+        |consumer| consumer.recv().map_err(|error| assert_eq!(error, RecvError::CLOSED)).ok(),
         |consumer| match consumer.try_recv() {
             Err(TryRecvError::Empty) => consumer.recv().ok(),
             other => other.ok(),

@@ -3,7 +3,7 @@
 use std::thread;
 
 use annulus::queue::ordered;
-use annulus::{RecvError, Select, WaitStrategy, broadcast, event, mpmc, mpsc, select, select_biased, spsc};
+use annulus::{Select, WaitStrategy, broadcast, event, mpmc, mpsc, select, select_biased, spsc};
 
 use crate::select::{MANY, MOMENT};
 use crate::support::sleeping;
@@ -34,7 +34,7 @@ fn nothing_is_lost_or_doubled() {
                 match number {
                     Ok(number) => sums[index] += number,
                     // It stays ready, until all are.
-                    Err(RecvError::CLOSED) => open[index] = false,
+                    Err(_) => open[index] = false,
                 }
             }
         });

@@ -131,7 +131,7 @@ macro_rules! processes {
             };
             match found {
                 Some(Ok(number)) => received.push(number),
-                Some(Err(annulus::RecvError::CLOSED)) => return Some(0_u64),
+                Some(Err(_)) => return Some(0_u64),
                 None => {}
             }
             None
@@ -172,7 +172,7 @@ fn receives_events(mut events: event::Subscriber<Boxed>) -> Receive {
                 let note = |event: &Boxed, _is_last: bool| received.push(*event.0);
                 match poll_some(events.process_batch_async(2, note), random) {
                     Some(Ok(_)) | None => return None,
-                    Some(Err(annulus::RecvError::CLOSED)) => Some(None),
+                    Some(Err(_)) => Some(None),
                 }
             }
             _ => poll_some(events.recv_async(), random).map(Result::ok),

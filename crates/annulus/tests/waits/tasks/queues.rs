@@ -116,7 +116,7 @@ fn dropped_at_random<S: Send, R: Send>(
                     loop {
                         match receive(&mut receiver, &mut random) {
                             Some(Ok(number)) => received.push(number),
-                            Some(Err(annulus::RecvError::CLOSED)) => return received,
+                            Some(Err(_)) => return received,
                             None => {}
                         }
                     }
