@@ -27,8 +27,8 @@ use crate::ring::{Area, Copied, Extent, Frontier};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded};
 #[cfg(feature = "std")]
-use crate::wait::{Armed, Choice, wait_until};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy};
+use crate::wait::{Armed, Choice};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 

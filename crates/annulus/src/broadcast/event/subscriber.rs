@@ -25,8 +25,8 @@ use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Armed, Choice, wait_until};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy};
+use crate::wait::{Armed, Choice};
+use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until};
 
 /// A reading end of a ring of owned events, made by [`Subscribable`](crate::event::Subscribable).
 ///

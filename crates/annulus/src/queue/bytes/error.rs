@@ -107,8 +107,6 @@ refusals!(TryWriteError, refused: Full, TrySendError::Full(()));
 from_waiting!(TryWriteError);
 
 /// Why a record could not be written in time.
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteTimeoutError {
     /// The time passed, and there was no room for it.
@@ -119,7 +117,5 @@ pub enum WriteTimeoutError {
     TooLong(RecordTooLong),
 }
 
-#[cfg(feature = "std")]
 refusals!(WriteTimeoutError, refused: Timeout, SendTimeoutError::Timeout(()));
-#[cfg(feature = "std")]
 from_waiting!(WriteTimeoutError);

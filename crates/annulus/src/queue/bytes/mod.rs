@@ -69,7 +69,6 @@ mod tests;
 
 pub use builder::{Builder, channel};
 pub use consumer::Consumer;
-#[cfg(feature = "std")]
 pub use error::WriteTimeoutError;
 pub use error::{RecordTooLong, TryWriteError, WriteError};
 pub use producer::Producer;

@@ -4,7 +4,6 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::Duration;
 
-#[cfg(feature = "std")]
 use super::WriteTimeoutError;
 use super::layout::{max_len, padding_before, words_of};
 use super::{RecordTooLong, Reservation, TryWriteError, WriteError};

@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::state::State;
 use crate::Closer;
 use crate::base::common::Common;
-use crate::error::{GiveBack, SendError, TrySendError};
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::error::{Refusal, SendTimeoutError};
+use crate::error::Refusal;
+use crate::error::{GiveBack, SendError, SendTimeoutError, TrySendError};
 #[cfg(feature = "std")]
 use crate::lane::FreeSlot;
 #[cfg(feature = "std")]
@@ -24,14 +24,13 @@ use crate::transmit::WaitsForRoom;
 #[cfg(feature = "std")]
 use crate::transmit::room::Alone;
 use crate::transmit::transmits;
-use crate::wait::Until;
-use crate::wait::WaitStrategy;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice, RoomArm, fill_claim};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{EventCount, Look, Poll};
+use crate::wait::{Until, WaitStrategy};
 
 /// The sending end of an [ordered queue](super): each message reaches one receiver.
 ///
