@@ -72,8 +72,8 @@ impl Named for PhotonRingEvents {
 impl<const READERS: usize> Gated<READERS> for PhotonRingEvents {}
 
 impl<const READERS: usize> FanOut<READERS> for PhotonRingEvents {
-    type Publisher = photon_ring::event::Publisher<u64>;
-    type Reader = photon_ring::event::Subscriber<u64>;
+    type Publisher = photon_ring::EventPublisher<u64>;
+    type Reader = photon_ring::EventSubscriber<u64>;
 
     fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
         let (publisher, subscribable) = photon_ring::event_channel(capacity, || 0);
@@ -81,14 +81,14 @@ impl<const READERS: usize> FanOut<READERS> for PhotonRingEvents {
     }
 }
 
-impl Publisher<u64> for photon_ring::event::Publisher<u64> {
+impl Publisher<u64> for photon_ring::EventPublisher<u64> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         self.publish(|event| *event = message);
     }
 }
 
-impl Reader for photon_ring::event::Subscriber<u64> {
+impl Reader for photon_ring::EventSubscriber<u64> {
     #[inline(always)]
     fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
         self.process(|event| receive(*event)).is_some()

@@ -4,8 +4,8 @@
 //! A lost wake-up is a deadlock, which loom reports. A close is here, too: it uses the waker's fence.
 #![cfg(annulus_loom)]
 
-use annulus::queue::bytes::{Builder, Consumer, Producer, WriteError};
-use annulus::{RecvError, TryRecvError};
+use annulus::queue::bytes::{Builder, Consumer, Producer, WriteTimeoutError};
+use annulus::{RecvTimeoutError, TryRecvError};
 use annulus_loom::{BLOCK, check};
 use loom::thread;
 
@@ -53,14 +53,14 @@ fn a_close_wakes_either_side() {
         let (producer, mut consumer) = ring();
         let reader = thread::spawn(move || consumer.read_until(BLOCK).map(|record| record.len()));
         producer.close();
-        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvTimeoutError::Closed));
     });
     check(|| {
         let (mut producer, consumer) = ring();
         producer.try_write(&[1; 8]).unwrap();
         let writer = thread::spawn(move || producer.write_until(&[2; 8], BLOCK));
         consumer.close();
-        assert_eq!(writer.join().unwrap(), Err(WriteError::Closed));
+        assert_eq!(writer.join().unwrap(), Err(WriteTimeoutError::Closed));
     });
 }
 

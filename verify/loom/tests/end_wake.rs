@@ -7,7 +7,7 @@
 #![cfg(annulus_loom)]
 
 use annulus::broadcast::{Builder, Lossless, Mode, MpPublisher, Subscriber};
-use annulus::{RecvError, Shutdown, TryRecvError};
+use annulus::{RecvError, RecvTimeoutError, Shutdown, TryRecvError};
 use annulus_loom::{BLOCK, Checked, SPIN, check, check_up_to, receive_checked, receive_lossless};
 use loom::thread;
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use annulus::{RecvError, TryRecvError, mpsc};
+use annulus::{RecvTimeoutError, TryRecvError, mpsc};
 use annulus_loom::{BLOCK, Counted, alive, check, check_up_to, receive_all};
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;

@@ -4,7 +4,7 @@
 //! back: once.
 #![cfg(annulus_loom)]
 
-use annulus::{RecvError, spsc};
+use annulus::{RecvTimeoutError, spsc};
 use annulus_loom::{BLOCK, Counted, alive, check, check_up_to, receive_all};
 use loom::thread;
 

@@ -53,7 +53,7 @@ fn the_last_one_out_wakes_a_subscriber() {
         let first = thread::spawn(move || drop(other));
         let reader = thread::spawn(move || subscriber.recv_until(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(annulus::RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(annulus::RecvTimeoutError::Closed));
         first.join().unwrap();
     });
 }

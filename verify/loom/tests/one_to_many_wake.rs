@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use annulus::queue::{Consumer, Producer, QueueKind};
-use annulus::{RecvError, TryRecvError, TrySendError, mpmc, spmc};
+use annulus::{RecvTimeoutError, TryRecvError, TrySendError, mpmc, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
 use annulus_loom::{BLOCK, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -174,7 +174,7 @@ fn a_close_wakes_two_consumers() {
         let reader = thread::spawn(move || other.recv_until(BLOCK));
         let closer = thread::spawn(move || drop(producer));
         assert_eq!(consumer.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
-        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvTimeoutError::Closed));
         closer.join().unwrap();
     });
 }

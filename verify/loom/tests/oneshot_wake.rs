@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use annulus::{RecvError, oneshot};
+use annulus::{RecvError, RecvTimeoutError, oneshot};
 use annulus_loom::{BLOCK, block_on, check};
 use loom::thread;
 
@@ -28,7 +28,7 @@ fn the_drop_of_the_sender_wakes_the_receiver() {
         let (sender, mut receiver) = oneshot::channel::<u64>();
         let reader = thread::spawn(move || receiver.recv_until(BLOCK));
         drop(sender);
-        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvTimeoutError::Closed));
     });
 }
 

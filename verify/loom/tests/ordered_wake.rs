@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use annulus::RecvError;
+use annulus::RecvTimeoutError;
 use annulus::queue::ordered;
 use annulus_loom::shared::Token;
 use annulus_loom::{BLOCK, check, check_up_to};
@@ -194,7 +194,7 @@ fn a_close_wakes_two_receivers() {
         let reader = thread::spawn(move || other.recv_until(BLOCK));
         let closer = thread::spawn(move || drop(sender));
         assert_eq!(receiver.recv_until(BLOCK), Err(RecvTimeoutError::Closed));
-        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvTimeoutError::Closed));
         closer.join().unwrap();
     });
 }

@@ -2,7 +2,7 @@
 //! or leaves, wakes a publisher.
 #![cfg(annulus_loom)]
 
-use annulus::RecvError;
+use annulus::RecvTimeoutError;
 use annulus_loom::{BLOCK, check};
 use loom::thread;
 
@@ -38,7 +38,7 @@ fn a_close_wakes_a_subscriber() {
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || subscriber.wait_until(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvTimeoutError::Closed));
     });
 }
 

@@ -4,7 +4,7 @@
 //! Upstreams live longer than the sleeper but where the model says otherwise: their end would wake it too.
 #![cfg(annulus_loom)]
 
-use annulus::RecvError;
+use annulus::RecvTimeoutError;
 use annulus_loom::{BLOCK, Checked, check, check_up_to};
 use loom::thread;
 
@@ -36,7 +36,7 @@ fn the_next_receive_wakes() {
         publisher.publish(Checked::of(0));
         let working = thread::spawn(move || {
             let received = [(); 2].map(|()| upstream.recv_until(BLOCK));
-            assert_eq!(received, [Ok(u64::of(0)), Err(RecvError::CLOSED)]);
+            assert_eq!(received, [Ok(u64::of(0)), Err(RecvTimeoutError::Closed)]);
             upstream
         });
         assert_eq!(downstream.recv_until(BLOCK), Ok(u64::of(0)));

@@ -251,8 +251,8 @@ fn a_message_for_a_thread_and_one_for_a_task() {
         let (mut producer, mut first) = mpmc::channel(2);
         let mut second = first.clone();
         let readers = [
-            thread::spawn(move || (first.recv_until(BLOCK), first)),
-            thread::spawn(move || (block_on(second.recv_async()), second)),
+            thread::spawn(move || (first.recv_until(BLOCK).ok(), first)),
+            thread::spawn(move || (block_on(second.recv_async()).ok(), second)),
         ];
         producer.try_send(1).unwrap();
         producer.try_send(2).unwrap();

@@ -1,7 +1,7 @@
 //! Sleep and wake: no wake-up is lost. A lost one leaves a thread asleep, which loom reports as a deadlock.
 #![cfg(annulus_loom)]
 
-use annulus::{LossyRecvError, RecvError, WaitStrategy};
+use annulus::{LossyRecvError, RecvTimeoutError, WaitStrategy};
 use annulus_loom::{Checked, check, check_up_to};
 use loom::thread;
 
@@ -75,7 +75,7 @@ fn a_close_wakes_a_sleeper() {
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || subscriber.recv_until(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvTimeoutError::Closed));
     });
 }
 

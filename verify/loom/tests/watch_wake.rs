@@ -1,7 +1,7 @@
 //! The newest value, for receivers that sleep. A lost wake-up is a deadlock, which loom reports.
 #![cfg(annulus_loom)]
 
-use annulus::{RecvError, watch};
+use annulus::{RecvTimeoutError, watch};
 use annulus_loom::{BLOCK, block_on, check};
 use loom::thread;
 
@@ -64,7 +64,7 @@ fn the_end_wakes_a_receiver() {
         let (sender, mut receiver) = watch::channel(0_u64);
         let reader = thread::spawn(move || receiver.changed_until(BLOCK));
         drop(sender);
-        assert_eq!(reader.join().unwrap(), Err(RecvError::CLOSED));
+        assert_eq!(reader.join().unwrap(), Err(RecvTimeoutError::Closed));
     });
 }
 

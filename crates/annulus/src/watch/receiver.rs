@@ -10,9 +10,7 @@ use crate::Closer;
 use crate::base::common::Common;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
 use crate::sync::AtomicU64;
-use crate::wait::{
-    Armed, Choice, Deadline, EventCount, Look, Poll, Until, WaitStrategy, own_strategy, wait_until,
-};
+use crate::wait::{Armed, Choice, EventCount, Look, Poll, Until, WaitStrategy, own_strategy, wait_until};
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.
