@@ -1,20 +1,33 @@
-//! Messages between threads, through rings that are allocated once. In a *broadcast* ring every subscriber
-//! sees every message; in a *queue* each message reaches one consumer.
+//! Messages between threads, tasks and processes, through rings that are allocated once.
 //!
-//! ```
-//! let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(1024);
-//! let mut subscriber = subscribable.subscribe();
+//! # Which ring?
 //!
-//! let reader = std::thread::spawn(move || {
-//!     let sum: u64 = subscriber.iter().sum(); // waits for messages; ends when the ring is closed
-//!     (sum, subscriber.total_lagged())
-//! });
-//! for number in 1..=1000 {
-//!     publisher.publish(number);
-//! }
-//! drop(publisher);
-//! assert_eq!(reader.join().unwrap(), (500_500, 0)); // nothing was lost
-//! ```
+//! 1. **Who gets a message?** One reader: a *queue*. Each reader: a *broadcast* ring. Only the newest value
+//!    counts: [`watch`]. It is the reply to one question: [`oneshot`].
+//! 2. **May the slowest reader lose some?** Yes: *lossy*, and no writer waits. No: *lossless*, and the writer
+//!    waits for the slowest.
+//! 3. **What is a message?** Plain data, such as numbers, and structs that derive [`Message`](trait@Message):
+//!    [`broadcast`]. It owns memory, or is large: [`event`], which is written and read in place. Bytes of any
+//!    length: `bytes`. Anything that is `Send`: any queue.
+//!
+//! | | one writer | many writers |
+//! | --- | --- | --- |
+//! | one reader | [`spsc`], [`queue::bytes`] | [`mpsc`] |
+//! | one of several readers gets it | [`spmc`] | [`mpmc`]; with one order: [`queue::ordered`] |
+//! | each reader, which may lose old ones | [`broadcast::lossy`](fn@broadcast::lossy), [`broadcast::bytes`] | [`broadcast::mp_lossy`] |
+//! | each reader, and none is lost | [`broadcast::lossless`](fn@broadcast::lossless), [`event::channel`] | [`broadcast::mp_lossless`], [`event::mp_channel`] |
+//! | the newest value; one reply | [`watch`]; [`oneshot`] | [`watch`] |
+//!
+//! The ends are *publishers* and *subscribers* where each reader sees all, and *producers* and *consumers* in
+//! queues. They are *senders* and *receivers* where handles are shared, or used once.
+//!
+//! On these rings stand a [`Bus`] of topics, a [`Pipeline`](pipeline::Pipeline) and a [`Worker`], which have
+//! threads of their own, and a [`pool`](pool::BufferPool) of buffers. Rings between processes are in [`shm`]
+//! (Linux). The [guide] helps to choose, and says what follows from the choice.
+//!
+//! # Six beginnings
+//!
+//! A queue moves any value that is `Send` to one reader:
 //!
 //! ```
 //! let (producer, mut consumer) = annulus::mpsc::channel::<String>(64);
@@ -26,87 +39,89 @@
 //! assert_eq!(consumer.iter().count(), 2);
 //! ```
 //!
-//! # Which ring?
+//! A broadcast ring copies plain data to each reader. A reader that falls behind learns how much it lost:
 //!
-//! | writers | readers | what happens | made by |
-//! | --- | --- | --- | --- |
-//! | one | many, each sees all | the writer never waits; a slow reader loses the oldest messages and is told how many | [`broadcast::lossy`](fn@broadcast::lossy) |
-//! | one | many, each sees all | nobody loses a message; the writer waits for the slowest reader | [`broadcast::lossless`](fn@broadcast::lossless) |
-//! | many | many, each sees all | the same two, with one order for all writers | [`broadcast::mp_lossy`], [`broadcast::mp_lossless`] |
-//! | one | many, each sees all | byte strings of any length; the writer never waits, as with `broadcast::lossy` | [`broadcast::bytes::lossy`] |
-//! | one or many | many, each sees all | messages stay in the ring: changed in place, read by reference; nobody loses one | [`event::channel`], [`event::mp_channel`] |
-//! | one | one | a queue, written and read in place | [`spsc::channel`] |
-//! | many | one | a queue; each producer has a ring of its own | [`mpsc::channel`] |
-//! | one | many, each message to one | a queue; consumers claim messages from one ring | [`spmc::channel`] |
-//! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
-//! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::ordered::channel`] |
-//! | one | one | one value, as the reply to a question | [`oneshot::channel`] |
-//! | one or many | many, each sees the newest | one value of any type, replaced or changed in place; readers wait for a change | `watch::channel` (with `std`) |
-//! | one | one | a queue of byte records of any length, each in one piece | [`queue::bytes::channel`] |
-//! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
-//! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
+//! ```
+//! let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(1024);
+//! let mut subscriber = subscribable.subscribe();
+//! let reader = std::thread::spawn(move || {
+//!     let sum: u64 = subscriber.iter().sum(); // waits for messages; ends when the ring is closed
+//!     (sum, subscriber.total_lagged())
+//! });
+//! (1..=1000).for_each(|number| publisher.publish(number)); // never waits
+//! drop(publisher);
+//! assert_eq!(reader.join().unwrap(), (500_500, 0));
+//! ```
 //!
-//! A `pipeline::Pipeline` (with `std`) chooses the rings between its stages by itself, and has their threads.
+//! Events own memory. They are written and read in place, and none is lost:
 //!
-//! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
-//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). With `std`, a `Worker` is a
-//! thread that receives from any of these rings and calls a handler, and `affinity` keeps threads on cores of
-//! their own. The [guide] helps to choose, and says what follows from the choice.
+//! ```
+//! let (mut publisher, subscribable) = annulus::event::channel(8, Vec::<u8>::new);
+//! let mut journal = subscribable.subscribe_tracked();
+//! let mut execute = subscribable.subscribe().after(&[&journal]); // sees it when the journal is done with it
+//! publisher.publish(|frame| frame.extend([1, 2, 3])).unwrap();
+//! assert_eq!(journal.process(|frame| frame.len()), Ok(3));
+//! assert_eq!(execute.process(|frame| frame[0]), Ok(1));
+//! ```
 //!
-//! Between processes (Linux, feature `shm`) there are both kinds of broadcast ring for one writer, lossy ones
-//! for several, and queues from one producer, or from several, to one consumer: see the module `shm`.
+//! One reply, and the newest value:
+//!
+//! ```
+//! let (reply, answer) = annulus::oneshot::channel();
+//! let (config, mut seen) = annulus::watch::channel("slow");
+//! std::thread::spawn(move || reply.send(42));
+//! assert_eq!(answer.recv(), Ok(42));
+//! config.send("fast").unwrap();
+//! seen.changed()?;
+//! assert_eq!(*seen.borrow(), "fast");
+//! # Ok::<(), annulus::RecvError>(())
+//! ```
+//!
+//! Waiting, for as long and in the way that you choose, and at several handles at once:
+//!
+//! ```
+//! use annulus::{Until, WaitStrategy, select, spsc};
+//! use std::time::Duration;
+//!
+//! let (mut orders, mut gateway) = spsc::channel::<u64>(8);
+//! let (_quotes, mut prices) = spsc::channel::<u64>(8);
+//! orders.send(7)?;
+//! let briefly = Until::from(Duration::from_micros(50)).by(WaitStrategy::BusySpin);
+//! assert!(prices.recv_until(briefly).is_err()); // nothing came
+//! select! {
+//!     recv(gateway) -> order => assert_eq!(order, Ok(7)),
+//!     recv(prices) -> price => panic!("{price:?}"),
+//! }
+//! # Ok::<(), annulus::SendError<u64>>(())
+//! ```
+//!
+//! Settings, which every ring has: a builder returns an error where the short form panics.
+//!
+//! ```
+//! use annulus::{WaitStrategy, broadcast};
+//!
+//! let builder = broadcast::Builder::new(4096).wait_strategy(WaitStrategy::BusySpin).statistics(true);
+//! let (mut publisher, subscribable) = builder.lossy::<u64>()?;
+//! # publisher.publish(1);
+//! # Ok::<(), annulus::CapacityError>(())
+//! ```
 //!
 //! # What holds for every ring
 //!
-//! - **There is no data race**, by the letter of Rust's memory model. A copied message is read through
-//!   relaxed atomic words. (Large messages use an `asm!` block that stands for such words.) The words become
-//!   a value only after the slot's stamp has proved that they belong to one message.
-//! - **Loss is counted exactly.** What a subscriber received and what it lost add up to how far it has come.
-//!   On a lossless ring nothing is lost, and the error types say so.
-//! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
-//!   leave, except to wake a sleeper where there is no futex. A thread calls the operating system only to
-//!   sleep, or to wake a sleeper: by a futex on Linux (an eventfd, for a `Notifier`), by a lock and a
-//!   condition variable elsewhere.
-//! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
-//!   a close either succeeds, or gives its value back.
-//! - **Close is seen.** No handle waits for a peer that is gone. Any ring can be closed from any thread (by
-//!   `close` of a handle, a [`Closer`], or a [`Shutdown`]), and every thread that sleeps in it wakes up.
-//! - **Waiting can cost nothing.** A subscriber in [`recv`](broadcast::Subscriber::recv) sleeps in the
-//!   kernel, and until it sleeps its publisher pays one load for it. See [`WaitStrategy`].
+//! - **There is no data race**, by the letter of Rust's memory model: a copied message is read through relaxed
+//!   atomic words, which become a value only after the slot's stamp has proved that they belong together.
+//! - **Loss is counted exactly.** Plain verbs count what was lost and go on; verbs that end in `_or_lag`
+//!   report it. On a lossless ring nothing is lost, and the error types say so.
+//! - **A message allocates nothing and frees nothing**, and takes no lock. A thread calls the operating system
+//!   only to sleep, or to wake a sleeper.
+//! - **Queues move each value** and drop it exactly once. A send that runs at the same time as a close either
+//!   succeeds, or gives its value back.
+//! - **Close is seen.** Any ring can be closed from any thread (by `close` of a handle, a [`Closer`], or a
+//!   [`Shutdown`]), and every thread that sleeps in it wakes up.
+//! - **Waiting can cost nothing.** A thread that waits sleeps in the kernel, and until it sleeps the other
+//!   side pays one load for it. See [`WaitStrategy`].
 //!
-//! # Which handles allocate
-//!
-//! Making a ring allocates its memory. Later, making another handle may allocate too:
-//!
-//! | what joins | what it allocates |
-//! | --- | --- |
-//! | lossy subscribers and taps; clones of other publishers, of consumers, of [`queue::ordered`] handles, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | nothing |
-//! | clones of a publisher of [`broadcast::mp_lossy`] | a place for what it claims, unless one is free |
-//! | lossless subscribers, subscribers of events, their clones, and members of a group that [pause](broadcast::SubscriberGroup::pause) on a lossless ring | a place for the cursor, unless one is free |
-//! | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked), [`DependencyBarrier`](broadcast::DependencyBarrier) | their progress |
-//! | a [`SubscriberGroup`](broadcast::SubscriberGroup) | its members |
-//! | the first handle of a topic of a [`Bus`] or a [`TypedBus`] | the ring, and its place among the topics |
-//! | producers of [`mpsc`] and [`mpmc`] | a ring, unless one is free, and what the queue keeps for each ring |
-//!
-//! The allocator may take locks of its own. `tests/system/allocation/joins.rs` checks this table.
-//!
-//! # What does not hold
-//!
-//! - **A thread that stops in the middle of a write** holds up the receivers of that message. (A debugger can
-//!   stop it, or a priority that starves it.) On a lossy ring they wait until the others have published a
-//!   whole ring, and then lose the message; publishers wait for nobody. On a lossless ring with many
-//!   publishers these wait, too, if they come to the same slot one lap later.
-//! - **Seqlocks are not wait-free**: a reader of a lossy ring makes no progress as long as publishers
-//!   overwrite the *whole ring* during each copy of one message.
-//! - **A subscriber that joins a lossless ring at the oldest message** finds at least half of those that are
-//!   still in it, and not always all: publishers look at their subscribers only once in half a ring.
-//! - **A lossless subscriber that is forgotten** (`mem::forget`) holds up its publishers for ever.
-//! - **`fork()`** copies a ring; it does not share it. In the child, the other handles never move, so a
-//!   lossless publisher waits for ever. Use no handle in the child before `exec`.
-//! - **Real-time priorities**: a strategy that spins, even one that yields, can keep the thread it waits for
-//!   off the core. See [`WaitStrategy`].
-//! - **Large messages by value** lie on the stacks of both threads, several times over in builds without
-//!   optimization. See [`Message`].
+//! [`guide::limits`] says which handles allocate when they are made, and what does not hold.
 //!
 //! # Features
 //!

@@ -512,12 +512,12 @@ pub(crate) fn ends_of<E>(name: &str, ends: Result<E, CapacityError>) -> E {
 /// less.
 ///
 /// This function allocates and touches the memory of the whole ring. Messages allocate nothing later. Of the
-/// subscribers, only [stages and groups](crate#which-handles-allocate) allocate when they join. A slot takes
+/// subscribers, only [stages and groups](crate::guide::limits#which-handles-allocate) allocate when they join. A slot takes
 /// `size_of::<T>()` + 8 bytes, rounded up to a power of two (up to 64 bytes) or to a multiple of 64 (above).
 /// A message of 256 bytes or more begins on a cache line of its own: its slot takes 64 bytes and the message,
 /// rounded up to a multiple of 64.
 ///
-/// The ring belongs to this process: see the [front page](crate#what-does-not-hold) on `fork()`. If it is the
+/// The ring belongs to this process: see the [limits](crate::guide::limits#what-does-not-hold) on `fork()`. If it is the
 /// first one, and the process has more threads, `prepare` says what the first sleeps cost.
 ///
 /// # Panics

@@ -1,7 +1,6 @@
 //! Choosing a ring.
 //!
-//! Four questions lead to the right ring. The table on the [front page](crate#which-ring) has the answers
-//! side by side.
+//! Four questions lead to the right ring. The [front page](crate#which-ring) has the answers in a table.
 //!
 //! **1. Does every reader need every message, or does each message go to one reader?** If every reader needs
 //! it, take a [broadcast](crate::broadcast) ring. If one reader is enough, take a [queue](crate::queue).

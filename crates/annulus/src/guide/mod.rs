@@ -10,6 +10,7 @@
 //! | [`payloads`] | How do I send text, vectors, and large blocks? |
 //! | [`pinning`] | On which cores should my threads run? |
 //! | [`measuring`] | How do I measure without fooling myself? |
+//! | [`limits`] | What allocates, and what does not hold? |
 //! | [`proof`] | Why should I believe that it is correct? |
 //!
 //! These modules are part of the documentation only. They contain no code of the library. Every example on
@@ -17,6 +18,7 @@
 
 pub mod choosing;
 pub mod closing;
+pub mod limits;
 pub mod measuring;
 pub mod payloads;
 pub mod pinning;
