@@ -32,7 +32,7 @@ fn main() -> std::io::Result<()> {
         // Where it is not armed, because something is there, the descriptor would not tell: so receive first.
         while open[0] && from_quotes.arm() == Readiness::Ready {
             open[0] = loop {
-                match from_quotes.get_mut().try_recv() {
+                match from_quotes.get_mut().try_recv_or_lag() {
                     Ok(_price) => prices += 1,
                     Err(LossyTryRecvError::Lagged { skipped }) => prices += skipped,
                     Err(error) => break error == LossyTryRecvError::Empty,

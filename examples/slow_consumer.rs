@@ -27,7 +27,7 @@ fn main() {
     });
     let slow = thread::spawn(move || {
         loop {
-            match slow.try_recv() {
+            match slow.try_recv_or_lag() {
                 Ok(_) if slow.is_closed() => {} // nobody is to wait for what is left
                 Ok(_) => thread::sleep(WORK),
                 Err(LossyTryRecvError::Lagged { skipped }) => {

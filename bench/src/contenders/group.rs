@@ -19,7 +19,7 @@ impl<const CONSUMERS: usize> Contender for AnnulusGroup<CONSUMERS> {
 }
 
 impl<T: Payload, const CONSUMERS: usize> Subscriber<T> for annulus::broadcast::SubscriberGroup<T, CONSUMERS> {
-    type Error = annulus::LossyTryRecvError;
+    type Error = annulus::TryRecvError;
 
     #[inline(always)]
     fn try_recv(&mut self) -> Result<T, Self::Error> {

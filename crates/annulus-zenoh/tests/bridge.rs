@@ -206,7 +206,7 @@ fn a_bridge_also_carries_for_others() {
     let (mut publisher, _name) = b.publish("quotes", 64);
     let (mut subscriber, _ring) = c.subscribe("quotes");
     until("it comes", || {
-        publisher.publish(tick(publisher.sequence()));
+        publisher.publish(tick(publisher.published()));
         subscriber.try_recv().is_ok()
     });
     assert_eq!((middle.connections(), bridges.each_ref().map(Bridge::connections)), (2, [1, 1]));
@@ -349,10 +349,10 @@ fn others_on_the_network_read_and_do_no_harm() {
     );
 
     until("it comes", || {
-        publisher.publish(tick(publisher.sequence()));
+        publisher.publish(tick(publisher.published()));
         plain.try_recv().is_ok_and(|sample| sample.is_some_and(|sample| !sample.payload().is_empty()))
     });
-    publisher.publish(tick(publisher.sequence()));
+    publisher.publish(tick(publisher.published()));
     let sample = plain.recv().unwrap();
     let attachment = sample.attachment().unwrap().to_bytes().into_owned();
     let first = u64::from_le_bytes(attachment[16..24].try_into().unwrap());
@@ -403,12 +403,12 @@ fn others_on_the_network_read_and_do_no_harm() {
     let (mut other, _other_name) = a.publish("orders", 64);
     let (mut others, _others_ring) = b.subscribe("orders");
     until("another ring comes", || {
-        other.publish(tick(other.sequence()));
+        other.publish(tick(other.published()));
         others.try_recv().is_ok()
     });
     // The ring goes on.
     until("it goes on", || {
-        publisher.publish(tick(publisher.sequence()));
+        publisher.publish(tick(publisher.published()));
         let last = std::iter::from_fn(|| subscriber.try_recv().ok()).last();
         last.is_some_and(|message| message == tick(message[0]))
     });

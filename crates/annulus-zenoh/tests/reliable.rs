@@ -176,7 +176,7 @@ fn a_publisher_waits_for_the_slowest_subscriber_there() {
 /// Publishes until the ring is full. Returns the number of the message that found no room.
 fn fill(publisher: &mut Publisher<Tick, Lossless>) -> u64 {
     loop {
-        let number = publisher.sequence();
+        let number = publisher.published();
         match publisher.publish_timeout(tick(number), Duration::from_millis(500)) {
             Ok(()) => {}
             Err(SendTimeoutError::Timeout(_)) => return number,
@@ -267,7 +267,7 @@ fn a_ring_goes_on_without_a_bridge_that_is_down() {
     fill(&mut publisher);
     until("nobody is waited for", || pair.out().readers == 0);
     for _ in 0..1000 {
-        publisher.publish(tick(publisher.sequence())).unwrap();
+        publisher.publish(tick(publisher.published())).unwrap();
     }
     pair.link.mend();
     // A ring without loss can't go on behind a gap.
@@ -281,7 +281,7 @@ fn a_ring_goes_on_without_a_bridge_that_is_down() {
     let mut subscriber = subscribe(&pair.b);
     let begin = subscriber.cursor();
     assert!(begin > next, "{begin} {next}");
-    let end = publisher.sequence();
+    let end = publisher.published();
     publisher.publish(tick(end)).unwrap();
     (begin..=end).for_each(|number| receive(&mut subscriber, number));
     until("the gap is counted", || route(&pair.far, Direction::In, "quotes").unwrap().lagged == begin - next);
@@ -300,7 +300,7 @@ fn a_ring_ends_when_a_bridge_is_down() {
         || matches!(pair.out().state, RouteState::Refused(why) if why.contains("said nothing for 2.5s"));
     until("it is given up", is_refused);
     for _ in 0..1000 {
-        publisher.publish(tick(publisher.sequence())).unwrap();
+        publisher.publish(tick(publisher.published())).unwrap();
     }
     pair.link.mend();
     receive(&mut subscriber, 1);

@@ -17,7 +17,7 @@ use {
 };
 
 use crate::broadcast::{self, Mode};
-use crate::error::{LossyTryRecvError, RecvError, TryRecvError};
+use crate::error::{RecvError, TryRecvError};
 use crate::event;
 
 /// Never.
@@ -67,7 +67,7 @@ verbs! {
     need Receives:
     impl<{T, M: Mode}> broadcast::Subscribable<T, M> {
         recv(&self) -> Result<T, RecvError>;
-        try_recv(&self) -> Result<T, LossyTryRecvError>;
+        try_recv(&self) -> Result<T, TryRecvError>;
     }
     impl<{T}> event::Subscribable<T> {
         recv(&self) -> Result<T, RecvError>;
@@ -75,7 +75,7 @@ verbs! {
     }
     impl<> broadcast::bytes::Subscribable {
         recv(&self, _: &mut Vec<u8>) -> Result<usize, RecvError>;
-        try_recv(&self, _: &mut Vec<u8>) -> Result<usize, LossyTryRecvError>;
+        try_recv(&self, _: &mut Vec<u8>) -> Result<usize, TryRecvError>;
     }
 }
 

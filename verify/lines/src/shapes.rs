@@ -182,7 +182,7 @@ fn spinning(mut subscriber: broadcast::Subscriber<u64>, counts: bool) -> Work {
     Box::new(move || {
         let mut before = 0;
         loop {
-            match subscriber.try_recv() {
+            match subscriber.try_recv_or_lag() {
                 Ok(_) | Err(LossyTryRecvError::Lagged { .. }) => {}
                 Err(LossyTryRecvError::Empty) => pause(),
                 Err(_) => return,

@@ -64,7 +64,7 @@ impl Checked for [u64; 2] {
     }
 }
 
-/// Calls `try_recv` up to `times` times, ends at the first `Closed`, and checks that the cursor has moved by
+/// Calls `try_recv_or_lag` up to `times` times, ends at the first `Closed`, and checks that the cursor has moved by
 /// what was received and what was lost, no more and no less. Returns what was received: the sequence and the
 /// number of each message.
 ///
@@ -77,7 +77,7 @@ pub fn receive<T: Checked>(subscriber: &mut Subscriber<T>, times: usize) -> Vec<
     let mut lagged = 0;
     for _ in 0..times {
         let cursor = subscriber.cursor();
-        match subscriber.try_recv() {
+        match subscriber.try_recv_or_lag() {
             Ok(message) => received.push((cursor, message.number())),
             Err(LossyTryRecvError::Lagged { skipped }) => {
                 assert!(skipped > 0, "a lag of nothing");

@@ -1,7 +1,7 @@
 //! Close: a subscriber that sees it has seen, or still finds, everything that came before it.
 #![cfg(annulus_loom)]
 
-use annulus::LossyTryRecvError;
+use annulus::{LossyTryRecvError, TryRecvError};
 use annulus_loom::{Checked, check};
 use loom::thread;
 
@@ -17,7 +17,7 @@ fn everything_before_the_close_is_received() {
         });
         let mut received = Vec::new();
         loop {
-            match subscriber.try_recv() {
+            match subscriber.try_recv_or_lag() {
                 Ok(message) => received.push(message),
                 Err(LossyTryRecvError::Empty) => thread::yield_now(),
                 Err(LossyTryRecvError::Closed) => break,
@@ -39,7 +39,7 @@ fn joining_while_the_publisher_leaves() {
         let mut subscriber = subscribable.subscribe_from_oldest();
         assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
         writer.join().unwrap();
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
         assert!(subscriber.is_closed());
     });
 }

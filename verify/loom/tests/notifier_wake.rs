@@ -4,15 +4,15 @@
 #![cfg(all(annulus_loom, target_os = "linux"))]
 
 use annulus::queue::ordered;
-use annulus::{LossyTryRecvError, Notifier, Readiness, spmc};
+use annulus::{Notifier, Readiness, TryRecvError, spmc};
 use annulus_loom::{Checked, check, check_up_to};
 use loom::thread;
 
 /// A subscriber's loop, until something other than "empty" is there.
-fn receive(notifier: &mut Notifier<annulus::broadcast::Subscriber<u64>>) -> Result<u64, LossyTryRecvError> {
+fn receive(notifier: &mut Notifier<annulus::broadcast::Subscriber<u64>>) -> Result<u64, TryRecvError> {
     loop {
         match notifier.get_mut().try_recv() {
-            Err(LossyTryRecvError::Empty) => {}
+            Err(TryRecvError::Empty) => {}
             found => return found,
         }
         if notifier.arm() == Readiness::Armed {
@@ -42,7 +42,7 @@ fn a_close_makes_the_descriptor_readable() {
         let mut notifier = Notifier::new(subscribable.subscribe()).unwrap();
         let reader = thread::spawn(move || receive(&mut notifier));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(LossyTryRecvError::Closed));
+        assert_eq!(reader.join().unwrap(), Err(TryRecvError::Closed));
     });
 }
 

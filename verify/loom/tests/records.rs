@@ -15,7 +15,7 @@ fn record(number: u64, words: u64) -> Vec<u8> {
 /// Publishes records of so many words each.
 fn publish(publisher: &mut Publisher, words: &[u64]) {
     for &words in words {
-        publisher.publish(&record(publisher.sequence(), words)).unwrap();
+        publisher.publish(&record(publisher.published(), words)).unwrap();
     }
 }
 
@@ -25,7 +25,7 @@ fn receive(subscriber: &mut Subscriber, words: &[u64], times: usize) -> u64 {
     let (mut received, mut lagged, mut buffer) = (0, 0, Vec::new());
     for _ in 0..times {
         let number = subscriber.cursor();
-        match subscriber.try_recv(&mut buffer) {
+        match subscriber.try_recv_or_lag(&mut buffer) {
             Ok(bytes) => {
                 assert_eq!(bytes, buffer.len());
                 assert_eq!(buffer, record(number, words[number as usize]), "torn, or another record");
@@ -64,7 +64,7 @@ fn receive_the_rest(subscriber: &mut Subscriber, words: &[u64]) {
     let (mut lags, mut newest, mut buffer) = (0, subscriber.cursor(), Vec::new());
     loop {
         let number = subscriber.cursor();
-        match subscriber.try_recv(&mut buffer) {
+        match subscriber.try_recv_or_lag(&mut buffer) {
             Ok(_) => {
                 assert_eq!(buffer, record(number, words[number as usize]));
                 newest = number + 1;

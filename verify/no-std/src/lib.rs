@@ -6,14 +6,14 @@ use core::future::Future;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
 
-use annulus::{LossyTryRecvError, Text, WaitStrategy};
+use annulus::{Text, TryRecvError, WaitStrategy};
 
 /// Sends `values` through a ring and adds up what comes out.
 ///
 /// # Errors
 ///
 /// What the ring says where a message does not come.
-pub fn sum(values: &[u32]) -> Result<u32, LossyTryRecvError> {
+pub fn sum(values: &[u32]) -> Result<u32, TryRecvError> {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(values.len().max(2));
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(values);
@@ -23,7 +23,7 @@ pub fn sum(values: &[u32]) -> Result<u32, LossyTryRecvError> {
         sum += value;
     }
     match subscriber.try_recv() {
-        Err(LossyTryRecvError::Closed) => Ok(sum),
+        Err(TryRecvError::Closed) => Ok(sum),
         Err(error) => Err(error),
         Ok(late) => Ok(sum + late),
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Barrier;
 use std::thread;
 
-use annulus::LossyTryRecvError;
+use annulus::TryRecvError;
 use annulus::broadcast::{Foreign, LossyMode, Subscriber};
 use annulus::shm::Invitation;
 
@@ -367,7 +367,7 @@ fn messages_that_come<M: LossyMode, const WORDS: usize>(
                 assert!(is_all(&message, subscriber.cursor()));
                 received += 1;
             }
-            Err(LossyTryRecvError::Closed) => return (received, subscriber.total_lagged()),
+            Err(TryRecvError::Closed) => return (received, subscriber.total_lagged()),
             Err(_) => {}
         }
     }
@@ -398,7 +398,7 @@ where
                     last = message[0];
                     received += 1;
                 }
-                Err(LossyTryRecvError::Closed) => return (received, subscriber.total_lagged()),
+                Err(TryRecvError::Closed) => return (received, subscriber.total_lagged()),
                 Err(_) => {}
             }
         }

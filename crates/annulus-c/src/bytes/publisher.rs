@@ -38,10 +38,10 @@ impl BytesPublisher {
         // SAFETY: the caller's promise.
         let record = if length == 0 { &[] } else { unsafe { slice::from_raw_parts(record, length) } };
         self.ring.order.before_send();
-        let number = self.end.sequence();
+        let number = self.end.published();
         self.end.publish(record).map_err(|_| ANNULUS_WRONG_SIZE)?;
         // A record of a closed ring has no number: the library has dropped it.
-        if self.end.sequence() == number { Err(self.ring.told(ANNULUS_CLOSED)) } else { Ok(()) }
+        if self.end.published() == number { Err(self.ring.told(ANNULUS_CLOSED)) } else { Ok(()) }
     }
 }
 

@@ -6,10 +6,9 @@
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use core::time::Duration;
 
 use annulus::broadcast::bytes::Subscriber;
-use annulus::{LossyTryRecvError, RecvTimeoutError};
+use annulus::{RecvTimeoutError, TryRecvError};
 
 use crate::handle::{handle, object, place, take};
 use crate::notified::Notified;
@@ -55,15 +54,8 @@ impl BytesSubscriber {
         };
         let received = match patience {
             Patience::None => match end.try_recv(record) {
-                Err(LossyTryRecvError::Empty) => Err(ANNULUS_EMPTY),
-                Err(LossyTryRecvError::Closed) => Err(ANNULUS_CLOSED),
-                // It continues with a record that is there.
-                Err(LossyTryRecvError::Lagged { .. }) => {
-                    end.recv_timeout(record, Duration::ZERO).map_err(|error| match error {
-                        RecvTimeoutError::Timeout => ANNULUS_EMPTY,
-                        RecvTimeoutError::Closed => ANNULUS_CLOSED,
-                    })
-                }
+                Err(TryRecvError::Empty) => Err(ANNULUS_EMPTY),
+                Err(TryRecvError::Closed) => Err(ANNULUS_CLOSED),
                 Ok(length) => Ok(length),
             },
             Patience::Endless => end.recv(record).map_err(|_| ANNULUS_CLOSED),

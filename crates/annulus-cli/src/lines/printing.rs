@@ -3,8 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-use annulus::broadcast::{Foreign, Mode, Subscriber};
-use annulus::schema::BadValue;
+use annulus::broadcast::{Foreign, MayLose, Mode, Subscriber};
 use annulus::shm::broadcast::Mark;
 use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShmKind};
 use annulus::{LossyTryRecvError, RecvTimeoutError};
@@ -126,10 +125,10 @@ enum Next {
     End,
 }
 
-impl<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>> Source<M> {
+impl<M: MayLose> Source<M> {
     /// What comes next. Where nothing is there, the user sees what was printed, before it waits.
     fn next(&mut self, output: &mut impl Write, stop: &Stop) -> io::Result<Next> {
-        Ok(match self.subscriber.try_recv() {
+        Ok(match self.subscriber.try_recv_or_lag() {
             Ok(piece) => {
                 if self.subscriber.cursor().is_multiple_of(SHOWN_EACH) {
                     self.show();
@@ -148,7 +147,7 @@ impl<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>> Source<M> {
 }
 
 /// Prints each line, and returns why it has stopped.
-fn print_all<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
+fn print_all<M: MayLose>(
     arguments: &SubscribeArguments,
     mut source: Source<M>,
     mut lines: Lines,

@@ -47,7 +47,7 @@ impl<T: Message> Publisher<T> {
         let shared = &self.single.shared;
         let wakes = NonNull::from(shared.published.word()).cast();
         let (slots, head) = (shared.slots().lend(shared.capacity()), shared.head.lend());
-        LentPublisher { slots, head, next: self.sequence(), wakes }
+        LentPublisher { slots, head, next: self.next_sequence(), wakes }
     }
 
     /// Goes on with message `next`, and wakes the subscribers that wait for the messages before it.
@@ -96,7 +96,7 @@ impl<T: Message> Subscriber<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LossyTryRecvError;
+    use crate::TryRecvError;
     use crate::broadcast;
     use crate::sync::{AtomicU64, Ordering};
 
@@ -134,7 +134,7 @@ mod tests {
                     // SAFETY: published.
                     unsafe { publisher.take_back(number + 1) };
                 }
-                assert_eq!(publisher.sequence(), number + 1);
+                assert_eq!(publisher.published(), number + 1);
                 if number % 2 == 0 {
                     assert_eq!(subscriber.try_recv(), Ok(number));
                 } else {
@@ -160,9 +160,9 @@ mod tests {
         assert!(write_past(&publisher, 2), "each message takes the slow path");
         // SAFETY: it lies in its slot.
         assert!(!unsafe { publisher.settle(2) });
-        assert_eq!(publisher.sequence(), 2);
+        assert_eq!(publisher.published(), 2);
         assert_eq!([(); 2].map(|()| subscriber.try_recv()), [Ok(0), Ok(1)]);
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
         // SAFETY: a word of a ring that lives.
         assert_ne!(unsafe { subscriber.lend().over.read() }, 0);
     }

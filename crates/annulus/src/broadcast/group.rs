@@ -18,14 +18,14 @@ use futures_core::FusedStream;
 use super::iter::TryIter;
 use super::{Iter, Lossy, Mode, Subscriber, Unstaged};
 use crate::base::sequence::Sequence;
-use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
-use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
+use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, look_now, own_strategy};
 
 /// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
@@ -106,17 +106,16 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.recv()
     }
 
-    /// Receives the next message for all aligned members. Never waits. Costs as much as
-    /// [`Subscriber::try_recv`], whatever `N` is.
+    /// Receives the next message for all aligned members. Never waits. Goes on after a lag, which is counted
+    /// for each aligned member. Costs as much as [`Subscriber::try_recv`], whatever `N` is.
     ///
     /// # Errors
     ///
-    /// Those of [`Subscriber::try_recv`]. A lag is counted for each aligned member. Also `Empty` if no member
-    /// is aligned.
+    /// Those of [`Subscriber::try_recv`]. Also `Empty` if no member is aligned.
     #[inline]
-    pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         if unlikely(self.aligned == 0) {
-            return Err(TryRecvError::Empty.into());
+            return Err(TryRecvError::Empty);
         }
         self.lead.try_recv()
     }
@@ -217,35 +216,38 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         }
     }
 
-    /// Receives the next message for `member` alone, which was paused before. If the member then is at the
-    /// position of the group, it is aligned again. Never waits.
+    /// Receives the next message for `member` alone, which was paused before. Goes on after a lag. If the
+    /// member then is at the position of the group, it is aligned again. Never waits.
     ///
     /// A member never goes past the group. If a lag would take it further, the group was lapped as well. The
-    /// member then lags up to the group's position and is aligned. The group's next receive reports the rest
+    /// member then lags up to the group's position and is aligned. The group's next receive counts the rest
     /// of the loss.
     ///
     /// # Errors
     ///
     /// Those of [`Subscriber::try_recv`], for this member. Also `Empty` if the member is at the position of
-    /// the group. It is aligned then, and receives its next message with the group.
+    /// the group, or comes there by a lag. It is aligned then, and receives its next message with the group.
     ///
     /// # Panics
     ///
     /// If there is no such member.
-    pub fn try_recv_member(&mut self, member: usize) -> Result<T, M::TryRecvError> {
-        let (before, lead) = (self.cursor(member), self.lead.cursor());
-        if before == lead {
+    pub fn try_recv_member(&mut self, member: usize) -> Result<T, TryRecvError> {
+        if_there(look_now(|| self.poll_member(member)))
+    }
+
+    /// One look for `member` alone. Where it was lapped, the next look is at the message where it goes on: if
+    /// that is one of the group's, it is aligned before.
+    fn poll_member(&mut self, member: usize) -> Look<Result<T, RecvError>> {
+        let lead = self.lead.cursor();
+        if self.cursor(member) == lead {
             self.align(member);
         }
-        let Some(detached) = &mut self.members[member].detached else {
-            return Err(TryRecvError::Empty.into());
-        };
-        let result = detached.subscriber.try_recv();
-        let after = detached.subscriber.cursor();
-        if after >= lead {
+        let Some(detached) = &mut self.members[member].detached else { return Look::Nothing };
+        let look = detached.subscriber.poll_recv();
+        if detached.subscriber.cursor() >= lead {
             self.align(member);
         }
-        if after > lead { Err(M::lagged(lead - before)) } else { result }
+        look
     }
 
     /// The sequence number of the message that comes next for `member`.
@@ -540,8 +542,9 @@ impl<T: Message, const N: usize, M: Unstaged> Receive for SubscriberGroup<T, N, 
         self.recv()
     }
 
+    #[inline]
     fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        if self.aligned_count() == 0 { Err(TryRecvError::Empty) } else { Receive::try_recv(&mut self.lead) }
+        self.try_recv()
     }
 }
 

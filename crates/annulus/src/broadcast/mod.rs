@@ -6,8 +6,8 @@
 //! | many, in one order | [`mp_lossy`] | [`mp_lossless`] |
 //!
 //! On a *lossy* ring publishers wait for no subscriber. A subscriber that falls behind loses the oldest
-//! messages and is told how many. On a *lossless* ring publishers wait for the slowest subscriber, and nobody
-//! loses a message.
+//! messages. It counts them, and its verbs with `or_lag` report how many. On a *lossless* ring publishers
+//! wait for the slowest subscriber, and nobody loses a message.
 //!
 //! These rings copy their messages, which are of any type that is a [`Message`](trait@crate::Message). Values
 //! that own memory, or are large, go through a ring of [events](crate::event). Byte strings of any length go
@@ -66,7 +66,7 @@ pub use group::SubscriberGroup;
 pub use iter::{IntoIter, Iter, TryIter};
 #[cfg(feature = "shm")]
 pub use mode::{Awaited, Foreign};
-pub use mode::{Lossless, Lossy, LossyMode, Mode, Unstaged};
+pub use mode::{Lossless, Lossy, LossyMode, MayLose, Mode, Unstaged};
 pub use mp_publisher::MpPublisher;
 pub use progress::{DependencyBarrier, Upstream};
 pub use publisher::Publisher;

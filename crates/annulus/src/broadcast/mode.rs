@@ -16,14 +16,12 @@
 #![allow(private_bounds, private_interfaces, reason = "this is what seals the traits")]
 
 use core::convert::Infallible;
-use core::error::Error;
 use core::fmt;
 
 use super::handle::{Gating, Handle, Receiving, Role};
 use super::progress::Following;
 use super::ring_state::RingState;
 use crate::base::sequence::Sequence;
-use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::message::schema::BadValue;
 use crate::ring::{OwnPlace, Store};
 use crate::sync::{AtomicU64, seeded};
@@ -36,26 +34,14 @@ use crate::wait::EventCount;
 // Sealed by `advance`: an implementation has to name `RingState`, which is private.
 // Decision 0016: what is hidden is empty where a mode has no use for it.
 pub trait Mode: Sized + 'static {
-    /// Why `try_recv` returns no message: [`LossyTryRecvError`] if messages can be lost, [`TryRecvError`] if
-    /// they can't.
-    type TryRecvError: Error + From<TryRecvError> + PartialEq + Send + Sync + 'static;
-
     /// What is said of something in the ring that is no message: a [`BadValue`], if another process can write
     /// there; otherwise nothing, because there can be no such thing.
     type Corrupt: Copy + fmt::Debug + fmt::Display;
-
-    /// What `try_recv` says of a lag. Never called where nothing can be lost.
-    #[doc(hidden)]
-    fn lagged(skipped: u64) -> Self::TryRecvError;
 
     /// Never called within one process.
     #[doc(hidden)]
     // Decision 0148: `Infallible` within one process.
     fn corrupt(bad: BadValue) -> Self::Corrupt;
-
-    /// What `try_recv` says of something that is no message.
-    #[doc(hidden)]
-    fn of_corrupt(corrupt: Self::Corrupt) -> Self::TryRecvError;
 
     /// What a subscriber's handle is to the ring.
     #[doc(hidden)]
@@ -82,11 +68,20 @@ pub trait Mode: Sized + 'static {
     fn advance<S: Store>(role: &Self::Role, shared: &RingState<S>, cursor: Sequence);
 }
 
+/// A mode in which a subscriber may lose messages, or find what is no message. Its subscribers have the verbs
+/// that report that, such as [`try_recv_or_lag`](crate::broadcast::Subscriber::try_recv_or_lag).
+///
+/// It is each mode but [`Lossless`], and stages of that.
+#[diagnostic::on_unimplemented(
+    message = "this subscriber loses nothing, so it has no lag to report",
+    note = "use the verb without `_or_lag`"
+)]
+pub trait MayLose: Mode {}
+
+impl MayLose for Lossy {}
+
 /// A mode in which publishers wait for nobody: [`Lossy`], or `Foreign` for a ring of other processes.
-pub trait LossyMode:
-    Unstaged + Mode<TryRecvError = LossyTryRecvError<<Self as Mode>::Corrupt>, Role = Receiving>
-{
-}
+pub trait LossyMode: Unstaged + MayLose + Mode<Role = Receiving> {}
 
 impl LossyMode for Lossy {}
 
@@ -118,8 +113,8 @@ impl Unstaged for Lossless {
     }
 }
 
-/// Publishers never wait for subscribers. A subscriber that falls behind loses the oldest messages and is
-/// told how many.
+/// Publishers never wait for subscribers. A subscriber that falls behind loses the oldest messages. It counts
+/// them, and can be [asked](MayLose) to report them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lossy {}
 
@@ -129,7 +124,7 @@ pub enum Lossless {}
 
 /// A subscriber of a ring whose publishers are of other processes, and do not wait for it. It is as one of
 /// mode [`Lossy`]. And it checks each message, because other processes can write anything to the ring:
-/// [`LossyTryRecvError::Corrupt`] says what is no message. (A type of which any bytes are a value needs no
+/// [`LossyTryRecvError::Corrupt`](crate::LossyTryRecvError::Corrupt) says what is no message. (A type of which any bytes are a value needs no
 /// check, and gets none.)
 #[cfg(feature = "shm")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,49 +138,37 @@ impl Unstaged for Foreign {
 }
 
 #[cfg(feature = "shm")]
+impl MayLose for Foreign {}
+
+#[cfg(feature = "shm")]
 impl LossyMode for Foreign {}
 
 /// A subscriber of a lossless ring whose publisher is of another process. It has one of the
 /// [seats](crate::shm::broadcast::lossless) of the ring, and the publisher waits for it.
 ///
-/// It loses nothing, as long as no process writes to the ring what it must not. Because one could, there are
-/// errors that say so: [`LossyTryRecvError::Lagged`] and [`Corrupt`](LossyTryRecvError::Corrupt). It has no
-/// clone, because there might be no seat for that.
+/// It loses nothing, as long as no process writes to the ring what it must not. Because one could, it counts
+/// what it lost and what was no message, and has the verbs that [report](MayLose) both. It has no clone,
+/// because there might be no seat for that.
 #[cfg(feature = "shm")]
 #[cfg_attr(annulus_loom, allow(rustdoc::broken_intra_doc_links))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Awaited {}
 
-/// What `try_recv` says in a mode in which messages can be lost.
-macro_rules! may_lose {
-    ($Corrupt:ty, |$bad:pat_param| $corrupt:expr) => {
-        type TryRecvError = LossyTryRecvError<$Corrupt>;
-        type Corrupt = $Corrupt;
-
-        // Unreached: not so: the report loses the count of a function that is inlined everywhere
-        #[inline(always)]
-        fn lagged(skipped: u64) -> Self::TryRecvError {
-            LossyTryRecvError::Lagged { skipped }
-        }
-
-        fn corrupt($bad: BadValue) -> $Corrupt {
-            $corrupt
-        }
-
-        fn of_corrupt(corrupt: $Corrupt) -> Self::TryRecvError {
-            LossyTryRecvError::Corrupt(corrupt)
-        }
-    };
-}
+#[cfg(feature = "shm")]
+impl MayLose for Awaited {}
 
 const OF_THIS_PROCESS: &str = "its publishers are of this process";
 
 impl Mode for Lossy {
+    type Corrupt = Infallible;
     type Role = Receiving;
     type Claims = OwnPlace;
     const LOSSLESS: bool = false;
 
-    may_lose!(Infallible, |_| unreachable!("{OF_THIS_PROCESS}"));
+    // Unreached: says that it can't happen
+    fn corrupt(_: BadValue) -> Infallible {
+        unreachable!("{OF_THIS_PROCESS}")
+    }
 
     #[inline(always)]
     fn advance<S: Store>(_: &Receiving, _: &RingState<S>, _: Sequence) {}
@@ -193,12 +176,15 @@ impl Mode for Lossy {
 
 #[cfg(feature = "shm")]
 impl Mode for Foreign {
+    type Corrupt = BadValue;
     type Role = Receiving;
     type Claims = ();
     const LOSSLESS: bool = false;
     const IS_CHECKED: bool = true;
 
-    may_lose!(BadValue, |bad| bad);
+    fn corrupt(bad: BadValue) -> BadValue {
+        bad
+    }
 
     #[inline(always)]
     fn advance<S: Store>(_: &Receiving, _: &RingState<S>, _: Sequence) {}
@@ -206,13 +192,16 @@ impl Mode for Foreign {
 
 #[cfg(feature = "shm")]
 impl Mode for Awaited {
+    type Corrupt = BadValue;
     type Role = Gating;
     type Claims = ();
     const LOSSLESS: bool = false;
     const IS_CHECKED: bool = true;
     const IN_RUNS: bool = true;
 
-    may_lose!(BadValue, |bad| bad);
+    fn corrupt(bad: BadValue) -> BadValue {
+        bad
+    }
 
     #[inline(always)]
     fn advance<S: Store>(role: &Gating, shared: &RingState<S>, cursor: Sequence) {
@@ -225,25 +214,14 @@ impl Mode for Awaited {
 }
 
 impl Mode for Lossless {
-    type TryRecvError = TryRecvError;
     type Corrupt = Infallible;
     type Role = Gating;
     type Claims = ();
     const LOSSLESS: bool = true;
 
-    // Unreached: says that it can't happen: a lossless subscriber is never lapped
-    fn lagged(_: u64) -> TryRecvError {
-        unreachable!("publishers wait for this subscriber")
-    }
-
-    // Unreached: as above
+    // Unreached: says that it can't happen
     fn corrupt(_: BadValue) -> Infallible {
         unreachable!("{OF_THIS_PROCESS}")
-    }
-
-    // Unreached: as above
-    fn of_corrupt(corrupt: Infallible) -> TryRecvError {
-        match corrupt {}
     }
 
     #[inline(always)]

@@ -702,13 +702,13 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::LossyTryRecvError;
+    use crate::{LossyTryRecvError, TryRecvError};
 
     /// All that is there: what was received, and how many were lost.
     fn drain(subscriber: &mut Subscriber<u64>) -> (Vec<u64>, u64) {
         let (mut received, mut lost) = (Vec::new(), 0);
         loop {
-            match subscriber.try_recv() {
+            match subscriber.try_recv_or_lag() {
                 Ok(message) => received.push(message),
                 Err(LossyTryRecvError::Lagged { skipped }) => lost += skipped,
                 Err(_) => return (received, lost),
@@ -756,7 +756,7 @@ mod tests {
                 assert_eq!(publisher.published(), before + 1, "nothing is passed over any more");
             }
             drop((publisher, stopped));
-            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+            assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
         }
     }
 
@@ -787,10 +787,10 @@ mod tests {
         publisher.publish_batch(&[1, 2, 3]);
         drop(publisher);
         assert_eq!(drain(&mut subscriber).0, [3]);
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty), "one publisher is left");
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty), "one publisher is left");
         assert!(stopped.puts().write(range.first(), &0));
         drop(stopped);
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
     }
 
     /// A publisher has announced a message that another one claims and passes over, and is refused. Until

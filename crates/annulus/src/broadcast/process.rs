@@ -6,8 +6,8 @@
 #[cfg(feature = "std")]
 use std::time::Duration;
 
-use super::{Mode, Staged, Subscriber, Unstaged};
-use crate::error::{RecvError, RecvTimeoutError};
+use super::{Staged, Subscriber, Unstaged};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::message::Message;
 use crate::sync::seeded;
 use crate::wait::Until;
@@ -99,7 +99,8 @@ pub(super) use process_batch_in_other_ways;
 
 /// Verbs that take a closure, like the verbs of an [`event::Subscriber`](crate::event::Subscriber).
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
-    /// Hands the next message to `look`, if there is one, and returns the result of `look`. Never waits.
+    /// Hands the next message to `look`, if there is one, and returns the result of `look`. Never waits. After
+    /// a lag it goes on with the oldest message that is still in the ring, like [`try_recv`](Self::try_recv).
     ///
     /// The message counts as processed as soon as `look` returns or panics. Until then the followers of this
     /// stage do not see it. The message is a copy, so publishers do not wait for `look` itself. But on a
@@ -114,25 +115,22 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// # Examples
     ///
     /// ```
-    /// use annulus::LossyTryRecvError;
+    /// use annulus::TryRecvError;
     ///
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     /// let mut first = subscribable.subscribe_tracked();
     /// let mut second = subscribable.subscribe().after(&[&first]);
     /// publisher.publish(7);
     /// let seen = first.try_process(|number| {
-    ///     assert_eq!(second.try_recv(), Err(LossyTryRecvError::Empty), "not processed yet");
+    ///     assert_eq!(second.try_recv(), Err(TryRecvError::Empty), "not processed yet");
     ///     *number
     /// });
     /// assert_eq!(seen, Ok(7));
     /// assert_eq!(second.try_process(|number| *number), Ok(7));
-    /// assert_eq!(second.try_process(|number| *number), Err(LossyTryRecvError::Empty));
+    /// assert_eq!(second.try_process(|number| *number), Err(TryRecvError::Empty));
     /// ```
     #[inline]
-    pub fn try_process<R>(
-        &mut self,
-        look: impl FnOnce(&T) -> R,
-    ) -> Result<R, <Staged<M> as Mode>::TryRecvError> {
+    pub fn try_process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, TryRecvError> {
         self.process_after(look, Self::try_recv)
     }
 
@@ -176,16 +174,15 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// messages as the ring has slots, however fast the publisher is. All messages of the batch count as
     /// processed at its end. Never waits.
     ///
-    /// The batch ends early if the publisher overwrites the next message; the next call reports the loss. If
-    /// `look` panics, all messages up to the one that it got count as processed. With a `most` of 0, it
-    /// returns `Ok(0)` at once.
+    /// The batch ends early if the publisher overwrites the next message; the next call counts the loss and
+    /// goes on. If `look` panics, all messages up to the one that it got count as processed. With a `most` of
+    /// 0, it returns `Ok(0)` at once.
     ///
     /// `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
-    /// Those of [`try_process`](Self::try_process), if there is no message at all, or the first one was
-    /// overwritten.
+    /// Those of [`try_process`](Self::try_process), if there is no message at all.
     ///
     /// # Examples
     ///
@@ -202,7 +199,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         &mut self,
         most: usize,
         look: impl FnMut(&T, bool),
-    ) -> Result<usize, <Staged<M> as Mode>::TryRecvError> {
+    ) -> Result<usize, TryRecvError> {
         self.process_batch_after(most, look, Self::try_recv)
     }
 

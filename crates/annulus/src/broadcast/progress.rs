@@ -212,7 +212,7 @@ impl DependencyBarrier {
     /// let mut stage = subscribable.subscribe_tracked();
     /// let barrier = DependencyBarrier::new(&[&stage]);
     /// publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
-    /// assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
+    /// assert_eq!(stage.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
     /// assert_eq!(barrier.processed(), Some(2..2), "messages 0 and 1 were lost");
     /// assert_eq!(stage.try_process(|message| *message), Ok(2));
     /// assert_eq!(barrier.processed(), Some(2..3));

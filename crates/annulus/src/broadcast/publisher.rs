@@ -122,7 +122,7 @@ impl<T: Message> Publisher<T> {
     /// subscriber that joins later begins behind them.
     ///
     /// Returns how many numbers were left out. Never goes back: returns 0 if `sequence` is not later than
-    /// [`sequence`](Self::sequence). No effect on a closed ring: returns 0. If somebody closes the ring at
+    /// [`published`](Self::published). No effect on a closed ring: returns 0. If somebody closes the ring at
     /// the same moment, either all of these numbers are left out before the end, or none.
     ///
     /// This is for a bridge between machines. The ring at the far end keeps the numbers of the ring at the
@@ -148,7 +148,7 @@ impl<T: Message> Publisher<T> {
     ///     publisher.publish(price);
     /// }
     /// assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(70), Ok(71)));
-    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
+    /// assert_eq!(subscriber.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
     /// assert_eq!((subscriber.cursor(), subscriber.try_recv()), (4, Ok(74)));
     /// assert_eq!(publisher.skip_to(3)?, 0, "it never goes back");
     /// # Ok::<(), annulus::CapacityError>(())
@@ -719,18 +719,18 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     }
 
     /// How many messages have been published, with the numbers that were [left out](Publisher::skip_to).
+    /// Messages are numbered from 0, so this is also the number that the next message will get;
+    /// `publisher.published() - subscriber.cursor()` says how far a subscriber is behind.
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {
         self.single.published()
     }
 
-    /// The sequence number that the next message will get. Messages are numbered from 0, so this is the same
-    /// number as [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` says how far a
-    /// subscriber is behind.
+    /// The number that the next message will get.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
     #[inline]
-    #[must_use]
-    pub fn sequence(&self) -> u64 {
+    pub(crate) fn next_sequence(&self) -> u64 {
         self.single.next.get()
     }
 

@@ -26,7 +26,7 @@ use crate::transmit::transmits;
 /// again for another thread. All subscribers see all messages in one order. The messages of one publisher are
 /// in the order in which it published them.
 #[cfg_attr(annulus_loom, allow(rustdoc::broken_intra_doc_links))]
-pub struct FellowPublisher<T: Message> {
+pub struct FellowPublisher<T> {
     // In this order: the place is given up last.
     leave: Leave,
     shared: Handle<Copied<T>, Publishing>,
@@ -239,7 +239,7 @@ transmits! {
     task: core::future::ready(publisher.put(&message).map_err(|_| crate::SendError(message))),
 }
 
-impl<T: Message> Drop for FellowPublisher<T> {
+impl<T> Drop for FellowPublisher<T> {
     fn drop(&mut self) {
         self.claimant.claims().decide_if_closed();
         if (self.leave)() {

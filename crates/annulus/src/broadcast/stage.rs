@@ -3,7 +3,7 @@
 
 use super::Subscriber;
 use super::handle::{Handle, Role};
-use super::mode::{Mode, Unstaged};
+use super::mode::{MayLose, Mode, Unstaged};
 use super::progress::Following;
 use super::progress::{DependencyBarrier, StageProgress, Upstream};
 use super::ring_state::RingState;
@@ -50,24 +50,14 @@ impl<R: Role> Role for StageRole<R> {
 
 #[allow(private_bounds, private_interfaces, reason = "this is what seals `Mode`")]
 impl<M: Unstaged> Mode for Staged<M> {
-    type TryRecvError = M::TryRecvError;
     type Corrupt = M::Corrupt;
     type Role = StageRole<M::Role>;
     type Claims = M::Claims;
     const LOSSLESS: bool = M::LOSSLESS;
     const IS_CHECKED: bool = M::IS_CHECKED;
 
-    #[inline(always)]
-    fn lagged(skipped: u64) -> M::TryRecvError {
-        M::lagged(skipped)
-    }
-
     fn corrupt(bad: BadValue) -> M::Corrupt {
         M::corrupt(bad)
-    }
-
-    fn of_corrupt(corrupt: M::Corrupt) -> M::TryRecvError {
-        M::of_corrupt(corrupt)
     }
 
     #[inline]
@@ -76,6 +66,8 @@ impl<M: Unstaged> Mode for Staged<M> {
         role.following.note_read(shared, cursor);
     }
 }
+
+impl<M: MayLose + Unstaged> MayLose for Staged<M> {}
 
 /// The verbs of a subscriber, other than `after`, that make a stage of it.
 macro_rules! after_others {

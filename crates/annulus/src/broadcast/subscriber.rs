@@ -24,7 +24,7 @@ use core::convert::Infallible;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 #[cfg(feature = "std")]
 use std::time::Duration;
 
@@ -35,14 +35,16 @@ use super::handle::Handle;
 use super::ring_state::RingState;
 use super::{Lossy, Mode, Unstaged};
 use crate::base::sequence::{Sequence, Stamp};
-use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
 use crate::message::Message;
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Copied, Corrupt, Frontier, Kept, Missing, Store, Value, Whole};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded, unlikely};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
+};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -67,15 +69,16 @@ use crate::wait::{Streaming, Waiting};
 /// starts at the same message, with counters at zero; publishers wait for it as they do for the original. A
 /// stage can't be cloned.
 ///
+/// On a lag, and on what is corrupt, a plain verb counts it and goes on. A verb with `or_lag` says so, once.
+///
 /// | verb | waits | on lag, and on what is corrupt |
 /// | --- | --- | --- |
-/// | [`try_recv`](Self::try_recv) | no | says so, once |
-/// | [`recv`](Self::recv), `recv_timeout`, [`recv_until`](Self::recv_until), [`recv_batch`](Self::recv_batch), [`recv_many`](Self::recv_many) | yes | counts it and goes on |
-/// | [`recv_or_lag`](Subscriber::recv_or_lag) | yes | says so, once |
-/// | [`try_recv_batch`](Self::try_recv_batch), [`try_iter`](Self::try_iter), [`latest`](Subscriber::latest) | no | counts it and goes on |
-/// | [`iter`](Self::iter) | yes | counts it and goes on |
-/// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
+/// | [`try_recv`](Self::try_recv), [`try_recv_batch`](Self::try_recv_batch), [`try_iter`](Self::try_iter), [`latest`](Subscriber::latest) | no | counts it and goes on |
+/// | [`recv`](Self::recv), `recv_timeout`, [`recv_until`](Self::recv_until), [`recv_batch`](Self::recv_batch), [`recv_many`](Self::recv_many), [`iter`](Self::iter) | yes | counts it and goes on |
+/// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | counts it and goes on |
 /// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
+/// | [`try_recv_or_lag`](Subscriber::try_recv_or_lag) | no | says so, once |
+/// | [`recv_or_lag`](Subscriber::recv_or_lag), `recv_or_lag_timeout`, [`recv_or_lag_until`](Subscriber::recv_or_lag_until) | yes | says so, once |
 #[doc(alias = "Receiver")]
 pub struct Subscriber<T, M: Mode = Lossy> {
     pub(super) shared: Handle<Copied<T>, M::Role>,
@@ -158,8 +161,14 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         })
     }
 
-    /// Receives the next message if it is there. Never waits. Takes O(`size_of::<T>()`). After a lag it also
-    /// looks at a bounded number of slots: with many publishers, at all of them.
+    /// Receives the next message if it is there. Never waits. After a lag it goes on with the oldest message
+    /// that is still in the ring, so `while let Ok(message) = subscriber.try_recv()` receives all that is
+    /// there. [`total_lagged`](Self::total_lagged) counts what was lost, and
+    /// [`try_recv_or_lag`](Subscriber::try_recv_or_lag) reports it.
+    ///
+    /// Takes O(`size_of::<T>()`). After a lag it also looks at a bounded number of slots: with many
+    /// publishers, at all of them. (It looks a thousand times at most. If each of them finds that the message
+    /// was overwritten, or is corrupt, it returns `Empty`.)
     ///
     /// In a stage, the message counts as processed when the stage receives again or calls
     /// [`done`](Subscriber::done), not when this returns. Until then the stage holds up its followers. With
@@ -167,46 +176,61 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`LossyTryRecvError`](crate::LossyTryRecvError) if messages can be lost; otherwise [`TryRecvError`],
-    /// which has no `Lagged`.
-    ///
-    /// - `Empty`: there is no new message or, for a stage, none that all of its upstreams have processed.
-    /// - [`Lagged`](crate::LossyTryRecvError::Lagged): publishers overwrote `skipped` messages that this
-    ///   subscriber had not read. The next call goes on with the oldest message that was still in the ring.
-    ///   If the subscriber was lapped again before it had read half a ring, it goes on with a later message,
-    ///   because the oldest would be overwritten at once; the messages that it skips for that count in
-    ///   `skipped`. It never skips a message that is still to be written.
-    /// - [`Corrupt`](crate::LossyTryRecvError::Corrupt): another process has published something that is no
-    ///   `T`. The next call goes on behind it.
-    /// - `Closed`: the ring is closed and nothing is left.
+    /// [`Empty`](TryRecvError::Empty): there is no new message or, for a stage, none that all of its upstreams
+    /// have processed. [`Closed`](TryRecvError::Closed): the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::LossyTryRecvError;
+    /// use annulus::TryRecvError;
     ///
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
     /// let mut subscriber = subscribable.subscribe();
-    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
     ///
     /// publisher.publish_batch(&[1, 2, 3]);
     /// drop(publisher);
-    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
-    /// assert_eq!(subscriber.try_recv(), Ok(2));
+    /// assert_eq!(subscriber.try_recv(), Ok(2)); // 1 is lost
     /// assert_eq!(subscriber.try_recv(), Ok(3));
-    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
+    /// assert_eq!(subscriber.total_lagged(), 1);
     /// ```
     #[inline]
-    pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(message) => Ok(message.take()),
-            Err(NoMessage::Empty) => Err(TryRecvError::Empty.into()),
-            Err(NoMessage::Closed) => Err(TryRecvError::Closed.into()),
-            Err(NoMessage::Lapped) => Err(M::lagged(self.recover())),
-            Err(NoMessage::Corrupt(corrupt)) => Err(M::of_corrupt(self.pass_corrupt(corrupt))),
+            Err(NoMessage::Empty) => Err(TryRecvError::Empty),
+            Err(NoMessage::Closed) => Err(TryRecvError::Closed),
+            Err(NoMessage::Lapped | NoMessage::Corrupt(_)) => if_there(self.next_behind_loss()),
         }
+    }
+
+    /// What is behind a lag, or behind what is corrupt, if anything is there.
+    // Decision 0002: the slow path works on a copy, so that nothing takes the subscriber's address. And the
+    // caller makes its result of this one: if it were the same, it would live in memory on the fast path.
+    #[inline(always)]
+    fn next_behind_loss(&mut self) -> Option<Result<T, RecvError>> {
+        Self::assert_may_lose();
+        if self.shared.is_stage() {
+            // It lives in memory anyway.
+            return self.look_behind_loss();
+        }
+        // SAFETY: the subscriber moves away here, and back below. Between these it is not used where it was.
+        // The copy is never dropped, and what is called gives up nothing that the subscriber owns: so if it
+        // panics, a whole subscriber is left.
+        let mut away = ManuallyDrop::new(unsafe { core::ptr::read(self) });
+        let found = away.look_behind_loss();
+        // SAFETY: as above. What is overwritten has moved away.
+        unsafe { core::ptr::write(self, ManuallyDrop::into_inner(away)) };
+        found
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_behind_loss(&mut self) -> Option<Result<T, RecvError>> {
+        look_now(|| self.poll())
     }
 
     /// Receives the next message if it is there. If it is not, does `wait`.
@@ -499,8 +523,13 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     #[inline(always)]
-    fn recover_here(&mut self) -> u64 {
+    fn assert_may_lose() {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
+    }
+
+    #[inline(always)]
+    fn recover_here(&mut self) -> u64 {
+        Self::assert_may_lose();
         let mut resume = self.shared.floor();
         // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
@@ -819,7 +848,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
     /// How many messages could be received now: those that were published, are still in the ring, and were
-    /// not received yet. Messages that a lag would skip do not count (see [`try_recv`](Self::try_recv)). In a
+    /// not received yet. Messages that a lag would skip do not count. In a
     /// stage, only messages count that all upstreams have processed, and not lost. With many publishers, only
     /// messages before the first one that is still being written count. Meanwhile more may come, and some may
     /// be overwritten. While publishers and upstreams rest, the number is exact; except that numbers that the
@@ -896,17 +925,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[must_use]
     pub fn total_corrupt(&self) -> u64 {
         self.corrupt
-    }
-
-    /// The share of messages that this subscriber received, of all messages that it has passed: from 0 to 1.
-    /// It is 1 before the first message.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a ratio; counts above 2^53 lose their last digits")]
-    pub fn receive_ratio(&self) -> f64 {
-        match self.cursor.since(self.start) {
-            0 => 1.0,
-            passed => self.total_received() as f64 / passed as f64,
-        }
     }
 
     /// How many messages the ring holds: the number given to its constructor.
@@ -1033,6 +1051,11 @@ impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
     #[inline]
     fn recv(&mut self) -> Result<T, RecvError> {
         self.recv()
+    }
+
+    #[inline]
+    fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.try_recv()
     }
 }
 

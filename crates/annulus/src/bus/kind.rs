@@ -250,7 +250,7 @@ macro_rules! either {
 impl<T: Message> AnySubscriber<T> {
     pub(super) fn try_recv(&mut self) -> Result<T, LossyTryRecvError> {
         match self {
-            Self::Lossy(subscriber) => subscriber.try_recv(),
+            Self::Lossy(subscriber) => subscriber.try_recv_or_lag(),
             Self::Lossless(subscriber) => subscriber.try_recv().map_err(TryRecvError::into),
         }
     }

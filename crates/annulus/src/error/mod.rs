@@ -13,13 +13,14 @@ use crate::sync::seeded;
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{SendError, SendTimeoutError, TrySendError};
 
-/// Why [`try_recv`](crate::broadcast::Subscriber::try_recv) returned no message.
+/// Why [`try_recv_or_lag`](crate::broadcast::Subscriber::try_recv_or_lag) or
+/// [`recv_or_lag_until`](crate::broadcast::Subscriber::recv_or_lag_until) returned no message.
 ///
 /// Within one process no message is corrupt: `C` is [`Infallible`] then, and a `match` needs no arm for it.
 /// Between processes it is a [`BadValue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LossyTryRecvError<C = Infallible> {
-    /// There is no new message. The ring is not closed.
+    /// There is no new message, or none came in time. The ring is not closed.
     Empty,
     /// The publisher overwrote `skipped` messages before this subscriber read them. The next receive goes on
     /// with the oldest message that was still in the ring. Each lost message is reported exactly once.
@@ -213,6 +214,15 @@ impl Error for RecvTimeoutError {}
 impl From<RecvError> for RecvTimeoutError {
     fn from(_: RecvError) -> Self {
         Self::Closed
+    }
+}
+
+/// What a look that does not wait found, or that nothing is there.
+#[inline(always)]
+pub(crate) fn if_there<T>(found: Option<Result<T, RecvError>>) -> Result<T, TryRecvError> {
+    match found {
+        Some(found) => found.map_err(TryRecvError::from),
+        None => Err(TryRecvError::Empty),
     }
 }
 

@@ -11,12 +11,17 @@
 //!
 //! # A lossy ring counts the loss
 //!
-//! A subscriber that falls behind loses the oldest messages. Its next receive says how many:
-//! [`try_recv`](crate::broadcast::Subscriber::try_recv) and
-//! [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) return `Lagged { skipped }` once.
-//! [`recv`](crate::broadcast::Subscriber::recv) counts the loss and receives the next message, so a loop over
-//! `recv` ends only when the ring is closed. At every moment, `total_received() + total_lagged()` is how far
-//! the subscriber has come.
+//! A subscriber that falls behind loses the oldest messages. There is one rule for all verbs:
+//!
+//! - A plain verb, such as [`recv`](crate::broadcast::Subscriber::recv) or
+//!   [`try_recv`](crate::broadcast::Subscriber::try_recv), counts the loss and goes on with the oldest message
+//!   that is left. So a loop over `recv` ends only when the ring is closed, and a loop over `try_recv` when
+//!   nothing is there.
+//! - A verb with `or_lag`, such as [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) or
+//!   [`try_recv_or_lag`](crate::broadcast::Subscriber::try_recv_or_lag), reports the loss, once:
+//!   `Lagged { skipped }`.
+//!
+//! At every moment, `total_received() + total_lagged()` is how far the subscriber has come.
 //!
 //! ```
 //! use annulus::LossyTryRecvError;
@@ -25,9 +30,11 @@
 //! let mut subscriber = subscribable.subscribe();
 //! publisher.publish_batch(&[1, 2, 3, 4, 5, 6]); // two more than there are slots
 //!
-//! assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
+//! assert_eq!(subscriber.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
 //! assert_eq!(subscriber.try_recv(), Ok(3)); // the oldest message that is left
-//! assert_eq!(subscriber.total_received() + subscriber.total_lagged(), 3);
+//! publisher.publish_batch(&[7, 8, 9]);
+//! assert_eq!(subscriber.try_recv(), Ok(6)); // 4 and 5 are lost
+//! assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (2, 4));
 //! ```
 //!
 //! If only the newest value matters, do not read the messages before it.

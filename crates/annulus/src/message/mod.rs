@@ -180,8 +180,9 @@ pub use text::{Text, TextTooLong};
 /// types with invalid bit patterns (`bool`, `char`, enums) are allowed.
 ///
 /// Another process may write other bytes, on purpose or by mistake. A subscriber of its ring asks after the
-/// copy whether they are a value of each field, and if not says which field it is, and what is there:
-/// [`Corrupt`](crate::LossyTryRecvError::Corrupt). Types of which any bytes are a value are not asked about.
+/// copy whether they are a value of each field. If not, it counts that, or a verb with `or_lag` says which
+/// field it is, and what is there: [`Corrupt`](crate::LossyTryRecvError::Corrupt). Types of which any bytes
+/// are a value are not asked about.
 ///
 /// [`NoUninit`]: bytemuck::NoUninit
 /// [`CheckedBitPattern`]: bytemuck::CheckedBitPattern

@@ -23,7 +23,7 @@ use super::lane_node::QueueLane;
 use super::roster::Round;
 use super::shared_slice::SharedSlice;
 use crate::Closer;
-use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
 use crate::lane::Number;
 #[cfg(feature = "std")]
 use crate::memory::Placement;
@@ -527,10 +527,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
 #[cold]
 #[inline(never)]
 fn try_recv_slow_path<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError> {
-    match look_now(|| find_or_end::<T, E, T>(end, E::try_take)) {
-        Some(found) => found.map_err(TryRecvError::from),
-        None => Err(TryRecvError::Empty),
-    }
+    if_there(look_now(|| find_or_end::<T, E, T>(end, E::try_take)))
 }
 
 /// Looks for what `find` finds, or for the end. It may have passed a message that is corrupt.

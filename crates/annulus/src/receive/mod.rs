@@ -13,7 +13,7 @@ use std::time::Duration;
 #[cfg(feature = "async")]
 use futures_core::FusedStream;
 
-use crate::error::{RecvError, RecvTimeoutError, TryRecvError, in_time};
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there, in_time};
 use crate::sync::AtomicU64;
 use crate::wait::{EventCount, Look, Poll, Source, Until, look_now, wait_until};
 #[cfg(feature = "async")]
@@ -83,7 +83,7 @@ pub trait Waitable: Source + Send {
 /// assert_eq!(words, ["hello", "world"]);
 /// ```
 ///
-/// *Lag.* All verbs count what a lossy subscriber loses, and go on, as its own do.
+/// *Lag.* All verbs count what a lossy subscriber loses, and go on, as its own plain verbs do.
 ///
 /// *Stages.* Each verb begins a receive, so what the stage received before counts as processed.
 ///
@@ -185,10 +185,7 @@ pub trait Receive: Waitable {
     /// ```
     #[inline]
     fn try_recv(&mut self) -> Result<Self::Item, TryRecvError> {
-        match look_now(|| self.poll_recv()) {
-            Some(found) => found.map_err(TryRecvError::from),
-            None => Err(TryRecvError::Empty),
-        }
+        if_there(look_now(|| self.poll_recv()))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too

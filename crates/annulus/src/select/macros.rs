@@ -26,7 +26,7 @@
 /// | arm | handles | result |
 /// | --- | --- | --- |
 /// | `recv(handle) -> result => …` | each that can [`Receive`](crate::Receive) | as of `recv` |
-/// | `recv_or_lag(subscriber) -> result => …` | lossy [subscribers](crate::broadcast::Subscriber), and [subscribers of records](crate::broadcast::bytes::Subscriber) | as of `recv_or_lag` |
+/// | `recv_or_lag(subscriber) -> result => …` | [subscribers](crate::broadcast::Subscriber) that [may lose](crate::broadcast::MayLose) messages, and [subscribers of records](crate::broadcast::bytes::Subscriber) | as of `recv_or_lag` |
 /// | `wait(subscriber) -> result => …` | [subscribers of events](crate::event::Subscriber) | as of `wait`; then process the event |
 /// | `wait(receiver) -> result => …` | [receivers of the newest value](crate::watch::Receiver) | as of `changed`; then borrow the value |
 /// | `wait(shutdown) -> () => …` | a [`Shutdown`](crate::Shutdown) | nothing: somebody has triggered it |

@@ -212,7 +212,7 @@ impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LAR
     publisher_verbs!();
 
     fn sequence(&self) -> Option<u64> {
-        Some(self.sequence())
+        Some(self.next_sequence())
     }
 
     fn skip_to(&mut self, sequence: u64) -> Option<u64> {
@@ -224,11 +224,11 @@ impl<const WORDS: usize, const LARGE: bool> Sends for Publisher<Block<WORDS, LAR
     publisher_verbs!();
 
     fn sequence(&self) -> Option<u64> {
-        Some(self.sequence())
+        Some(self.next_sequence())
     }
 
     fn skip_to(&mut self, sequence: u64) -> Option<u64> {
-        (sequence <= self.sequence()).then_some(0)
+        (sequence <= self.next_sequence()).then_some(0)
     }
 
     fn wait_for_subscribers(&self, count: usize, timeout: Duration) -> bool {

@@ -14,11 +14,11 @@ use super::error::{AttachError, FindError, NameError};
 use super::invitation::Invitation;
 use super::process::{PeerState, ProcessId};
 use crate::broadcast::{Foreign, Subscriber};
-use crate::error::{LossyRecvError, LossyTryRecvError};
+use crate::error::LossyTryRecvError;
 use crate::message::Message;
 use crate::message::schema::BadValue;
 use crate::sync::seeded;
-use crate::wait::WaitStrategy;
+use crate::wait::{Until, WaitStrategy};
 
 /// A subscriber that follows a name: it joins the lossy ring that has the name, and when that ring ends, the
 /// next one.
@@ -229,13 +229,7 @@ impl<T: Message> NamedSubscriber<T> {
             self.follow_path()?;
             return self.look(Some(Instant::now()));
         };
-        Ok(joined.receive(|subscriber| match subscriber.try_recv() {
-            Ok(message) => Some(Ok(message)),
-            Err(LossyTryRecvError::Empty) => None,
-            Err(LossyTryRecvError::Lagged { skipped }) => Some(Err(LossyRecvError::Lagged { skipped })),
-            Err(LossyTryRecvError::Corrupt(bad)) => Some(Err(LossyRecvError::Corrupt(bad))),
-            Err(LossyTryRecvError::Closed) => Some(Err(LossyRecvError::Closed)),
-        }))
+        Ok(joined.receive(Subscriber::try_recv_or_lag))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout`: `None`. A timeout that is too long for the
@@ -277,6 +271,7 @@ impl<T: Message> NamedSubscriber<T> {
     /// `None` at the deadline.
     fn receive(&mut self, until: Option<Instant>) -> Result<Option<Received<T>>, FindError> {
         let Some(joined) = self.current() else { return self.wait_for_next(until) };
+        let until = until.map_or(Until::FOREVER, Until::from);
         Ok(joined.receive(|subscriber| subscriber.recv_or_lag_until(until)))
     }
 
@@ -387,16 +382,17 @@ impl<T: Message> OneRing<T> {
     /// The next of this ring. `None` if `receive` has found nothing in time.
     fn receive(
         &mut self,
-        receive: impl FnOnce(&mut Subscriber<T, Foreign>) -> Option<Result<T, LossyRecvError<BadValue>>>,
+        receive: impl FnOnce(&mut Subscriber<T, Foreign>) -> Result<T, LossyTryRecvError<BadValue>>,
     ) -> Option<Received<T>> {
         if seeded!("shm_end_before_the_rest") && self.ring.publisher() != PeerState::Alive {
             return Some(self.end());
         }
-        Some(match receive(&mut self.subscriber)? {
+        Some(match receive(&mut self.subscriber) {
             Ok(message) => Received::Message(message),
-            Err(LossyRecvError::Lagged { skipped }) => Received::Lagged { skipped },
-            Err(LossyRecvError::Corrupt(bad)) => Received::Corrupt(bad),
-            Err(LossyRecvError::Closed) => self.end(),
+            Err(LossyTryRecvError::Empty) => return None,
+            Err(LossyTryRecvError::Lagged { skipped }) => Received::Lagged { skipped },
+            Err(LossyTryRecvError::Corrupt(bad)) => Received::Corrupt(bad),
+            Err(LossyTryRecvError::Closed) => self.end(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::error::{RecvError, TryRecvError};
+use crate::error::{LossyRecvError, LossyTryRecvError, RecvError, TryRecvError};
 
 /// What a poll found.
 #[cfg_attr(test, derive(Debug, PartialEq))]
@@ -24,6 +24,20 @@ impl<T> From<Result<T, TryRecvError>> for Look<Result<T, RecvError>> {
             Err(TryRecvError::Empty) => Self::Nothing,
             Err(TryRecvError::Closed) => Self::Found(Err(RecvError::CLOSED)),
         }
+    }
+}
+
+impl<T, C> From<Result<T, LossyTryRecvError<C>>> for Look<Result<T, LossyRecvError<C>>> {
+    /// The same of one that reports what it lost.
+    #[inline(always)]
+    fn from(received: Result<T, LossyTryRecvError<C>>) -> Self {
+        Self::Found(match received {
+            Ok(value) => Ok(value),
+            Err(LossyTryRecvError::Empty) => return Self::Nothing,
+            Err(LossyTryRecvError::Lagged { skipped }) => Err(LossyRecvError::Lagged { skipped }),
+            Err(LossyTryRecvError::Corrupt(corrupt)) => Err(LossyRecvError::Corrupt(corrupt)),
+            Err(LossyTryRecvError::Closed) => Err(LossyRecvError::Closed),
+        })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use annulus::{LossyTryRecvError, Message, Text};
+use annulus::{Message, Text, TryRecvError};
 
 /// Without padding, without `#[repr(C)]`: it lies in the ring as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Message)]
@@ -234,7 +234,7 @@ fn through_every_ring<T: Message + Sync + PartialEq + Debug>(make: impl Fn(u8) -
                     let at = (reader.total_received() + reader.total_lagged()) as usize;
                     assert_eq!(message, messages[at - 1]);
                 }
-                Err(LossyTryRecvError::Closed) => break,
+                Err(TryRecvError::Closed) => break,
                 Err(_) => std::thread::yield_now(),
             }
         }

@@ -144,7 +144,7 @@ fn lossy_ring_counts_published_messages() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[1, 2]);
-    assert_eq!((publisher.sequence(), publisher.published()), (2, 2));
+    assert_eq!(publisher.published(), 2);
     is_shown(&subscriber.try_iter(), &["TryIter", "Subscriber"]);
     is_shown(&subscriber.iter(), &["Iter", "Subscriber"]);
     drop(publisher);

@@ -5,7 +5,7 @@
 use std::thread;
 
 use annulus::broadcast::{Builder, DependencyBarrier, Publisher, Subscribable, Subscriber, lossy};
-use annulus::{CapacityError, LossyRecvError, LossyTryRecvError};
+use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, TryRecvError};
 
 use crate::support::sleeping;
 
@@ -15,8 +15,8 @@ const CAPACITIES: [usize; 6] = [2, 3, 4, 8, 21, 64];
 
 /// Publishes the numbers from the next one up to before `end`.
 fn publish_to(publisher: &mut Publisher<u64>, end: u64) {
-    while publisher.sequence() < end {
-        publisher.publish(publisher.sequence());
+    while publisher.published() < end {
+        publisher.publish(publisher.published());
     }
 }
 
@@ -26,7 +26,7 @@ fn all(subscriber: &mut Subscriber<u64>) -> (Vec<u64>, Vec<(u64, u64)>) {
     let counted_before = [subscriber.total_received(), subscriber.total_lagged()];
     loop {
         let before = subscriber.cursor();
-        match subscriber.try_recv() {
+        match subscriber.try_recv_or_lag() {
             Ok(message) => {
                 assert_eq!((message, subscriber.cursor()), (before, before + 1), "its own number");
                 messages.push(message);
@@ -65,7 +65,7 @@ fn gap_of_any_size_is_one_exact_lag() {
             let (mut publisher, subscribable, mut subscriber) = ring(capacity, before);
             assert_eq!(publisher.skip_to(before + gap), Ok(gap));
             let head = before + gap;
-            assert_eq!((publisher.sequence(), publisher.published()), (head, head));
+            assert_eq!(publisher.published(), head);
             let mut late = subscribable.subscribe();
             assert_eq!(late.cursor(), head, "{capacity} slots, {gap} left out behind {before}");
             assert!(subscriber.is_empty() && subscriber.latest().is_none());
@@ -146,7 +146,7 @@ fn no_margin_is_kept_from_gap() {
     publish_to(&mut publisher, 100);
     assert_eq!(all(&mut subscriber).1, [(0, 36)]);
     for _ in 0..20 {
-        let cursor = publisher.sequence();
+        let cursor = publisher.published();
         publisher.skip_to(cursor + 100).unwrap();
         publish_to(&mut publisher, cursor + 150);
         let received: Vec<u64> = (cursor + 100..cursor + 150).collect();
@@ -160,7 +160,7 @@ fn no_margin_is_kept_from_gap() {
 fn skip_to_an_earlier_number_is_refused() {
     let (mut publisher, _subscribable, mut subscriber) = ring(8, 3);
     assert_eq!([0, 2, 3].map(|to| publisher.skip_to(to)), [Ok(0); 3]);
-    assert_eq!((publisher.sequence(), subscriber.try_recv()), (3, Err(Empty)));
+    assert_eq!((publisher.published(), subscriber.try_recv()), (3, Err(TryRecvError::Empty)));
     let largest = (1 << 63) - (1 << 32);
     let error = CapacityError::FirstSequence { first: largest + 1, largest };
     assert_eq!(publisher.skip_to(largest + 1), Err(error));
@@ -170,7 +170,7 @@ fn skip_to_an_earlier_number_is_refused() {
             u64::MAX
         )
     });
-    assert_eq!((publisher.sequence(), subscriber.try_recv()), (3, Err(Empty)));
+    assert_eq!((publisher.published(), subscriber.try_recv()), (3, Err(TryRecvError::Empty)));
     assert_eq!(publisher.skip_to(largest), Ok(largest - 3));
     publisher.publish(largest);
     assert_eq!(all(&mut subscriber), (vec![largest], vec![(3, largest - 3)]));
@@ -194,13 +194,13 @@ fn close_behind_gap_comes_after_its_lag() {
             subscribable.closer().close();
         }
         if let Some(publisher) = &mut publisher {
-            assert_eq!((publisher.skip_to(9), publisher.sequence()), (Ok(0), 3));
+            assert_eq!((publisher.skip_to(9), publisher.published()), (Ok(0), 3));
         }
         assert_eq!(subscribable.subscribe().cursor(), 3);
         assert_eq!((subscriber.recv_or_lag(), subscriber.cursor()), (Ok(0), 1));
         assert_eq!(subscriber.recv_or_lag(), Err(LossyRecvError::Lagged { skipped: 2 }));
         assert_eq!(subscriber.recv_or_lag(), Err(LossyRecvError::Closed));
-        assert_eq!((subscriber.try_recv(), subscriber.cursor()), (Err(Closed), 3));
+        assert_eq!((subscriber.try_recv(), subscriber.cursor()), (Err(TryRecvError::Closed), 3));
     }
 }
 
@@ -216,7 +216,7 @@ fn dropped_message_behind_gap_leaves_nothing_newest() {
         publisher.publish(1);
         assert_eq!((latest.latest(), latest.skip_to_latest(), latest.len()), (None, 0, 0));
         assert_eq!(all(&mut subscriber), (vec![], vec![(0, capacity as u64)]));
-        assert_eq!(subscriber.try_recv(), Err(Closed));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
     }
 }
 
@@ -243,13 +243,13 @@ fn stages_pass_gap_by_themselves() {
     publisher.skip_to(4).unwrap();
     publisher.publish(4);
     assert_eq!([(); 2].map(|()| stage.try_recv()), [Ok(0), Ok(1)]);
-    assert_eq!(stage.try_recv(), Err(Lagged { skipped: 2 }));
+    assert_eq!(stage.try_recv_or_lag(), Err(Lagged { skipped: 2 }));
     assert_eq!((barrier.processed(), follower.len()), (Some(0..4), 4));
     assert_eq!(stage.try_recv(), Ok(4));
     stage.done();
     assert_eq!([(); 2].map(|()| follower.try_recv()), [Ok(0), Ok(1)]);
-    assert_eq!(follower.try_recv(), Err(Lagged { skipped: 2 }));
-    assert_eq!((follower.try_recv(), follower.try_recv()), (Ok(4), Err(Empty)));
+    assert_eq!(follower.try_recv_or_lag(), Err(Lagged { skipped: 2 }));
+    assert_eq!((follower.try_recv(), follower.try_recv()), (Ok(4), Err(TryRecvError::Empty)));
     assert_eq!((follower.total_received(), follower.total_lagged()), (3, 2));
 }
 
@@ -262,14 +262,14 @@ fn members_of_group_count_gap_alike() {
     publish_to(&mut publisher, 2);
     publisher.skip_to(4).unwrap();
     assert_eq!((group.try_recv(), group.try_recv()), (Ok(0), Ok(1)));
-    assert_eq!(group.try_recv(), Err(Lagged { skipped: 2 }));
+    assert_eq!((group.try_recv(), group.total_lagged(0)), (Err(TryRecvError::Empty), 2));
     // In a row with the one that the group has passed.
     publisher.skip_to(6).unwrap();
     publisher.publish(6);
     assert_eq!([(); 2].map(|()| group.try_recv_member(1)), [Ok(0), Ok(1)]);
-    assert_eq!(group.try_recv_member(1), Err(Lagged { skipped: 2 }));
+    assert_eq!((group.try_recv_member(1), group.total_lagged(1)), (Err(TryRecvError::Empty), 2));
     assert!(group.is_aligned(1));
-    assert_eq!((group.try_recv(), group.try_recv()), (Err(Lagged { skipped: 2 }), Ok(6)));
+    assert_eq!(group.try_recv(), Ok(6));
     for member in 0..2 {
         let counted = (group.total_received(member), group.total_lagged(member), group.cursor(member));
         assert_eq!(counted, (3, 4, 7));
@@ -320,15 +320,15 @@ fn readers_beside_publisher_count_every_number() {
             })
             .collect();
         let mut random = 7_u64;
-        while publisher.sequence() < NUMBERS {
+        while publisher.published() < NUMBERS {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             match random >> 60 {
-                0 => _ = publisher.skip_to(publisher.sequence() + (random >> 32) % (3 * capacity as u64)),
-                1 => _ = publisher.skip_to(publisher.sequence() + 1),
-                _ => publisher.publish(publisher.sequence()),
+                0 => _ = publisher.skip_to(publisher.published() + (random >> 32) % (3 * capacity as u64)),
+                1 => _ = publisher.skip_to(publisher.published() + 1),
+                _ => publisher.publish(publisher.published()),
             }
         }
-        let end = publisher.sequence();
+        let end = publisher.published();
         drop(publisher);
         for reader in readers {
             assert_eq!(reader.join().unwrap(), (end, end));

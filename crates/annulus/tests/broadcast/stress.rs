@@ -39,7 +39,7 @@ fn read<const N: usize>(mut subscriber: Subscriber<[u8; N]>, mut met: impl FnMut
     let (start, mut received, mut lagged) = (subscriber.cursor(), 0, 0);
     loop {
         let cursor = subscriber.cursor();
-        match subscriber.try_recv() {
+        match subscriber.try_recv_or_lag() {
             Ok(bytes) => {
                 received += 1;
                 assert!(

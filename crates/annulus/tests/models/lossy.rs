@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 #[cfg(feature = "async")]
 use annulus::LossyRecvError;
-use annulus::LossyTryRecvError;
 use annulus::broadcast::{MpPublisher, Publisher, Subscribable, Subscriber};
+use annulus::{LossyTryRecvError, TryRecvError};
 
 use crate::support::polled::Patience;
 #[cfg(feature = "async")]
@@ -176,7 +176,7 @@ impl Account {
         })
     }
 
-    fn try_recv(&mut self, model: &Model) -> Result<u64, LossyTryRecvError> {
+    fn try_recv_or_lag(&mut self, model: &Model) -> Result<u64, LossyTryRecvError> {
         if let Some(skipped) = self.recover(model) {
             return Err(LossyTryRecvError::Lagged { skipped });
         }
@@ -198,7 +198,13 @@ impl Reader {
 
     fn apply(&mut self, step: &Step, model: &Model) {
         match *step {
-            Step::TryRecv => assert_eq!(self.real.try_recv(), self.account.try_recv(model)),
+            // One of the two verbs, and the other one.
+            Step::TryRecv if self.account.received.is_multiple_of(2) => {
+                assert_eq!(self.real.try_recv_or_lag(), self.account.try_recv_or_lag(model));
+            }
+            Step::TryRecv => {
+                assert_eq!(self.real.try_recv(), self.account.next(model).ok_or(TryRecvError::Empty));
+            }
             Step::RecvBatch(length) => {
                 let expected: Vec<u64> = (0..length).map_while(|_| self.account.next(model)).collect();
                 let mut buffer = vec![0; length];
@@ -228,9 +234,6 @@ impl Reader {
         assert_eq!(self.real.total_lagged(), self.account.lagged);
         let next = self.account.resume(model).map_or(self.account.cursor, |(resume, _)| resume);
         assert_eq!(self.real.len() as u64, model.published - next);
-        let passed = self.account.received + self.account.lagged;
-        let ratio = if passed == 0 { 1.0 } else { self.account.received as f64 / passed as f64 };
-        assert!((self.real.receive_ratio() - ratio).abs() < 1e-12);
     }
 }
 
@@ -279,8 +282,8 @@ macro_rules! publish {
 }
 
 publish!(Publisher<u64>, |_none| None, |publisher, count| {
-    let to = publisher.sequence() + count;
-    assert_eq!((publisher.skip_to(to), publisher.sequence()), (Ok(count), to));
+    let to = publisher.published() + count;
+    assert_eq!((publisher.skip_to(to), publisher.published()), (Ok(count), to));
     count
 });
 publish!(MpPublisher<u64>, |publisher| Some(publisher.clone()), |_publisher, _count| 0);
@@ -408,7 +411,7 @@ pub(crate) fn run<P: Publish>(
     for mut reader in readers {
         let rest: Vec<u64> = std::iter::from_fn(|| reader.account.next(&model)).collect();
         assert_eq!(reader.real.iter().collect::<Vec<_>>(), rest);
-        assert_eq!(reader.real.try_recv(), Err(LossyTryRecvError::Closed));
+        assert_eq!(reader.real.try_recv(), Err(TryRecvError::Closed));
         reader.check(&model);
     }
 }

@@ -92,18 +92,12 @@ impl Publisher {
         self.extents.capacity()
     }
 
-    /// How many records have been published.
+    /// How many records have been published. Records are numbered from 0, so this is also the number that the
+    /// next record will get.
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {
         self.extents.published()
-    }
-
-    /// The number that the next record will get. Records are numbered from 0.
-    #[inline]
-    #[must_use]
-    pub fn sequence(&self) -> u64 {
-        self.extents.sequence()
     }
 
     /// How many subscribers the ring has now, on whichever thread. A [`Subscribable`]

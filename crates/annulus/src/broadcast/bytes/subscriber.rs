@@ -17,10 +17,13 @@ use std::time::Duration;
 use futures_core::FusedStream;
 
 use super::super::handle::{Handle, Role};
+use super::super::lossy_subscriber::or_lag_in_time;
 use super::super::subscriber::{NoMessage, Recovery, wait_without_deadline};
 use crate::base::sequence::Sequence;
 use crate::broadcast;
-use crate::error::{LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, in_time};
+use crate::error::{
+    LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, TryRecvError, if_there, in_time,
+};
 use crate::observer::observable;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::ring::{Area, Copied, Extent, Frontier};
@@ -28,7 +31,8 @@ use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded};
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice};
-use crate::wait::{EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, own_strategy, wait_until};
+use crate::wait::{
+    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -51,9 +55,10 @@ use crate::wait::{Streaming, Waiting};
 ///
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
-/// | [`try_recv`](Self::try_recv) | no | says so, once |
-/// | [`recv`](Self::recv), [`recv_until`](Self::recv_until), `recv_timeout`, `recv_until` | yes | counts it and goes on |
-/// | [`recv_or_lag`](Self::recv_or_lag) | yes | says so, once |
+/// | [`try_recv`](Self::try_recv) | no | counts it and goes on |
+/// | [`recv`](Self::recv), `recv_timeout`, [`recv_until`](Self::recv_until) | yes | counts it and goes on |
+/// | [`try_recv_or_lag`](Self::try_recv_or_lag) | no | says so, once |
+/// | [`recv_or_lag`](Self::recv_or_lag), `recv_or_lag_timeout`, [`recv_or_lag_until`](Self::recv_or_lag_until) | yes | says so, once |
 pub struct Subscriber {
     /// Receives where the records lie. Its cursor passes a record when this subscriber has its bytes.
     pub(in crate::broadcast) extents: broadcast::Subscriber<Extent>,
@@ -67,47 +72,56 @@ impl Subscriber {
         Self { extents, area, recovery: Recovery::before_the_first() }
     }
 
-    /// Receives the next record if it is there. Never waits. Takes O(n) for n bytes, and after a lag a number
-    /// of steps that grows with the logarithm of [`max_records`](Self::max_records).
+    /// Receives the next record if it is there. Never waits. After a lag it goes on with the oldest record
+    /// that is still whole, so `while subscriber.try_recv(&mut buffer).is_ok()` receives all that is there.
+    /// [`total_lagged`](Self::total_lagged) counts what was lost, and
+    /// [`try_recv_or_lag`](Self::try_recv_or_lag) reports it.
+    ///
+    /// Takes O(n) for n bytes, and after a lag a number of steps that grows with the logarithm of
+    /// [`max_records`](Self::max_records). (If the publisher is so fast that it laps the subscriber at each
+    /// of a thousand looks, this returns `Empty`.)
     ///
     /// # Errors
     ///
-    /// - [`Empty`](LossyTryRecvError::Empty): there is no new record.
-    /// - [`Lagged`](LossyTryRecvError::Lagged): the publisher overwrote `skipped` records that this
-    ///   subscriber had not read, or had not read to the end. The next call goes on with the oldest record
-    ///   that was still whole. If the subscriber was lapped again before it had read half of what the ring
-    ///   holds, it goes on with a later one; the records that it skips for that count in `skipped`.
-    /// - [`Closed`](LossyTryRecvError::Closed): the ring is closed and nothing is left.
+    /// [`Empty`](TryRecvError::Empty): there is no new record. [`Closed`](TryRecvError::Closed): the ring is
+    /// closed and nothing is left.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::LossyTryRecvError;
+    /// use annulus::TryRecvError;
     ///
     /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
     /// let mut subscriber = subscribable.subscribe();
     /// let mut buffer = Vec::new();
-    /// assert_eq!(subscriber.try_recv(&mut buffer), Err(LossyTryRecvError::Empty));
+    /// assert_eq!(subscriber.try_recv(&mut buffer), Err(TryRecvError::Empty));
     ///
     /// for record in [[1; 20], [2; 20], [3; 20]] {
     ///     publisher.publish(&record).unwrap(); // each takes 24 bytes: no room for three
     /// }
     /// drop(publisher);
-    /// assert_eq!(subscriber.try_recv(&mut buffer), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     /// assert_eq!(subscriber.try_recv(&mut buffer), Ok(20));
     /// assert_eq!(buffer, [2; 20]);
     /// assert_eq!(subscriber.try_recv(&mut buffer), Ok(20));
     /// assert_eq!(buffer, [3; 20]);
-    /// assert_eq!(subscriber.try_recv(&mut buffer), Err(LossyTryRecvError::Closed));
+    /// assert_eq!(subscriber.try_recv(&mut buffer), Err(TryRecvError::Closed));
+    /// assert_eq!(subscriber.total_lagged(), 1);
     /// ```
     #[inline]
-    pub fn try_recv(&mut self, buffer: &mut Vec<u8>) -> Result<usize, LossyTryRecvError> {
+    pub fn try_recv(&mut self, buffer: &mut Vec<u8>) -> Result<usize, TryRecvError> {
         match self.next(buffer) {
             Ok(length) => Ok(length),
-            Err(NoMessage::Empty) => Err(LossyTryRecvError::Empty),
-            Err(NoMessage::Closed) => Err(LossyTryRecvError::Closed),
-            Err(NoMessage::Lapped) => Err(LossyTryRecvError::Lagged { skipped: self.recover() }),
+            Err(NoMessage::Empty) => Err(TryRecvError::Empty),
+            Err(NoMessage::Closed) => Err(TryRecvError::Closed),
+            Err(NoMessage::Lapped) => self.try_recv_behind_loss(buffer),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn try_recv_behind_loss(&mut self, buffer: &mut Vec<u8>) -> Result<usize, TryRecvError> {
+        let mut next = NextRecord { subscriber: self, buffer };
+        if_there(look_now(|| next.poll()))
     }
 
     /// Receives the next record. Waits for it with the [`WaitStrategy`] of the ring. After a lag it goes on
@@ -318,9 +332,50 @@ impl Poll for NextRecord<'_> {
     }
 }
 
+/// Verbs that report a lag: each lost record is reported once, by the first such verb behind it. What a plain
+/// verb has counted, none of these reports.
 impl Subscriber {
-    /// Receives the next record. Waits for it like [`recv`](Self::recv), but reports a lag like
-    /// [`try_recv`](Self::try_recv).
+    /// Receives the next record if it is there, like [`try_recv`](Self::try_recv), but reports a lag. Never
+    /// waits. Takes O(n) for n bytes, and after a lag a number of steps that grows with the logarithm of
+    /// [`max_records`](Self::max_records).
+    ///
+    /// # Errors
+    ///
+    /// - [`Empty`](LossyTryRecvError::Empty): there is no new record.
+    /// - [`Lagged`](LossyTryRecvError::Lagged): the publisher overwrote `skipped` records that this
+    ///   subscriber had not read, or had not read to the end. The next call goes on with the oldest record
+    ///   that was still whole. If the subscriber was lapped again before it had read half of what the ring
+    ///   holds, it goes on with a later one; the records that it skips for that count in `skipped`.
+    /// - [`Closed`](LossyTryRecvError::Closed): the ring is closed and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyTryRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
+    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
+    /// for record in [[1; 20], [2; 20], [3; 20]] {
+    ///     publisher.publish(&record).unwrap(); // each takes 24 bytes: no room for three
+    /// }
+    /// drop(publisher);
+    /// assert_eq!(subscriber.try_recv_or_lag(&mut buffer), Err(LossyTryRecvError::Lagged { skipped: 1 }));
+    /// assert_eq!(subscriber.try_recv_or_lag(&mut buffer), Ok(20));
+    /// assert_eq!(buffer, [2; 20]);
+    /// assert_eq!(subscriber.try_recv_or_lag(&mut buffer), Ok(20));
+    /// assert_eq!(subscriber.try_recv_or_lag(&mut buffer), Err(LossyTryRecvError::Closed));
+    /// ```
+    #[inline]
+    pub fn try_recv_or_lag(&mut self, buffer: &mut Vec<u8>) -> Result<usize, LossyTryRecvError> {
+        Err(match self.next(buffer) {
+            Ok(length) => return Ok(length),
+            Err(NoMessage::Empty) => LossyTryRecvError::Empty,
+            Err(NoMessage::Closed) => LossyTryRecvError::Closed,
+            Err(NoMessage::Lapped) => LossyTryRecvError::Lagged { skipped: self.recover() },
+        })
+    }
+
+    /// Receives the next record. Waits for it like [`recv`](Self::recv), but reports a lag.
     ///
     /// # Errors
     ///
@@ -342,13 +397,78 @@ impl Subscriber {
     /// ```
     #[inline]
     pub fn recv_or_lag(&mut self, buffer: &mut Vec<u8>) -> Result<usize, LossyRecvError> {
-        match self.next(buffer) {
-            Ok(length) => Ok(length),
-            Err(NoMessage::Lapped) => Err(LossyRecvError::Lagged { skipped: self.recover() }),
-            Err(_) => {
+        match self.try_recv_or_lag(buffer).into() {
+            Look::Found(found) => found,
+            Look::Nothing | Look::Again => {
                 let strategy = self.extents.wait_strategy();
                 wait_without_deadline(&mut NextOrLag(NextRecord { subscriber: self, buffer }), strategy)
             }
+        }
+    }
+
+    /// As [`recv_or_lag`](Self::recv_or_lag), but gives up after `timeout` on the monotonic clock. A timeout
+    /// that is too long for the clock means no timeout. A timeout of zero still receives a record that is
+    /// there, or reports a lag.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_recv_or_lag`](Self::try_recv_or_lag); [`Empty`](LossyTryRecvError::Empty): nothing came
+    /// in time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyTryRecvError;
+    /// use std::time::Duration;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
+    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
+    /// publisher.publish(b"one").unwrap();
+    /// let timeout = Duration::from_millis(1);
+    /// assert_eq!(subscriber.recv_or_lag_timeout(&mut buffer, timeout), Ok(3));
+    /// let nothing = Err(LossyTryRecvError::Empty);
+    /// assert_eq!(subscriber.recv_or_lag_timeout(&mut buffer, timeout), nothing);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_or_lag_timeout(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        timeout: Duration,
+    ) -> Result<usize, LossyTryRecvError> {
+        self.recv_or_lag_until(buffer, timeout)
+    }
+
+    /// As [`recv_or_lag`](Self::recv_or_lag), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_recv_or_lag`](Self::try_recv_or_lag); [`Empty`](LossyTryRecvError::Empty): nothing came
+    /// in time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::bytes::lossy(64);
+    /// let (mut subscriber, mut buffer) = (subscribable.subscribe(), Vec::new());
+    /// publisher.publish(b"one").unwrap();
+    /// assert_eq!(subscriber.recv_or_lag_until(&mut buffer, WaitStrategy::BusySpin), Ok(3));
+    /// ```
+    pub fn recv_or_lag_until(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        until: impl Into<Until>,
+    ) -> Result<usize, LossyTryRecvError> {
+        match self.try_recv_or_lag(buffer) {
+            Err(LossyTryRecvError::Empty) => {
+                let until = until.into();
+                let strategy = until.strategy_or(|| self.extents.wait_strategy());
+                let mut next = NextOrLag(NextRecord { subscriber: self, buffer });
+                or_lag_in_time(wait_until(&mut next, strategy, until.deadline()))
+            }
+            received => received,
         }
     }
 }
@@ -370,15 +490,7 @@ impl Poll for NextOrLag<'_> {
 
     fn poll(&mut self) -> Look<Self::Found> {
         let NextRecord { subscriber, buffer } = &mut self.0;
-        match subscriber.next(buffer) {
-            Ok(length) => Look::Found(Ok(length)),
-            Err(NoMessage::Closed) => Look::Found(Err(LossyRecvError::Closed)),
-            Err(NoMessage::Empty) => Look::Nothing,
-            // Unreached: lapped between two looks of a subscriber that waits: two threads have to meet there
-            Err(NoMessage::Lapped) => {
-                Look::Found(Err(LossyRecvError::Lagged { skipped: subscriber.recover() }))
-            }
-        }
+        subscriber.try_recv_or_lag(buffer).into()
     }
 }
 
@@ -509,8 +621,7 @@ impl Subscriber {
     ///
     /// # Errors
     ///
-    /// [`Lagged`](LossyRecvError::Lagged): records were lost since the last receive. It says how many.
-    /// [`Closed`](LossyRecvError::Closed): the ring is closed and nothing is left.
+    /// Those of [`recv_or_lag`](Self::recv_or_lag).
     ///
     /// # Examples
     ///

@@ -38,15 +38,15 @@ fn every_length_at_every_lag() {
                 for _ in 0..published {
                     publisher.publish(&record(publisher.published(), length)).unwrap();
                 }
-                let mut result = subscriber.try_recv(&mut buffer);
+                let mut result = subscriber.try_recv_or_lag(&mut buffer);
                 if let Err(LossyTryRecvError::Lagged { skipped }) = result {
                     assert_eq!(skipped, subscriber.total_lagged());
-                    result = subscriber.try_recv(&mut buffer);
+                    result = subscriber.try_recv_or_lag(&mut buffer);
                 }
                 while result != Err(LossyTryRecvError::Empty) {
                     assert_eq!(result, Ok(length));
                     assert_eq!(buffer, record(subscriber.cursor() - 1, length));
-                    result = subscriber.try_recv(&mut buffer);
+                    result = subscriber.try_recv_or_lag(&mut buffer);
                 }
                 let (received, lost) = (subscriber.total_received(), subscriber.total_lagged());
                 assert_eq!(received + lost, published);

@@ -34,7 +34,7 @@ fn read(mut subscriber: Subscriber, longest: usize, mut met: impl FnMut()) -> (u
     let (start, mut received, mut lagged) = (subscriber.cursor(), 0, 0);
     loop {
         let number = subscriber.cursor();
-        match subscriber.try_recv(&mut buffer) {
+        match subscriber.try_recv_or_lag(&mut buffer) {
             Ok(bytes) => {
                 received += 1;
                 assert_eq!((bytes, buffer.len()), (length(number, longest), bytes), "record {number}");

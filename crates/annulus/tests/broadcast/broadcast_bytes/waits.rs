@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::bytes;
 use annulus::{
-    LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, Select, WaitStrategy, Worker, select,
+    LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, Select, TryRecvError, WaitStrategy,
+    Worker, select,
 };
 
 use super::records::record;
@@ -104,12 +105,12 @@ fn a_select_waits_for_records_too() {
         publisher.publish(&record(number, 32)).unwrap();
     }
     assert_eq!(ready(&mut records, &mut others, late), Some(0));
-    assert_eq!(records.try_recv(&mut buffer), Err(LossyTryRecvError::Lagged { skipped: 3 }));
+    assert_eq!(records.try_recv_or_lag(&mut buffer), Err(LossyTryRecvError::Lagged { skipped: 3 }));
     assert_eq!((records.recv(&mut buffer), records.recv(&mut buffer)), (Ok(32), Ok(32)));
     assert_eq!(ready(&mut records, &mut others, soon), None);
     drop(publisher);
     assert_eq!(ready(&mut records, &mut others, late), Some(0));
-    assert_eq!(records.try_recv(&mut buffer), Err(LossyTryRecvError::Closed));
+    assert_eq!(records.try_recv(&mut buffer), Err(TryRecvError::Closed));
 }
 
 /// An arm gets a copy of the record. One arm goes on after a lag, the other reports it.

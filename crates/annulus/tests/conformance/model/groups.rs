@@ -55,7 +55,7 @@ struct Model<M: Mode> {
     members: [Member; MEMBERS],
 }
 
-impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
+impl<M: Unstaged> Model<M> {
     /// What one receive at `cursor` must return, where `result` tells how far a lag went; the member's new
     /// account.
     fn receive(&self, member: Member, result: Result<u64, LossyTryRecvError>) -> Member {
@@ -90,6 +90,15 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
         }
     }
 
+    /// The group has received this. What it lost on the way is counted in silence.
+    fn received(&mut self, number: u64) {
+        let skipped = number - self.lead;
+        if skipped > 0 {
+            self.for_the_aligned(Err(LossyTryRecvError::Lagged { skipped }));
+        }
+        self.for_the_aligned(Ok(number));
+    }
+
     fn nobody_is_aligned(&self) -> bool {
         self.members.iter().all(|member| member.detached)
     }
@@ -102,11 +111,14 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
     }
 
     fn try_recv(&mut self) {
-        let result = self.group.try_recv().map_err(Into::into);
+        let result = self.group.try_recv();
         if self.nobody_is_aligned() {
-            assert_eq!(result, Err(LossyTryRecvError::Empty));
-        } else {
-            self.for_the_aligned(result);
+            assert_eq!(result, Err(TryRecvError::Empty));
+            return;
+        }
+        match result {
+            Ok(number) => self.received(number),
+            Err(error) => self.for_the_aligned(Err(error.into())),
         }
     }
 
@@ -117,32 +129,32 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
             assert_eq!(count, 0);
             return;
         }
-        for &number in &buffer[..count] {
-            // A lag on the way is counted in silence.
-            let skipped = number - self.lead;
-            if skipped > 0 {
-                self.for_the_aligned(Err(LossyTryRecvError::Lagged { skipped }));
-            }
-            self.for_the_aligned(Ok(number));
-        }
+        buffer[..count].iter().for_each(|&number| self.received(number));
         assert!(count == length || self.lead == self.published, "{count} of {length}, at {}", self.lead);
     }
 
     fn try_recv_member(&mut self, index: usize) {
         self.align(index);
-        let result = self.group.try_recv_member(index).map_err(Into::into);
+        let result = self.group.try_recv_member(index);
         let member = self.members[index];
         if !member.detached {
-            assert_eq!(result, Err(LossyTryRecvError::Empty));
+            assert_eq!(result, Err(TryRecvError::Empty));
             return;
         }
         self.members[index] = match result {
+            Ok(number) => {
+                let skipped = number - member.cursor;
+                let lagged = Err(LossyTryRecvError::Lagged { skipped });
+                let member = if skipped > 0 { self.receive(member, lagged) } else { member };
+                self.receive(member, Ok(number))
+            }
             // A lag never takes it past the other members, which have to lag too then.
-            Err(LossyTryRecvError::Lagged { skipped }) if member.cursor + skipped == self.lead => {
+            Err(error) => {
+                assert_eq!(error, TryRecvError::Empty);
                 assert!(member.cursor < self.published.saturating_sub(self.capacity));
+                let skipped = self.lead - member.cursor;
                 Member { cursor: self.lead, lagged: member.lagged + skipped, ..member }
             }
-            _ => self.receive(member, result),
         };
         assert!(self.members[index].cursor <= self.lead);
         self.align(index);
@@ -163,11 +175,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
             |_, wakes, is_there| assert_eq!(wakes, usize::from(is_there)),
         );
         if let Some(message) = found {
-            let number = message.expect("the ring is open");
-            if number > lead {
-                self.for_the_aligned(Err(LossyTryRecvError::Lagged { skipped: number - lead }));
-            }
-            self.for_the_aligned(Ok(number));
+            self.received(message.expect("the ring is open"));
         }
     }
 

@@ -4,13 +4,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{
-    Lossless as Bound, Lossy as Unbound, LossyMode, Mode, MpPublisher, Publisher, Staged, Subscribable,
+    Lossless as Bound, Lossy as Unbound, MayLose, Mode, MpPublisher, Publisher, Staged, Subscribable,
     Subscriber, Unstaged,
 };
 use annulus::schema::BadValue;
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 use annulus::shm::broadcast::{AcceptedLossless, Awaited, Foreign};
-use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TrySendError, WaitStrategy};
+use annulus::{
+    LossyTryRecvError, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, WaitStrategy,
+};
 
 #[cfg(feature = "async")]
 use futures_util::StreamExt;
@@ -198,10 +200,8 @@ publisher!(MpPublisher<u64, Bound>, try_publish: |publisher, number| (*publisher
     is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()),
     in_a_task: |publisher, number| (*publisher).publish_async(number).await);
 
-type MaybeCorrupt = LossyTryRecvError<BadValue>;
-
 /// Of a ring of numbers, of which none is corrupt.
-fn not_corrupt(error: impl Into<MaybeCorrupt>) -> LossyTryRecvError {
+fn not_corrupt(error: impl Into<LossyTryRecvError<BadValue>>) -> LossyTryRecvError {
     match error.into() {
         LossyTryRecvError::Empty => LossyTryRecvError::Empty,
         LossyTryRecvError::Lagged { skipped } => LossyTryRecvError::Lagged { skipped },
@@ -211,7 +211,17 @@ fn not_corrupt(error: impl Into<MaybeCorrupt>) -> LossyTryRecvError {
 }
 
 /// What only some modes can do.
-pub(crate) trait Does: Mode<TryRecvError: Into<MaybeCorrupt>> + 'static {
+pub(crate) trait Does: Mode + 'static {
+    /// As `try_recv`, and reports a lag, where there can be one.
+    fn try_recv_or_lag(subscriber: &mut Subscriber<u64, Self>) -> Result<u64, LossyTryRecvError> {
+        subscriber.try_recv().map_err(Into::into)
+    }
+
+    /// Those that report a lag, where there can be one; of stages, too.
+    fn or_lag_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
+        Vec::new()
+    }
+
     /// Not a stage.
     fn fork(_: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
         None
@@ -222,51 +232,75 @@ pub(crate) trait Does: Mode<TryRecvError: Into<MaybeCorrupt>> + 'static {
         false
     }
 
-    /// By closure: a stage. And where loss is allowed.
+    /// By closure: a stage.
     fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
         Vec::new()
     }
 }
 
-/// A mode in which publishers wait for nobody.
-macro_rules! may_lose {
-    ($Mode:ty) => {
-        impl Does for $Mode {
-            fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
-                Some(subscriber.clone())
-            }
+/// A mode in which messages may be lost, as far as types know.
+macro_rules! reports_lags {
+    () => {
+        fn try_recv_or_lag(subscriber: &mut Subscriber<u64, Self>) -> Result<u64, LossyTryRecvError> {
+            subscriber.try_recv_or_lag().map_err(not_corrupt)
+        }
 
-            fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
-                verbs! {
-                    "recv_or_lag", true, |subscriber| {
-                        subscriber.recv_or_lag().map_err(|error| not_corrupt(LossyTryRecvError::from(error)))
-                    };
-                    "recv_or_lag_async", true, |subscriber| recv_or_lag_async(subscriber);
-                }
+        fn or_lag_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
+            verbs! {
+                "try_recv_or_lag", false, |subscriber| subscriber.try_recv_or_lag().map_err(not_corrupt);
+                "recv_or_lag", true, |subscriber| {
+                    subscriber.recv_or_lag().map_err(|error| not_corrupt(LossyTryRecvError::from(error)))
+                };
+                "recv_or_lag_until", true, |subscriber| {
+                    subscriber.recv_or_lag_until(WaitStrategy::Monitor).map_err(not_corrupt)
+                };
+                "recv_or_lag_timeout", false, |subscriber| {
+                    subscriber.recv_or_lag_timeout(Duration::ZERO).map_err(not_corrupt)
+                };
+                "recv_or_lag_until", false, |subscriber| {
+                    subscriber.recv_or_lag_until(Instant::now()).map_err(not_corrupt)
+                };
+                "recv_or_lag_async", true, |subscriber| recv_or_lag_async(subscriber);
             }
         }
     };
 }
-may_lose!(Unbound);
-#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-may_lose!(Foreign);
 
 #[cfg(feature = "async")]
 fn recv_or_lag_async<M>(subscriber: &mut Subscriber<u64, M>) -> Result<u64, LossyTryRecvError>
 where
-    M: LossyMode<TryRecvError: Into<MaybeCorrupt>>,
+    M: MayLose,
+    LossyTryRecvError<M::Corrupt>: Into<LossyTryRecvError<BadValue>>,
 {
     let received = block_on(subscriber.recv_or_lag_async());
-    received.map_err(|error| not_corrupt(M::TryRecvError::from(error)))
+    received.map_err(|error| not_corrupt(LossyTryRecvError::from(error)))
 }
 
 /// It does the same.
 #[cfg(not(feature = "async"))]
 fn recv_or_lag_async<M>(subscriber: &mut Subscriber<u64, M>) -> Result<u64, LossyTryRecvError>
 where
-    M: LossyMode<TryRecvError: Into<MaybeCorrupt>>,
+    M: MayLose,
+    LossyTryRecvError<M::Corrupt>: Into<LossyTryRecvError<BadValue>>,
 {
-    subscriber.recv_or_lag().map_err(|error| not_corrupt(M::TryRecvError::from(error)))
+    subscriber.recv_or_lag().map_err(|error| not_corrupt(LossyTryRecvError::from(error)))
+}
+
+impl Does for Unbound {
+    reports_lags! {}
+
+    fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
+        Some(subscriber.clone())
+    }
+}
+
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+impl Does for Foreign {
+    reports_lags! {}
+
+    fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
+        Some(subscriber.clone())
+    }
 }
 
 impl Does for Bound {
@@ -276,54 +310,67 @@ impl Does for Bound {
 }
 
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
-impl Does for Awaited {}
+impl Does for Awaited {
+    reports_lags! {}
+}
 
-impl<M: Unstaged<TryRecvError: Into<MaybeCorrupt>> + 'static> Does for Staged<M> {
-    fn panic_on_next(stage: &mut Subscriber<u64, Self>) -> bool {
-        catch_unwind(AssertUnwindSafe(|| stage.process(|_| resume_unwind(Box::new("on purpose"))))).is_err()
-    }
-
-    fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
-        #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
-        let mut verbs: Vec<Verb<Subscriber<u64, Self>>> = verbs! {
-            "try_process", false, |stage| stage.try_process(|number| *number).map_err(not_corrupt);
-            "process", true, |stage| stage.process(|number| *number);
-            "process_until", true, |stage| stage.process_until(WaitStrategy::Monitor, |number| *number);
-            "process_timeout", false, |stage| stage.process_timeout(Duration::ZERO, |number| *number);
-            "process_until", false, |stage| stage.process_until(Instant::now(), |number| *number);
-            "try_process_batch", false, |stage| {
-                let mut lag = None;
-                let got = batch(u64::clone, |look| match stage.try_process_batch(3, look).map_err(not_corrupt) {
-                    Ok(count) => Ok(count),
-                    Err(LossyTryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
-                    Err(LossyTryRecvError::Closed) => Err(RecvTimeoutError::Closed),
-                    Err(LossyTryRecvError::Lagged { skipped }) => {
-                        lag = Some(skipped);
-                        Ok(0)
-                    }
-                });
-                lag.map_or(got, Got::Lagged)
-            };
-            "process_batch", true, |stage| batch(u64::clone, |look| Ok(stage.process_batch(3, look)?));
-            "process_batch_until", true, |stage| {
-                batch(u64::clone, |look| Ok(stage.process_batch_until(3, WaitStrategy::PauseSpin, look)?))
-            };
-            "process_batch_timeout", false, |stage| {
-                batch(u64::clone, |look| stage.process_batch_timeout(3, Duration::ZERO, look))
-            };
-            "process_batch_until", false, |stage| {
-                batch(u64::clone, |look| stage.process_batch_until(usize::MAX, Instant::now(), look))
-            };
-        };
-        #[cfg(feature = "async")]
-        {
-            let more: Vec<Verb<Subscriber<u64, Self>>> = verbs! {
-                "process_async", true, |stage| block_on(stage.process_async(|number| *number));
-            };
-            verbs.extend(more);
+/// A stage.
+macro_rules! stage {
+    () => {
+        fn panic_on_next(stage: &mut Subscriber<u64, Self>) -> bool {
+            let process = || stage.process(|_| resume_unwind(Box::new("on purpose")));
+            catch_unwind(AssertUnwindSafe(process)).is_err()
         }
-        verbs
+
+        fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
+            stage_verbs()
+        }
+    };
+}
+
+impl Does for Staged<Unbound> {
+    reports_lags! {}
+    stage! {}
+}
+
+impl Does for Staged<Bound> {
+    stage! {}
+}
+
+/// By closure.
+fn stage_verbs<M: Unstaged>() -> Vec<Verb<Subscriber<u64, Staged<M>>>> {
+    #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
+    let mut verbs: Vec<Verb<Subscriber<u64, Staged<M>>>> = verbs! {
+        "try_process", false, |stage| stage.try_process(|number| *number);
+        "process", true, |stage| stage.process(|number| *number);
+        "process_until", true, |stage| stage.process_until(WaitStrategy::Monitor, |number| *number);
+        "process_timeout", false, |stage| stage.process_timeout(Duration::ZERO, |number| *number);
+        "process_until", false, |stage| stage.process_until(Instant::now(), |number| *number);
+        "try_process_batch", false, |stage| batch(u64::clone, |look| {
+            stage.try_process_batch(3, look).map_err(|error| match error {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Closed => RecvTimeoutError::Closed,
+            })
+        });
+        "process_batch", true, |stage| batch(u64::clone, |look| Ok(stage.process_batch(3, look)?));
+        "process_batch_until", true, |stage| {
+            batch(u64::clone, |look| Ok(stage.process_batch_until(3, WaitStrategy::PauseSpin, look)?))
+        };
+        "process_batch_timeout", false, |stage| {
+            batch(u64::clone, |look| stage.process_batch_timeout(3, Duration::ZERO, look))
+        };
+        "process_batch_until", false, |stage| {
+            batch(u64::clone, |look| stage.process_batch_until(usize::MAX, Instant::now(), look))
+        };
+    };
+    #[cfg(feature = "async")]
+    {
+        let more: Vec<Verb<Subscriber<u64, Staged<M>>>> = verbs! {
+            "process_async", true, |stage| block_on(stage.process_async(|number| *number));
+        };
+        verbs.extend(more);
     }
+    verbs
 }
 
 impl<M: Does> Receive for Subscriber<u64, M>
@@ -331,7 +378,7 @@ where
     Subscriber<u64, M>: Send,
 {
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
-        self.try_recv().map_err(not_corrupt)
+        M::try_recv_or_lag(self)
     }
 
     fn recv(&mut self) -> Result<u64, RecvError> {
@@ -390,7 +437,8 @@ where
 
     fn verbs() -> Vec<Verb<Self>> {
         let mut verbs: Vec<Verb<Self>> = verbs! {
-            "try_recv", false, |subscriber| Receive::try_recv(subscriber);
+            "try_recv", false, |subscriber| subscriber.try_recv();
+            "Receive::try_recv", false, |subscriber| annulus::Receive::try_recv(subscriber);
             "recv", true, |subscriber| subscriber.recv();
             "recv_until", true, |subscriber| subscriber.recv_until(WaitStrategy::Monitor);
             "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO);
@@ -437,6 +485,7 @@ where
             };
             verbs.extend(more);
         }
+        verbs.extend(M::or_lag_verbs());
         verbs.extend(M::more_verbs());
         verbs
     }

@@ -38,8 +38,7 @@ fn agreed<T: PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) -> T {
     first
 }
 
-impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Receive
-    for SubscriberGroup<u64, MEMBERS, M>
+impl<M: Unstaged> Receive for SubscriberGroup<u64, MEMBERS, M>
 where
     SubscriberGroup<u64, MEMBERS, M>: Send,
 {

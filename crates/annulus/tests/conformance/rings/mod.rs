@@ -31,7 +31,8 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::{
-    CapacityError, Closer, LossyTryRecvError, Observer, RecvError, RecvTimeoutError, SendError, TrySendError,
+    CapacityError, Closer, LossyTryRecvError, Observer, RecvError, RecvTimeoutError, SendError, TryRecvError,
+    TrySendError,
 };
 
 #[cfg(feature = "async")]
@@ -131,6 +132,7 @@ pub(crate) trait Publish: Sized + Send + 'static {
 
 /// A subscriber of numbers.
 pub(crate) trait Receive: Sized + Send + 'static {
+    /// Never waits. Reports a lag where the handle has a verb that does, and goes on after it where not.
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError>;
     fn recv(&mut self) -> Result<u64, RecvError>;
     /// A task waits.
@@ -210,6 +212,12 @@ impl From<Result<u64, LossyTryRecvError>> for Got {
             Err(LossyTryRecvError::Lagged { skipped }) => Self::Lagged(skipped),
             Err(LossyTryRecvError::Closed) => Self::Closed,
         }
+    }
+}
+
+impl From<Result<u64, TryRecvError>> for Got {
+    fn from(result: Result<u64, TryRecvError>) -> Self {
+        result.map_err(LossyTryRecvError::from).into()
     }
 }
 

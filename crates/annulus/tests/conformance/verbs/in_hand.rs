@@ -15,7 +15,7 @@ use crate::support::without_standing_still;
 type Verb<M> = fn(&mut Subscriber<u64, Staged<M>>) -> u64;
 
 /// All verbs that receive.
-fn verbs<M: Unstaged<TryRecvError: std::fmt::Debug>>() -> Vec<(&'static str, Verb<M>)> {
+fn verbs<M: Unstaged>() -> Vec<(&'static str, Verb<M>)> {
     const SOON: Duration = Duration::from_millis(1);
     #[cfg_attr(not(feature = "async"), expect(unused_mut, reason = "those of tasks come later"))]
     let mut verbs: Vec<(&'static str, Verb<M>)> = vec![
@@ -57,12 +57,32 @@ fn verbs<M: Unstaged<TryRecvError: std::fmt::Debug>>() -> Vec<(&'static str, Ver
     verbs
 }
 
+/// Those that report a lag.
+fn or_lag_verbs() -> Vec<(&'static str, Verb<Lossy>)> {
+    let mut all = verbs::<Lossy>();
+    let more: [(&'static str, Verb<Lossy>); 4] = [
+        ("try_recv_or_lag", |stage| stage.try_recv_or_lag().map(|_| 1).unwrap()),
+        ("recv_or_lag", |stage| stage.recv_or_lag().map(|_| 1).unwrap()),
+        ("recv_or_lag_until", |stage| stage.recv_or_lag_until(WaitStrategy::BusySpin).map(|_| 1).unwrap()),
+        ("select or lag", |stage| {
+            select! { recv_or_lag(stage) -> message => message.map(|_| 1).unwrap() }
+        }),
+    ];
+    all.extend(more);
+    #[cfg(feature = "async")]
+    all.push(("recv_or_lag_async", |stage| {
+        crate::support::tasks::block_on(stage.recv_or_lag_async()).map(|_| 1).unwrap()
+    }));
+    all
+}
+
 /// Each verb after each other one.
-fn in_hand<M: Unstaged<TryRecvError: std::fmt::Debug>>(
+fn in_hand<M: Unstaged>(
+    verbs: fn() -> Vec<(&'static str, Verb<M>)>,
     make: impl Fn() -> (Box<dyn FnMut(u64)>, Subscriber<u64, Staged<M>>),
 ) {
-    for (first, receive) in verbs::<M>() {
-        for (second, come_back) in verbs::<M>() {
+    for (first, receive) in verbs() {
+        for (second, come_back) in verbs() {
             let (mut publish, mut stage) = make();
             let asks = DependencyBarrier::new(&[&stage]);
             let processed = || asks.processed().unwrap();
@@ -83,15 +103,15 @@ fn in_hand<M: Unstaged<TryRecvError: std::fmt::Debug>>(
 
 #[test]
 fn message_in_hand_of_a_stage_is_not_processed() {
-    in_hand::<Lossless>(|| {
+    in_hand::<Lossless>(verbs, || {
         let (mut publisher, subscribable) = broadcast::lossless(16);
         (Box::new(move |number| publisher.publish(number).unwrap()), subscribable.subscribe_tracked())
     });
-    in_hand::<Lossy>(|| {
+    in_hand::<Lossy>(or_lag_verbs, || {
         let (mut publisher, subscribable) = broadcast::lossy(16);
         (Box::new(move |number| publisher.publish(number)), subscribable.subscribe_tracked())
     });
-    in_hand::<Lossless>(|| {
+    in_hand::<Lossless>(verbs, || {
         let (publisher, subscribable) = broadcast::mp_lossless(16);
         (Box::new(move |number| publisher.publish(number).unwrap()), subscribable.subscribe_tracked())
     });
@@ -101,9 +121,6 @@ fn message_in_hand_of_a_stage_is_not_processed() {
 #[test]
 fn message_after_a_lag_is_in_hand() {
     for (verb, receive) in verbs::<Lossy>() {
-        if verb == "try_recv" {
-            continue; // It tells the lag, and receives nothing.
-        }
         let (mut publisher, subscribable) = broadcast::lossy(8);
         let mut stage = subscribable.subscribe_tracked();
         let asks = DependencyBarrier::new(&[&stage]);

@@ -30,7 +30,7 @@ fn losses_of_the_upstream_are_not_pending() {
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
     (0..100).for_each(|number| publisher.publish(number));
-    assert_eq!(before.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 96 }));
+    assert_eq!(before.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 96 }));
     assert_eq!(stage.len(), 0);
     assert_eq!((before.try_recv(), before.try_recv()), (Ok(96), Ok(97)));
     let pending = stage.len();
@@ -45,7 +45,7 @@ fn messages_that_recovery_skips_are_not_pending() {
     for lag in 0..8 {
         (0..100).for_each(|number| publisher.publish(number));
         let pending = subscriber.len();
-        assert!(matches!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { .. })));
+        assert!(matches!(subscriber.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { .. })));
         assert_eq!(subscriber.len(), pending, "lag {lag}");
         assert_eq!(pending as u64, publisher.published() - subscriber.cursor());
     }
@@ -59,7 +59,7 @@ fn pending_after_one_before_is_gone() {
     let mut slow = subscribable.subscribe_tracked();
     let mut fast = subscribable.subscribe_tracked();
     (0..100).for_each(|number| publisher.publish(number));
-    assert!(slow.try_recv().is_err());
+    assert!(slow.try_recv_or_lag().is_err());
     // At 100, behind the place of the slow one: that one is lapped twice more, and passes over messages that
     // stand.
     let waiting = subscribable.subscribe();
@@ -82,7 +82,7 @@ fn lost_messages_are_not_processed() {
     let barrier = DependencyBarrier::new(&[&stage]);
     assert_eq!(barrier.processed(), Some(0..0));
     (0..100).for_each(|number| publisher.publish(number));
-    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 96 }));
+    assert_eq!(stage.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 96 }));
     assert_eq!(barrier.processed(), Some(96..96));
     assert_eq!((stage.try_recv(), stage.try_recv()), (Ok(96), Ok(97)));
     assert_eq!(barrier.processed(), Some(96..97));
@@ -106,7 +106,7 @@ fn barrier_of_several_has_their_common_messages() {
     assert_eq!(both.processed(), Some(2..3));
     publisher.publish_batch(&[5, 6, 7]);
     // Messages 4 to 7 stand.
-    assert_eq!(early.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(early.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     assert_eq!(both.processed(), Some(3..3), "one is behind what the other lost");
     late.try_iter().for_each(drop);
     late.done();
@@ -123,7 +123,7 @@ fn barrier_of_several_has_their_common_messages() {
 /// Hands one message, the number 7, to a closure, by one verb each.
 type Process<M> = fn(&mut Subscriber<u64, Staged<M>>, &mut dyn FnMut(u64));
 
-fn processes<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>() -> [Process<M>; 10] {
+fn processes<M: Unstaged>() -> [Process<M>; 10] {
     [
         |stage, look| stage.try_process(|number| look(*number)).unwrap(),
         |stage, look| stage.process(|number| look(*number)).unwrap(),
@@ -147,9 +147,7 @@ fn processes<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>() -> [Process<M
 
 /// A stage and one behind it: the message is processed when the closure returns, not before and not later,
 /// also by a panic.
-fn by_closure<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>(
-    make: impl Fn() -> (Box<dyn FnMut(u64)>, [Subscriber<u64, Staged<M>>; 2]),
-) {
+fn by_closure<M: Unstaged>(make: impl Fn() -> (Box<dyn FnMut(u64)>, [Subscriber<u64, Staged<M>>; 2])) {
     for panics in [false, true] {
         for process in processes() {
             let (mut publish, [mut before, mut stage]) = make();
@@ -157,8 +155,7 @@ fn by_closure<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>(
             let run = || {
                 process(&mut before, &mut |number| {
                     assert_eq!((number, stage.len()), (7, 0));
-                    let error = stage.try_recv().expect_err("not processed yet").into();
-                    assert_eq!(error, LossyTryRecvError::Empty);
+                    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty), "not processed yet");
                     if panics {
                         resume_unwind(Box::new("on purpose"));
                     }
@@ -203,7 +200,7 @@ fn idle_stage_holds_no_follower_up() {
     drop(before);
 }
 
-/// Nothing there, a lag, the end: the closure does not run, and the verbs say what those that receive say.
+/// Nothing there, the end: the closure does not run, and the verbs say what those that receive say.
 #[test]
 fn without_a_message_nothing_runs() {
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "what the verbs take")]
@@ -213,16 +210,14 @@ fn without_a_message_nothing_runs() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
     let mut stage = subscribable.subscribe_tracked();
     let short = Duration::from_millis(1);
-    assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Empty));
+    assert_eq!(stage.try_process(runs), Err(TryRecvError::Empty));
     assert_eq!(stage.process_timeout(short, runs), Err(RecvTimeoutError::Timeout));
-    assert_eq!(stage.try_process_batch(2, |_, _| unreachable!()), Err(LossyTryRecvError::Empty));
+    assert_eq!(stage.try_process_batch(2, |_, _| unreachable!()), Err(TryRecvError::Empty));
     let timeout = stage.process_batch_timeout(2, short, |_, _| unreachable!());
     assert_eq!(timeout, Err(RecvTimeoutError::Timeout));
     publisher.publish_batch(&[0, 1, 2]);
-    assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(stage.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     publisher.publish(3);
-    let lagged = stage.try_process_batch(2, |_, _| unreachable!());
-    assert!(matches!(lagged, Err(LossyTryRecvError::Lagged { .. })));
     // Nothing is asked for: nothing is taken.
     let cursor = stage.cursor();
     assert_eq!(stage.try_process_batch(0, |_, _| unreachable!()), Ok(0));
@@ -232,9 +227,29 @@ fn without_a_message_nothing_runs() {
     assert_eq!(stage.cursor(), cursor);
     stage.try_iter().for_each(drop);
     drop(publisher);
-    assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Closed));
+    assert_eq!(stage.try_process(runs), Err(TryRecvError::Closed));
     assert_eq!(stage.process(runs), Err(RecvError::CLOSED));
     assert_eq!(stage.process_batch(2, |_, _| unreachable!()), Err(RecvError::CLOSED));
+}
+
+/// A lag is counted, and the closure runs for what is there; one that is told of it has none to count.
+#[test]
+fn closure_after_a_lag_gets_the_oldest_message() {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+    let mut stage = subscribable.subscribe_tracked();
+    publisher.publish_batch(&[0, 1, 2]);
+    assert_eq!((stage.try_process(|number| *number), stage.total_lagged()), (Ok(1), 1));
+    publisher.publish_batch(&[3, 4, 5]);
+    let mut seen = Vec::new();
+    let count = stage.try_process_batch(2, |number, is_last| seen.push((*number, is_last)));
+    let lagged = stage.total_lagged();
+    assert_eq!((count, stage.cursor()), (Ok(seen.len()), 6));
+    assert_eq!(stage.total_received() + lagged, 6);
+    assert_eq!(seen.last(), Some(&(5, true)));
+    publisher.publish_batch(&[6, 7, 8]);
+    let Err(LossyTryRecvError::Lagged { skipped }) = stage.try_recv_or_lag() else { panic!("it was lapped") };
+    assert_eq!(stage.try_process(|number| *number), Ok(6 + skipped));
+    assert_eq!(stage.total_lagged(), lagged + skipped);
 }
 
 /// Those that follow see a batch at its end, publishers get each slot back when its message is out of the
@@ -291,7 +306,7 @@ fn a_panic_ends_a_batch_behind_its_message() {
     }
 }
 
-/// A publisher that laps a batch ends it: its last message has the flag, and the next call tells of the lag.
+/// A publisher that laps a batch ends it: its last message has the flag, and the next call counts the lag.
 #[test]
 fn lagging_ends_a_batch() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
@@ -306,7 +321,6 @@ fn lagging_ends_a_batch() {
         seen.push((*number, end));
     });
     assert_eq!((count, seen), (Ok(2), vec![(0, false), (1, true)]));
-    assert_eq!(stage.try_process(|number| *number), Err(LossyTryRecvError::Lagged { skipped: 1 }));
-    assert_eq!(stage.try_process(|number| *number), Ok(3));
+    assert_eq!((stage.total_lagged(), stage.try_process(|number| *number)), (0, Ok(3)));
     assert_eq!((stage.total_received(), stage.total_lagged(), stage.cursor()), (3, 1, 4));
 }

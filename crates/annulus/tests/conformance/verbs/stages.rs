@@ -62,7 +62,7 @@ fn batch_of_a_stage_ends_at_its_upstream() {
     assert_eq!(stage.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
     let mut drain = before.try_iter();
     assert_eq!(drain.next(), Some(3));
-    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Empty));
+    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty));
     assert_eq!(drain.next(), Some(4));
     assert_eq!(stage.try_recv(), Ok(3), "a drain comes back at each turn");
     let mut buffer = [0; 8];
@@ -125,10 +125,10 @@ fn stage_loses_what_its_upstream_lost() {
     assert_eq!(stage.try_recv(), Ok(0));
     (4..7).for_each(|number| publisher.publish(number));
     // Messages 3 to 6 stand. The one before has lost message 2, so this one has lost 1 and 2.
-    assert_eq!(before.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(before.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     assert_eq!(barrier.processed(), Some(3..3));
-    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
-    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Empty));
+    assert_eq!(stage.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
+    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty));
     assert_eq!((before.try_recv(), before.try_recv()), (Ok(3), Ok(4)));
     assert_eq!(stage.try_recv(), Ok(3));
     assert_eq!((stage.total_received(), stage.total_lagged(), stage.cursor()), (2, 2, 4));
@@ -142,14 +142,16 @@ fn stage_skips_standing_messages_its_upstream_lost() {
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
     (0..100).for_each(|number| publisher.publish(number));
-    assert_eq!(before.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 36 }));
+    assert_eq!(before.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 36 }));
     (100..200).for_each(|number| publisher.publish(number));
     // Lapped again at once: it goes on further from the edge, past messages that stand.
-    let Err(LossyTryRecvError::Lagged { skipped }) = before.try_recv() else { panic!("it was lapped") };
+    let Err(LossyTryRecvError::Lagged { skipped }) = before.try_recv_or_lag() else {
+        panic!("it was lapped")
+    };
     assert!(skipped > 100);
     let floor = before.cursor();
-    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Lagged { skipped: floor }));
-    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Empty));
+    assert_eq!(stage.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: floor }));
+    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty));
     before.try_iter().for_each(drop);
     before.done();
     assert_eq!(stage.try_iter().collect::<Vec<_>>(), (floor..200).collect::<Vec<_>>());
@@ -290,7 +292,7 @@ fn empty_barrier_waits_for_no_stage() {
     let mut other = subscribable.subscribe().after(&[]);
     publisher.publish(1);
     assert_eq!((stage.recv(), other.recv()), (Ok(1), Ok(1)));
-    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Empty));
+    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty));
 }
 
 /// A stage follows those that it was made with. (That a second `after` does not compile is a test in its
@@ -315,7 +317,7 @@ fn a_lossless_stage_does_not_follow_a_tap() {
     (0..2).for_each(|number| publisher.try_publish(number).unwrap());
     assert_eq!(own.try_iter().count(), 2);
     own.done();
-    assert_eq!(other_tap.try_recv(), Err(LossyTryRecvError::Empty));
+    assert_eq!(other_tap.try_recv(), Err(TryRecvError::Empty));
     drop(tap);
     assert_eq!(other_tap.try_iter().collect::<Vec<_>>(), [0, 1]);
     // A refused stage holds no publisher up.

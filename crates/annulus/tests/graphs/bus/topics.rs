@@ -7,7 +7,7 @@ use annulus::bus::{
     Bus, Lossless, Lossy, Many, MatchingSubscriber, RemoveError, TopicError, TopicKind, TopicPublisher,
     TypedBus,
 };
-use annulus::{CapacityError, LossyTryRecvError, TryRecvError};
+use annulus::{CapacityError, TryRecvError};
 
 /// What a panic says.
 fn panic_of(action: impl FnOnce()) -> String {
@@ -35,7 +35,7 @@ fn subscribers_continue_with_the_next_publisher() {
     for number in 0..100 {
         bus.publisher("prices").publish(number);
         received.extend(subscriber.try_iter());
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
     }
     assert_eq!(received, (0..100).collect::<Vec<_>>());
     assert_eq!(bus.publisher("prices").published(), 100);
@@ -64,7 +64,7 @@ fn a_closed_topic_is_removed_and_made_anew() {
     publisher.close();
     let closed = TopicError::Closed { topic: "prices".into() };
     assert_eq!(bus.try_publisher("prices").unwrap_err(), closed, "although its publisher is out");
-    assert_eq!(bus.subscribe("prices").try_recv(), Err(LossyTryRecvError::Closed));
+    assert_eq!(bus.subscribe("prices").try_recv(), Err(TryRecvError::Closed));
     assert!(bus.topics()[0].is_closed);
     assert_eq!(bus.remove("prices"), Ok(()));
     assert_eq!(bus.remove("prices"), Err(RemoveError::Unknown { topic: "prices".into() }));
@@ -74,7 +74,7 @@ fn a_closed_topic_is_removed_and_made_anew() {
     drop(publisher);
     next.publish(3);
     assert_eq!(new.try_iter().collect::<Vec<_>>(), [2, 3]);
-    assert_eq!((old.try_recv(), old.try_recv()), (Ok(1), Err(LossyTryRecvError::Closed)));
+    assert_eq!((old.try_recv(), old.try_recv()), (Ok(1), Err(TryRecvError::Closed)));
 }
 
 #[test]
@@ -110,13 +110,13 @@ fn end_of_the_bus_closes_topics_without_publishers() {
     let other = bus.clone();
     drop(bus);
     assert_eq!(idle.try_recv(), Ok(1));
-    assert_eq!(idle.try_recv(), Err(LossyTryRecvError::Empty));
+    assert_eq!(idle.try_recv(), Err(TryRecvError::Empty));
     drop(other);
-    assert_eq!(idle.try_recv(), Err(LossyTryRecvError::Closed));
+    assert_eq!(idle.try_recv(), Err(TryRecvError::Closed));
     publisher.publish(2);
-    assert_eq!((busy.try_recv(), busy.try_recv()), (Ok(2), Err(LossyTryRecvError::Empty)));
+    assert_eq!((busy.try_recv(), busy.try_recv()), (Ok(2), Err(TryRecvError::Empty)));
     drop(publisher);
-    assert_eq!(busy.try_recv(), Err(LossyTryRecvError::Closed));
+    assert_eq!(busy.try_recv(), Err(TryRecvError::Closed));
 }
 
 #[test]

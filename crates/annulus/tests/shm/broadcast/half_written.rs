@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Builder, Mode, Subscriber};
 use annulus::shm::{Invitation, PeerState, broadcast, recv_fd};
-use annulus::{LossyRecvError, LossyTryRecvError, RecvTimeoutError};
+use annulus::{LossyRecvError, RecvTimeoutError, TryRecvError};
 use rustix::process::Signal;
 
 use crate::broadcast::names::invitation;
@@ -100,7 +100,7 @@ fn half_written_message_of_a_lossy_ring_is_not_received() {
     assert_eq!(rest(&mut early), left);
     assert_eq!((early.cursor(), early.is_closed()), (begun, true), "the ring ends before that message");
     assert_eq!(early.total_lagged(), begun - first - left.len() as u64, "all others, and not that one");
-    assert!(matches!(early.try_recv(), Err(LossyTryRecvError::Closed)));
+    assert!(matches!(early.try_recv(), Err(TryRecvError::Closed)));
     assert_eq!(ring.publisher(), PeerState::Dead);
 
     // Each verb that waits comes to the same end.

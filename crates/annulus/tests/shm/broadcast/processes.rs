@@ -5,9 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Mode, Subscriber};
-use annulus::schema::BadValue;
 use annulus::shm::{Invitation, PeerState, broadcast};
-use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError};
+use annulus::{RecvError, RecvTimeoutError, TryRecvError};
 use rustix::process::Signal;
 
 use crate::process::{Child, moment, rounds};
@@ -94,9 +93,7 @@ fn each_verb_comes_to_the_end_of_the_dead() {
 }
 
 /// Five messages, and the end.
-fn end_by_each_verb<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
-    subscribers: &mut [Subscriber<Payload, M>; 6],
-) {
+fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6]) {
     let [plain, trying, timed, batch, iterated, tried] = subscribers;
     let expected: Vec<_> = (0..5).map(payload).collect();
     assert!(expected.iter().all(|message| plain.recv() == Ok(*message)));
@@ -108,7 +105,7 @@ fn end_by_each_verb<M: Mode<TryRecvError = LossyTryRecvError<BadValue>>>(
     while !trying.is_closed() && begun.elapsed() < Duration::from_secs(60) {
         last = trying.try_recv();
     }
-    assert_eq!(last.and(trying.try_recv()), Err(LossyTryRecvError::Closed));
+    assert_eq!(last.and(trying.try_recv()), Err(TryRecvError::Closed));
     let long = Duration::from_secs(600);
     assert!(expected.iter().all(|message| timed.recv_timeout(long) == Ok(*message)));
     assert_eq!(timed.recv_timeout(long), Err(RecvTimeoutError::Closed));

@@ -6,7 +6,7 @@ use annulus::broadcast::{Foreign, Subscriber};
 use annulus::schema::BadValue;
 use annulus::shm::Invitation;
 use annulus::shm::mp_broadcast::Publisher;
-use annulus::{LossyTryRecvError, Transmit, WaitStrategy};
+use annulus::{LossyTryRecvError, Transmit, TryRecvError, WaitStrategy};
 
 use crate::mp_broadcast::{Memory, joined, ring};
 
@@ -83,7 +83,7 @@ impl Memory {
 fn next(subscriber: &mut Subscriber<u64, Foreign>) -> Result<u64, LossyTryRecvError<BadValue>> {
     let begun = Instant::now();
     loop {
-        match subscriber.try_recv() {
+        match subscriber.try_recv_or_lag() {
             Err(LossyTryRecvError::Empty) => assert!(begun.elapsed() < Duration::from_secs(60), "stuck"),
             other => return other,
         }
@@ -146,10 +146,10 @@ fn the_place_of_the_dead_is_used_again() {
         heir.publish(2);
         if is_claimed {
             // At once: nobody asks the kernel.
-            assert_eq!(subscriber.try_recv(), lost(1), "{step:?}");
+            assert_eq!(subscriber.try_recv_or_lag(), lost(1), "{step:?}");
         }
         assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(1), Ok(2)));
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
         // Nobody begins at a message that is lost.
         let joiner = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         assert_eq!(joiner.cursor(), publisher.published());
@@ -167,15 +167,15 @@ fn stopped_publisher_holds_up_no_other() {
         let [mut here, mut late] = [(); 2].map(|()| subscribable.subscribe());
         let stopped = Hand::at(step, &invitation);
         publisher.publish_batch(&[101, 102, 103]);
-        assert_eq!(here.try_recv(), Err(LossyTryRecvError::Empty), "{step:?}: it lives");
+        assert_eq!(here.try_recv(), Err(TryRecvError::Empty), "{step:?}: it lives");
         // Message 4 is passed over.
         publisher.publish(105);
         let place = stopped.publisher.place() as u64;
         assert_eq!((stopped.memory.intent(place), publisher.published()), ((0, 1), 6), "{step:?}");
         // With message 1, which was overwritten by 5.
-        assert_eq!(here.try_recv(), lost(2), "{step:?}");
+        assert_eq!(here.try_recv_or_lag(), lost(2), "{step:?}");
         assert_eq!((here.try_recv(), here.try_recv()), (Ok(102), Ok(103)));
-        assert_eq!((here.try_recv(), here.try_recv()), (lost(1), Ok(105)), "{step:?}");
+        assert_eq!((here.try_recv_or_lag(), here.try_recv()), (lost(1), Ok(105)), "{step:?}");
         stopped.goes_on(100);
         // What it has written is of an earlier lap.
         publisher.publish_batch(&[106, 107]);
@@ -235,7 +235,7 @@ fn a_batch_of_the_stopped() {
         let stopped = Hand::in_batch(1, 4, step, &invitation);
         let batch = std::array::from_fn::<u64, 28, _>(|number| number as u64);
         publisher.publish_batch(&batch);
-        assert_eq!((here.try_recv(), here.try_recv()), (Ok(1000), Err(LossyTryRecvError::Empty)), "{step:?}");
+        assert_eq!((here.try_recv(), here.try_recv()), (Ok(1000), Err(TryRecvError::Empty)), "{step:?}");
         // Message 32 has a slot, and 33 to 35 are passed over.
         publisher.publish_batch(&[200, 201]);
         assert_eq!(publisher.published(), 37, "{step:?}");
@@ -269,7 +269,7 @@ fn batch_beside_the_stopped_is_published_whole() {
         let mut late = subscribable.subscribe_from_oldest();
         let left = std::iter::from_fn(|| {
             loop {
-                match late.try_recv() {
+                match late.try_recv_or_lag() {
                     Ok(message) => break Some(message),
                     Err(LossyTryRecvError::Lagged { .. }) => {}
                     Err(_) => break None,
@@ -358,6 +358,6 @@ fn a_close_that_is_not_finished() {
             publisher.publish(101);
         }
         assert_eq!(memory.word(256), 2);
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
     }
 }

@@ -8,7 +8,9 @@ use annulus::broadcast::Builder as Ring;
 use annulus::memory::Memory;
 use annulus::shm::mp_broadcast::{self, Builder, WhenNoPublisher};
 use annulus::shm::{AttachError, PeerState, ShareError, ShmKind};
-use annulus::{LossyTryRecvError, RecvError, SendTimeoutError, Transmit, TrySendError, WaitStrategy};
+use annulus::{
+    LossyTryRecvError, RecvError, SendTimeoutError, Transmit, TryRecvError, TrySendError, WaitStrategy,
+};
 use proptest::prelude::*;
 
 use crate::mp_broadcast::{Payload, check, joined, payload, ring};
@@ -72,7 +74,7 @@ fn a_task_publishes() {
     let (mut publisher, _, invitation) = ring(4, 2).build::<u64>().unwrap();
     let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     (0..9).for_each(|number| block_on(publisher.send_async(number)).unwrap());
-    assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 5 }));
+    assert_eq!(subscriber.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 5 }));
     assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [5, 6, 7, 8]);
     publisher.close();
     assert_eq!(block_on(publisher.send_async(9)), Err(SendError(9)));
@@ -105,15 +107,15 @@ fn policy_decides_the_end_without_publishers() {
         second.publish(2);
         assert_eq!(ring.publisher(), PeerState::Alive);
         assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Ok(2)));
-        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
         drop(second);
         if policy == WhenNoPublisher::Close {
-            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+            assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
             assert_eq!(ring.publisher(), PeerState::Closed);
             let refused = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
             assert!(matches!(refused, AttachError::Closed), "{refused}");
         } else {
-            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+            assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
             assert_eq!(ring.publisher(), PeerState::Dead);
             let mut next = joined::<u64>(&invitation);
             next.publish(3);
@@ -241,7 +243,7 @@ proptest! {
                     } else {
                         Some(Err(LossyTryRecvError::Empty))
                     };
-                    let received = subscriber.try_recv();
+                    let received = subscriber.try_recv_or_lag();
                     if let Some(expected) = expected {
                         prop_assert_eq!(received, expected);
                     } else {

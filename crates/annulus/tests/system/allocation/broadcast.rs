@@ -13,7 +13,7 @@ fn messages_allocate_nothing() {
         for number in 0..100 {
             publisher.publish([number; 40]);
             publisher.publish_batch(&[[number; 40]; 20]);
-            let _ = publisher.skip_to(publisher.sequence() + number % 8);
+            let _ = publisher.skip_to(publisher.published() + number % 8);
             publisher.publish_with(|| [number; 40]);
             let _ = subscriber.try_recv();
             let _ = subscriber.recv();

@@ -44,7 +44,7 @@ fn one_write_for_each_arming() {
             publisher.publish(number);
         }
         assert_eq!(writes(&notifier), 1);
-        while notifier.get_mut().try_recv() != Err(annulus::LossyTryRecvError::Empty) {}
+        while notifier.get_mut().try_recv() != Err(annulus::TryRecvError::Empty) {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use annulus::{LossyTryRecvError, Notifier, Readiness, TryRecvError, broadcast, spsc};
+use annulus::{Notifier, Readiness, TryRecvError, broadcast, spsc};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
@@ -142,7 +142,7 @@ fn an_idle_loop_uses_no_core() {
         let mut wakes = 0;
         loop {
             match notifier.get_mut().try_recv() {
-                Err(LossyTryRecvError::Empty) => {}
+                Err(TryRecvError::Empty) => {}
                 found => {
                     assert_eq!(found, Ok(7));
                     return wakes;

@@ -146,8 +146,8 @@ fn rings() -> Vec<Ring> {
         receives(from_lossless.subscribe(), annulus::broadcast::Subscriber::try_recv),
     ];
     let lossy_ends = [
-        receives_or_lags(from_lossy.subscribe(), annulus::broadcast::Subscriber::try_recv),
-        receives_or_lags(from_lossy.subscribe_group::<2>(), annulus::broadcast::SubscriberGroup::try_recv),
+        receives_or_lags(from_lossy.subscribe(), annulus::broadcast::Subscriber::try_recv_or_lag),
+        receives(from_lossy.subscribe_group::<2>(), annulus::broadcast::SubscriberGroup::try_recv),
     ];
     let event_ends = [
         receives(from_events.subscribe(), annulus::event::Subscriber::try_recv),
