@@ -19,12 +19,12 @@ fn main() {
         while phase < BLOCK * BLOCKS {
             // rtrb: producer.write_chunk_uninit(BLOCK)
             match producer.try_reserve((BLOCK * BLOCKS - phase).min(BLOCK)) {
-                Some(room) => {
+                Ok(room) => {
                     let count = room.len();
                     // rtrb: chunk.fill_from_iter(…)
                     phase += room.write_iter((phase..phase + count).map(|i| i as u32));
                 }
-                None => thread::yield_now(), // no room: try again, as with rtrb, which never waits
+                Err(_) => thread::yield_now(), // no room: try again, as with rtrb, which never waits
             }
         }
     });
@@ -33,7 +33,8 @@ fn main() {
     // rtrb: consumer.is_abandoned()
     while !consumer.is_fully_drained() {
         // rtrb: consumer.read_chunk(…)?.as_slices(): there may be two; here it is one.
-        let samples = consumer.peek_many(BLOCK);
+        let samples = consumer.readable();
+        let samples = &samples[..samples.len().min(BLOCK)];
         for (i, &sample) in samples.iter().enumerate() {
             assert!(sample == (played + i) as u32, "a sample is lost");
         }

@@ -19,7 +19,8 @@ fn main() {
     // The slots of a reservation are one slice, so it ends where the ring ends. A second one takes the rest.
     let mut rest: &[u64] = &[36, 49, 64, 81, 100];
     let mut pieces = Vec::new();
-    while let Some(reservation) = producer.try_reserve(rest.len()) {
+    while !rest.is_empty() {
+        let reservation = producer.try_reserve(rest.len()).expect("there is room");
         let sent = reservation.write_slice(rest);
         rest = &rest[sent..];
         pieces.push(sent);

@@ -50,7 +50,7 @@ fn main() {
     let (mut batches, mut largest) = (0, 0);
     while let Ok(message) = consumer.recv() {
         handle(message);
-        largest = largest.max(1 + consumer.consume(&mut handle));
+        largest = largest.max(1 + consumer.consume(usize::MAX, &mut handle));
         batches += 1;
     }
     println!("{} messages in {batches} batches, the largest of {largest}", next.iter().sum::<u64>());

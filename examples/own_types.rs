@@ -35,7 +35,7 @@ enum Event {
     Halted { symbol: Text<6> },
 }
 
-fn main() -> Result<(), annulus::TextTooLong> {
+fn main() -> Result<(), annulus::TooLong> {
     let (mut publisher, subscribable) = broadcast::lossless::<Event>(64);
     let mut subscriber = subscribable.subscribe();
     let symbol = Text::try_from("ACME")?;

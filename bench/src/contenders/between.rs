@@ -127,10 +127,10 @@ macro_rules! queue_ends {
         impl<const WORDS: usize> BatchOut<WORDS> for queue::Producer<[u64; WORDS], $kind> {
             #[inline(always)]
             fn put_batch(&mut self, messages: &[[u64; WORDS]; BATCH]) {
-                let mut sent = self.try_send_batch(messages);
-                while sent < BATCH {
+                let mut rest = &messages[..];
+                while let Err(error) = self.try_send_batch(rest) {
                     spin_loop();
-                    sent += self.try_send_batch(&messages[sent..]);
+                    rest = error.into_inner();
                 }
             }
         }

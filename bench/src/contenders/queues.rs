@@ -339,10 +339,10 @@ queue!(RtrbInPlace, Rtrb::NAME, InPlace<rtrb::Producer<u64>, rtrb::Consumer<u64>
 impl BatchSender for Copied<spsc::Producer<u64>> {
     #[inline(always)]
     fn send_batch(&mut self, messages: &[u64; BATCH]) {
-        let mut sent = self.0.try_send_batch(messages);
-        while sent < BATCH {
+        let mut rest = &messages[..];
+        while let Err(error) = self.0.try_send_batch(rest) {
             spin_loop();
-            sent += self.0.try_send_batch(&messages[sent..]);
+            rest = error.into_inner();
         }
     }
 }
@@ -382,8 +382,8 @@ impl BatchSender for InPlace<spsc::Producer<u64>> {
         let mut sent = 0;
         while sent < BATCH {
             match self.0.try_reserve(BATCH - sent) {
-                Some(reservation) => sent += reservation.write_slice(&messages[sent..]),
-                None => spin_loop(),
+                Ok(reservation) => sent += reservation.write_slice(&messages[sent..]),
+                Err(_) => spin_loop(),
             }
         }
     }
@@ -392,7 +392,8 @@ impl BatchSender for InPlace<spsc::Producer<u64>> {
 impl BatchReceiver for InPlace<spsc::Consumer<u64>> {
     #[inline(always)]
     fn receive_batch(&mut self, _: &mut [u64; BATCH], each: impl FnMut(u64)) -> usize {
-        let there = self.0.peek_many(BATCH);
+        let there = self.0.readable();
+        let there = &there[..there.len().min(BATCH)];
         let count = there.len();
         there.iter().copied().for_each(each);
         self.0.advance(count);

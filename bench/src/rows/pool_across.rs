@@ -54,7 +54,7 @@ fn until<T>(mut there: impl FnMut() -> Option<T>) -> T {
     loop {
         match there() {
             Some(value) => return value,
-            None => spin_loop(),
+            Err(_) => spin_loop(),
         }
     }
 }
@@ -90,8 +90,8 @@ fn copied<const WORDS: usize>(plan: &Plan) -> Sample {
             sent[0].fill(mix(i));
             let reservation = loop {
                 match producer.try_reserve(1) {
-                    Some(reservation) => break reservation,
-                    None => spin_loop(),
+                    Ok(reservation) => break reservation,
+                    Err(_) => spin_loop(),
                 }
             };
             assert!(reservation.write_slice(&sent) == 1);

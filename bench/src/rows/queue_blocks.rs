@@ -61,8 +61,8 @@ fn read(plan: &Plan) -> Sample {
         for i in phase {
             let reservation = loop {
                 match producer.try_reserve(BLOCK) {
-                    Some(reservation) => break reservation,
-                    None => spin_loop(),
+                    Ok(reservation) => break reservation,
+                    Err(_) => spin_loop(),
                 }
             };
             // All that is ever sent or taken is a block.
@@ -72,9 +72,9 @@ fn read(plan: &Plan) -> Sample {
     let check = move |total| {
         for i in 0..total {
             let block = loop {
-                match consumer.peek_many(BLOCK) {
+                match consumer.readable() {
                     [] => spin_loop(),
-                    block => break block,
+                    blocks => break &blocks[..BLOCK],
                 }
             };
             assert!(block.len() == BLOCK && is_all(block, i as u32));

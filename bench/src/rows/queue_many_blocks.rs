@@ -110,7 +110,8 @@ impl<T: Word> Blocks<T> for AnnulusBlocks<T> {
 
     #[inline(always)]
     fn take(&mut self, read: impl FnOnce(&[T]) -> usize) -> usize {
-        let words = self.0.peek_many(BLOCK);
+        let words = self.0.readable();
+        let words = &words[..words.len().min(BLOCK)];
         if words.is_empty() {
             return 0;
         }
@@ -124,7 +125,7 @@ impl<T: Word> FillBlock<T> for mpsc::Producer<T> {
     #[inline(always)]
     #[allow(unsafe_code, reason = "so that all fill by the same loop")]
     fn fill(&mut self, value: T, most: usize) -> usize {
-        let Some(mut reservation) = self.try_reserve(most) else { return 0 };
+        let Ok(mut reservation) = self.try_reserve(most) else { return 0 };
         fill(reservation.as_uninit(), value);
         let count = reservation.len();
         // SAFETY: all slots are written.

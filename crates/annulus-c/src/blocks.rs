@@ -15,12 +15,12 @@ use core::ptr;
 
 use annulus::queue::{self, AnyKind, InPlace, Lent, QueueKind};
 use annulus::spsc::Spsc;
-use annulus::{RecvTimeoutError, SendTimeoutError};
+use annulus::{RecvTimeoutError, SendTimeoutError, TrySendError};
 
 use crate::notified::Notified;
 use crate::options::{Options, Patience};
 use crate::status::annulus_status::{
-    self, ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_RESERVED,
+    ANNULUS_CLOSED, ANNULUS_EMPTY, ANNULUS_FULL, ANNULUS_INVALID, ANNULUS_NO_MEMORY, ANNULUS_RESERVED,
     ANNULUS_TIMEOUT, ANNULUS_VIEWED,
 };
 use crate::status::{Done, of_capacity};
@@ -158,8 +158,10 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
         }
         let (layout, most) = (self.layout, self.layout.units(most));
         let reservation = match patience {
-            // (It may also be closed.)
-            Patience::None => self.units.try_reserve(most).ok_or(ANNULUS_FULL)?,
+            Patience::None => self.units.try_reserve(most).map_err(|error| match error {
+                TrySendError::Full(()) => ANNULUS_FULL,
+                TrySendError::Closed(()) => ANNULUS_CLOSED,
+            })?,
             Patience::Endless => self.units.reserve(most).map_err(|_| ANNULUS_CLOSED)?,
             Patience::For(timeout) => {
                 self.units.reserve_timeout(most, timeout).map_err(|error| match error {
@@ -170,12 +172,6 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
         };
         debug_assert_eq!(reservation.len() % layout.stride, 0, "a message is split");
         Ok((reservation, layout))
-    }
-
-    /// Why there is no reservation.
-    #[cold]
-    fn refused(&self, status: annulus_status) -> annulus_status {
-        if status == ANNULUS_FULL && self.units.is_closed() { ANNULUS_CLOSED } else { status }
     }
 
     /// Sends as many of `count` messages as there is room for in one piece, and returns how many.
@@ -190,10 +186,7 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
         count: usize,
         patience: Patience,
     ) -> Done<usize> {
-        let (mut reservation, layout) = match self.reservation(count, patience) {
-            Ok(found) => found,
-            Err(status) => return Err(self.refused(status)),
-        };
+        let (mut reservation, layout) = self.reservation(count, patience)?;
         let (slots, units) = (reservation.as_mut_ptr(), reservation.len());
         // SAFETY: the slots are this producer's; the caller promises the messages.
         unsafe { layout.copy_in(messages, slots.cast(), units / layout.stride) };
@@ -206,10 +199,7 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
 
     /// Reserves up to `most` messages, to be written where they lie.
     pub(crate) fn reserve(&mut self, most: usize, patience: Patience) -> Done<(*mut u8, usize)> {
-        let (mut reservation, layout) = match self.reservation(most, patience) {
-            Ok(found) => found,
-            Err(status) => return Err(self.refused(status)),
-        };
+        let (mut reservation, layout) = self.reservation(most, patience)?;
         let (start, count) = (reservation.as_mut_ptr().cast(), reservation.len() / layout.stride);
         // The reservation ends here, but slots that are free stay so until this producer sends.
         self.reserved = count;
@@ -228,7 +218,7 @@ impl<K: AnyKind + InPlace, U: Unit> Producer<K, U> {
         if count == 0 {
             return Ok(());
         }
-        let reservation = self.units.try_reserve(self.layout.units(reserved)).ok_or(ANNULUS_CLOSED)?;
+        let reservation = self.units.try_reserve(self.layout.units(reserved)).map_err(|_| ANNULUS_CLOSED)?;
         // SAFETY: a word need not be initialized; the bytes of memory of several processes are.
         match unsafe { reservation.commit(self.layout.units(count)) } {
             0 => Err(ANNULUS_CLOSED),
@@ -295,7 +285,7 @@ impl Producer<Spsc> {
             units: reservation.len(),
         });
         self.reserved = LENT;
-        result.map_err(|status| self.refused(status))
+        result
     }
 
     /// The last `units` units were sent past this end, and there is more to do for them.
@@ -346,10 +336,10 @@ impl<K: AnyKind + InPlace, U: Unit> Consumer<K, U> {
         self.shown = 0;
         let (most, stride) = (self.layout.units(most), self.layout.stride);
         let units = self.units.receiver();
-        let mut there = units.peek_many_shared(most);
+        let mut there = units.first_shared(most);
         if there.is_empty() {
             wait_for_some(units, patience)?;
-            there = units.peek_many_shared(most);
+            there = units.first_shared(most);
             if there.is_empty() {
                 return Err(ANNULUS_EMPTY);
             }
@@ -438,10 +428,10 @@ impl Consumer<Spsc> {
         let units = self.units.receiver();
         // SAFETY: the caller's promise.
         unsafe { units.take_back() };
-        let mut found = Contiguous::of(units.peek_many(usize::MAX));
+        let mut found = Contiguous::of(units.readable());
         if found.units == 0 {
             wait_for_some(units, patience)?;
-            found = Contiguous::of(units.peek_many(usize::MAX));
+            found = Contiguous::of(units.readable());
         }
         if found.units == 0 { Err(ANNULUS_EMPTY) } else { Ok(found) }
     }

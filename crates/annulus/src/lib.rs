@@ -241,9 +241,9 @@ pub use bus::{Bus, TypedBus};
 pub use close::{Closer, Shutdown};
 pub use error::{
     CapacityError, LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, RegisterError, SendError,
-    SendTimeoutError, TryRecvError, TrySendError, UpstreamError,
+    SendTimeoutError, TooLong, TryRecvError, TrySendError, UpstreamError,
 };
-pub use message::{Message, Text, TextTooLong, schema};
+pub use message::{Message, Text, schema};
 #[cfg(all(target_os = "linux", feature = "std"))]
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
 pub use notifier::{Notifier, Readiness};

@@ -126,11 +126,15 @@ verbs! {
     impl<{T: Send, K: AnyKind}> queue::Consumer<T, K> {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
         recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
+        wait_readable_async(&mut self) -> Pending<Result<&[T], RecvError>>;
+        wait_readable_shared_async(&mut self) -> Pending<Result<queue::SharedSlice<'_, T>, RecvError>>;
         stream(&mut self) -> !;
         into_stream(self) -> !;
     }
     impl<{T: Send, K: AnyKind}> queue::Producer<T, K> {
         send_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
+        send_batch_async<{'v}>(&mut self, _: &'v [T]) -> Pending<Result<(), SendError<&'v [T]>>>;
+        reserve_async(&mut self, _: usize) -> Pending<Result<queue::Reservation<'_, T, K>, SendError<()>>>;
     }
     impl<{T: Send}> queue::ordered::Receiver<T> {
         recv_async(&self) -> Pending<Result<T, RecvError>>;
@@ -140,6 +144,7 @@ verbs! {
     }
     impl<{T: Send}> queue::ordered::Sender<T> {
         send_async(&self, _: T) -> Pending<Result<(), SendError<T>>>;
+        send_batch_async<{'v}>(&self, _: &'v [T]) -> Pending<Result<(), SendError<&'v [T]>>>;
     }
     impl<{K: InPlace}> queue::bytes::Consumer<K> {
         read_async(&mut self) -> Pending<Result<Box<[u8]>, RecvError>>;

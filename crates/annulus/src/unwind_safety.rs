@@ -78,14 +78,14 @@ whole_after_a_panic! {
     [T, M: Mode] event::Subscriber<T, M>, where T;
     [T: Send + Sync, M: Mode] event::TryIter<'_, T, M>, where T;
     [T: Send + Sync, M: Mode] event::Ref<'_, T, M>, where T;
-    [T: Send, K: AnyKind] Producer<T, K>;
-    [T: Send, K: AnyKind] Consumer<T, K>;
-    [T: Send, K: AnyKind] queue::TryIter<'_, T, K>;
-    [T: Send, K: AnyKind] queue::Reservation<'_, T, K>;
+    [T, K: AnyKind] Producer<T, K>;
+    [T, K: AnyKind] Consumer<T, K>;
+    [T, K: AnyKind] queue::TryIter<'_, T, K>;
+    [T, K: AnyKind] queue::Reservation<'_, T, K>;
     [K: InPlace] queue::bytes::Record<'_, K>;
     [K: InPlace] queue::bytes::Reservation<'_, K>;
-    [T: Send] ordered::Sender<T>;
-    [T: Send] ordered::Receiver<T>;
+    [T] ordered::Sender<T>;
+    [T] ordered::Receiver<T>;
     [T: Send] crate::oneshot::Sender<T>;
     [T: Send] crate::oneshot::Receiver<T>;
     [] BufferPool;
@@ -102,8 +102,8 @@ impl<S: UnwindSafe> Handle for &mut S {}
 impl<S: RefUnwindSafe> Handle for &S {}
 impl<T, M: Mode> Handle for Subscriber<T, M> {}
 impl<T: UnwindSafe + RefUnwindSafe, M: Mode> Handle for event::Subscriber<T, M> {}
-impl<T: Send, K: AnyKind> Handle for Consumer<T, K> {}
-impl<T: Send> Handle for ordered::Receiver<T> {}
+impl<T, K: AnyKind> Handle for Consumer<T, K> {}
+impl<T> Handle for ordered::Receiver<T> {}
 
 whole_after_a_panic! {
     [R: Handle] crate::Iter<R>;

@@ -1,6 +1,7 @@
 //! Errors: small, comparable, and each says what to do about it.
 
 mod refused;
+mod too_long;
 
 use core::convert::Infallible;
 use core::error::Error;
@@ -12,6 +13,7 @@ use crate::sync::seeded;
 
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{SendError, SendTimeoutError, TrySendError};
+pub use too_long::TooLong;
 
 /// Why [`try_recv_or_lag`](crate::broadcast::Subscriber::try_recv_or_lag) or
 /// [`recv_or_lag_until`](crate::broadcast::Subscriber::recv_or_lag_until) returned no message.

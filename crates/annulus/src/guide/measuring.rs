@@ -111,7 +111,7 @@
 //!     producer.send(number).unwrap();
 //!     consumer.recv().unwrap();
 //! }
-//! let statistics = consumer.snapshot();
+//! let statistics = consumer.stats();
 //! let latency = statistics.producers[0].latency.expect("some messages were measured");
 //! assert_eq!(statistics.producers[0].sent, 1_000);
 //! assert!(latency.min_ns <= latency.mean_ns && latency.mean_ns <= latency.max_ns);

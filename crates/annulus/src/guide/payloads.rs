@@ -22,7 +22,7 @@
 //! let mut subscriber = subscribable.subscribe();
 //! publisher.publish("XETR:SAP".try_into()?);
 //! assert_eq!(subscriber.recv().unwrap(), "XETR:SAP");
-//! # Ok::<(), annulus::TextTooLong>(())
+//! # Ok::<(), annulus::TooLong>(())
 //! ```
 //!
 //! All `N` bytes of a text are copied, so choose `N` no larger than you need. A copied message also lies on

@@ -24,10 +24,10 @@
 //! | `publish`, `publish_with`, `publish_batch` | a lossy ring's publisher | overwrites the oldest messages (with many publishers it may wait for one that is writing the same slot) |
 //! | `latest`, `skip_to_latest` | a lossy ring's subscriber | passes what is older than the newest message |
 //! | `peek` | a consumer, an event subscriber | shows the next message, which stays |
-//! | `readable`, `peek_many` | a consumer | shows messages that lie next to each other, which stay |
-//! | `readable_shared`, `peek_many_shared` | a consumer | the same, also between processes |
+//! | `readable` | a consumer | shows messages that lie next to each other, which stay |
+//! | `readable_shared` | a consumer | the same, also between processes |
 //! | `advance` | a consumer | drops what was shown |
-//! | `skip`, `consume`, `consume_up_to` | a consumer, a receiver | drops what is there, or hands it to a closure |
+//! | `skip`, `consume` | a consumer, a receiver | drops what is there, or hands it to a closure |
 //! | `alloc`, `redeem` | a pool | takes a free buffer, or the buffer of a handle |
 //!
 //! # What can wait
@@ -141,6 +141,12 @@
 //! - *A future may be dropped at any time*, for example by `select!`. It has then received nothing, or sent
 //!   nothing, and loses nothing. If it was woken for a message of a queue, another waiter is woken in its
 //!   place.
+//! - *A batch is the exception*: a future of `send_batch_async` that is dropped may have sent the first
+//!   values, and nobody learns how many.
+//! - *No pin*: the futures of queues that lend nothing (`recv_async`, `recv_batch_async`, `send_async`,
+//!   `send_batch_async`) are `Send` and [`Unpin`], and so are all streams. Those that lend what lies in a ring
+//!   (`wait_readable_async`, `reserve_async`, `read_async`), and `write_async`, are `Send`, but have to be
+//!   pinned, for example by [`pin!`](core::pin::pin).
 //! - *A future or a stream that is set aside* after it was polled, neither polled again nor dropped, keeps
 //!   its place, and a wake-up that came to it. In a queue with several consumers a message wakes one of them.
 //!   If that one is set aside, the message waits until another consumer looks, or until this one is polled,

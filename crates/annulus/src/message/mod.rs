@@ -15,7 +15,7 @@ use as_it_is::AsItIs;
 use plain::Filled;
 use schema::Schema;
 
-pub use text::{Text, TextTooLong};
+pub use text::Text;
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///

@@ -1,11 +1,11 @@
 //! Text of limited length, as a message or a field of one.
 
-use core::error::Error;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 use core::str::FromStr;
 
+use crate::error::TooLong;
 use crate::sync::seeded;
 
 /// Text of up to `N` bytes of UTF-8, stored in place. It is [`Copy`] and has no padding, so it is a
@@ -25,9 +25,9 @@ use crate::sync::seeded;
 /// assert!(symbol.starts_with("XETR"));
 ///
 /// let error = Text::<4>::try_from("XETR:SAP").unwrap_err();
-/// assert_eq!(error.to_string(), "a text of 8 bytes does not fit into Text<4>");
+/// assert_eq!(error.to_string(), "8 bytes are too many: there may be 4 at most");
 /// assert_eq!(Text::<4>::truncated("naïve"), "naï");
-/// # Ok::<(), annulus::TextTooLong>(())
+/// # Ok::<(), annulus::TooLong>(())
 /// ```
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -36,16 +36,6 @@ pub struct Text<const N: usize> {
     length: [u8; 2],
     /// `length` bytes of UTF-8, then zeros.
     bytes: [u8; N],
-}
-
-/// The error for a text that is longer than the [`Text`] it was meant for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TextTooLong {
-    /// The length of the text, in bytes.
-    pub length: usize,
-    /// How many bytes fit.
-    pub capacity: usize,
 }
 
 impl<const N: usize> Text<N> {
@@ -80,20 +70,20 @@ impl<const N: usize> Text<N> {
 }
 
 impl<const N: usize> TryFrom<&str> for Text<N> {
-    type Error = TextTooLong;
+    type Error = TooLong;
 
-    fn try_from(text: &str) -> Result<Self, TextTooLong> {
+    fn try_from(text: &str) -> Result<Self, TooLong> {
         if text.len() > N {
-            return Err(TextTooLong { length: text.len(), capacity: N });
+            return Err(TooLong::new(text.len(), N));
         }
         Ok(Self::truncated(text))
     }
 }
 
 impl<const N: usize> FromStr for Text<N> {
-    type Err = TextTooLong;
+    type Err = TooLong;
 
-    fn from_str(text: &str) -> Result<Self, TextTooLong> {
+    fn from_str(text: &str) -> Result<Self, TooLong> {
         text.try_into()
     }
 }
@@ -168,14 +158,6 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
-impl fmt::Display for TextTooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a text of {} bytes does not fit into Text<{}>", self.length, self.capacity)
-    }
-}
-
-impl Error for TextTooLong {}
-
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use alloc::collections::BTreeSet;
@@ -200,7 +182,7 @@ mod tests {
     #[test]
     fn a_longer_one_is_refused_or_cut_between_characters() {
         let error = Text::<5>::try_from("123456").unwrap_err();
-        assert_eq!(error, TextTooLong { length: 6, capacity: 5 });
+        assert_eq!(error, TooLong::new(6, 5));
         assert_eq!(error.to_string(), "a text of 6 bytes does not fit into Text<5>");
         assert_eq!(Text::<5>::truncated("123456"), "12345");
         assert_eq!(Text::<3>::truncated("naïve").as_bytes(), b"na");

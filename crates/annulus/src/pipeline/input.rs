@@ -151,10 +151,10 @@ impl<T: Send + 'static> Input<T> {
         let mut rest = messages;
         while let Some((first, others)) = rest.split_first() {
             if let Way::Queue(Writer { handle, counters, .. }) = &mut self.way {
-                let sent = handle.try_send_batch(rest);
-                counters.0.add(sent as u64);
-                if sent > 0 {
-                    rest = &rest[sent..];
+                let left = handle.try_send_batch(rest).map_or_else(TrySendError::into_inner, |()| &[]);
+                counters.0.add((rest.len() - left.len()) as u64);
+                if left.len() < rest.len() {
+                    rest = left;
                     continue;
                 }
             }

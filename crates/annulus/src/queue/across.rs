@@ -15,7 +15,7 @@ use core::ptr::NonNull;
 use super::checked::{Cell, CheckedRead, CheckedWrite};
 use super::ends::{Read, Write};
 use super::fan_in::FanIn;
-use super::kind::{AnyKind, InPlace, Parts, in_place};
+use super::kind::{AnyKind, InPlace, Parts, in_place, sendable};
 use super::lane_node::Plan;
 use super::read::{One, ReadEnd};
 use super::state::LaneShare;
@@ -83,13 +83,16 @@ macro_rules! kinds {
         }
     )*) => {$(
         $(#[$attribute])*
-        // SAFETY: a cell has the layout of an `M`, and that is a `T`; or it is a `T`.
+        sendable!([$($M: $bound)?] $Write, $Read);
+
+        $(#[$attribute])*
+        // SAFETY: the ends were checked; a cell has the layout of an `M`, and that is a `T`; or it is a `T`.
         unsafe impl<$($M: $bound)?> Parts for $Kind {
             type Bad = $Corrupt;
-            type Write<T: Send> = $Write;
-            type Read<T: Send> = $Read;
+            type Write<T> = $Write;
+            type Read<T> = $Read;
             type ControlBlock = $ControlBlock;
-            type Cell<T: Send> = $Cell;
+            type Cell<T> = $Cell;
             const NAME: &'static str = $name;
         }
 
@@ -217,7 +220,7 @@ impl<T: Send> Part<T> {
     /// As of [`LanePart::lane`], for all numbers.
     unsafe fn share<C>(self, plan: Plan, over: Over<C>) -> LaneShare<OneToOne<T, C>>
     where
-        C: ControlBlock<Peer = OtherProcess>,
+        C: ControlBlock<Peer = OtherProcess> + Send + Sync,
     {
         // SAFETY: the caller's promise.
         let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };

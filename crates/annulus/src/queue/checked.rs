@@ -285,8 +285,12 @@ impl<T, M: Message, R: Read<Cell<M>>> Read<T> for CheckedRead<T, M, R> {
         self.end.next_in_round(round)
     }
 
-    fn lane_len(&mut self) -> usize {
-        self.end.lane_len()
+    fn left_of_turn(&self) -> usize {
+        self.end.left_of_turn()
+    }
+
+    fn lane_len(&mut self, most: usize) -> usize {
+        self.end.lane_len(most)
     }
 
     fn settle(&mut self) -> bool {

@@ -31,7 +31,6 @@ use crate::memory::Placement;
 use crate::memory::{MemoryError, node_here};
 use crate::observer::observable;
 use crate::receive::{Receive, Waitable};
-use crate::stats::ProducerStats;
 use crate::sync::{AtomicU64, seeded};
 use crate::wait::{
     EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
@@ -60,8 +59,9 @@ use crate::wait::{Streaming, Waiting};
 ///   (n + 1) · (127 + capacity) receives. A turn in which nothing is taken ends only by
 ///   [`advance(0)`](Self::advance).
 /// - [`consume`](Self::consume) and [`try_iter`](Self::try_iter) visit each ring once, and take what was
-///   there when its turn began. So a turn has at most as many messages as the capacity. If a `try_iter` is
-///   dropped before its end, the turn of the ring where it was ends.
+///   there when its turn began. So a turn has at most as many messages as the capacity. If `consume` cuts a
+///   turn short, its next call goes on with it. If a `try_iter` is dropped before its end, the turn of the
+///   ring where it was ends.
 ///
 /// *What a poll costs.* A search looks at the rings that had messages lately, and at one word for each 64
 /// rings. After thousands of looks that found nothing, a consumer leaves out the empty rings, until
@@ -97,12 +97,19 @@ use crate::wait::{Streaming, Waiting};
 #[doc(alias = "Receiver")]
 #[doc(alias = "UnboundedReceiver")]
 #[doc(alias = "registerConsumer")]
-pub struct Consumer<T: Send, K: AnyKind> {
+pub struct Consumer<T, K: AnyKind> {
     pub(super) end: K::Read<T>,
     /// How it waits, if not as its queue. Only slow paths look at it.
     // Decision 0095: receiving handles have it.
     pub(super) strategy: Option<WaitStrategy>,
 }
+
+// SAFETY: its end is so (`Parts`), and a verb that takes `&self` only looks.
+unsafe impl<T: Send, K: AnyKind> Send for Consumer<T, K> {}
+// SAFETY: as above.
+unsafe impl<T: Send, K: AnyKind> Sync for Consumer<T, K> {}
+// (Nothing is pinned in it.)
+impl<T, K: AnyKind> Unpin for Consumer<T, K> {}
 
 impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
@@ -290,10 +297,49 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     #[doc(alias = "blocking_recv_many")]
     #[doc(alias = "poll_recv_many")]
     pub fn recv_batch(&mut self, values: &mut [T]) -> Result<usize, RecvError> {
-        let Some((first, rest)) = values.split_first_mut() else {
+        self.batch_from(values, Self::recv)
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but gives up after `timeout`, like
+    /// [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_batch_timeout(
+        &mut self,
+        values: &mut [T],
+        timeout: Duration,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.recv_batch_until(values, timeout)
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    pub fn recv_batch_until(
+        &mut self,
+        values: &mut [T],
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.batch_from(values, |consumer| consumer.recv_until(until))
+    }
+
+    /// Receives a message by `first`, and those behind it, into `values`.
+    #[inline]
+    fn batch_from<E>(
+        &mut self,
+        values: &mut [T],
+        first: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<usize, E> {
+        let Some((place, rest)) = values.split_first_mut() else {
             return Ok(0);
         };
-        *first = self.recv()?;
+        *place = first(self)?;
         Ok(1 + self.try_recv_batch(rest))
     }
 
@@ -316,16 +362,58 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// assert_eq!(names, ["ada", "grace"]);
     /// ```
     pub fn recv_many(&mut self, values: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        self.many_from(values, most, Self::recv)
+    }
+
+    /// As [`recv_many`](Self::recv_many), but gives up after `timeout`, like
+    /// [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_many_timeout(
+        &mut self,
+        values: &mut Vec<T>,
+        most: usize,
+        timeout: Duration,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.recv_many_until(values, most, timeout)
+    }
+
+    /// As [`recv_many`](Self::recv_many), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    pub fn recv_many_until(
+        &mut self,
+        values: &mut Vec<T>,
+        most: usize,
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.many_from(values, most, |consumer| consumer.recv_until(until))
+    }
+
+    /// Appends a message that it receives by `first`, and up to `most - 1` of those behind it, to `values`.
+    fn many_from<E>(
+        &mut self,
+        values: &mut Vec<T>,
+        most: usize,
+        first: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<usize, E> {
         if most == 0 {
             return Ok(0);
         }
-        values.push(self.recv()?);
-        Ok(1 + self.consume_up_to(most - 1, |value| values.push(value)))
+        values.push(first(self)?);
+        Ok(1 + self.take_up_to(most - 1, |value| values.push(value)))
     }
 
-    /// Hands the messages that are there to `handler`, and returns how many they were. It visits each ring
-    /// once, and takes the messages that were there when the turn of that ring began. Never waits. The slots
-    /// of a ring become free when its turn ends.
+    /// Hands up to `most` of the messages that are there to `handler`, and returns how many they were. It
+    /// visits each ring once, and takes the messages that were there when the turn of that ring began. If
+    /// `most` cuts a turn short, the next call goes on with that turn. Never waits. The slots of a ring
+    /// become free when it is left. For all messages that are there, `most` is [`usize::MAX`].
     ///
     /// So `handler` must not wait for room in this queue: a [`send`](crate::queue::Producer::send) that finds
     /// its ring full may wait for the very handler that it runs in, for ever. Use
@@ -340,40 +428,34 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
     /// producer.send_batch(&[1, 2, 3]).unwrap();
-    /// let mut sum = 0;
-    /// assert_eq!(consumer.consume(|number| sum += number), 3);
-    /// assert_eq!(sum, 6);
+    /// let mut taken = Vec::new();
+    /// assert_eq!(consumer.consume(2, |number| taken.push(number)), 2);
+    /// assert_eq!(consumer.consume(usize::MAX, |number| taken.push(number)), 1);
+    /// assert_eq!(taken, [1, 2, 3]);
     /// ```
     #[doc(alias = "consume_all")]
     #[doc(alias = "consumeBatch")]
     #[inline]
-    pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
+    pub fn consume(&mut self, most: usize, mut handler: impl FnMut(T)) -> usize {
         let corrupt = self.end.corrupt();
         let mut passed = 0;
+        let mut here = most.min(self.end.left_of_turn());
         let mut round = self.end.begin_round();
-        while self.end.next_in_round(&mut round) {
-            let here = self.end.lane_len();
+        loop {
             passed += take_up_to(here, |left| self.end.take_from_lane(left, &mut handler));
+            let consumed = passed - (self.end.corrupt() - corrupt) as usize;
+            if consumed >= most || !self.end.next_in_round(&mut round) {
+                self.settle_if_over(passed);
+                return consumed;
+            }
+            here = self.end.lane_len(most - consumed);
         }
-        self.settle_if_over(passed);
-        passed - (self.end.corrupt() - corrupt) as usize
     }
 
-    /// Like [`consume`](Self::consume), but takes no more than `most` messages, from the rings in turn like
-    /// [`try_recv`](Self::try_recv). `handler` must not wait for room in this queue: see
-    /// [`consume`](Self::consume).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_batch(&[1, 2, 3]).unwrap();
-    /// let mut taken = Vec::new();
-    /// assert_eq!(consumer.consume_up_to(2, |number| taken.push(number)), 2);
-    /// assert_eq!(taken, [1, 2]);
-    /// ```
+    /// Hands up to `most` messages to `handler`, from the rings in turn like [`try_recv`](Self::try_recv),
+    /// and returns how many. Some may have come meanwhile.
     #[inline]
-    pub fn consume_up_to(&mut self, most: usize, handler: impl FnMut(T)) -> usize {
+    fn take_up_to(&mut self, most: usize, handler: impl FnMut(T)) -> usize {
         let consumed = self.end.take_up_to(most, handler);
         self.settle_if_over(consumed);
         consumed
@@ -404,7 +486,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// assert_eq!(consumer.skip(2), 0);
     /// ```
     pub fn skip(&mut self, most: usize) -> usize {
-        self.consume_up_to(most, drop)
+        self.take_up_to(most, drop)
     }
 
     /// How many messages have been sent and not received yet, in all rings. This is a snapshot, and never
@@ -512,15 +594,20 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         self.is_closed() && (self.end.settle() || self.end.settle())
     }
 
-    /// Waits until messages are readable, or for the end. `None` once `deadline` has passed.
+    /// Waits until messages are readable, or for the end. `None` once the time has passed.
     #[inline]
-    fn readable_until(&mut self, until: Until) -> Option<Result<(), RecvError>>
+    fn await_readable(&mut self, until: Until) -> Option<Result<(), RecvError>>
     where
         K: InPlace,
     {
-        let is_readable = |end: &mut K::Read<T>| (!K::read_end(end).readable(1).is_empty()).then_some(());
-        self.wait_for(is_readable, until)
+        self.wait_for(find_readable::<T, K>, until)
     }
+}
+
+/// Whether messages are readable.
+#[inline]
+fn find_readable<T, K: InPlace>(end: &mut K::Read<T>) -> Option<()> {
+    (!K::read_end(end).readable(1).is_empty()).then_some(())
 }
 
 /// The slow path of a receive that does not wait.
@@ -554,14 +641,14 @@ pub(super) fn find_or_end<T, E: Read<T>, F>(
 }
 
 /// What `find` finds, or the end.
-pub(super) struct NextMessage<'c, T: Send, K: AnyKind, Find> {
+pub(super) struct NextMessage<'c, T, K: AnyKind, Find> {
     pub(super) consumer: &'c mut Consumer<T, K>,
     pub(super) find: Find,
     /// It is in a hurry.
     pub(super) eager: bool,
 }
 
-impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Poll for NextMessage<'_, T, K, Find> {
+impl<T, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Poll for NextMessage<'_, T, K, Find> {
     type Found = Result<F, RecvError>;
 
     fn wait_point(&self) -> &EventCount {
@@ -585,7 +672,7 @@ impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Poll for
 ///
 /// Between processes, the other process may write to a message while it is read. So the verbs that show
 /// messages as slices exist for queues within one process, and others, whose names end in `_shared` or
-/// have it before `_timeout`, show a [`SharedSlice`], from which messages are copied.
+/// have it before `_timeout`, `_until` or `_async`, show a [`SharedSlice`], from which messages are copied.
 // The bounds are at the verbs, where the compiler explains one that is missing better.
 impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// The next messages of one ring as a slice, to be read in place. The slice is empty if no message is
@@ -603,12 +690,27 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// consumer.advance(2);
     /// assert_eq!(consumer.readable(), [3]);
     /// ```
+    #[doc(alias = "ReadChunk")]
+    #[doc(alias = "ChunkError")]
+    #[doc(alias = "read_chunk")]
+    #[doc(alias = "as_slices")]
+    #[doc(alias = "peek_many")]
     #[inline]
     pub fn readable(&mut self) -> &[T]
     where
         K: InPlace + QueueKind,
     {
-        self.peek_many(usize::MAX)
+        self.first_readable(usize::MAX)
+    }
+
+    /// The first `most` messages of [`readable`](Self::readable), or all of them if there are fewer.
+    #[inline]
+    fn first_readable(&mut self, most: usize) -> &[T]
+    where
+        K: InPlace + QueueKind,
+    {
+        // SAFETY: this process alone has the memory, and its producers leave these messages as they are.
+        unsafe { self.first_shared(most).as_slice() }
     }
 
     /// As [`readable`](Self::readable), but waits like [`recv`](Self::recv) while no message is there. So the
@@ -633,7 +735,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace + QueueKind,
     {
-        self.readable_until(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))?;
+        self.await_readable(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))?;
         Ok(self.readable())
     }
 
@@ -649,7 +751,19 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace + QueueKind,
     {
-        in_time(self.readable_until(timeout.into()))?;
+        self.wait_readable_until(timeout)
+    }
+
+    /// As [`wait_readable`](Self::wait_readable), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout).
+    pub fn wait_readable_until(&mut self, until: impl Into<Until>) -> Result<&[T], RecvTimeoutError>
+    where
+        K: InPlace + QueueKind,
+    {
+        in_time(self.await_readable(until.into()))?;
         Ok(self.readable())
     }
 
@@ -693,29 +807,6 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
         }
     }
 
-    /// The state of the queue now. It says for each producer how many messages it has sent, how many of them
-    /// were received and, with `Builder::statistics`, how long they took. Allocates; O(rings).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::mpsc::channel(8);
-    /// let mut other = producer.clone();
-    /// producer.send_batch(&[1, 2, 3]).unwrap();
-    /// other.send(4).unwrap();
-    /// consumer.recv().unwrap();
-    /// let stats = consumer.snapshot();
-    /// assert_eq!(stats.producers[0].sent + stats.producers[1].sent, 4);
-    /// assert_eq!(stats.pending(), 3);
-    /// ```
-    #[must_use]
-    pub fn snapshot(&self) -> ChannelStats
-    where
-        K: InPlace,
-    {
-        ChannelStats { producers: self.end.state().producers_now(), closed: self.is_closed() }
-    }
-
     /// The next message, by reference. It stays in the queue.
     ///
     /// # Examples
@@ -734,29 +825,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace + QueueKind,
     {
-        self.peek_many(1).first()
-    }
-
-    /// The first `most` messages of [`readable`](Self::readable), or all of them if there are fewer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_batch(&[1, 2, 3]).unwrap();
-    /// assert_eq!(consumer.peek_many(2), [1, 2]);
-    /// ```
-    #[doc(alias = "ReadChunk")]
-    #[doc(alias = "ChunkError")]
-    #[doc(alias = "read_chunk")]
-    #[doc(alias = "as_slices")]
-    #[inline]
-    pub fn peek_many(&mut self, most: usize) -> &[T]
-    where
-        K: InPlace + QueueKind,
-    {
-        // SAFETY: this process alone has the memory, and its producers leave these messages as they are.
-        unsafe { self.peek_many_shared(most).as_slice() }
+        self.first_readable(1).first()
     }
 
     /// As [`readable`](Self::readable), also for queues between processes: the messages are copied from what
@@ -783,13 +852,14 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace,
     {
-        self.peek_many_shared(usize::MAX)
+        self.first_shared(usize::MAX)
     }
 
     /// The first `most` messages of [`readable_shared`](Self::readable_shared), or all of them if there are
-    /// fewer.
+    /// fewer. For the C library, which takes one message at a time: so it does not look how many there are.
+    #[doc(hidden)]
     #[inline]
-    pub fn peek_many_shared(&mut self, most: usize) -> SharedSlice<'_, T>
+    pub fn first_shared(&mut self, most: usize) -> SharedSlice<'_, T>
     where
         K: InPlace,
     {
@@ -810,7 +880,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace,
     {
-        self.readable_until(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))?;
+        self.await_readable(Until::FOREVER).unwrap_or(Err(RecvError::CLOSED))?;
         Ok(self.readable_shared())
     }
 
@@ -829,7 +899,22 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     where
         K: InPlace,
     {
-        in_time(self.readable_until(timeout.into()))?;
+        self.wait_readable_shared_until(timeout)
+    }
+
+    /// As [`wait_readable_until`](Self::wait_readable_until), for [`readable_shared`](Self::readable_shared).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout).
+    pub fn wait_readable_shared_until(
+        &mut self,
+        until: impl Into<Until>,
+    ) -> Result<SharedSlice<'_, T>, RecvTimeoutError>
+    where
+        K: InPlace,
+    {
+        in_time(self.await_readable(until.into()))?;
         Ok(self.readable_shared())
     }
 }
@@ -856,7 +941,7 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
 }
 
 /// Another consumer of the queue. Nobody has to wait for this.
-impl<T: Send, K: ManyConsumers> Clone for Consumer<T, K> {
+impl<T, K: ManyConsumers> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
         Self { end: K::another_consumer(&self.end), strategy: self.strategy }
     }
@@ -900,7 +985,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
 /// An iterator over the messages that are there now; made by [`Consumer::try_iter`].
 #[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct TryIter<'c, T: Send, K: AnyKind> {
+pub struct TryIter<'c, T, K: AnyKind> {
     consumer: &'c mut Consumer<T, K>,
     /// Messages left in this ring.
     here: usize,
@@ -908,7 +993,7 @@ pub struct TryIter<'c, T: Send, K: AnyKind> {
     round: Round,
 }
 
-impl<T: Send, K: AnyKind> Iterator for TryIter<'_, T, K> {
+impl<T, K: AnyKind> Iterator for TryIter<'_, T, K> {
     type Item = T;
 
     #[inline]
@@ -931,12 +1016,12 @@ impl<T: Send, K: AnyKind> Iterator for TryIter<'_, T, K> {
             if !self.consumer.end.next_in_round(&mut self.round) {
                 return None;
             }
-            self.here = self.consumer.end.lane_len();
+            self.here = self.consumer.end.lane_len(usize::MAX);
         }
     }
 }
 
-impl<T: Send, K: AnyKind> FusedIterator for TryIter<'_, T, K> {}
+impl<T, K: AnyKind> FusedIterator for TryIter<'_, T, K> {}
 
 /// The iterator of [`Consumer::iter`].
 pub type Iter<'c, T, K> = crate::Iter<&'c mut Consumer<T, K>>;
@@ -963,7 +1048,7 @@ impl<T: Send, K: AnyKind> IntoIterator for Consumer<T, K> {
     }
 }
 
-impl<T: Send, K: AnyKind> fmt::Debug for TryIter<'_, T, K> {
+impl<T, K: AnyKind> fmt::Debug for TryIter<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryIter").field("here", &self.here).finish_non_exhaustive()
     }
@@ -1073,7 +1158,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// });
     /// # writer.join().unwrap().unwrap();
     /// ```
-    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Send + Unpin {
         Waiting::next_of(self)
     }
 
@@ -1096,10 +1181,61 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// assert_eq!(pollster::block_on(consumer.recv_batch_async(&mut values)), Ok(3));
     /// assert_eq!(values[..3], [1, 2, 3]);
     /// ```
-    pub async fn recv_batch_async(&mut self, values: &mut [T]) -> Result<usize, RecvError> {
-        let Some((first, rest)) = values.split_first_mut() else { return Ok(0) };
-        *first = self.recv_async().await?;
-        Ok(1 + self.try_recv_batch(rest))
+    pub fn recv_batch_async(
+        &mut self,
+        values: &mut [T],
+    ) -> impl Future<Output = Result<usize, RecvError>> + Send + Unpin {
+        self.find_in_task(move |end: &mut K::Read<T>| {
+            let received = if values.is_empty() { 0 } else { end.take_into(values) };
+            (received > 0 || values.is_empty()).then_some(received)
+        })
+    }
+
+    /// As [`wait_readable`](Self::wait_readable), in a task: the task waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has dropped no message.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_async`](Self::recv_async).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(pollster::block_on(consumer.wait_readable_async()), Ok(&[1, 2, 3][..]));
+    /// consumer.advance(3);
+    /// ```
+    pub async fn wait_readable_async(&mut self) -> Result<&[T], RecvError>
+    where
+        K: InPlace + QueueKind,
+    {
+        self.find_in_task(find_readable::<T, K>).await?;
+        Ok(self.readable())
+    }
+
+    /// As [`wait_readable_async`](Self::wait_readable_async), for
+    /// [`readable_shared`](Self::readable_shared).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_async`](Self::recv_async).
+    pub async fn wait_readable_shared_async(&mut self) -> Result<SharedSlice<'_, T>, RecvError>
+    where
+        K: InPlace,
+    {
+        self.find_in_task(find_readable::<T, K>).await?;
+        Ok(self.readable_shared())
+    }
+
+    /// What `find` finds, or the end, in a task.
+    pub(super) fn find_in_task<F, Find>(&mut self, find: Find) -> Waiting<NextMessage<'_, T, K, Find>>
+    where
+        Find: FnMut(&mut K::Read<T>) -> Option<F>,
+    {
+        // SAFETY: the events are in the queue state, which the consumer keeps alive.
+        unsafe { Waiting::new(NextMessage { consumer: self, find, eager: false }) }
     }
 
     /// A stream of the messages. It ends when the queue is closed and empty. Once it has ended, it stays so.
@@ -1140,32 +1276,12 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     }
 }
 
-/// What a queue looks like at one moment: the short form of [`Stats`](crate::Stats). Made by
-/// [`Consumer::snapshot`](crate::queue::Consumer::snapshot).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ChannelStats {
-    /// One entry for each producer, in the order of joining. A producer that has left is listed while its
-    /// messages lie in a ring that no other producer has taken over.
-    pub producers: Vec<ProducerStats>,
-    /// Whether the queue is closed.
-    pub closed: bool,
-}
-
-impl ChannelStats {
-    /// How many messages wait to be received.
-    #[must_use]
-    pub fn pending(&self) -> u64 {
-        self.producers.iter().map(|producer| producer.pending).sum()
-    }
-}
-
-impl<T: Send, K: AnyKind> fmt::Debug for Consumer<T, K> {
+impl<T, K: AnyKind> fmt::Debug for Consumer<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consumer")
             .field("kind", &K::NAME)
-            .field("len", &self.len())
-            .field("closed", &self.is_closed())
+            .field("len", &self.end.len())
+            .field("closed", &self.end.state().is_closed())
             .finish_non_exhaustive()
     }
 }

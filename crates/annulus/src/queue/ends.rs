@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `cached_len` | how many messages the end knows of; loads nothing (`cached_free`: how many free slots) |
 //! | `refresh…` | lane.take5: loads the tail, so that the end knows of more (lane.send1: loads the head) |
-//! | `lane_len` | refreshes, and then says how many messages lie in the lane |
+//! | `lane_len` | how many messages lie in the lane, up to a number: refreshes, if it knows of fewer |
 //! | `has_message` | whether a message is there: first by `cached_len`, then by a refresh or a search |
 //! | `has_certain_message` | the same, but false if another consumer may take the message first |
 //! | `is_plainly_empty` | whether the plain path can tell that nothing is there |
@@ -158,8 +158,14 @@ pub(crate) trait Read<T> {
     /// Moves on to the next lane of `round`; false where there is none.
     fn next_in_round(&mut self, round: &mut Round) -> bool;
 
-    /// Looks how many messages lie in the lane from which the next message comes.
-    fn lane_len(&mut self) -> usize;
+    /// How many messages the turn of the current lane may still take, if a round cut it short.
+    fn left_of_turn(&self) -> usize {
+        0
+    }
+
+    /// Looks how many messages lie in the lane from which the next message comes: `most`, if it knows of so
+    /// many.
+    fn lane_len(&mut self, most: usize) -> usize;
 
     /// Called on a closed queue. Returns whether no message is left and none will come; this stays so. After
     /// the first false a message may be there.

@@ -121,11 +121,17 @@ impl<T, C: ControlBlock> Read<T> for FanIn<T, C> {
         self.next_lane(round, &mut 0)
     }
 
-    fn lane_len(&mut self) -> usize {
-        if self.current.refresh_to_take_all(usize::MAX) {
+    /// What was known when it began.
+    fn left_of_turn(&self) -> usize {
+        self.current.cached_len()
+    }
+
+    fn lane_len(&mut self, most: usize) -> usize {
+        // Mutants: `< with <=`: one more look.
+        if self.current.cached_len() < most && self.current.refresh_to_take_all(usize::MAX) {
             self.thinning.found(&self.current.node, 0);
         }
-        self.current.cached_len()
+        most.min(self.current.cached_len())
     }
 
     #[cold]

@@ -70,19 +70,19 @@ pub trait QueueKind: AnyKind<Corrupt = Infallible> {
 pub trait InPlace: AnyKind {
     /// The producer's end of its lane.
     #[doc(hidden)]
-    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<Self::Cell<T>, Self::ControlBlock>;
+    fn write_end<T>(write: &mut Self::Write<T>) -> &mut WriteEnd<Self::Cell<T>, Self::ControlBlock>;
 
     /// The lane to take from next. Where it has no message, no lane has.
     #[doc(hidden)]
-    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
+    fn read_end<T>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
 
     /// The lane that the last look was at.
     #[doc(hidden)]
-    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
+    fn current<T>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock>;
 
     /// The lane that the last look was at has had its turn.
     #[doc(hidden)]
-    fn end_turn<T: Send>(read: &mut Self::Read<T>);
+    fn end_turn<T>(read: &mut Self::Read<T>);
 }
 
 /// A kind of queue that producers can join while it runs.
@@ -94,7 +94,7 @@ pub trait InPlace: AnyKind {
 pub trait Joinable: QueueKind {
     /// Another producer, with a ring of its own.
     #[doc(hidden)]
-    fn another_producer<T: Send>(write: &Self::Write<T>) -> Result<Self::Write<T>, CapacityError>;
+    fn another_producer<T>(write: &Self::Write<T>) -> Result<Self::Write<T>, CapacityError>;
 }
 
 /// A kind of queue that consumers can join while it runs.
@@ -107,7 +107,7 @@ pub trait Joinable: QueueKind {
 pub trait ManyConsumers: QueueKind {
     /// Another consumer.
     #[doc(hidden)]
-    fn another_consumer<T: Send>(read: &Self::Read<T>) -> Self::Read<T>;
+    fn another_consumer<T>(read: &Self::Read<T>) -> Self::Read<T>;
 }
 
 /// What a queue of a kind is made of.
@@ -116,22 +116,40 @@ pub trait ManyConsumers: QueueKind {
 ///
 /// Where the kind is [`InPlace`], a cell has the layout of a message. What is there is a message, unless
 /// another process has written something else.
+///
+/// Where messages are `Send`, both ends are `Send` and `Sync`. (No bound says so, because handles of messages
+/// that are not can be named. [`sendable!`] checks it.)
 // Decision 0043: the handles are written once.
 pub(crate) unsafe trait Parts: Sized + 'static {
     /// As [`AnyKind::Corrupt`].
     type Bad;
 
     /// A producer's end.
-    type Write<T: Send>: Write<T, Lane: QueueLane + Send + Sync> + Send + Sync;
+    type Write<T>: Write<T, Lane: QueueLane>;
     /// A consumer's end.
-    type Read<T: Send>: Read<T, Lane: QueueLane + Send + Sync, Corrupt = Self::Bad> + Send + Sync;
+    type Read<T>: Read<T, Lane: QueueLane, Corrupt = Self::Bad>;
     /// The control block of its lanes.
     type ControlBlock: ControlBlock + Send + Sync;
     /// What lies in a slot of them.
-    type Cell<T: Send>: Send;
+    type Cell<T>;
     /// What its handles are called in debug output.
     const NAME: &'static str;
 }
+
+/// Checks that the ends of a kind are `Send` and `Sync` where its messages, called `T`, are `Send`.
+macro_rules! sendable {
+    ([$($generics:tt)*] $($End:ty),*) => {
+        const _: () = {
+            const fn is_sendable<E: Send + Sync>() {}
+            #[allow(dead_code, reason = "it is there to be compiled")]
+            const fn all<T: Send, $($generics)*>() {
+                $(is_sendable::<$End>();)*
+            }
+        };
+    };
+}
+#[cfg(feature = "shm")]
+pub(super) use sendable;
 
 /// The kinds of queue within one process, by their parts.
 macro_rules! kinds {
@@ -145,13 +163,15 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $Kind {}
 
-        // SAFETY: a cell of a kind in place is a message.
+        sendable!([] $Write, $Read);
+
+        // SAFETY: a cell of a kind in place is a message; the ends were checked.
         unsafe impl Parts for $Kind {
             type Bad = Infallible;
-            type Write<T: Send> = $Write;
-            type Read<T: Send> = $Read;
+            type Write<T> = $Write;
+            type Read<T> = $Read;
             type ControlBlock = $ControlBlock;
-            type Cell<T: Send> = $Cell;
+            type Cell<T> = $Cell;
             const NAME: &'static str = $name;
         }
 
@@ -203,25 +223,25 @@ macro_rules! in_place {
         #[allow(private_interfaces, reason = "as of the trait")]
         impl<$($generics)*> InPlace for $Kind {
             #[inline]
-            fn write_end<T: Send>(
+            fn write_end<T>(
                 write: &mut Self::Write<T>,
             ) -> &mut WriteEnd<Self::Cell<T>, Self::ControlBlock> {
                 &mut (*write)$(.$within)?
             }
 
             #[inline]
-            fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock> {
+            fn read_end<T>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock> {
                 read$(.$within)?.refresh_in_place();
                 read$(.$within)?.current()
             }
 
             #[inline]
-            fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock> {
+            fn current<T>(read: &mut Self::Read<T>) -> &mut ReadEnd<Self::Cell<T>, Self::ControlBlock> {
                 read$(.$within)?.current()
             }
 
             #[inline]
-            fn end_turn<T: Send>(read: &mut Self::Read<T>) {
+            fn end_turn<T>(read: &mut Self::Read<T>) {
                 read$(.$within)?.end_turn();
             }
         }
@@ -234,25 +254,25 @@ in_place!([] Spsc);
 in_place!([] Mpsc);
 
 impl Joinable for Mpsc {
-    fn another_producer<T: Send>(write: &WriteEnd<T>) -> Result<WriteEnd<T>, CapacityError> {
+    fn another_producer<T>(write: &WriteEnd<T>) -> Result<WriteEnd<T>, CapacityError> {
         write.another()
     }
 }
 
 impl Joinable for Mpmc {
-    fn another_producer<T: Send>(write: &WriteMany<T>) -> Result<WriteMany<T>, CapacityError> {
+    fn another_producer<T>(write: &WriteMany<T>) -> Result<WriteMany<T>, CapacityError> {
         write.another()
     }
 }
 
 impl ManyConsumers for Spmc {
-    fn another_consumer<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
+    fn another_consumer<T>(read: &ReadMany<T>) -> ReadMany<T> {
         read.another()
     }
 }
 
 impl ManyConsumers for Mpmc {
-    fn another_consumer<T: Send>(read: &ReadMany<T>) -> ReadMany<T> {
+    fn another_consumer<T>(read: &ReadMany<T>) -> ReadMany<T> {
         read.another()
     }
 }

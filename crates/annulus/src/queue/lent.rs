@@ -79,7 +79,7 @@ impl<T: Send> spsc::Producer<T> {
 
 #[doc(hidden)]
 impl<T: Send> spsc::Consumer<T> {
-    /// What a receive needs. The messages come from [`peek_many`](super::Consumer::peek_many).
+    /// What a receive needs. The messages come from [`readable`](super::Consumer::readable).
     #[must_use]
     pub fn lend(&self) -> Lent {
         let end = &self.end.end;
@@ -172,15 +172,15 @@ mod tests {
     #[test]
     fn handle_continues_behind_what_it_has_not_seen() {
         let (mut producer, mut consumer) = spsc::channel::<u64>(8);
-        producer.try_send_batch(&[1, 2]);
-        assert_eq!(consumer.peek_many(8), [1, 2]);
-        producer.try_send_batch(&[3, 4, 5]);
+        producer.try_send_batch(&[1, 2]).unwrap();
+        assert_eq!(consumer.readable(), [1, 2]);
+        producer.try_send_batch(&[3, 4, 5]).unwrap();
         assert!(consumer.lend().beside >= 5);
         add(consumer.lend().own, 5);
         // SAFETY: they lie there, beside each other, and nobody looks at them any more.
         unsafe { consumer.take_back() };
         assert_eq!(consumer.lend().beside, 3);
-        assert!(consumer.peek_many(8).is_empty());
+        assert!(consumer.readable().is_empty());
         producer.try_send(6).unwrap();
         assert_eq!(consumer.try_recv(), Ok(6));
         consumer.close();
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn a_handle_may_be_dropped_when_it_is_lent() {
         let (mut producer, mut consumer) = spsc::channel::<u64>(4);
-        producer.try_send_batch(&[1, 2, 3]);
-        assert_eq!(consumer.peek_many(3), [1, 2, 3]);
+        producer.try_send_batch(&[1, 2, 3]).unwrap();
+        assert_eq!(consumer.readable(), [1, 2, 3]);
         add(consumer.lend().own, 2);
         // SAFETY: seen, and no longer looked at.
         unsafe { consumer.take_back() };

@@ -51,14 +51,13 @@ mod thinning;
 mod write;
 mod write_many;
 
-pub use crate::stats::{Latency, ProducerStats};
 // For models, which know of no module `shm`.
 #[cfg(all(feature = "shm", annulus_loom))]
 #[doc(hidden)]
 pub use across::{Across, Joins, ManyAcross};
 pub use builder::Builder;
 pub use channels::{mpmc, mpsc, spmc, spsc};
-pub use consumer::{ChannelStats, Consumer, IntoIter, Iter, TryIter};
+pub use consumer::{Consumer, IntoIter, Iter, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 // For the C library.
 #[cfg(all(feature = "shm", not(annulus_loom)))]

@@ -6,6 +6,8 @@
 //! ```
 
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 #[cfg(feature = "std")]
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use super::free_slot::AwaitFreeSlot;
 use super::kind::{AnyKind, InPlace, Joinable};
 use super::lane_node::QueueLane;
 use super::reservation::Reservation;
+use super::write::WriteEnd;
 use crate::Closer;
 use crate::error::{GiveBack, Refusal, RegisterError, SendError, SendTimeoutError, TrySendError};
 #[cfg(feature = "std")]
@@ -29,7 +32,9 @@ use crate::transmit::transmits;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
-use crate::wait::{Armed, Choice, EventCount, Look, Poll, RoomArm};
+use crate::wait::{Armed, Choice, RoomArm};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{EventCount, Look, Poll};
 use crate::wait::{Until, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
@@ -52,9 +57,16 @@ use crate::wait::{Until, WaitStrategy};
 #[doc(alias = "SyncSender")]
 #[doc(alias = "UnboundedSender")]
 #[doc(alias = "WeakSender")]
-pub struct Producer<T: Send, K: AnyKind> {
+pub struct Producer<T, K: AnyKind> {
     pub(super) end: K::Write<T>,
 }
+
+// SAFETY: its end is so (`Parts`), and a verb that takes `&self` only looks.
+unsafe impl<T: Send, K: AnyKind> Send for Producer<T, K> {}
+// SAFETY: as above.
+unsafe impl<T: Send, K: AnyKind> Sync for Producer<T, K> {}
+// (Nothing is pinned in it.)
+impl<T, K: AnyKind> Unpin for Producer<T, K> {}
 
 impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
@@ -171,24 +183,36 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
-    /// Sends as many of `values` as there is room for, from the first on, and returns how many. Returns 0 if
-    /// the queue is closed. Never waits. In a queue with one consumer, the consumer sees all of them at once.
+    /// Sends as many of `values` as there is room for, from the first on. Never waits. In a queue with one
+    /// consumer, the consumer sees all of them at once.
+    ///
+    /// # Errors
+    ///
+    /// Both give back the values that were not sent. [`Full`](TrySendError::Full): there was no room for all.
+    /// [`Closed`](TrySendError::Closed): the queue is closed.
     ///
     /// # Examples
     ///
     /// ```
+    /// use annulus::TrySendError;
+    ///
     /// let (mut producer, mut consumer) = annulus::spsc::channel(3);
-    /// assert_eq!(producer.try_send_batch(&[1, 2, 3, 4]), 3);
+    /// assert_eq!(producer.try_send_batch(&[1, 2, 3, 4]), Err(TrySendError::Full(&[4][..])));
     /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(producer.try_send_batch(&[4]), Ok(()));
     /// ```
     #[doc(alias = "send_slice")]
     #[doc(alias = "push_partial_slice")]
     #[inline]
-    pub fn try_send_batch(&mut self, values: &[T]) -> usize
+    pub fn try_send_batch<'v>(&mut self, values: &'v [T]) -> Result<(), TrySendError<&'v [T]>>
     where
         T: Copy,
     {
-        self.end.send_some(values)
+        match &values[self.end.send_some(values)..] {
+            [] => Ok(()),
+            rest if self.is_closed() => Err(TrySendError::Closed(rest)),
+            rest => Err(TrySendError::Full(rest)),
+        }
     }
 
     /// Sends all of `values`, in order. Waits for room with the [`WaitStrategy`] of the ring as often as
@@ -213,15 +237,63 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     where
         T: Copy,
     {
+        self.send_all(values, Until::FOREVER).map_err(|(rest, _)| SendError(rest))
+    }
+
+    /// As [`send_batch`](Self::send_batch), but gives up after `timeout`, like
+    /// [`send_timeout`](Self::send_timeout). The time is for all of them together.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_timeout`](Self::send_timeout). Both give back the values that were not sent.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_batch_timeout<'v>(
+        &mut self,
+        values: &'v [T],
+        timeout: Duration,
+    ) -> Result<(), SendTimeoutError<&'v [T]>>
+    where
+        T: Copy,
+    {
+        self.send_batch_until(values, timeout)
+    }
+
+    /// As [`send_batch`](Self::send_batch), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_batch_timeout`](Self::send_batch_timeout).
+    pub fn send_batch_until<'v>(
+        &mut self,
+        values: &'v [T],
+        until: impl Into<Until>,
+    ) -> Result<(), SendTimeoutError<&'v [T]>>
+    where
+        T: Copy,
+    {
+        self.send_all(values, until.into()).map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
+    }
+
+    /// Sends all of `values`. If it can't, returns the rest and why.
+    #[inline]
+    fn send_all<'v>(&mut self, values: &'v [T], until: Until) -> Result<(), (&'v [T], Refusal)>
+    where
+        T: Copy,
+    {
+        // A duration counts from the first wait.
+        let mut wait = None;
         in_parts(values, |rest| {
             let sent = self.end.send_some(rest);
             // Nothing was sent where the ring is full, or closed.
             if sent == 0 {
-                self.end.wait(self.end.state().plan.strategy, None)?;
+                let own = || self.end.state().plan.strategy;
+                let (strategy, deadline) =
+                    *wait.get_or_insert_with(|| (until.strategy_or(own), until.deadline()));
+                self.end.wait(strategy, deadline)?;
             }
             Ok(sent)
         })
-        .map_err(|(rest, _)| SendError(rest))
     }
 
     /// How many messages of this producer's ring have not been received yet. This is a snapshot: a consumer
@@ -350,8 +422,16 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Reserves up to `most` adjacent free slots, to be written in place and sent at once. It reserves fewer
     /// if fewer are free, or if the end of the ring comes first. Never waits.
     ///
-    /// `None` if no slot is free, if the queue is closed, or if `most` is 0. Nothing is sent until one of the
-    /// [`Reservation`]'s verbs commits. Dropping the reservation sends nothing.
+    /// Nothing is sent until one of the [`Reservation`]'s verbs commits. Dropping the reservation sends
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TrySendError::Full): no slot is free. [`Closed`](TrySendError::Closed): the queue is closed.
+    ///
+    /// # Panics
+    ///
+    /// If `most` is 0.
     ///
     /// # Examples
     ///
@@ -365,14 +445,12 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     #[doc(alias = "write_chunk_uninit")]
     #[doc(alias = "reserve")]
     #[inline]
-    pub fn try_reserve(&mut self, most: usize) -> Option<Reservation<'_, T, K>>
+    pub fn try_reserve(&mut self, most: usize) -> Result<Reservation<'_, T, K>, TrySendError<()>>
     where
         K: InPlace,
     {
-        if self.is_closed() {
-            return None;
-        }
-        Reservation::new(K::write_end(&mut self.end), most)
+        let end = self.end_to_reserve(most).map_err(|refusal| TrySendError::of(refusal, ()))?;
+        Reservation::new(end, most).ok_or(TrySendError::Full(()))
     }
 
     /// As [`try_reserve`](Self::try_reserve), but waits with the [`WaitStrategy`] of the ring while no slot
@@ -465,16 +543,26 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     where
         K: InPlace,
     {
-        assert!(most > 0, "no slot is asked for");
-        if self.is_closed() {
-            return Err(Refusal::Closed);
-        }
-        let end = K::write_end(&mut self.end);
+        let end = self.end_to_reserve(most)?;
         if !end.has_free_slots(1) {
             let strategy = until.strategy_or(|| Write::state(end).plan.strategy);
             end.wait_for(1, strategy, until.deadline())?;
         }
         Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
+    }
+
+    /// The end of the lane, if the queue is open.
+    ///
+    /// # Panics
+    ///
+    /// If `most` is 0.
+    #[inline]
+    fn end_to_reserve(&mut self, most: usize) -> Result<&mut WriteEnd<K::Cell<T>, K::ControlBlock>, Refusal>
+    where
+        K: InPlace,
+    {
+        assert!(most > 0, "no slot is asked for");
+        if self.is_closed() { Err(Refusal::Closed) } else { Ok(K::write_end(&mut self.end)) }
     }
 }
 
@@ -519,7 +607,7 @@ impl<T: Send, K: Joinable> Producer<T, K> {
 
 /// Another producer of the queue, with a ring of its own; see [`register`](Producer::register). Messages of
 /// two producers have no order, even if one thread has both.
-impl<T: Send, K: Joinable> Clone for Producer<T, K> {
+impl<T, K: Joinable> Clone for Producer<T, K> {
     /// On a closed queue this returns a producer whose sends all fail.
     ///
     /// # Panics
@@ -573,16 +661,143 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// drop(producer);
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
-    pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
-        let Err(value) = self.end.send_plainly(value) else {
-            return Ok(());
-        };
+    pub fn send_async(&mut self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + Send + Unpin {
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        if unsafe { Waiting::new(AwaitFreeSlot::of(&mut self.end)) }.await.is_err() {
-            return Err(SendError(value));
+        unsafe { Waiting::new(AwaitSent { producer: self, value: Some(value) }) }
+    }
+
+    /// Sends all of `values`, like [`send_batch`](Self::send_batch), in a task.
+    ///
+    /// *Cancel safety*: a future that is dropped has sent the first of them, and it can't be known how many.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_batch`](Self::send_batch).
+    pub fn send_batch_async<'v>(
+        &mut self,
+        values: &'v [T],
+    ) -> impl Future<Output = Result<(), SendError<&'v [T]>>> + Unpin
+    where
+        T: Copy,
+    {
+        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        unsafe { Waiting::new(AwaitAllSent { producer: self, rest: values }) }
+    }
+
+    /// As [`reserve`](Self::reserve), in a task: while no slot is free, the task waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has reserved nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserve`](Self::reserve).
+    ///
+    /// # Panics
+    ///
+    /// If `most` is 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// pollster::block_on(async {
+    ///     producer.reserve_async(3).await?.fill(7);
+    ///     Ok::<(), annulus::SendError<()>>(())
+    /// })?;
+    /// assert_eq!(consumer.readable(), [7, 7, 7]);
+    /// # Ok::<(), annulus::SendError<()>>(())
+    /// ```
+    pub async fn reserve_async(&mut self, most: usize) -> Result<Reservation<'_, T, K>, SendError<()>>
+    where
+        K: InPlace,
+    {
+        self.end_to_reserve(most).map_err(|_| SendError(()))?;
+        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        unsafe { Waiting::new(AwaitRoom { producer: self }) }.await.map_err(|_| SendError(()))?;
+        let end = K::write_end(&mut self.end);
+        Ok(Reservation::new(end, most).expect("a slot is free, and it stays"))
+    }
+}
+
+/// Until a value is sent.
+#[cfg(feature = "async")]
+struct AwaitSent<'p, T, K: AnyKind> {
+    producer: &'p mut Producer<T, K>,
+    /// `None` once it is sent, or given back.
+    value: Option<T>,
+}
+
+#[cfg(feature = "async")]
+impl<T: Send, K: AnyKind> Poll for AwaitSent<'_, T, K> {
+    type Found = Result<(), SendError<T>>;
+
+    fn wait_point(&self) -> &EventCount {
+        &self.producer.end.node().released
+    }
+
+    /// # Panics
+    ///
+    /// If it has returned what it found before.
+    #[inline]
+    fn poll(&mut self) -> Look<Self::Found> {
+        let value = self.value.take().expect("a future is not polled after its end");
+        let Err(value) = self.producer.end.send_plainly(value) else {
+            return Look::Found(Ok(()));
+        };
+        match try_send_slow_path(&mut self.producer.end, value) {
+            Ok(()) => Look::Found(Ok(())),
+            Err((Refusal::Closed, value)) => Look::Found(Err(SendError(value))),
+            Err((Refusal::Full, value)) => {
+                self.value = Some(value);
+                Look::Nothing
+            }
         }
-        // SAFETY: a slot is free, and stays so: nothing came between.
-        unsafe { self.end.send(value) }.map_err(SendError)
+    }
+}
+
+/// Until all of a batch is sent.
+#[cfg(feature = "async")]
+struct AwaitAllSent<'p, 'v, T, K: AnyKind> {
+    producer: &'p mut Producer<T, K>,
+    rest: &'v [T],
+}
+
+#[cfg(feature = "async")]
+impl<'v, T: Copy + Send, K: AnyKind> Poll for AwaitAllSent<'_, 'v, T, K> {
+    type Found = Result<(), SendError<&'v [T]>>;
+
+    fn wait_point(&self) -> &EventCount {
+        &self.producer.end.node().released
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.producer.try_send_batch(self.rest) {
+            Ok(()) => Look::Found(Ok(())),
+            Err(TrySendError::Closed(rest)) => Look::Found(Err(SendError(rest))),
+            Err(TrySendError::Full(rest)) => {
+                self.rest = rest;
+                Look::Nothing
+            }
+        }
+    }
+}
+
+/// Until a slot is free.
+#[cfg(feature = "async")]
+struct AwaitRoom<'p, T, K: AnyKind> {
+    producer: &'p mut Producer<T, K>,
+}
+
+#[cfg(feature = "async")]
+impl<T: Send, K: AnyKind> Poll for AwaitRoom<'_, T, K> {
+    type Found = Result<(), Refusal>;
+
+    fn wait_point(&self) -> &EventCount {
+        &self.producer.end.node().released
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        AwaitFreeSlot::of(&mut self.producer.end).poll()
     }
 }
 
@@ -630,13 +845,13 @@ impl<T: Send, K: AnyKind> Alone for Producer<T, K> {
     }
 }
 
-impl<T: Send, K: AnyKind> fmt::Debug for Producer<T, K> {
+impl<T, K: AnyKind> fmt::Debug for Producer<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Producer")
             .field("kind", &K::NAME)
-            .field("len", &self.len())
-            .field("capacity", &self.capacity())
-            .field("closed", &self.is_closed())
+            .field("len", &self.end.node().lane.len())
+            .field("capacity", &self.end.state().plan.capacity)
+            .field("closed", &self.end.state().is_closed())
             .finish_non_exhaustive()
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct ReadMany<T> {
     turn: usize,
     /// Messages that it may take from there before it looks at others.
     budget: usize,
+    /// Messages that a round saw here when the turn began, and has not taken.
+    left: usize,
     thinning: Thinning,
     /// Whether it has called the barrier since the queue was closed: what it does not find then will not
     /// come.
@@ -101,6 +103,7 @@ impl<T> Read<T> for ReadMany<T> {
             return 0;
         }
         let Some(Taken { value, .. }) = self.local.lane.take_next() else { return 0 };
+        self.left = self.left.saturating_sub(1);
         say_released(&self.local);
         each(value);
         1
@@ -127,12 +130,17 @@ impl<T> Read<T> for ReadMany<T> {
     #[inline]
     fn next_in_round(&mut self, round: &mut Round) -> bool {
         let Some(turn) = self.local.move_on(round, |_| true) else { return false };
-        (self.turn, self.budget) = (turn, BUDGET);
+        (self.turn, self.budget, self.left) = (turn, BUDGET, 0);
         true
     }
 
-    fn lane_len(&mut self) -> usize {
-        self.local.lane.len()
+    fn left_of_turn(&self) -> usize {
+        self.left
+    }
+
+    fn lane_len(&mut self, most: usize) -> usize {
+        self.left = self.local.lane.len();
+        most.min(self.left)
     }
 
     #[cold]
@@ -276,7 +284,15 @@ impl<T> ReadMany<T> {
     /// one. The queue state counts the consumer already.
     #[inline(always)]
     pub(super) fn at(local: LaneShare<OneToMany<T>>, _first: Number) -> Self {
-        Self { local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
+        Self {
+            local,
+            turn: 0,
+            budget: BUDGET,
+            left: 0,
+            thinning: Thinning::new(),
+            settled: false,
+            over: false,
+        }
     }
 
     /// Another consumer, which begins with the next lane.

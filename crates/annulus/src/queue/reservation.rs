@@ -20,7 +20,7 @@ use crate::base::drop_all::drop_values;
 #[doc(alias = "WriteChunkUninit")]
 #[doc(alias = "commit")]
 #[must_use = "nothing is sent until a verb commits"]
-pub struct Reservation<'p, T: Send, K: AnyKind> {
+pub struct Reservation<'p, T, K: AnyKind> {
     end: &'p mut WriteEnd<K::Cell<T>, K::ControlBlock>,
     /// Free slots of `end`: at least 1.
     slots: NonNull<[MaybeUninit<T>]>,
@@ -31,7 +31,7 @@ unsafe impl<T: Send, K: AnyKind> Send for Reservation<'_, T, K> {}
 // SAFETY: a shared reference allows to ask for the length.
 unsafe impl<T: Send, K: AnyKind> Sync for Reservation<'_, T, K> {}
 
-impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
+impl<'p, T, K: AnyKind> Reservation<'p, T, K> {
     /// Up to `most` slots; `None` where there is none.
     #[inline]
     pub(super) fn new(end: &'p mut WriteEnd<K::Cell<T>, K::ControlBlock>, most: usize) -> Option<Self> {
@@ -61,6 +61,7 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// ```
     #[doc(alias = "commit_all")]
     #[doc(alias = "fill_from_iter")]
+    #[must_use = "it says how many were sent: there may have been fewer slots, or the queue is closed"]
     #[inline]
     pub fn write_iter(self, values: impl IntoIterator<Item = T>) -> usize {
         let mut written = WrittenSlots { first: self.first(), count: 0 };
@@ -84,6 +85,7 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// assert_eq!(producer.try_reserve(2).unwrap().write_slice(&[1, 2, 3]), 2);
     /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2]);
     /// ```
+    #[must_use = "it says how many were sent: there may have been fewer slots, or the queue is closed"]
     #[inline]
     pub fn write_slice(self, values: &[T]) -> usize
     where
@@ -105,6 +107,7 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// assert_eq!(producer.try_reserve(10).unwrap().fill(7), 4);
     /// assert_eq!(consumer.readable(), [7, 7, 7, 7]);
     /// ```
+    #[must_use = "it says how many were sent: there may have been fewer slots, or the queue is closed"]
     #[inline]
     pub fn fill(self, value: T) -> usize
     where
@@ -182,7 +185,7 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     }
 }
 
-impl<T: Send, K: AnyKind> fmt::Debug for Reservation<'_, T, K> {
+impl<T, K: AnyKind> fmt::Debug for Reservation<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reservation").field("len", &self.len()).finish_non_exhaustive()
     }

@@ -23,7 +23,6 @@
 
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::mem::{ManuallyDrop, offset_of};
 use core::ops::Deref;
 use core::ptr::NonNull;
@@ -42,7 +41,7 @@ use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
 use crate::observer::{Listing, Observe, Observer};
-use crate::stats::{Counters, Counting, ProducerStats, Stats};
+use crate::stats::{Counters, Counting, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, seeded};
@@ -60,9 +59,9 @@ pub(super) struct LaneShare<L: QueueLane> {
 }
 
 // SAFETY: as an `Arc` of the queue state, and a shared reference to a part of it.
-unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
+unsafe impl<L: QueueLane> Send for LaneShare<L> {}
 // SAFETY: as above.
-unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
+unsafe impl<L: QueueLane> Sync for LaneShare<L> {}
 
 impl<L: QueueLane> Deref for LaneShare<L> {
     type Target = LaneNode<L>;
@@ -123,10 +122,12 @@ const NOWHERE: usize = usize::MAX;
 // The word that each send looks at begins the first line (docs/LAYOUT.md).
 const _: () = assert!(offset_of!(QueueState<OneToOne<u64>>, published) == 0);
 
-// SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state.
-unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
+// SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state. What
+// makes a queue state asks for lanes that are `Send` and `Sync`, so there is none of others. (A bound here
+// would be one of the handles' types, too.)
+unsafe impl<L: QueueLane> Send for QueueState<L> {}
 // SAFETY: as above.
-unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
+unsafe impl<L: QueueLane> Sync for QueueState<L> {}
 
 /// What a message looks at.
 impl<L: QueueLane> QueueState<L> {
@@ -241,7 +242,10 @@ impl<L: QueueLane> LaneShare<L> {
         others: impl IntoIterator<Item = (L, Remote)>,
         published: Remote,
         peer: L::Peer,
-    ) -> Self {
+    ) -> Self
+    where
+        L: Send + Sync,
+    {
         let (lane, released) = first;
         let event = |remote| |counters| EventCount::across(remote, counters);
         let events = [published, released].map(event);
@@ -498,7 +502,7 @@ impl<L: QueueLane> QueueState<L> {
     /// What closes the queue from anywhere.
     pub(super) fn closer(&self) -> Closer
     where
-        L: Send + Sync + 'static,
+        L: 'static,
     {
         Closer::from_weak(self.share().downgrade())
     }
@@ -506,7 +510,7 @@ impl<L: QueueLane> QueueState<L> {
     /// What takes snapshots from anywhere.
     pub(super) fn observer(&self) -> Observer
     where
-        L: Send + Sync + 'static,
+        L: 'static,
     {
         Observer::from_weak(self.share().downgrade())
     }
@@ -528,7 +532,7 @@ impl<L: QueueLane> QueueState<L> {
     }
 }
 
-impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
+impl<L: QueueLane> Close for QueueState<L> {
     fn close(&self) {
         Self::close(self);
     }
@@ -548,7 +552,7 @@ impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
 }
 
 // SAFETY: numbers of lanes and of handles.
-unsafe impl<L: QueueLane + Send + Sync> Observe for QueueState<L> {
+unsafe impl<L: QueueLane> Observe for QueueState<L> {
     fn stats(&self) -> Stats {
         Self::stats(self)
     }
@@ -583,15 +587,6 @@ impl<L: QueueLane> QueueState<L> {
         stats.readers = self.consumers.handles();
         stats.counted = self.counters.as_ref().map(|counters| counters.read());
         stats
-    }
-
-    /// What the producers have done, in the order of joining. It has the producers that are there, and those
-    /// that left messages in a lane which no other producer has yet.
-    pub(super) fn producers_now(&self) -> Vec<ProducerStats> {
-        let mut producers: Vec<_> =
-            self.nodes().filter_map(|node| node.producer_now(node.lane.span())).collect();
-        producers.sort_unstable_by_key(|producer| producer.id);
-        producers
     }
 
     /// How many messages consumers have taken.

@@ -45,7 +45,7 @@ pub(crate) struct WriteEnd<T, C: ControlBlock = Own> {
     stop: Number,
 }
 
-impl<T: Send, C: ControlBlock> Write<T> for WriteEnd<T, C> {
+impl<T, C: ControlBlock> Write<T> for WriteEnd<T, C> {
     type Lane = OneToOne<T, C>;
 
     #[inline(always)]

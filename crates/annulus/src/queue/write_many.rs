@@ -24,7 +24,7 @@ pub(crate) struct WriteMany<T> {
     next: Number,
 }
 
-impl<T: Send> Write<T> for WriteMany<T> {
+impl<T> Write<T> for WriteMany<T> {
     type Lane = OneToMany<T>;
 
     #[inline(always)]

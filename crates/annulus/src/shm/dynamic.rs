@@ -167,6 +167,10 @@ trait Sends: Send {
     }
 }
 
+fn of_tried<T>(error: &TrySendError<T>) -> Refusal {
+    if error.is_full() { Refusal::Full } else { Refusal::Closed }
+}
+
 /// Sends a block to a broadcast ring.
 fn put<S: Transmit<Item = Block<WORDS, LARGE>>, const WORDS: usize, const LARGE: bool>(
     publisher: &mut S,
@@ -175,10 +179,7 @@ fn put<S: Transmit<Item = Block<WORDS, LARGE>>, const WORDS: usize, const LARGE:
 ) -> Result<(), Refusal> {
     let message = block(message);
     match patience {
-        Patience::None => publisher.try_send(message).map_err(|error| match error {
-            TrySendError::Full(_) => Refusal::Full,
-            TrySendError::Closed(_) => Refusal::Closed,
-        }),
+        Patience::None => publisher.try_send(message).map_err(|error| of_tried(&error)),
         Patience::For(timeout) => publisher.send_timeout(message, timeout).map_err(|error| of_timed(&error)),
         Patience::Endless => publisher.send(message).map_err(|_| Refusal::Closed),
     }
@@ -245,10 +246,7 @@ impl<K: AnyKind + InPlace> Sends for Producer<u8, K> {
     fn send(&mut self, message: &[u8], patience: Patience) -> Result<(), Refusal> {
         let bytes = message.len();
         let room = match patience {
-            Patience::None => match self.try_reserve(bytes) {
-                Some(room) => Ok(room),
-                None => return Err(if self.is_closed() { Refusal::Closed } else { Refusal::Full }),
-            },
+            Patience::None => self.try_reserve(bytes).map_err(|error| of_tried(&error)),
             Patience::For(timeout) => self.reserve_timeout(bytes, timeout).map_err(|error| of_timed(&error)),
             Patience::Endless => self.reserve(bytes).map_err(|_| Refusal::Closed),
         }?;

@@ -234,7 +234,7 @@ impl LaneExtent {
 }
 
 /// What this process has of a queue of one lane. `place_lock`: the lock of its consumer.
-fn part<T: Send>(
+fn part<T>(
     memory: &Arc<PlacedMemory>,
     [published, released]: [Remote; 2],
     extent: &LaneExtent,

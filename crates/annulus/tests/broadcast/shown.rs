@@ -79,7 +79,7 @@ fn long_and_short_names_do_the_same() {
     first.send(1).unwrap();
     second.send(2).unwrap();
     let mut sum = 0;
-    assert_eq!(consumer.consume(|number| sum += number), 2);
+    assert_eq!(consumer.consume(usize::MAX, |number| sum += number), 2);
     assert_eq!(sum, 3);
     second.send(4).unwrap();
     assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [4]);
@@ -95,7 +95,7 @@ fn a_producer_that_comes_later_has_a_latency_of_its_own() {
         third.send(value).unwrap();
         consumer.recv().unwrap();
     }
-    assert!(consumer.snapshot().producers[1].latency.is_some());
+    assert!(consumer.stats().producers[1].latency.is_some());
     drop(third);
     // The consumer comes by, and gives the ring up.
     assert!(consumer.try_recv().is_err());
@@ -103,7 +103,7 @@ fn a_producer_that_comes_later_has_a_latency_of_its_own() {
     assert_eq!(consumer.recv(), Ok(9));
     let _fourth = first.clone();
     assert_eq!(consumer.rings(), 2);
-    assert_eq!(consumer.snapshot().producers[1].latency, None);
+    assert_eq!(consumer.stats().producers[1].latency, None);
 }
 
 /// Now and then a message is measured, wherever it lies when the consumer comes to look.
@@ -118,7 +118,7 @@ fn a_message_further_on_is_measured_too() {
     }
     assert!(producer.try_send(257).unwrap_err().is_full());
     assert!((1..=256).all(|value| consumer.recv() == Ok(value)));
-    let samples = consumer.snapshot().producers[0].latency.unwrap().samples;
+    let samples = consumer.stats().producers[0].latency.unwrap().samples;
     assert_eq!(samples, 2, "the first, and the one at which the producer looked for room again");
 }
 

@@ -107,7 +107,7 @@ fn the_high_water_mark_stays() {
 fn a_producer_looks_now_and_then() {
     let (mut producer, mut consumer) = spsc::Builder::new(4096).statistics(true).build().unwrap();
     (0..1_000).for_each(|number| producer.send(number).unwrap());
-    assert_eq!(consumer.consume(drop), 1_000);
+    assert_eq!(consumer.consume(usize::MAX, drop), 1_000);
     let seen = consumer.stats().counted.unwrap().high_water;
     assert!((1_000 - 256..=1_000).contains(&seen), "{seen}");
 }
@@ -153,7 +153,7 @@ fn a_consumer_that_follows_closely_rests() {
     let (mut producer, mut consumer) = spsc::Builder::new(4096).statistics(true).build().unwrap();
     for _ in 0..20 {
         producer.send_batch(&[1, 2, 3, 4]).unwrap();
-        assert_eq!(consumer.consume(drop), 4);
+        assert_eq!(consumer.consume(usize::MAX, drop), 4);
     }
     assert!(consumer.stats().counted.unwrap().rests >= 1, "{}", consumer.stats());
     let (mut producer, mut consumer) = mpsc::Builder::new(4096).statistics(true).build().unwrap();

@@ -41,8 +41,8 @@ macro_rules! handles {
 
         impl$(<$kind: QueueKind>)? Consumes for $consumer {
             const VERBS: [Consume<Self>; 3] = [
-                |consumer, handle| _ = consumer.consume(handle),
-                |consumer, handle| _ = consumer.consume_up_to(3, handle),
+                |consumer, handle| _ = consumer.consume(usize::MAX, handle),
+                |consumer, handle| _ = consumer.consume(3, handle),
                 |consumer, handle| consumer.try_iter().for_each(handle),
             ];
         }

@@ -140,7 +140,7 @@ fn messages_that_are_written_in_place_need_no_stack() {
         // SAFETY: both were written.
         assert_eq!(unsafe { slots.commit(2) }, 2);
         assert_eq!(consumer.peek().unwrap()[5], 9);
-        assert_eq!(consumer.peek_many(2).len(), 2);
+        assert_eq!(consumer.readable().len(), 2);
         consumer.advance(1);
 
         let (mut producer, mut consumer) = queue::bytes::channel(4 * size_of::<Large>());

@@ -51,7 +51,7 @@ fn verbs_of_the_guide_make_no_system_call() {
         for _ in 0..5 {
             let _ = producer.try_send([round; 8]);
         }
-        assert!(producer.is_full() && producer.try_reserve(1).is_none());
+        assert!(producer.is_full() && producer.try_reserve(1).is_err());
         assert_eq!((consumer.try_recv(), consumer.peek().copied()), (Ok([round; 8]), Some([round; 8])));
         consumer.advance(1);
         assert_eq!((consumer.len(), producer.len()), (2, 2));

@@ -47,7 +47,7 @@ const BYTES_PER_RECORD: usize = 32;
 /// assert_eq!(subscriber.recv(&mut buffer), Ok(5));
 /// assert_eq!(buffer, b"hello");
 /// assert_eq!(subscriber.recv(&mut buffer), Ok(0));
-/// # Ok::<(), bytes::TooLong>(())
+/// # Ok::<(), annulus::TooLong>(())
 /// ```
 #[must_use]
 #[track_caller]

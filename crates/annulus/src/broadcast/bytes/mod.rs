@@ -29,7 +29,7 @@
 //! }
 //! drop(publisher); // closes the ring
 //! assert_eq!(reader.join().unwrap(), (100, 0)); // nothing was lost
-//! # Ok::<(), bytes::TooLong>(())
+//! # Ok::<(), annulus::TooLong>(())
 //! ```
 //!
 //! # What a ring holds
@@ -58,6 +58,6 @@ mod subscribable;
 mod subscriber;
 
 pub use builder::{Builder, lossy};
-pub use publisher::{Publisher, TooLong};
+pub use publisher::Publisher;
 pub use subscribable::Subscribable;
 pub use subscriber::Subscriber;

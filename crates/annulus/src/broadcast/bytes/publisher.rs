@@ -1,11 +1,11 @@
 //! [`Publisher`]: the only handle that writes records.
 
 use alloc::sync::Arc;
-use core::error::Error;
 use core::fmt;
 
 use super::{Subscribable, Subscriber};
 use crate::broadcast::subscribable::subscribes;
+use crate::error::TooLong;
 use crate::observer::observable;
 use crate::ring::{Area, Extent, Pen};
 use crate::sync::seeded;
@@ -47,12 +47,12 @@ impl Publisher {
     /// # Examples
     ///
     /// ```
-    /// use annulus::broadcast::bytes::{self, TooLong};
+    /// use annulus::broadcast::bytes;
     ///
     /// let (mut publisher, _subscribable) = bytes::lossy(64);
     /// assert_eq!(publisher.publish(&[7; 32]), Ok(()));
     /// let error = publisher.publish(&[7; 33]).unwrap_err();
-    /// assert_eq!(error, TooLong { len: 33, max_len: 32 });
+    /// assert_eq!((error.len, error.max), (33, 32));
     /// assert_eq!(
     ///     error.to_string(),
     ///     "a record of 33 bytes is too long: this ring takes 32 at most, half of its capacity"
@@ -62,7 +62,7 @@ impl Publisher {
     pub fn publish(&mut self, record: &[u8]) -> Result<(), TooLong> {
         let max_len = self.max_len();
         if record.len() > max_len {
-            return Err(TooLong { len: record.len(), max_len });
+            return Err(TooLong::new(record.len(), max_len));
         }
         // Where nothing is published any more, nothing may be overwritten.
         if !self.is_closed() || seeded!("bytes_written_past_close") {
@@ -159,24 +159,3 @@ impl fmt::Debug for Publisher {
             .finish()
     }
 }
-
-/// A record is longer than half of the ring's capacity, so it was not published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TooLong {
-    /// The length of the record, in bytes.
-    pub len: usize,
-    /// The length of the longest record that the ring takes, in bytes.
-    pub max_len: usize,
-}
-
-impl fmt::Display for TooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { len, max_len } = self;
-        write!(
-            f,
-            "a record of {len} bytes is too long: this ring takes {max_len} at most, half of its capacity"
-        )
-    }
-}
-
-impl Error for TooLong {}

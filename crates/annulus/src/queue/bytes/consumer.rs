@@ -20,15 +20,13 @@ use crate::memory::Placement;
 use crate::observer::observable;
 use crate::queue;
 use crate::queue::InPlace;
-#[cfg(feature = "async")]
-use crate::queue::consumer::NextMessage;
 use crate::queue::consumer::find_or_end;
 use crate::receive::{Receive, Waitable};
 use crate::spsc::Spsc;
 use crate::sync::AtomicU64;
-use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
-use crate::wait::{Streaming, Waiting};
+use crate::wait::Streaming;
+use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
 
 /// The reading end of a [queue of bytes](super).
 ///
@@ -323,9 +321,7 @@ impl<K: InPlace> Consumer<K> {
     /// # Ok::<(), annulus::RecvError>(())
     /// ```
     pub async fn read_async(&mut self) -> Result<Record<'_, K>, RecvError> {
-        let next = NextMessage { consumer: &mut self.words, find: next_len::<K>, eager: false };
-        // SAFETY: the events are in the queue state, which the consumer keeps alive.
-        let len = unsafe { Waiting::new(next) }.await?;
+        let len = self.words.find_in_task(next_len::<K>).await?;
         Ok(Record::new(&mut self.words.end, len))
     }
 

@@ -3,34 +3,13 @@
 use core::error::Error;
 use core::fmt;
 
-use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
-
-/// A record that is longer than any that its queue takes, however long one waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RecordTooLong {
-    /// How many bytes the record has.
-    pub length: usize,
-    /// How many it may have: half the capacity.
-    pub limit: usize,
-}
-
-impl fmt::Display for RecordTooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "a record of {} bytes is too long: a record of this queue may have {} bytes, half the capacity",
-            self.length, self.limit
-        )
-    }
-}
-
-impl Error for RecordTooLong {}
+use crate::error::{GiveBack, Refusal, SendError, SendTimeoutError, TooLong, TrySendError};
 
 /// What all three errors have in common; `refused` is the variant of a lack of room.
 macro_rules! refusals {
     ($Error:ident $(, refused: $refused:ident, $text:expr)?) => {
-        impl From<RecordTooLong> for $Error {
-            fn from(error: RecordTooLong) -> Self {
+        impl From<TooLong> for $Error {
+            fn from(error: TooLong) -> Self {
                 Self::TooLong(error)
             }
         }
@@ -79,7 +58,7 @@ pub enum WriteError {
     /// The queue is closed: the consumer is gone, or somebody closed it.
     Closed,
     /// No record of this queue can be so long.
-    TooLong(RecordTooLong),
+    TooLong(TooLong),
 }
 
 refusals!(WriteError);
@@ -92,7 +71,7 @@ pub enum TryWriteError {
     /// The queue is closed: the consumer is gone, or somebody closed it.
     Closed,
     /// No record of this queue can be so long.
-    TooLong(RecordTooLong),
+    TooLong(TooLong),
 }
 
 impl TryWriteError {
@@ -114,7 +93,7 @@ pub enum WriteTimeoutError {
     /// The queue is closed: the consumer is gone, or somebody closed it.
     Closed,
     /// No record of this queue can be so long.
-    TooLong(RecordTooLong),
+    TooLong(TooLong),
 }
 
 refusals!(WriteTimeoutError, refused: Timeout, SendTimeoutError::Timeout(()));

@@ -69,8 +69,7 @@ mod tests;
 
 pub use builder::{Builder, channel};
 pub use consumer::Consumer;
-pub use error::WriteTimeoutError;
-pub use error::{RecordTooLong, TryWriteError, WriteError};
+pub use error::{TryWriteError, WriteError, WriteTimeoutError};
 pub use producer::Producer;
 pub use record::Record;
 pub use reservation::Reservation;

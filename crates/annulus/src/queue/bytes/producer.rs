@@ -4,11 +4,10 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::Duration;
 
-use super::WriteTimeoutError;
 use super::layout::{max_len, padding_before, words_of};
-use super::{RecordTooLong, Reservation, TryWriteError, WriteError};
+use super::{Reservation, TryWriteError, WriteError, WriteTimeoutError};
 use crate::Closer;
-use crate::error::{GiveBack, Refusal};
+use crate::error::{GiveBack, Refusal, TooLong};
 use crate::lane::ControlBlock;
 #[cfg(feature = "std")]
 use crate::memory::Placement;
@@ -45,14 +44,14 @@ impl<K: InPlace> Producer<K> {
     /// # Examples
     ///
     /// ```
-    /// use annulus::queue::bytes::{RecordTooLong, WriteError, channel};
+    /// use annulus::queue::bytes::{WriteError, channel};
     ///
     /// let (mut producer, mut consumer) = channel(64);
     /// producer.write(b"hello")?;
     /// assert_eq!(*consumer.read().unwrap(), *b"hello");
     ///
     /// let error = producer.write(&[0; 33]).unwrap_err();
-    /// assert_eq!(error, WriteError::TooLong(RecordTooLong { length: 33, limit: 32 }));
+    /// assert!(matches!(error, WriteError::TooLong(error) if error.len == 33 && error.max == 32));
     /// # Ok::<(), WriteError>(())
     /// ```
     #[inline]
@@ -185,18 +184,14 @@ impl<K: InPlace> Producer<K> {
     }
 
     #[inline]
-    fn write_as<E: GiveBack<()> + From<RecordTooLong>>(
-        &mut self,
-        record: &[u8],
-        until: Until,
-    ) -> Result<(), E> {
+    fn write_as<E: GiveBack<()> + From<TooLong>>(&mut self, record: &[u8], until: Until) -> Result<(), E> {
         let mut reservation = self.reserve_as::<E>(record.len(), until)?;
         reservation.write_at(0, record);
         if reservation.publish(record.len()) { Ok(()) } else { Err(E::of(Refusal::Closed, ())) }
     }
 
     #[inline]
-    fn reserve_as<E: GiveBack<()> + From<RecordTooLong>>(
+    fn reserve_as<E: GiveBack<()> + From<TooLong>>(
         &mut self,
         len: usize,
         until: Until,
@@ -212,13 +207,13 @@ impl<K: InPlace> Producer<K> {
 
     /// The end of the lane, if the queue is open and takes a record of `len` bytes.
     #[inline]
-    pub(super) fn end_for<E: GiveBack<()> + From<RecordTooLong>>(
+    pub(super) fn end_for<E: GiveBack<()> + From<TooLong>>(
         &mut self,
         len: usize,
     ) -> Result<&mut WriteEnd<K::Cell<u64>, K::ControlBlock>, E> {
         let limit = self.max_len();
         if len > limit {
-            return Err(RecordTooLong { length: len, limit }.into());
+            return Err(TooLong::new(len, limit).into());
         }
         // (A hint will do: a commit decides.)
         if self.words.end.state().may_be_closed() {
@@ -287,7 +282,7 @@ impl<K: InPlace> Producer<K> {
 
 /// How many slots a record of `len` bytes takes now, with the padding before it. Only a write changes that.
 #[inline]
-fn slots_for<T: Send, C: ControlBlock>(end: &WriteEnd<T, C>, len: usize) -> usize {
+fn slots_for<T, C: ControlBlock>(end: &WriteEnd<T, C>, len: usize) -> usize {
     let words = words_of(len);
     padding_before(words, end.to_storage_end()) + words
 }

@@ -29,12 +29,12 @@ use crate::sync::AtomicU64;
 use crate::wait::{Armed, Choice};
 use crate::wait::{EventCount, Look, Mark, Source, Until, WaitStrategy, own_strategy};
 #[cfg(feature = "async")]
-use crate::wait::{Streaming, Waiting};
+use crate::wait::{Poll, Streaming, Waiting};
 
 /// The receiving end of an [ordered queue](super): each message reaches one receiver.
 ///
 /// It may be cloned, or shared by reference, at any time: all verbs take `&self`. You may mix all verbs.
-pub struct Receiver<T: Send> {
+pub struct Receiver<T> {
     pub(super) state: Common<State<T>>,
     /// How it waits, if not as its queue. Only slow paths look at it.
     pub(super) strategy: Option<WaitStrategy>,
@@ -58,7 +58,10 @@ impl<T: Send> Receiver<T> {
     /// ```
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
-        self.receive(None)
+        if let Some(value) = self.state.take() {
+            return Ok(value);
+        }
+        self.state.take_late(self.wait_strategy(), None).unwrap_or(Err(RecvError::CLOSED))
     }
 
     /// Receives the next message if it is there. Never waits, allocates nothing. Takes O(`size_of::<T>()`),
@@ -86,16 +89,6 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.state.poll()
-    }
-
-    /// Receives, waiting by `strategy`, or by the queue's own.
-    #[inline(always)]
-    fn receive(&self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
-        if let Some(value) = self.state.take() {
-            return Ok(value);
-        }
-        let strategy = strategy.unwrap_or(self.wait_strategy());
-        self.state.take_late(strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -130,6 +123,9 @@ impl<T: Send> Receiver<T> {
     /// [`recv`](Self::recv).
     #[inline]
     pub fn recv_until(&self, until: impl Into<Until>) -> Result<T, RecvTimeoutError> {
+        if let Some(value) = self.state.take() {
+            return Ok(value);
+        }
         let until = until.into();
         in_time(self.state.take_late(until.strategy_or(|| self.wait_strategy()), until.deadline()))
     }
@@ -174,8 +170,39 @@ impl<T: Send> Receiver<T> {
     /// ```
     #[inline]
     pub fn recv_batch(&self, values: &mut [T]) -> Result<usize, RecvError> {
-        let Some((first, others)) = values.split_first_mut() else { return Ok(0) };
-        *first = self.recv()?;
+        self.batch_from(values, Self::recv)
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but gives up after `timeout`, like
+    /// [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_batch_timeout(&self, values: &mut [T], timeout: Duration) -> Result<usize, RecvTimeoutError> {
+        self.recv_batch_until(values, timeout)
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    pub fn recv_batch_until(
+        &self,
+        values: &mut [T],
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.batch_from(values, |receiver| receiver.recv_until(until))
+    }
+
+    /// Receives a message by `first`, and those behind it, into `values`.
+    #[inline]
+    fn batch_from<E>(&self, values: &mut [T], first: impl FnOnce(&Self) -> Result<T, E>) -> Result<usize, E> {
+        let Some((place, others)) = values.split_first_mut() else { return Ok(0) };
+        *place = first(self)?;
         Ok(1 + self.state.take_into(others))
     }
 
@@ -198,15 +225,57 @@ impl<T: Send> Receiver<T> {
     /// assert_eq!(names, ["ada", "grace"]);
     /// ```
     pub fn recv_many(&self, values: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        self.many_from(values, most, Self::recv)
+    }
+
+    /// As [`recv_many`](Self::recv_many), but gives up after `timeout`, like
+    /// [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_many_timeout(
+        &self,
+        values: &mut Vec<T>,
+        most: usize,
+        timeout: Duration,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.recv_many_until(values, most, timeout)
+    }
+
+    /// As [`recv_many`](Self::recv_many), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_timeout`](Self::recv_timeout). `values` is unchanged.
+    pub fn recv_many_until(
+        &self,
+        values: &mut Vec<T>,
+        most: usize,
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.many_from(values, most, |receiver| receiver.recv_until(until))
+    }
+
+    /// Appends a message that it receives by `first`, and up to `most - 1` of those behind it, to `values`.
+    fn many_from<E>(
+        &self,
+        values: &mut Vec<T>,
+        most: usize,
+        first: impl FnOnce(&Self) -> Result<T, E>,
+    ) -> Result<usize, E> {
         if most == 0 {
             return Ok(0);
         }
-        values.push(self.recv()?);
-        Ok(1 + self.consume_up_to(most - 1, |value| values.push(value)))
+        values.push(first(self)?);
+        Ok(1 + self.state.take_up_to(most - 1, |value| values.push(value)))
     }
 
-    /// Hands every message that was there when it began to `handler`, except those that other receivers take,
-    /// and returns how many they were. Never waits.
+    /// Hands up to `most` of the messages that were there when it began to `handler`, except those that other
+    /// receivers take, and returns how many they were. Never waits. For all messages that are there, `most`
+    /// is [`usize::MAX`].
     ///
     /// `handler` must not wait for room in this queue. The queue may be full of messages that only this
     /// receiver would take. If `handler` panics, the messages that it got count as received, including the
@@ -217,30 +286,14 @@ impl<T: Send> Receiver<T> {
     /// ```
     /// let (sender, receiver) = annulus::queue::ordered::channel(4);
     /// sender.send_batch(&[1, 2, 3]).unwrap();
-    /// let mut sum = 0;
-    /// assert_eq!(receiver.consume(|number| sum += number), 3);
-    /// assert_eq!(sum, 6);
-    /// ```
-    #[inline]
-    pub fn consume(&self, handler: impl FnMut(T)) -> usize {
-        self.consume_up_to(self.len(), handler)
-    }
-
-    /// Like [`consume`](Self::consume), but takes up to `most` messages, including those that come meanwhile.
-    /// `handler` must not wait for room in this queue: see [`consume`](Self::consume).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (sender, receiver) = annulus::queue::ordered::channel(4);
-    /// sender.send_batch(&[1, 2, 3]).unwrap();
     /// let mut taken = Vec::new();
-    /// assert_eq!(receiver.consume_up_to(2, |number| taken.push(number)), 2);
-    /// assert_eq!(taken, [1, 2]);
+    /// assert_eq!(receiver.consume(2, |number| taken.push(number)), 2);
+    /// assert_eq!(receiver.consume(usize::MAX, |number| taken.push(number)), 1);
+    /// assert_eq!(taken, [1, 2, 3]);
     /// ```
     #[inline]
-    pub fn consume_up_to(&self, most: usize, handler: impl FnMut(T)) -> usize {
-        self.state.take_up_to(most, handler)
+    pub fn consume(&self, most: usize, handler: impl FnMut(T)) -> usize {
+        self.state.take_up_to(most.min(self.len()), handler)
     }
 
     /// Drops up to `most` messages that are there, in the order of [`try_recv`](Self::try_recv), and returns
@@ -256,7 +309,7 @@ impl<T: Send> Receiver<T> {
     /// assert_eq!(receiver.skip(2), 0);
     /// ```
     pub fn skip(&self, most: usize) -> usize {
-        self.consume_up_to(most, drop)
+        self.state.take_up_to(most, drop)
     }
 
     /// How many messages have been sent, by all senders, and not received yet. A message that is being
@@ -340,14 +393,14 @@ impl<T: Send> Receiver<T> {
 }
 
 /// Another receiver of the queue. Nobody has to wait for this, and it allocates nothing.
-impl<T: Send> Clone for Receiver<T> {
+impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.state.receivers.add();
         Self { state: self.state.clone(), strategy: self.strategy }
     }
 }
 
-impl<T: Send> Drop for Receiver<T> {
+impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.state.receiver_goes();
     }
@@ -388,13 +441,13 @@ impl<T: Send> Receiver<T> {
 /// An iterator over the messages that are there now; made by [`Receiver::try_iter`].
 #[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct TryIter<'r, T: Send> {
+pub struct TryIter<'r, T> {
     receiver: &'r Receiver<T>,
     /// How many may still be there.
     left: usize,
 }
 
-impl<T: Send> Iterator for TryIter<'_, T> {
+impl<T> Iterator for TryIter<'_, T> {
     type Item = T;
 
     #[inline]
@@ -407,7 +460,7 @@ impl<T: Send> Iterator for TryIter<'_, T> {
     }
 }
 
-impl<T: Send> FusedIterator for TryIter<'_, T> {}
+impl<T> FusedIterator for TryIter<'_, T> {}
 
 /// The iterator of [`Receiver::iter`].
 pub type Iter<'r, T> = crate::Iter<&'r Receiver<T>>;
@@ -433,7 +486,7 @@ impl<T: Send> IntoIterator for Receiver<T> {
     }
 }
 
-impl<T: Send> fmt::Debug for TryIter<'_, T> {
+impl<T> fmt::Debug for TryIter<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryIter").field("left", &self.left).finish_non_exhaustive()
     }
@@ -530,7 +583,7 @@ impl<T: Send> Receiver<T> {
     /// });
     /// # writer.join().unwrap().unwrap();
     /// ```
-    pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+    pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + Send + Unpin {
         Waiting::next_of(self)
     }
 
@@ -552,10 +605,12 @@ impl<T: Send> Receiver<T> {
     /// let mut values = [0; 8];
     /// assert_eq!(pollster::block_on(receiver.recv_batch_async(&mut values)), Ok(3));
     /// ```
-    pub async fn recv_batch_async(&self, values: &mut [T]) -> Result<usize, RecvError> {
-        let Some((first, others)) = values.split_first_mut() else { return Ok(0) };
-        *first = self.recv_async().await?;
-        Ok(1 + self.try_recv_batch(others))
+    pub fn recv_batch_async(
+        &self,
+        values: &mut [T],
+    ) -> impl Future<Output = Result<usize, RecvError>> + Send + Unpin {
+        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
+        unsafe { Waiting::new(NextBatch { receiver: self, values }) }
     }
 
     /// A stream of the messages. It ends when the queue is closed and empty. Once it has ended, it stays so.
@@ -597,6 +652,26 @@ impl<T: Send> Receiver<T> {
     }
 }
 
+/// Until a message is there, and what is behind it.
+#[cfg(feature = "async")]
+struct NextBatch<'r, 'v, T> {
+    receiver: &'r Receiver<T>,
+    values: &'v mut [T],
+}
+
+#[cfg(feature = "async")]
+impl<T: Send> Poll for NextBatch<'_, '_, T> {
+    type Found = Result<usize, RecvError>;
+
+    fn wait_point(&self) -> &EventCount {
+        &self.receiver.state.published
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.receiver.batch_from(self.values, Receiver::try_recv).into()
+    }
+}
+
 #[cfg(feature = "std")]
 impl<T: Send> Receiver<T> {
     /// An arm of [`select!`](crate::select!).
@@ -608,12 +683,12 @@ impl<T: Send> Receiver<T> {
     }
 }
 
-impl<T: Send> fmt::Debug for Receiver<T> {
+impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver")
             .field("kind", &"shared")
-            .field("len", &self.len())
-            .field("closed", &self.is_closed())
+            .field("len", &self.state.lane.len())
+            .field("closed", &self.state.lane.is_ended())
             .finish_non_exhaustive()
     }
 }

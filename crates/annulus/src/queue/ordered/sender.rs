@@ -23,7 +23,7 @@ use crate::sync::AtomicU64;
 use crate::transmit::WaitsForRoom;
 #[cfg(feature = "std")]
 use crate::transmit::room::Alone;
-use crate::transmit::transmits;
+use crate::transmit::{in_parts, transmits};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 #[cfg(feature = "std")]
@@ -36,7 +36,7 @@ use crate::wait::{Until, WaitStrategy};
 ///
 /// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and all senders have one
 /// bound and one order.
-pub struct Sender<T: Send> {
+pub struct Sender<T> {
     pub(super) state: Common<State<T>>,
 }
 
@@ -139,24 +139,31 @@ impl<T: Send> Sender<T> {
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
-    /// Sends as many of `values` as there is room for, from the first on, and returns how many. Returns 0 if
-    /// the queue is closed. Never waits.
+    /// Sends as many of `values` as there is room for, from the first on. Never waits.
     ///
     /// One claim covers up to 64 of them. No messages of other senders come between those.
+    ///
+    /// # Errors
+    ///
+    /// Both give back the values that were not sent. [`Full`](TrySendError::Full): there was no room for all.
+    /// [`Closed`](TrySendError::Closed): the queue is closed.
     ///
     /// # Examples
     ///
     /// ```
+    /// use annulus::TrySendError;
+    ///
     /// let (sender, receiver) = annulus::queue::ordered::channel(3);
-    /// assert_eq!(sender.try_send_batch(&[1, 2, 3, 4]), 3);
+    /// assert_eq!(sender.try_send_batch(&[1, 2, 3, 4]), Err(TrySendError::Full(&[4][..])));
     /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[inline]
-    pub fn try_send_batch(&self, values: &[T]) -> usize
+    pub fn try_send_batch<'v>(&self, values: &'v [T]) -> Result<(), TrySendError<&'v [T]>>
     where
         T: Copy,
     {
-        self.state.try_send_some(values).unwrap_or(0)
+        in_parts(values, |rest| self.state.try_send_some(rest))
+            .map_err(|(rest, refusal)| TrySendError::of(refusal, rest))
     }
 
     /// Sends all of `values`, in order. Waits for room with the [`WaitStrategy`] of the queue as often as
@@ -181,7 +188,44 @@ impl<T: Send> Sender<T> {
     where
         T: Copy,
     {
-        self.state.send_all(values).map_err(SendError)
+        self.state.send_all(values, Until::FOREVER).map_err(|(rest, _)| SendError(rest))
+    }
+
+    /// As [`send_batch`](Self::send_batch), but gives up after `timeout`, like
+    /// [`send_timeout`](Self::send_timeout). The time is for all of them together.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_timeout`](Self::send_timeout). Both give back the values that were not sent.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_batch_timeout<'v>(
+        &self,
+        values: &'v [T],
+        timeout: Duration,
+    ) -> Result<(), SendTimeoutError<&'v [T]>>
+    where
+        T: Copy,
+    {
+        self.send_batch_until(values, timeout)
+    }
+
+    /// As [`send_batch`](Self::send_batch), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_batch_timeout`](Self::send_batch_timeout).
+    pub fn send_batch_until<'v>(
+        &self,
+        values: &'v [T],
+        until: impl Into<Until>,
+    ) -> Result<(), SendTimeoutError<&'v [T]>>
+    where
+        T: Copy,
+    {
+        self.state
+            .send_all(values, until.into())
+            .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
     }
 
     /// How many messages have been sent, by all senders, and not received yet. A message that is being
@@ -263,14 +307,14 @@ impl<T: Send> Sender<T> {
 }
 
 /// Another sender of the queue. Nobody has to wait for this, and it allocates nothing.
-impl<T: Send> Clone for Sender<T> {
+impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.state.senders.add();
         Self { state: self.state.clone() }
     }
 }
 
-impl<T: Send> Drop for Sender<T> {
+impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         self.state.sender_goes();
     }
@@ -303,9 +347,54 @@ impl<T: Send> Sender<T> {
     /// drop(sender);
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
-    pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + Unpin {
+    pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + Send + Unpin {
         // SAFETY: the events are in the queue's state, which the sender keeps alive.
         unsafe { Waiting::new(AwaitSent { state: &self.state, value: Some(value) }) }
+    }
+
+    /// Sends all of `values`, like [`send_batch`](Self::send_batch), in a task.
+    ///
+    /// *Cancel safety*: a future that is dropped has sent the first of them, and it can't be known how many.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_batch`](Self::send_batch).
+    pub fn send_batch_async<'v>(
+        &self,
+        values: &'v [T],
+    ) -> impl Future<Output = Result<(), SendError<&'v [T]>>> + Unpin
+    where
+        T: Copy,
+    {
+        // SAFETY: the events are in the queue's state, which the sender keeps alive.
+        unsafe { Waiting::new(AwaitAllSent { sender: self, rest: values }) }
+    }
+}
+
+/// Until all of a batch is sent.
+#[cfg(feature = "async")]
+struct AwaitAllSent<'s, 'v, T> {
+    sender: &'s Sender<T>,
+    rest: &'v [T],
+}
+
+#[cfg(feature = "async")]
+impl<'v, T: Copy + Send> Poll for AwaitAllSent<'_, 'v, T> {
+    type Found = Result<(), SendError<&'v [T]>>;
+
+    fn wait_point(&self) -> &EventCount {
+        &self.sender.state.released
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.sender.try_send_batch(self.rest) {
+            Ok(()) => Look::Found(Ok(())),
+            Err(TrySendError::Closed(rest)) => Look::Found(Err(SendError(rest))),
+            Err(TrySendError::Full(rest)) => {
+                self.rest = rest;
+                Look::Nothing
+            }
+        }
     }
 }
 
@@ -467,13 +556,13 @@ impl<T: Send> Alone for Sender<T> {
     }
 }
 
-impl<T: Send> fmt::Debug for Sender<T> {
+impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender")
             .field("kind", &"shared")
-            .field("len", &self.len())
-            .field("capacity", &self.capacity())
-            .field("closed", &self.is_closed())
+            .field("len", &self.state.lane.len())
+            .field("capacity", &self.state.lane.capacity())
+            .field("closed", &self.state.lane.is_ended())
             .finish()
     }
 }

@@ -162,6 +162,7 @@ impl<T> State<T> {
     }
 
     /// Claims a slot for one message, once one is free.
+    #[cold]
     fn wait_for_free_slot(
         &self,
         strategy: WaitStrategy,
@@ -196,20 +197,23 @@ impl<T> State<T> {
         Ok(sent)
     }
 
-    /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns
-    /// what was not sent.
-    pub(super) fn send_all<'v>(&self, values: &'v [T]) -> Result<(), &'v [T]>
+    /// Sends all of `values`, and waits for a free slot as often as it takes. If it can't, returns what was
+    /// not sent, and why.
+    pub(super) fn send_all<'v>(&self, values: &'v [T], until: Until) -> Result<(), (&'v [T], Refusal)>
     where
         T: Copy,
     {
+        // A duration counts from the first wait.
+        let mut wait = None;
         in_parts(values, |rest| match self.try_send_some(rest) {
             Err(Refusal::Full) => {
-                self.send_late(rest[0], Until::FOREVER).map_err(|(refusal, _)| refusal)?;
+                let (strategy, deadline) =
+                    *wait.get_or_insert_with(|| (until.strategy_or(|| self.strategy), until.deadline()));
+                self.fill(self.wait_for_free_slot(strategy, deadline)?, rest[0]);
                 Ok(1)
             }
             sent_or_closed => sent_or_closed,
         })
-        .map_err(|(rest, _)| rest)
     }
 
     /// Takes the next message, if it is there.

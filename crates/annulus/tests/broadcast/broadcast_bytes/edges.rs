@@ -1,6 +1,7 @@
 //! Lengths and capacities at their limits, the end of a ring, and what handles say of themselves.
 
-use annulus::broadcast::bytes::{self, TooLong};
+use annulus::TooLong;
+use annulus::broadcast::bytes;
 use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, TryRecvError};
 
 use super::records::record;
@@ -59,7 +60,7 @@ fn a_record_that_is_too_long_changes_nothing() {
     publisher.publish(&[1; 32]).unwrap();
     publisher.publish(&[2; 32]).unwrap();
     for len in [33, 64, 1000] {
-        assert_eq!(publisher.publish(&vec![3; len]), Err(TooLong { len, max_len: 32 }));
+        assert_eq!(publisher.publish(&vec![3; len]), Err(TooLong::new(len, 32)));
     }
     assert_eq!((publisher.published(), subscriber.len()), (2, 2));
     assert_eq!(subscriber.try_recv(&mut buffer), Ok(32));
@@ -110,7 +111,7 @@ fn publish_after_close_overwrites_nothing() {
     assert!(publisher.is_closed() && subscribable.is_closed() && subscriber.is_closed());
     for _ in 0..5 {
         assert_eq!(publisher.publish(&[3; 32]), Ok(()));
-        assert_eq!(publisher.publish(&[3; 33]), Err(TooLong { len: 33, max_len: 32 }));
+        assert_eq!(publisher.publish(&[3; 33]), Err(TooLong::new(33, 32)));
     }
     assert_eq!(publisher.published(), 2);
     for byte in [1, 2] {
@@ -202,8 +203,5 @@ fn a_lag_is_said_at_once() {
     assert_eq!(buffer, [1; 32]);
     assert_eq!(subscriber.try_recv(&mut buffer), Ok(32));
     let error = publisher.publish(&[0; 33]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "a record of 33 bytes is too long: this ring takes 32 at most, half of its capacity"
-    );
+    assert_eq!(error.to_string(), "33 bytes are too many: there may be 32 at most");
 }

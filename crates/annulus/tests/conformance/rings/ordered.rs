@@ -211,7 +211,7 @@ impl Receive for Reader {
     }
 
     fn panic_on_next(&mut self) -> bool {
-        let consume = || self.receiver.consume(|_| resume_unwind(Box::new("on purpose")));
+        let consume = || self.receiver.consume(usize::MAX, |_| resume_unwind(Box::new("on purpose")));
         catch_unwind(AssertUnwindSafe(consume)).expect_err("it was to panic");
         self.received += 1;
         true
@@ -276,12 +276,12 @@ impl Receive for Reader {
             };
             "consume", false, |reader| {
                 let mut messages = Vec::new();
-                reader.receiver.consume(|message| messages.push(message));
+                reader.receiver.consume(usize::MAX, |message| messages.push(message));
                 reader.count_all(messages)
             };
             "consume_up_to", false, |reader| {
                 let mut messages = Vec::new();
-                reader.receiver.consume_up_to(2, |message| messages.push(message));
+                reader.receiver.consume(2, |message| messages.push(message));
                 reader.count_all(messages)
             };
             "try_iter", false, |reader| {

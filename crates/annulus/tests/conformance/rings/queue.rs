@@ -293,7 +293,7 @@ where
     }
 
     fn panic_on_next(&mut self) -> bool {
-        let consume = || self.consumer.consume(|_| resume_unwind(Box::new("on purpose")));
+        let consume = || self.consumer.consume(usize::MAX, |_| resume_unwind(Box::new("on purpose")));
         catch_unwind(AssertUnwindSafe(consume)).expect_err("it was to panic");
         self.received += 1;
         true
@@ -361,12 +361,12 @@ where
             };
             "consume", false, |reader| {
                 let mut messages = Vec::new();
-                reader.consumer.consume(|message| messages.push(message));
+                reader.consumer.consume(usize::MAX, |message| messages.push(message));
                 reader.count_all(messages)
             };
             "consume_up_to", false, |reader| {
                 let mut messages = Vec::new();
-                reader.consumer.consume_up_to(2, |message| messages.push(message));
+                reader.consumer.consume(2, |message| messages.push(message));
                 reader.count_all(messages)
             };
             "try_iter", false, |reader| {

@@ -151,7 +151,7 @@ fn handles_and_errors_show_themselves() {
     assert_eq!(format!("{:?}", producer.try_reserve(7).unwrap()), "Reservation { len: 7, .. }");
     assert_eq!((consumer.capacity(), consumer.read().unwrap().len()), (100, 1));
     assert!(TryWriteError::Full.is_full() && !TryWriteError::Closed.is_full());
-    assert!(TryWriteError::Full.to_string().starts_with("the queue is full"));
-    assert!(WriteError::Closed.to_string().starts_with("the queue is closed"));
+    assert!(TryWriteError::Full.to_string().starts_with("the ring is full"));
+    assert!(WriteError::Closed.to_string().ends_with("closed the ring"));
     assert_eq!(TryWriteError::from(WriteError::Closed), TryWriteError::Closed);
 }

@@ -1,7 +1,7 @@
 //! What fits: each record of up to half the capacity, wherever the head is.
 
-use annulus::CapacityError;
-use annulus::queue::bytes::{Builder, RecordTooLong, TryWriteError, WriteError, channel};
+use annulus::queue::bytes::{Builder, TryWriteError, WriteError, channel};
+use annulus::{CapacityError, TooLong};
 
 use crate::bytes::pattern;
 
@@ -41,7 +41,7 @@ fn a_longer_one_is_refused_with_its_length_and_the_limit() {
         let (mut producer, mut consumer) = channel(capacity);
         let limit = capacity / 2;
         for length in [limit + 1, limit + 8, 10 * capacity, usize::MAX] {
-            let error = RecordTooLong { length, limit };
+            let error = TooLong::new(length, limit);
             assert_eq!(producer.try_reserve(length).unwrap_err(), TryWriteError::TooLong(error));
             assert_eq!(producer.reserve(length).unwrap_err(), WriteError::TooLong(error));
             if length <= 1000 {
@@ -53,7 +53,7 @@ fn a_longer_one_is_refused_with_its_length_and_the_limit() {
             assert!(error.to_string().contains(&limit.to_string()), "{error}");
         }
         while producer.try_write(&pattern(limit, 2)).is_ok() {}
-        let error = RecordTooLong { length: limit + 1, limit };
+        let error = TooLong::new(limit + 1, limit);
         assert_eq!(producer.write(&pattern(limit + 1, 3)), Err(WriteError::TooLong(error)));
         while let Ok(record) = consumer.try_read() {
             assert_eq!(*record, *pattern(limit, 2));

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use annulus::TryRecvError;
-use annulus::queue::bytes::{Builder, Consumer, Producer, RecordTooLong, TryWriteError, WriteError};
+use annulus::queue::bytes::{Builder, Consumer, Producer, TryWriteError, WriteError};
+use annulus::{TooLong, TryRecvError};
 use proptest::prelude::*;
 
 use crate::bytes::pattern;
@@ -109,7 +109,7 @@ fn take(step: &Step, model: &mut Model, producer: &mut Producer, consumer: &mut 
                 }
                 Err(TryWriteError::Full) => assert!(!model.has_room(record.len())),
                 Err(TryWriteError::TooLong(error)) => {
-                    assert_eq!(error, RecordTooLong { length: record.len(), limit: model.limit() });
+                    assert_eq!(error, TooLong::new(record.len(), model.limit()));
                     assert!(record.len() > model.limit());
                 }
                 Err(TryWriteError::Closed) => panic!("nobody closed it"),

@@ -1,7 +1,7 @@
 //! Wherever a receiving handle may stand: selects, notifiers, workers.
 
-use annulus::queue::bytes::{Builder, RecordTooLong, WriteError, channel};
-use annulus::{Select, WaitStrategy, Worker, select, spsc};
+use annulus::queue::bytes::{Builder, WriteError, channel};
+use annulus::{Select, TooLong, WaitStrategy, Worker, select, spsc};
 
 use crate::bytes::pattern;
 use crate::support::{STUCK, join, spawn};
@@ -114,7 +114,7 @@ fn a_select_reserves_room() {
     }
     assert!(consumer.is_empty(), "it was not committed");
     let error = select! { reserve(producer, 33) -> room => room.unwrap_err() };
-    assert_eq!(error, WriteError::TooLong(RecordTooLong { length: 33, limit: 32 }));
+    assert_eq!(error, WriteError::TooLong(TooLong::new(33, 32)));
     producer.write(&[3; 32]).unwrap();
     let closer = spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(2));

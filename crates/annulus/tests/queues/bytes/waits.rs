@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::queue::bytes::{Builder, RecordTooLong, WriteError, WriteTimeoutError, channel};
-use annulus::{RecvError, RecvTimeoutError, WaitStrategy};
+use annulus::queue::bytes::{Builder, WriteError, WriteTimeoutError, channel};
+use annulus::{RecvError, RecvTimeoutError, TooLong, WaitStrategy};
 
 use crate::bytes::pattern;
 use crate::support::{STUCK, join, spawn};
@@ -36,7 +36,7 @@ fn a_writer_gives_up_in_time() {
     assert_eq!(producer.reserve_timeout(32, SHORT).unwrap_err(), WriteTimeoutError::Timeout);
     assert_eq!(producer.write_until(&pattern(32, 2), begun), Err(WriteTimeoutError::Timeout));
     assert!(begun.elapsed() >= 2 * SHORT);
-    let too_long = RecordTooLong { length: 33, limit: 32 };
+    let too_long = TooLong::new(33, 32);
     assert_eq!(producer.write_timeout(&[0; 33], STUCK), Err(WriteTimeoutError::TooLong(too_long)));
     // Less room is enough for a shorter one.
     producer.write_until(&[3], begun).unwrap();
@@ -146,7 +146,7 @@ mod tasks {
             record.commit_len(3).unwrap();
         }
         assert_eq!(*consumer.read().unwrap(), [2; 3]);
-        let too_long = RecordTooLong { length: 33, limit: 32 };
+        let too_long = TooLong::new(33, 32);
         let Poll::Ready(Err(error)) = count.poll(&mut pin!(producer.reserve_async(33))) else { panic!() };
         assert_eq!(error, WriteError::TooLong(too_long));
         consumer.close();
@@ -241,7 +241,7 @@ mod tasks {
         assert_eq!(*consumer.read().unwrap(), [2; 32]);
         assert!(consumer.is_empty());
         producer.write(&[4; 32]).unwrap();
-        let too_long = RecordTooLong { length: 33, limit: 32 };
+        let too_long = TooLong::new(33, 32);
         let error = count.poll(&mut pin!(producer.write_async(&[0; 33])));
         assert_eq!(error, Poll::Ready(Err(WriteError::TooLong(too_long))));
         {

@@ -77,7 +77,7 @@ fn by_small_slices(_: u64) -> (u64, u64) {
     (TURN + 2, TURN)
 }
 
-/// A round visits each ring once.
+/// A round visits each ring once. Where it cuts a turn short, the next one goes on with that turn.
 fn by_rounds(capacity: u64) -> (u64, u64) {
     (capacity, capacity)
 }
@@ -129,10 +129,10 @@ pub(crate) fn copying<K: QueueKind + 'static>() -> Vec<Verb<K>> {
             taken.extend(messages.iter().map(|message| message.0));
         }),
         eager("consume", by_rounds, |consumer, taken| {
-            consumer.consume(|message| taken.push(message.0));
+            consumer.consume(usize::MAX, |message| taken.push(message.0));
         }),
-        eager("consume_up_to", by_budget, |consumer, taken| {
-            consumer.consume_up_to(200, |message| taken.push(message.0));
+        eager("consume, 200", by_rounds, |consumer, taken| {
+            consumer.consume(200, |message| taken.push(message.0));
         }),
         eager("skip", by_budget, |consumer, taken| {
             SKIPS.set(true);
@@ -205,17 +205,11 @@ pub(crate) fn in_place<K: InPlace + QueueKind>() -> Vec<Verb<K>> {
             }
             taken.extend(message);
         }),
-        verb("peek_many", by_small_slices, |consumer, taken| {
-            let there = consumer.peek_many(3);
-            let count = there.len();
-            taken.extend(there.iter().map(|message| message.0));
-            consumer.advance(count);
-        }),
         verb("readable, all", by_slices, |consumer, taken| part(consumer, taken, |there| there)),
         verb("readable, a half", by_slices, |consumer, taken| {
             part(consumer, taken, |there| there.div_ceil(2));
         }),
-        verb("readable, a part", by_small_slices, |consumer, taken| {
+        verb("readable, at most three", by_small_slices, |consumer, taken| {
             part(consumer, taken, |there| there.min(3));
         }),
     ]

@@ -32,7 +32,10 @@ mod drops;
 mod edges;
 mod fair;
 mod fairness;
+#[cfg(feature = "std")]
+mod limits;
 mod model;
+mod named;
 mod ordered;
 mod ordered_batches;
 mod received;
@@ -41,4 +44,10 @@ mod snapshots;
 mod threads;
 mod wakes;
 
+use annulus::TrySendError;
 use counted::{Counted, panics};
+
+/// How many of `batch` were sent.
+fn sent_of<T>(batch: &[T], sent: Result<(), TrySendError<&[T]>>) -> u64 {
+    (batch.len() - sent.map_or_else(|error| error.into_inner().len(), |()| 0)) as u64
+}

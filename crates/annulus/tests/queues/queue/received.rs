@@ -50,12 +50,12 @@ fn batches_of_a_vector<K: QueueKind>() {
 fn handed_to_a_closure<K: QueueKind>() {
     let (producer, mut consumer) = queue::<K>(8);
     let mut taken = Vec::new();
-    assert_eq!(consumer.consume_up_to(0, |number| taken.push(number)), 0);
-    assert_eq!(consumer.consume_up_to(2, |number| taken.push(number)), 2);
+    assert_eq!(consumer.consume(0, |number| taken.push(number)), 0);
+    assert_eq!(consumer.consume(2, |number| taken.push(number)), 2);
     assert_eq!((consumer.skip(1), consumer.skip(2), consumer.len()), (1, 2, 3));
-    assert_eq!(consumer.consume(|number| taken.push(number)), 3);
+    assert_eq!(consumer.consume(usize::MAX, |number| taken.push(number)), 3);
     assert_eq!(taken, [1, 2, 6, 7, 8]);
-    assert_eq!((consumer.consume(drop), consumer.skip(1), consumer.is_empty()), (0, 0, true));
+    assert_eq!((consumer.consume(usize::MAX, drop), consumer.skip(1), consumer.is_empty()), (0, 0, true));
     assert!(!consumer.is_closed() && !consumer.is_fully_drained());
     assert_eq!(consumer.try_recv(), Err(TryRecvError::Empty));
     drop(producer);

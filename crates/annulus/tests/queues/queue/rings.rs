@@ -14,7 +14,7 @@ fn rings_are_used_again() {
         if round % 2 == 0 {
             assert_eq!(consumer.recv(), Ok(round));
         } else {
-            assert_eq!(consumer.consume(|got| assert_eq!(got, round)), 1);
+            assert_eq!(consumer.consume(usize::MAX, |got| assert_eq!(got, round)), 1);
         }
         assert_eq!(consumer.try_recv(), Err(annulus::TryRecvError::Empty));
     }
@@ -44,7 +44,7 @@ fn a_round_passes_no_ring_over() {
         if drained {
             consumer.try_iter().for_each(take);
         } else {
-            consumer.consume(take);
+            consumer.consume(usize::MAX, take);
         }
         assert_eq!(taken, 7);
     }

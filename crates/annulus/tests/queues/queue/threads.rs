@@ -9,7 +9,7 @@ use annulus::queue::{Builder, Consumer, InPlace, Producer, QueueKind};
 use annulus::{TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 use super::dice::Dice;
-use super::{Counted, panics};
+use super::{Counted, panics, sent_of};
 
 const MESSAGES: u64 = if cfg!(miri) {
     200
@@ -38,14 +38,14 @@ fn send_by_all_verbs<K: InPlace>(producer: &mut Producer<u64, K>, whose: u64, se
                 producer.send(one).unwrap();
                 next += 1;
             }
-            2 => next += producer.try_send_batch(&some) as u64,
+            2 => next += sent_of(&some, producer.try_send_batch(&some)),
             3 => {
                 producer.send_batch(&some).unwrap();
                 next += some.len() as u64;
             }
             4 => next += u64::from(producer.send_timeout(one, Duration::from_micros(10)).is_ok()),
             _ => {
-                if let Some(reservation) = producer.try_reserve(some.len()) {
+                if let Ok(reservation) = producer.try_reserve(some.len()) {
                     next += reservation.write_slice(&some) as u64;
                 }
             }
@@ -75,8 +75,8 @@ fn receive_by_all_verbs<K: InPlace + QueueKind>(
                 Err(_) => over = true,
             },
             2 => drop(consumer.recv_timeout(Duration::from_micros(10)).map(&mut check)),
-            3 => drop(consumer.consume(&mut check)),
-            4 => drop(consumer.consume_up_to(3, &mut check)),
+            3 => drop(consumer.consume(usize::MAX, &mut check)),
+            4 => drop(consumer.consume(3, &mut check)),
             5 => consumer.try_iter().take(5).for_each(&mut check),
             6 => {
                 let readable = consumer.readable();
@@ -306,7 +306,7 @@ fn shared_out() {
                     while next < each {
                         let some: Vec<_> = (next..each.min(next + 5)).map(|count| (number, count)).collect();
                         match dice.throw(3) {
-                            0 => next += producer.try_send_batch(&some) as u64,
+                            0 => next += sent_of(&some, producer.try_send_batch(&some)),
                             1 => {
                                 producer.send_batch(&some).unwrap();
                                 next += some.len() as u64;
@@ -341,7 +341,7 @@ fn shared_out() {
                                 let count = consumer.try_recv_batch(&mut places);
                                 places[..count].iter().copied().for_each(&mut note);
                             }
-                            3 => drop(consumer.consume_up_to(9, &mut note)),
+                            3 => drop(consumer.consume(9, &mut note)),
                             _ => consumer.try_iter().for_each(&mut note),
                         }
                     }

@@ -146,7 +146,7 @@ fn one_message_wakes_one<Q: Queue>() {
 #[test]
 fn one_slot_wakes_one() {
     let (sender, receiver) = ordered::channel(CONSUMERS);
-    assert_eq!(sender.try_send_batch(&[0; CONSUMERS]), CONSUMERS);
+    sender.try_send_batch(&[0; CONSUMERS]).unwrap();
     let send_until_closed = |sender: ordered::Sender<u64>| {
         let mut sent = 0;
         while sender.send_until(0, BLOCK).is_ok() {

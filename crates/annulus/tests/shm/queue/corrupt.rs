@@ -138,12 +138,12 @@ fn each_verb<T: Message + PartialEq + Debug, K: AnyKind<Corrupt = BadValue>>(
     });
     verb("consume", &|consumer| {
         let mut received = Vec::new();
-        consumer.consume(|message| received.push(message));
+        consumer.consume(usize::MAX, |message| received.push(message));
         received
     });
     verb("consume_up_to", &|consumer| {
         let mut received = Vec::new();
-        assert_eq!(consumer.consume_up_to(6, |message| received.push(message)), 6);
+        assert_eq!(consumer.consume(6, |message| received.push(message)), 6);
         received
     });
     verb("try_iter", &|consumer| consumer.try_iter().collect());
@@ -171,6 +171,6 @@ fn all_verbs_go_on() {
 #[test]
 fn none_of_them_lengthens_a_consume() {
     let (mut producer, mut consumer) = spoiled(one(), quote, (4, 9));
-    let consumed = consumer.consume(|_| producer.send(quote(10)).unwrap());
+    let consumed = consumer.consume(usize::MAX, |_| producer.send(quote(10)).unwrap());
     assert_eq!((consumed, consumer.len()), (6, 6));
 }

@@ -20,7 +20,7 @@ fn queues_of_one_consumer_allocate_nothing() {
         producer.try_send(round).unwrap();
         producer.send(round).unwrap();
         producer.send_timeout(round, NOW).unwrap();
-        assert_eq!(producer.try_send_batch(&[round; 9]), 9);
+        producer.try_send_batch(&[round; 9]).unwrap();
         producer.send_batch(&[round; 2]).unwrap();
         assert_eq!(producer.try_reserve(2).unwrap().fill(round), 2);
         assert!(producer.try_send(round).is_err() && producer.send_timeout(round, NOW).is_err());
@@ -31,14 +31,20 @@ fn queues_of_one_consumer_allocate_nothing() {
         let received = (consumer.try_recv(), consumer.recv(), consumer.recv_timeout(NOW));
         assert_eq!(received, (Ok(round), Ok(round), Ok(round)));
         assert_eq!(consumer.try_recv_batch(&mut buffer), 8);
-        assert_eq!(consumer.consume_up_to(1, drop) + consumer.consume(drop) + consumer.try_iter().count(), 3);
+        assert_eq!(
+            consumer.consume(1, drop) + consumer.consume(usize::MAX, drop) + consumer.try_iter().count(),
+            3
+        );
         assert!(consumer.recv_timeout(Duration::from_micros(1)).is_err());
 
         many.try_send(round).unwrap();
         another.send(round).unwrap();
         another.send_batch(&[round; 4]).unwrap();
         assert_eq!(one.recv(), Ok(round));
-        assert_eq!(one.try_recv_batch(&mut buffer) + one.consume(drop) + one.try_iter().count(), 5);
+        assert_eq!(
+            one.try_recv_batch(&mut buffer) + one.consume(usize::MAX, drop) + one.try_iter().count(),
+            5
+        );
     });
 }
 
@@ -120,7 +126,9 @@ fn queues_of_many_consumers_allocate_nothing() {
         many.send_batch(&[round; 8]).unwrap();
         another.send(round).unwrap();
         assert_eq!((any.try_recv(), other.recv_timeout(NOW)), (Ok(round), Ok(round)));
-        let taken = other.try_recv_batch(&mut buffer) + any.consume(drop) + other.consume(drop);
+        let taken = other.try_recv_batch(&mut buffer)
+            + any.consume(usize::MAX, drop)
+            + other.consume(usize::MAX, drop);
         assert_eq!(taken, 7);
     });
 }
@@ -136,7 +144,7 @@ fn the_shared_queue_allocates_nothing() {
         assert!(sender.try_send(round).is_err() && another.send_timeout(round, NOW).is_err());
         assert_eq!((receiver.try_recv(), other.recv()), (Ok(round), Ok(round)));
         assert_eq!((other.recv_timeout(NOW), receiver.recv_batch(&mut buffer)), (Ok(round), Ok(8)));
-        assert_eq!(other.consume_up_to(1, drop) + other.try_recv_batch(&mut buffer[..2]), 3);
+        assert_eq!(other.consume(1, drop) + other.try_recv_batch(&mut buffer[..2]), 3);
         assert_eq!(receiver.try_iter().count(), 2);
     });
 }

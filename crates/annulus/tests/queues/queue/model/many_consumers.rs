@@ -85,13 +85,13 @@ pub(crate) fn run<K: ManyConsumers + 'static>(
                 got.extend(consumer.try_iter().take(take));
                 assert_eq!(got.len(), take.min(there));
             }
-            Step::Consume => assert_eq!(consumer.consume(|message| got.push(message)), there),
+            Step::Consume => assert_eq!(consumer.consume(usize::MAX, |message| got.push(message)), there),
             Step::ConsumeUpTo(most) => {
-                assert_eq!(consumer.consume_up_to(most, |message| got.push(message)), most.min(there));
+                assert_eq!(consumer.consume(most, |message| got.push(message)), most.min(there));
             }
             Step::HandlerPanics { after } => {
                 let panicked = panics(|| {
-                    consumer.consume(|message| {
+                    consumer.consume(usize::MAX, |message| {
                         got.push(message);
                         assert!(got.len() <= after, "as asked");
                     });

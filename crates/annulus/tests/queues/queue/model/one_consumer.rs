@@ -99,9 +99,17 @@ impl<K: InPlace + QueueKind> Model<K> {
         let numbers: Vec<_> = (0..most).map(|_| self.number(ring)).collect();
         let alive = Arc::clone(&self.alive);
         let Some(producer) = &mut self.producers[whose] else { return };
-        let Some(mut reservation) = producer.try_reserve(most) else {
-            assert!(most == 0 || room == 0, "no reservation though {room} are free");
+        if most == 0 {
+            assert!(panics(|| drop(producer.try_reserve(0))).is_some());
             return;
+        }
+        let mut reservation = match producer.try_reserve(most) {
+            Ok(reservation) => reservation,
+            Err(error) => {
+                assert!(room == 0, "no reservation though {room} are free");
+                assert_eq!(error.is_full(), !self.closed);
+                return;
+            }
         };
         let len = reservation.len();
         assert!((1..=most.min(room)).contains(&len), "{len} of {most} with room for {room}");
@@ -110,7 +118,7 @@ impl<K: InPlace + QueueKind> Model<K> {
         if let Some(after) = panic_after {
             let mut values = values.enumerate();
             let panicked = panics(|| {
-                reservation.write_iter(std::iter::from_fn(|| {
+                _ = reservation.write_iter(std::iter::from_fn(|| {
                     let (index, value) = values.next()?;
                     assert!(index < after, "as asked");
                     Some(value)
@@ -219,8 +227,8 @@ impl<K: InPlace + QueueKind> Model<K> {
                 }
             }
             Step::PeekMany(most) => {
-                let seen: Vec<_> = consumer.peek_many(most).iter().map(|message| message.number).collect();
-                assert!(seen.len() <= most);
+                let seen: Vec<_> =
+                    consumer.readable().iter().take(most).map(|message| message.number).collect();
                 for (place, number) in seen.iter().enumerate() {
                     assert_eq!(self.rings[(number % WHOSE) as usize].get(place), Some(number));
                 }
@@ -242,20 +250,20 @@ impl<K: InPlace + QueueKind> Model<K> {
             Step::Consume => {
                 let there = self.there();
                 let mut got = Vec::new();
-                assert_eq!(consumer.consume(|message| got.push(message)), there);
+                assert_eq!(consumer.consume(usize::MAX, |message| got.push(message)), there);
                 assert_eq!(got.len(), there);
                 self.got_all(&got);
             }
             Step::ConsumeUpTo(most) => {
                 let there = self.there();
                 let mut got = Vec::new();
-                assert_eq!(consumer.consume_up_to(most, |message| got.push(message)), most.min(there));
+                assert_eq!(consumer.consume(most, |message| got.push(message)), most.min(there));
                 self.got_all(&got);
             }
             Step::HandlerPanics { after } => {
                 let mut got = Vec::new();
                 let panicked = panics(|| {
-                    consumer.consume(|message| {
+                    consumer.consume(usize::MAX, |message| {
                         got.push(message);
                         assert!(got.len() <= after, "as asked");
                     });

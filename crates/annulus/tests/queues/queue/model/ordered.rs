@@ -122,13 +122,13 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
                 got.extend(receiver.try_iter().take(take));
                 assert_eq!(got.len(), take.min(there));
             }
-            Step::Consume => assert_eq!(receiver.consume(|message| got.push(message)), there),
+            Step::Consume => assert_eq!(receiver.consume(usize::MAX, |message| got.push(message)), there),
             Step::ConsumeUpTo(most) => {
-                assert_eq!(receiver.consume_up_to(most, |message| got.push(message)), most.min(there));
+                assert_eq!(receiver.consume(most, |message| got.push(message)), most.min(there));
             }
             Step::HandlerPanics { after } => {
                 let panicked = panics(|| {
-                    receiver.consume(|message| {
+                    receiver.consume(usize::MAX, |message| {
                         got.push(message);
                         assert!(got.len() <= after, "as asked");
                     });
