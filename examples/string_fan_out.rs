@@ -7,7 +7,8 @@ use std::thread;
 use annulus::event;
 
 fn main() {
-    let (mut publisher, subscribable) = event::channel_with_reset(16, String::new, String::clear);
+    let (publisher, subscribable) = event::channel(16, String::new);
+    let mut publisher = publisher.with_reset(String::clear);
 
     // These take a clone each …
     let loggers: Vec<_> = (0..2)

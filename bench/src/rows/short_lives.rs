@@ -215,7 +215,7 @@ library!(Crossbeam: crossbeam_channel, crossbeam_channel::bounded, crossbeam_cha
 
 task_library!(
     Ours: ordered, ordered::channel, send_async, |from| from.recv_async().await.ok(),
-    oneshot, oneshot::channel(), |reply| reply.recv_async().await
+    oneshot, oneshot::channel(), |reply| reply.await
 );
 task_library!(
     Tokio: tokio_mpsc, tokio_mpsc::channel, send, |from| from.recv().await,

@@ -7,7 +7,7 @@
 //! ```
 //! use annulus::event;
 //!
-//! let (mut publisher, subscribable) = event::channel_with_reset(8, String::new, String::clear);
+//! let (mut publisher, subscribable) = event::channel(8, String::new);
 //! let mut subscriber = subscribable.subscribe();
 //! publisher.publish(|text| text.push_str("hello")).unwrap();
 //! assert_eq!(subscriber.process(|text| text.len()), Ok(5));
@@ -33,9 +33,9 @@
 //!
 //! The events of a ring are used again and again. So a closure of [`publish`](Publisher::publish) finds
 //! the event that was published in this slot `capacity` events ago. This keeps buffers in use, but it is a
-//! trap for a closure that only adds. Either the closure clears the event first, or the ring does:
-//! [`channel_with_reset`] takes a function, such as `String::clear`, that runs before each closure. Its
-//! publisher has a type of its own, so publishers without such a function have no extra step.
+//! trap for a closure that only adds. Either the closure clears the event first, or the publisher does:
+//! [`with_reset`](Publisher::with_reset) takes a function, such as `String::clear`, that runs before each
+//! closure. That publisher has a type of its own, so publishers without such a function have no extra step.
 //!
 //! It also means that *values live on*: an event stays in its slot after all subscribers have processed it,
 //! until a publisher uses the slot again, or the ring is gone. So a ring keeps the last `capacity` values,
@@ -74,9 +74,7 @@
 //!   clones only the `Arc`, and the publisher allocates for each message.
 
 #[doc(inline)]
-pub use crate::broadcast::event::{
-    IntoIter, Iter, MpPublisher, Publisher, Ref, Reset, Subscribable, Subscriber, TryIter,
-};
+pub use crate::broadcast::event::{MpPublisher, Publisher, Ref, Reset, Subscribable, Subscriber, TryIter};
 
 use crate::broadcast::{Builder, ends_of};
 
@@ -85,7 +83,7 @@ use crate::broadcast::{Builder, ends_of};
 ///
 /// The ring is lossless: the publisher does not change an event before the slowest subscriber has processed
 /// it. An event keeps its content of one lap before until the publisher changes it, so its buffers are used
-/// again. [`channel_with_reset`] empties it first.
+/// again. [`with_reset`](Publisher::with_reset) empties it first.
 ///
 /// # Panics
 ///
@@ -109,41 +107,6 @@ pub fn channel<T: Send + Sync>(
     factory: impl FnMut() -> T,
 ) -> (Publisher<T>, Subscribable<T>) {
     ends_of("event::channel", Builder::new(capacity).events(factory))
-}
-
-/// Makes a broadcast ring of `capacity` owned events for one publisher. `reset` empties each event before the
-/// publisher's closure gets it.
-///
-/// Like [`channel`], but `reset` runs on the event before each closure of
-/// [`publish`](Publisher::publish) and similar verbs. So nobody receives what was in the event one lap
-/// before. `reset` should empty the event and keep its memory, as `String::clear` and `Vec::clear` do.
-/// [`send`](Publisher::send) does not call it. If it panics, nothing is published.
-///
-/// # Panics
-///
-/// Like [`channel`]. [`Builder::events_with_reset`] returns an error instead.
-///
-/// # Examples
-///
-/// ```
-/// use annulus::event;
-///
-/// let (mut publisher, subscribable) = event::channel_with_reset(2, String::new, String::clear);
-/// let mut subscriber = subscribable.subscribe();
-/// for word in ["one", "two", "three"] {
-///     publisher.publish(|text| text.push_str(word)).unwrap();
-///     assert_eq!(subscriber.recv().unwrap(), word); // not "onethree"
-/// }
-/// ```
-#[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-#[must_use]
-#[track_caller]
-pub fn channel_with_reset<T: Send + Sync>(
-    capacity: usize,
-    factory: impl FnMut() -> T,
-    reset: fn(&mut T),
-) -> (Publisher<T, fn(&mut T)>, Subscribable<T>) {
-    ends_of("event::channel_with_reset", Builder::new(capacity).events_with_reset(factory, reset))
 }
 
 /// Makes a broadcast ring of `capacity` owned events for any number of publishers.
@@ -177,37 +140,4 @@ pub fn mp_channel<T: Send + Sync>(
     factory: impl Fn() -> T + Send + Sync + 'static,
 ) -> (MpPublisher<T>, Subscribable<T>) {
     ends_of("event::mp_channel", Builder::new(capacity).mp_events(factory))
-}
-
-/// Makes a broadcast ring of `capacity` owned events for any number of publishers. `reset` empties each event
-/// before a publisher's closure gets it.
-///
-/// This is [`mp_channel`] and [`channel_with_reset`] together. `reset` runs on the publisher's own event,
-/// before the closure.
-///
-/// # Panics
-///
-/// Like [`channel`]. [`Builder::mp_events_with_reset`] returns an error instead.
-///
-/// # Examples
-///
-/// ```
-/// use annulus::event;
-///
-/// let (mut publisher, subscribable) = event::mp_channel_with_reset(2, String::new, String::clear);
-/// let mut subscriber = subscribable.subscribe();
-/// for word in ["one", "two", "three", "four"] {
-///     publisher.publish(|text| text.push_str(word)).unwrap();
-///     assert_eq!(subscriber.recv().unwrap(), word);
-/// }
-/// ```
-#[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-#[must_use]
-#[track_caller]
-pub fn mp_channel_with_reset<T: Send + Sync>(
-    capacity: usize,
-    factory: impl Fn() -> T + Send + Sync + 'static,
-    reset: fn(&mut T),
-) -> (MpPublisher<T, fn(&mut T)>, Subscribable<T>) {
-    ends_of("event::mp_channel_with_reset", Builder::new(capacity).mp_events_with_reset(factory, reset))
 }

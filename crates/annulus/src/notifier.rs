@@ -28,6 +28,7 @@ const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
 /// What a caller of [`Notifier::arm`] does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[must_use = "if it is `Ready`, the descriptor may never become readable"]
 pub enum Readiness {
     /// Something is there: a message, a lag, or the end. Receive it. The notifier is not armed, so don't wait

@@ -88,7 +88,7 @@ fn a_ring_for_one_reply_asks_for_no_barrier() {
     reply!(other, "shared", |sender, receiver| queue::ordered::channel::<u64>(1));
     let here = barriers(|| {
         for number in 0..RINGS {
-            let (sender, mut receiver) = oneshot::channel();
+            let (sender, receiver) = oneshot::channel();
             other.run(move || sender.send(number).unwrap());
             assert_eq!(receiver.recv(), Ok(number));
             assert_eq!(other.answers.recv(), Ok(0));

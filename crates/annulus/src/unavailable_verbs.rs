@@ -121,7 +121,7 @@ verbs! {
     }
     impl<{T, R}> event::MpPublisher<T, R> {
         publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), SendError<()>>>;
-        send_async(&self, _: T) -> Pending<Result<(), SendError<T>>>;
+        send_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
     impl<{T: Send, K: AnyKind}> queue::Consumer<T, K> {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
@@ -165,7 +165,7 @@ verbs! {
         recv_async(&mut self) -> Pending<Result<T, RecvError>>;
     }
     impl<{T: Send}> oneshot::Sender<T> {
-        closed_async(&mut self) -> Pending<()>;
+        closed_async(&self) -> Pending<()>;
     }
 }
 

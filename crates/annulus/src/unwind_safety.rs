@@ -76,8 +76,8 @@ whole_after_a_panic! {
     [T, R] event::MpPublisher<T, R>, where T;
     [T] event::Subscribable<T>, where T;
     [T, M: Mode] event::Subscriber<T, M>, where T;
-    [T: Send + Sync, M: Mode] event::TryIter<'_, T, M>, where T;
-    [T: Send + Sync, M: Mode] event::Ref<'_, T, M>, where T;
+    [T, M: Mode] event::TryIter<'_, T, M>, where T;
+    [T, M: Mode] event::Ref<'_, T, M>, where T;
     [T, K: AnyKind] Producer<T, K>;
     [T, K: AnyKind] Consumer<T, K>;
     [T, K: AnyKind] queue::TryIter<'_, T, K>;
@@ -86,8 +86,8 @@ whole_after_a_panic! {
     [K: InPlace] queue::bytes::Reservation<'_, K>;
     [T] ordered::Sender<T>;
     [T] ordered::Receiver<T>;
-    [T: Send] crate::oneshot::Sender<T>;
-    [T: Send] crate::oneshot::Receiver<T>;
+    [T] crate::oneshot::Sender<T>;
+    [T] crate::oneshot::Receiver<T>;
     [] BufferPool;
     [] Buffer;
     [] Closer;
@@ -104,6 +104,13 @@ impl<T, M: Mode> Handle for Subscriber<T, M> {}
 impl<T: UnwindSafe + RefUnwindSafe, M: Mode> Handle for event::Subscriber<T, M> {}
 impl<T, K: AnyKind> Handle for Consumer<T, K> {}
 impl<T> Handle for ordered::Receiver<T> {}
+impl<T, const N: usize, M: Mode> Handle for SubscriberGroup<T, N, M> {}
+impl Handle for broadcast::bytes::Subscriber {}
+impl<K: InPlace> Handle for queue::bytes::Consumer<K> {}
+#[cfg(feature = "bus")]
+impl<T: Message> Handle for MatchingSubscriber<T> {}
+#[cfg(feature = "std")]
+impl<T: UnwindSafe + RefUnwindSafe> Handle for crate::watch::Receiver<T> {}
 
 whole_after_a_panic! {
     [R: Handle] crate::Iter<R>;
@@ -120,8 +127,8 @@ whole_after_a_panic! {
 
 #[cfg(feature = "std")]
 whole_after_a_panic! {
-    [T: Send + Sync] crate::watch::Sender<T>, where T;
-    [T: Send + Sync] crate::watch::Receiver<T>, where T;
+    [T] crate::watch::Sender<T>, where T;
+    [T] crate::watch::Receiver<T>, where T;
     [] crate::Select<'_>;
 }
 

@@ -94,12 +94,27 @@ fn a_task_that_is_forgotten_is_replaced() {
     });
 }
 
+/// Two tasks wait by the same sender. The second finds the event, and the bit, that the first has made.
+#[test]
+fn end_of_receiver_wakes_second_task_of_sender() {
+    check(|| {
+        let (sender, receiver) = oneshot::channel::<u64>();
+        let waker = Waker::from(Arc::new(Task));
+        let mut first = sender.closed_async();
+        assert!(Pin::new(&mut first).poll(&mut Context::from_waker(&waker)).is_pending());
+        let asker = thread::spawn(move || receiver.close());
+        block_on(sender.closed_async());
+        drop(first);
+        asker.join().unwrap();
+    });
+}
+
 /// By its drop, and by its close.
 #[test]
 fn the_end_of_the_receiver_wakes_the_sender() {
     for is_dropped in [true, false] {
         check(move || {
-            let (mut sender, mut receiver) = oneshot::channel::<u64>();
+            let (sender, receiver) = oneshot::channel::<u64>();
             let asker = thread::spawn(move || {
                 if is_dropped {
                     drop(receiver);

@@ -3,7 +3,7 @@
 
 use alloc::borrow::Cow;
 
-use super::event::{self, Reset};
+use super::event;
 use super::handle::first_two;
 #[cfg(feature = "shm")]
 use super::ring_state::Elsewhere;
@@ -240,22 +240,8 @@ impl Builder {
         self,
         factory: impl FnMut() -> T,
     ) -> Result<(event::Publisher<T>, event::Subscribable<T>), CapacityError> {
-        self.events_that(factory, ())
-    }
-
-    /// A ring of owned events for one publisher. `reset` empties each event before a closure gets it: see
-    /// [`event::channel_with_reset`](crate::event::channel_with_reset).
-    ///
-    /// # Errors
-    ///
-    /// [`CapacityError`].
-    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-    pub fn events_with_reset<T: Send + Sync>(
-        self,
-        factory: impl FnMut() -> T,
-        reset: fn(&mut T),
-    ) -> Result<(event::Publisher<T, fn(&mut T)>, event::Subscribable<T>), CapacityError> {
-        self.events_that(factory, reset)
+        let (publisher, subscribable) = self.made_of(self.event_parts(Writers::One, factory)?, self.name());
+        Ok((event::Publisher::new(publisher), event::Subscribable::new(subscribable)))
     }
 
     /// A ring of owned events for many publishers: see [`event::mp_channel`](crate::event::mp_channel).
@@ -269,46 +255,9 @@ impl Builder {
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<(event::MpPublisher<T>, event::Subscribable<T>), CapacityError> {
-        self.mp_events_that(factory, ())
-    }
-
-    /// A ring of owned events for many publishers. `reset` empties each event before a closure gets it: see
-    /// [`event::mp_channel_with_reset`](crate::event::mp_channel_with_reset).
-    ///
-    /// # Errors
-    ///
-    /// [`CapacityError`].
-    #[doc(alias = "mpmc_events")]
-    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-    pub fn mp_events_with_reset<T: Send + Sync>(
-        self,
-        factory: impl Fn() -> T + Send + Sync + 'static,
-        reset: fn(&mut T),
-    ) -> Result<(event::MpPublisher<T, fn(&mut T)>, event::Subscribable<T>), CapacityError> {
-        self.mp_events_that(factory, reset)
-    }
-
-    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-    fn events_that<T: Send + Sync, R: Reset<T>>(
-        self,
-        factory: impl FnMut() -> T,
-        reset: R,
-    ) -> Result<(event::Publisher<T, R>, event::Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.made_of(self.event_parts(Writers::One, factory)?, self.name());
-        Ok((event::Publisher::new(publisher, reset), event::Subscribable::new(subscribable)))
-    }
-
-    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-    fn mp_events_that<T: Send + Sync, R: Reset<T>>(
-        self,
-        factory: impl Fn() -> T + Send + Sync + 'static,
-        reset: R,
-    ) -> Result<(event::MpPublisher<T, R>, event::Subscribable<T>), CapacityError> {
         let (publisher, subscribable) = self.made_of(self.event_parts(Writers::Many, &factory)?, self.name());
-        Ok((
-            event::MpPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
-            event::Subscribable::new(subscribable),
-        ))
+        let publisher = event::MpPublisher::new(publisher, alloc::sync::Arc::new(factory));
+        Ok((publisher, event::Subscribable::new(subscribable)))
     }
 
     /// What the ring is called, if somebody has said so.

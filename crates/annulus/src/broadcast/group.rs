@@ -16,12 +16,12 @@ use std::time::Duration;
 use futures_core::FusedStream;
 
 use super::iter::TryIter;
-use super::{Iter, Lossy, Mode, Subscriber, Unstaged};
+use super::{Lossy, Mode, Subscriber, Unstaged};
 use crate::base::sequence::Sequence;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError, if_there};
 use crate::message::Message;
 use crate::observer::observable;
-use crate::receive::{Numbered, Receive, Waitable};
+use crate::receive::{Iter, Numbered, Receive, Waitable};
 use crate::sync::{AtomicU64, seeded, unlikely};
 #[cfg(feature = "async")]
 use crate::wait::Streaming;
@@ -443,7 +443,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// An iterator that waits for each message like [`recv`](Self::recv). Each is received for all aligned
     /// members. It ends when the ring is closed and nothing is left. It does not end on a lag.
     ///
-    /// `for message in &mut group` does the same.
+    /// `for message in &mut group` and `for message in group` do the same.
     ///
     /// # Panics
     ///
@@ -459,7 +459,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// assert_eq!(group.iter().sum::<i32>(), 6);
     /// ```
     #[track_caller]
-    pub fn iter(&mut self) -> Iter<'_, T, M> {
+    pub fn iter(&mut self) -> Iter<&mut Subscriber<T, M>> {
         self.someone_is_aligned();
         self.lead.iter()
     }
@@ -468,10 +468,20 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
 #[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
 impl<'a, T: Message, const N: usize, M: Unstaged> IntoIterator for &'a mut SubscriberGroup<T, N, M> {
     type Item = T;
-    type IntoIter = Iter<'a, T, M>;
+    type IntoIter = Iter<&'a mut Subscriber<T, M>>;
 
-    fn into_iter(self) -> Iter<'a, T, M> {
+    fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+/// As [`iter`](SubscriberGroup::iter). The iterator panics when it is asked and no member is aligned.
+impl<T: Message, const N: usize, M: Unstaged> IntoIterator for SubscriberGroup<T, N, M> {
+    type Item = T;
+    type IntoIter = Iter<Self>;
+
+    fn into_iter(self) -> Iter<Self> {
+        Iter::of(self)
     }
 }
 

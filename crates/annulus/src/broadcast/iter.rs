@@ -9,6 +9,7 @@ use super::{Lossy, Mode, Subscriber};
 use crate::base::sequence::Sequence;
 use crate::error::RecvError;
 use crate::message::Message;
+use crate::receive::{Iter, iterates};
 use crate::sync::seeded;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
@@ -92,7 +93,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// drop(publisher);
     /// assert_eq!(subscriber.iter().sum::<i32>(), 6);
     /// ```
-    pub fn iter(&mut self) -> Iter<'_, T, M> {
+    pub fn iter(&mut self) -> Iter<&mut Self> {
         Iter::of(self)
     }
 }
@@ -132,31 +133,7 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
 
 impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// The iterator of [`Subscriber::iter`] and
-/// [`SubscriberGroup::iter`](crate::broadcast::SubscriberGroup::iter).
-pub type Iter<'a, T, M = Lossy> = crate::Iter<&'a mut Subscriber<T, M>>;
-
-/// The iterator of `Subscriber::into_iter`.
-pub type IntoIter<T, M = Lossy> = crate::Iter<Subscriber<T, M>>;
-
-impl<T: Message, M: Mode> IntoIterator for Subscriber<T, M> {
-    type Item = T;
-    type IntoIter = IntoIter<T, M>;
-
-    fn into_iter(self) -> IntoIter<T, M> {
-        IntoIter::of(self)
-    }
-}
-
-#[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
-impl<'a, T: Message, M: Mode> IntoIterator for &'a mut Subscriber<T, M> {
-    type Item = T;
-    type IntoIter = Iter<'a, T, M>;
-
-    fn into_iter(self) -> Iter<'a, T, M> {
-        self.iter()
-    }
-}
+iterates! { [T: Message, M: Mode] Subscriber<T, M>; }
 
 impl<T: Message, M: Mode> fmt::Debug for TryIter<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -63,7 +63,7 @@ pub use builder::{lossless, lossy, mp_lossless, mp_lossy};
 #[doc(hidden)]
 pub use ffi_view::{LentPublisher, LentSubscriber};
 pub use group::SubscriberGroup;
-pub use iter::{IntoIter, Iter, TryIter};
+pub use iter::TryIter;
 #[cfg(feature = "shm")]
 pub use mode::{Awaited, Foreign};
 pub use mode::{Lossless, Lossy, LossyMode, MayLose, Mode, Unstaged};

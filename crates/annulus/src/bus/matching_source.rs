@@ -6,7 +6,7 @@ use super::matching::MatchingSubscriber;
 use super::members::Found;
 use crate::error::RecvError;
 use crate::message::Message;
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Receive, Waitable, iterates};
 use crate::wait::{EventCount, Look, Mark, Poll, Source, WaitStrategy};
 
 /// The next message, and the number of its topic.
@@ -73,3 +73,5 @@ impl<T: Message> Receive for MatchingSubscriber<T> {
         self.poll().map(|found| found.map(|(index, message)| (Arc::clone(self.members.name(index)), message)))
     }
 }
+
+iterates! { [T: Message] MatchingSubscriber<T>; }

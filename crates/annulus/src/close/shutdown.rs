@@ -217,7 +217,7 @@ impl Shutdown {
     /// ```
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-    pub fn wait_async(&self) -> impl Future<Output = ()> + Unpin {
+    pub fn wait_async(&self) -> impl Future<Output = ()> + Send + Unpin {
         self.state.triggered.opened()
     }
 

@@ -44,12 +44,13 @@
 //! An event ring keeps one value in each slot. The publisher changes the value in place, and readers get a
 //! reference to it. Nothing is copied or allocated for a message, so a `String` keeps its buffer from lap to
 //! lap. For the same reason, a closure of the publisher finds the content of an earlier message.
-//! [`channel_with_reset`](crate::event::channel_with_reset) clears it first:
+//! [`with_reset`](crate::event::Publisher::with_reset) clears it first:
 //!
 //! ```
 //! use annulus::event;
 //!
-//! let (mut publisher, subscribable) = event::channel_with_reset(2, String::new, String::clear);
+//! let (publisher, subscribable) = event::channel(2, String::new);
+//! let mut publisher = publisher.with_reset(String::clear);
 //! let mut subscriber = subscribable.subscribe();
 //! for word in ["one", "two", "three"] {
 //!     publisher.publish(|text| text.push_str(word)).unwrap();

@@ -5,14 +5,58 @@
 //! | form | when there is nothing to do |
 //! | --- | --- |
 //! | `try_recv`, `try_send`, `try_publish` | returns at once |
-//! | `recv`, `send`, `publish` | waits by the strategy of the ring |
-//! | `recv_until`, `send_until`, `publish_until` | waits by the strategy that you pass |
+//! | `recv`, `send`, `publish` | waits by the strategy of the ring, or of the handle |
 //! | `recv_timeout`, `send_timeout`, … | waits for a limited time |
-//! | `recv_until`, `send_until`, … | waits until a moment |
+//! | `recv_until`, `send_until`, … | waits as an [`Until`](crate::Until) says: a time, a moment, a strategy, or two of them |
 //! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
 //! | `select!`, `Select` | waits for the first of several handles |
 //! | `Notifier` | a loop that has file descriptors waits for one more (Linux) |
 //! | `Worker` | the loop's thread waits, and calls a handler |
+//!
+//! # Which verb has which form
+//!
+//! A verb that waits has its own name. The same with `try_` never waits, with `_timeout` and `_until` it has a
+//! limit, and with `_async` a task waits:
+//!
+//! | handles | verb | without waiting | `_timeout`, `_until` | `_async` |
+//! | --- | --- | --- | --- | --- |
+//! | `broadcast::Subscriber`, `broadcast::bytes::Subscriber` | `recv`, `recv_or_lag` | `try_` | yes | yes |
+//! | `broadcast::SubscriberGroup` | `recv` | `try_` | yes | yes |
+//! | `broadcast::Subscriber`, `SubscriberGroup` | `recv_batch` | `try_` | no | yes |
+//! | the same | `recv_many` | `try_iter` | no | no |
+//! | a stage of a broadcast ring | `process` | `try_` | yes | yes |
+//! | the same | `process_batch` | `try_` | yes | no |
+//! | `event::Subscriber` | `recv`, `recv_batch`, `process`, `process_batch` | `try_` | yes | yes |
+//! | the same | `recv_many` | `try_iter` | yes | no |
+//! | the same | `wait` | `peek` | yes | yes |
+//! | `queue::Consumer`, `queue::ordered::Receiver` | `recv`, `recv_batch` | `try_` | yes | yes |
+//! | the same | `recv_many` | `try_iter` | yes | no |
+//! | `queue::Consumer` | `wait_readable`, `wait_readable_shared` | `readable`, `readable_shared` | yes | yes |
+//! | `queue::bytes::Consumer` | `read` | `try_` | yes | yes |
+//! | `bus::MatchingSubscriber` | `recv` | `try_` | yes | yes, and `recv_batch_async` |
+//! | `oneshot::Receiver` | `recv` | `try_` | yes | yes, and `receiver.await` |
+//! | `watch::Receiver` | `recv` | `try_` | yes | yes |
+//! | the same | `changed`, `wait_for` | `has_changed`, `borrow` | yes | yes |
+//! | lossless `broadcast::Publisher`, `MpPublisher` | `publish` | `try_` | yes | yes |
+//! | the same | `publish_batch` | | yes | no |
+//! | the same | `publish_with` | | no | no |
+//! | `event::Publisher`, `event::MpPublisher` | `publish`, `send` | `try_` | yes | yes |
+//! | `queue::Producer` | `send`, `send_batch`, `reserve` | `try_` | yes | yes |
+//! | `queue::ordered::Sender` | `send`, `send_batch` | `try_` | yes | yes |
+//! | `queue::bytes::Producer` | `write`, `reserve` | `try_` | yes | yes |
+//! | `pipeline::Input` | `publish` | `try_` | as a [`Transmit`](crate::Transmit) | yes |
+//! | the same | `publish_batch`, `publish_with` | | no | no |
+//! | each publisher of a broadcast ring | `wait_for_subscribers` | `subscriber_count` | yes | yes |
+//! | `oneshot::Sender`, `watch::Sender` | `closed` | `is_closed` | yes | yes |
+//! | `Shutdown` | `wait` | `is_shutdown` | yes | yes |
+//! | `Select` | `ready` | `try_` | yes | no: tasks have the `select!` of their executor's library |
+//! | `Worker`, `Pipeline` | `join` | `is_finished` | `_timeout` | no |
+//! | each [`Receive`](crate::Receive) | `recv` | `try_` | yes | yes |
+//! | each [`Transmit`](crate::Transmit) | `send` | `try_` | yes | yes |
+//!
+//! Arguments come in one order: data, limit, closure. Each receiving handle is also an iterator that waits
+//! (`for message in &mut receiver`) and a stream (`stream`, `into_stream`, feature `async`), by itself or as a
+//! [`Receive`](crate::Receive).
 //!
 //! # Verbs that never wait
 //!
@@ -152,6 +196,26 @@
 //!   If that one is set aside, the message waits until another consumer looks, or until this one is polled,
 //!   or dropped: then it wakes another in its place. So drop what you do not poll any more. A future that is
 //!   forgotten ([`mem::forget`](core::mem::forget)) never passes its wake-up on.
+//! - *What a future is*: each may be dropped at any time, as the second column says. None needs its executor
+//!   to be of a certain kind.
+//!
+//!   | futures | if it is dropped before it is ready | `Send` | `Unpin` |
+//!   | --- | --- | --- | --- |
+//!   | `recv_async`, `recv_or_lag_async`, `stream`, `into_stream` | nothing is received (`into_stream` drops its handle) | yes | yes |
+//!   | `receiver.await` of a `oneshot` | the receiver is dropped, and a value that was sent with it | yes | yes |
+//!   | `recv_batch_async` of queues and events | nothing is received | yes | yes |
+//!   | `recv_batch_async` of other handles | nothing is received | yes | no |
+//!   | `process_async`, `process_batch_async` of events | nothing is processed, and the closure has not run | if the closure is | yes |
+//!   | `process_async` of stages of broadcast rings | the same | if the closure is | no |
+//!   | event `wait_async`, `changed_async`, `closed_async`, `Shutdown::wait_async` | nothing has changed | yes | yes |
+//!   | `watch::Receiver::wait_for_async` | values that the closure was asked for count as seen | if the closure is | yes |
+//!   | `wait_readable_async`, `read_async` | nothing is received | yes | no |
+//!   | `send_async` of queues | nothing is sent; the value is dropped | yes | yes |
+//!   | `send_async` of events, `publish_async` of values, `Transmit::send_async` | the same | yes | no |
+//!   | `publish_async` with a closure | nothing is published; the closure of one of many publishers may have run | if the closure is | no |
+//!   | `write_async`, `reserve_async` | nothing is written or reserved | yes | no |
+//!   | `send_batch_async` | the first values may be sent, and it can't be known how many | if the values can be shared (`Sync`) | yes |
+//!
 //! - *Memory*: the first task that waits at one side of a ring allocates places for wakers. There are only as
 //!   many places as there were tasks that waited at one time.
 //! - *After a task was woken*, the other side expects it to wait again: its next 128 messages at most, until

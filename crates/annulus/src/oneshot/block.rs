@@ -149,7 +149,8 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
             // The other side may wait, too.
             event.put(EventCount::fenced()).unwrap_or_else(|theirs| theirs)
         });
-        // Relaxed: it is this side's own bit.
+        // Relaxed: it is this side's own bit. (Another thread of this side may have set it: a look after this
+        // then comes after that in the order of changes.)
         if state.load(Ordering::Relaxed) & Self::OWN.sleeps == 0 {
             // Release: pairs with the Acquire of the side that sees the bit, which then finds the event. For
             // the rest the order of changes of this one word decides, and the event.

@@ -20,7 +20,7 @@
 //!         let _ = reply.send(number * number); // the thread that asked may be gone
 //!     }
 //! });
-//! let (reply, mut answer) = oneshot::channel();
+//! let (reply, answer) = oneshot::channel();
 //! questions.send((12, reply)).unwrap();
 //! assert_eq!(answer.recv(), Ok(144));
 //! # drop(questions);
@@ -34,6 +34,9 @@ mod source;
 
 use block::OneshotBlock;
 pub use receiver::Receiver;
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+pub use receiver::RecvFuture;
 pub use sender::Sender;
 
 /// Makes a channel for one value. One allocation, which the side that goes last frees.
@@ -41,10 +44,9 @@ pub use sender::Sender;
 /// # Examples
 ///
 /// ```
-/// let (sender, mut receiver) = annulus::oneshot::channel();
+/// let (sender, receiver) = annulus::oneshot::channel();
 /// sender.send("hello").unwrap();
 /// assert_eq!(receiver.recv(), Ok("hello"));
-/// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED)); // there was only one
 /// ```
 #[must_use]
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {

@@ -3,7 +3,9 @@
 use core::fmt;
 #[cfg(feature = "async")]
 use core::{
-    future::Future,
+    borrow::BorrowMut,
+    future::{Future, IntoFuture},
+    marker::PhantomData,
     pin::Pin,
     task::{self, Context},
 };
@@ -17,7 +19,17 @@ use crate::wait::{Deadline, EventCount, Look, Poll, Until, WaitStrategy, own_str
 
 /// The receiving side of a [channel for one value](super). Dropped, it drops a value that it has not taken,
 /// and tells the sender.
-pub struct Receiver<T: Send> {
+///
+/// [`recv`](Self::recv) uses it up, and so does `receiver.await` with the feature `async`. The verbs that may
+/// end without the value take `&mut self`. So do all verbs of [`Receive`](crate::Receive), for loops and for
+/// code that takes any handle; once the value was received, they return `Closed`.
+///
+/// ```compile_fail,E0382
+/// let (_sender, receiver) = annulus::oneshot::channel::<u64>();
+/// let first = receiver.recv();
+/// let second = receiver.recv(); // used up: this does not compile
+/// ```
+pub struct Receiver<T> {
     pub(super) share: Share<T, false>,
     /// Whether the value was taken.
     is_taken: bool,
@@ -29,28 +41,28 @@ impl<T: Send> Receiver<T> {
         Self { share, is_taken: false, strategy: WaitStrategy::default() }
     }
 
-    /// Receives the value. Waits for it with the [strategy](Self::set_wait_strategy) of the receiver:
-    /// [`WaitStrategy::default`] at first.
+    /// Receives the value, and uses the receiver up. Waits for the value with the
+    /// [strategy](Self::set_wait_strategy) of the receiver: [`WaitStrategy::default`] at first.
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: the sender is gone, or this side has closed the channel, and no value is there. So each
-    /// receive after the value is refused.
+    /// [`RecvError`]: the sender is gone, or this side has closed the channel, and no value is there. Also if
+    /// another verb has received the value before.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (sender, mut receiver) = annulus::oneshot::channel();
+    /// let (sender, receiver) = annulus::oneshot::channel();
     /// let thread = std::thread::spawn(move || sender.send(42));
     /// assert_eq!(receiver.recv(), Ok(42));
     /// # thread.join().unwrap().unwrap();
     ///
-    /// let (sender, mut receiver) = annulus::oneshot::channel::<u64>();
+    /// let (sender, receiver) = annulus::oneshot::channel::<u64>();
     /// drop(sender);
     /// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
     #[inline]
-    pub fn recv(&mut self) -> Result<T, RecvError> {
+    pub fn recv(mut self) -> Result<T, RecvError> {
         self.wait(self.strategy, None).unwrap_or(Err(RecvError::CLOSED))
     }
 
@@ -114,13 +126,15 @@ impl<T: Send> Receiver<T> {
         in_time(self.wait(until.strategy_or(|| self.strategy), until.deadline()))
     }
 
-    /// Receives the value, like [`recv`](Self::recv), in a task: the task waits, not its thread.
+    /// Receives the value, like [`recv`](Self::recv), in a task: the task waits, not its thread. It keeps the
+    /// receiver for a later call, as a branch of a `select!` in a loop needs it; `receiver.await` uses the
+    /// receiver up.
     ///
     /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// As [`recv`](Self::recv): also if the value was received before.
     ///
     /// # Examples
     ///
@@ -132,8 +146,8 @@ impl<T: Send> Receiver<T> {
     /// ```
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
-        ReceivingValue::new(self)
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Send + Unpin {
+        RecvFuture::new(self)
     }
 
     /// Closes the channel: a value that was not sent yet is refused, and given back to its sender. One that
@@ -142,47 +156,18 @@ impl<T: Send> Receiver<T> {
     /// # Examples
     ///
     /// ```
-    /// let (sender, mut receiver) = annulus::oneshot::channel();
+    /// let (sender, receiver) = annulus::oneshot::channel();
     /// receiver.close();
     /// assert!(sender.send(1).is_err());
     /// assert_eq!(receiver.recv(), Err(annulus::RecvError::CLOSED));
     /// ```
-    pub fn close(&mut self) {
+    pub fn close(&self) {
         self.share.close();
-    }
-
-    /// Whether no value is there, and none comes any more. If so, this stays true.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (sender, mut receiver) = annulus::oneshot::channel();
-    /// sender.send(1).unwrap();
-    /// assert!(!receiver.is_closed());
-    /// receiver.recv().unwrap();
-    /// assert!(receiver.is_closed());
-    /// ```
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        let state = self.share.look();
-        !self.is_there(state) && self.is_over(state)
     }
 
     own_strategy! {
         make: "let (_sender, mut reader) = annulus::oneshot::channel::<u64>();",
         |handle| own: handle.strategy
-    }
-
-    /// Whether there is something to take, by the state.
-    #[inline(always)]
-    pub(super) fn is_there(&self, state: u64) -> bool {
-        state & VALUE != 0 && !self.is_taken
-    }
-
-    /// Whether nothing comes any more, by the state.
-    #[inline(always)]
-    pub(super) fn is_over(&self, state: u64) -> bool {
-        self.is_taken || state & (ENDED | CLOSED) != 0
     }
 
     #[inline(always)]
@@ -208,6 +193,37 @@ impl<T: Send> Receiver<T> {
     }
 }
 
+impl<T> Receiver<T> {
+    /// Whether no value is there, and none comes any more. If so, this stays true.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, mut receiver) = annulus::oneshot::channel();
+    /// sender.send(1).unwrap();
+    /// assert!(!receiver.is_closed());
+    /// receiver.try_recv().unwrap();
+    /// assert!(receiver.is_closed());
+    /// ```
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let state = self.share.look();
+        !self.is_there(state) && self.is_over(state)
+    }
+
+    /// Whether there is something to take, by the state.
+    #[inline(always)]
+    pub(super) fn is_there(&self, state: u64) -> bool {
+        state & VALUE != 0 && !self.is_taken
+    }
+
+    /// Whether nothing comes any more, by the state.
+    #[inline(always)]
+    pub(super) fn is_over(&self, state: u64) -> bool {
+        self.is_taken || state & (ENDED | CLOSED) != 0
+    }
+}
+
 /// Until the value is there, or none comes any more.
 struct AwaitValue<'r, T: Send>(&'r mut Receiver<T>);
 
@@ -229,26 +245,30 @@ impl<T: Send> Poll for AwaitValue<'_, T> {
     }
 }
 
-/// The future of [`Receiver::recv_async`]. Dropped at any time, it leaves no waker behind, unless the sender
-/// is just waking it.
+/// The future of `receiver.await`: it has the receiver `R`. (The one of [`Receiver::recv_async`] borrows it.)
+///
+/// *Cancel safety*: dropped at any time, it leaves no waker behind, unless the sender is just waking it. The
+/// receiver goes with it, and a value that was sent already is dropped. It is `Send` and `Unpin`.
 #[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 #[must_use = "a future does nothing until it is awaited"]
-struct ReceivingValue<'r, T: Send> {
-    receiver: &'r mut Receiver<T>,
+pub struct RecvFuture<T: Send, R: BorrowMut<Receiver<T>> = Receiver<T>> {
+    receiver: R,
     /// Whether its waker is in the block.
     is_armed: bool,
+    value: PhantomData<fn() -> T>,
 }
 
 #[cfg(feature = "async")]
-impl<'r, T: Send> ReceivingValue<'r, T> {
-    fn new(receiver: &'r mut Receiver<T>) -> Self {
-        Self { receiver, is_armed: false }
+impl<T: Send, R: BorrowMut<Receiver<T>>> RecvFuture<T, R> {
+    fn new(receiver: R) -> Self {
+        Self { receiver, is_armed: false, value: PhantomData }
     }
 
     #[cold]
     #[inline(never)]
     fn arm(&mut self, context: &Context<'_>) -> Look<Result<T, RecvError>> {
-        let (receiver, waker) = (&mut *self.receiver, context.waker());
+        let (receiver, waker) = (self.receiver.borrow_mut(), context.waker());
         // SAFETY: it is armed, and this was said after `disarm`.
         if self.is_armed && unsafe { receiver.share.is_armed_for(waker) } {
             return Look::Nothing;
@@ -268,13 +288,13 @@ impl<'r, T: Send> ReceivingValue<'r, T> {
 }
 
 #[cfg(feature = "async")]
-impl<T: Send> Future for ReceivingValue<'_, T> {
+impl<T: Send, R: BorrowMut<Receiver<T>>> Future for RecvFuture<T, R> {
     type Output = Result<T, RecvError>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> task::Poll<Self::Output> {
         let this = self.get_mut();
-        let mut look = this.receiver.poll();
+        let mut look = this.receiver.borrow_mut().poll();
         if matches!(look, Look::Nothing) {
             look = this.arm(context);
         }
@@ -285,18 +305,48 @@ impl<T: Send> Future for ReceivingValue<'_, T> {
     }
 }
 
+/// Nothing in it is pinned.
 #[cfg(feature = "async")]
-impl<T: Send> Drop for ReceivingValue<'_, T> {
+impl<T: Send, R: BorrowMut<Receiver<T>>> Unpin for RecvFuture<T, R> {}
+
+#[cfg(feature = "async")]
+impl<T: Send, R: BorrowMut<Receiver<T>>> Drop for RecvFuture<T, R> {
     #[inline]
     fn drop(&mut self) {
         if self.is_armed {
-            self.receiver.share.disarm();
+            self.receiver.borrow_mut().share.disarm();
         }
     }
 }
 
+#[cfg(feature = "async")]
+impl<T: Send, R: BorrowMut<Receiver<T>>> fmt::Debug for RecvFuture<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecvFuture").field("receiver", self.receiver.borrow()).finish_non_exhaustive()
+    }
+}
+
+/// `receiver.await` receives the value like [`recv`](Receiver::recv), in a task.
+///
+/// ```
+/// let (sender, receiver) = annulus::oneshot::channel();
+/// let thread = std::thread::spawn(move || sender.send("hello"));
+/// assert_eq!(pollster::block_on(async { receiver.await }), Ok("hello"));
+/// # thread.join().unwrap().unwrap();
+/// ```
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Send> IntoFuture for Receiver<T> {
+    type Output = Result<T, RecvError>;
+    type IntoFuture = RecvFuture<T>;
+
+    fn into_future(self) -> RecvFuture<T> {
+        RecvFuture::new(self)
+    }
+}
+
 /// The sender is told.
-impl<T: Send> Drop for Receiver<T> {
+impl<T> Drop for Receiver<T> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: this is the last use, unless there is a value.
@@ -311,7 +361,7 @@ impl<T: Send> Drop for Receiver<T> {
     }
 }
 
-impl<T: Send> fmt::Debug for Receiver<T> {
+impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver")
             .field("kind", &"oneshot")

@@ -4,13 +4,17 @@ use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
 use core::mem::ManuallyDrop;
+#[cfg(feature = "std")]
+use std::time::Duration;
 
 use super::block::{CLOSED, ENDED, Share, VALUE};
 use crate::error::SendError;
+use crate::sync::AtomicU64;
+use crate::wait::{EventCount, Look, Poll, Until, WaitStrategy, wait_until};
 
 /// The sending side of a [channel for one value](super). [`send`](Self::send) uses it up; dropped before, it
 /// tells the receiver that nothing comes.
-pub struct Sender<T: Send> {
+pub struct Sender<T> {
     share: Share<T, true>,
 }
 
@@ -51,6 +55,57 @@ impl<T: Send> Sender<T> {
         Err(SendError(value))
     }
 
+    /// Waits until the receiver is gone or has closed the channel. Waits by [`WaitStrategy::default`].
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::oneshot::channel::<u64>();
+    /// let asker = std::thread::spawn(move || drop(receiver));
+    /// sender.closed();
+    /// assert!(sender.is_closed());
+    /// # asker.join().unwrap();
+    /// ```
+    pub fn closed(&self) {
+        self.closed_until(Until::FOREVER);
+    }
+
+    /// As [`closed`](Self::closed), but gives up after `timeout` on the monotonic clock. Returns whether the
+    /// receiver is gone or has closed the channel.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn closed_timeout(&self, timeout: Duration) -> bool {
+        self.closed_until(timeout)
+    }
+
+    /// As [`closed`](Self::closed), but waits as [`Until`] says. False if the time has passed.
+    pub fn closed_until(&self, until: impl Into<Until>) -> bool {
+        let until = until.into();
+        let strategy = until.strategy_or(WaitStrategy::default);
+        wait_until(&mut AwaitClose(&self.share), strategy, until.deadline()).is_some()
+    }
+
+    /// As [`closed`](Self::closed), in a task: the task waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has changed nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::oneshot::channel::<u64>();
+    /// let asker = std::thread::spawn(move || drop(receiver));
+    /// pollster::block_on(sender.closed_async());
+    /// assert!(sender.is_closed());
+    /// # asker.join().unwrap();
+    /// ```
+    #[cfg(feature = "async")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+    pub fn closed_async(&self) -> impl Future<Output = ()> + Send + Unpin {
+        // SAFETY: the event is in the block, which lives as long as the sender, which is borrowed.
+        unsafe { crate::wait::Waiting::new(AwaitClose(&self.share)) }
+    }
+}
+
+impl<T> Sender<T> {
     /// Whether the receiver is gone, or has closed the channel. If so, this stays true.
     ///
     /// # Examples
@@ -65,47 +120,30 @@ impl<T: Send> Sender<T> {
     pub fn is_closed(&self) -> bool {
         self.share.look() & CLOSED != 0
     }
-
-    /// Waits, in a task, until the receiver is gone or has closed the channel.
-    ///
-    /// *Cancel safety*: a future that is dropped has changed nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut sender, receiver) = annulus::oneshot::channel::<u64>();
-    /// let asker = std::thread::spawn(move || drop(receiver));
-    /// pollster::block_on(sender.closed_async());
-    /// assert!(sender.is_closed());
-    /// # asker.join().unwrap();
-    /// ```
-    #[cfg(feature = "async")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-    pub fn closed_async(&mut self) -> impl Future<Output = ()> + Unpin {
-        // SAFETY: the event is in the block, which lives as long as the sender, which is borrowed.
-        unsafe { crate::wait::Waiting::new(AwaitClose(&self.share)) }
-    }
 }
 
 /// Until the receiver wants no value any more.
-#[cfg(feature = "async")]
 struct AwaitClose<'s, T>(&'s Share<T, true>);
 
-#[cfg(feature = "async")]
-impl<T> crate::wait::Poll for AwaitClose<'_, T> {
+impl<T> Poll for AwaitClose<'_, T> {
     type Found = ();
 
-    fn wait_point(&self) -> &crate::wait::EventCount {
+    fn wait_point(&self) -> &EventCount {
         self.0.wait_point()
     }
 
-    fn poll(&mut self) -> crate::wait::Look<()> {
-        if self.0.look() & CLOSED != 0 { crate::wait::Look::Found(()) } else { crate::wait::Look::Nothing }
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.0.word())
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        if self.0.look() & CLOSED != 0 { Look::Found(()) } else { Look::Nothing }
     }
 }
 
 /// The receiver is told that nothing comes.
-impl<T: Send> Drop for Sender<T> {
+impl<T> Drop for Sender<T> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: this is the last use; no value was put.
@@ -113,7 +151,7 @@ impl<T: Send> Drop for Sender<T> {
     }
 }
 
-impl<T: Send> fmt::Debug for Sender<T> {
+impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender")
             .field("kind", &"oneshot")

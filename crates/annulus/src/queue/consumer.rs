@@ -30,7 +30,7 @@ use crate::memory::Placement;
 #[cfg(feature = "numa")]
 use crate::memory::{MemoryError, node_here};
 use crate::observer::observable;
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Iter, Receive, Waitable, iterates};
 use crate::sync::{AtomicU64, seeded};
 use crate::wait::{
     EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
@@ -977,7 +977,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// drop(producer);
     /// assert_eq!(consumer.iter().sum::<i32>(), 6);
     /// ```
-    pub fn iter(&mut self) -> Iter<'_, T, K> {
+    pub fn iter(&mut self) -> Iter<&mut Self> {
         Iter::of(self)
     }
 }
@@ -1023,30 +1023,7 @@ impl<T, K: AnyKind> Iterator for TryIter<'_, T, K> {
 
 impl<T, K: AnyKind> FusedIterator for TryIter<'_, T, K> {}
 
-/// The iterator of [`Consumer::iter`].
-pub type Iter<'c, T, K> = crate::Iter<&'c mut Consumer<T, K>>;
-
-/// The iterator of `Consumer::into_iter`.
-pub type IntoIter<T, K> = crate::Iter<Consumer<T, K>>;
-
-#[allow(clippy::into_iter_without_iter, reason = "`iter` takes the consumer mutably, as it must")]
-impl<'c, T: Send, K: AnyKind> IntoIterator for &'c mut Consumer<T, K> {
-    type Item = T;
-    type IntoIter = Iter<'c, T, K>;
-
-    fn into_iter(self) -> Iter<'c, T, K> {
-        self.iter()
-    }
-}
-
-impl<T: Send, K: AnyKind> IntoIterator for Consumer<T, K> {
-    type Item = T;
-    type IntoIter = IntoIter<T, K>;
-
-    fn into_iter(self) -> IntoIter<T, K> {
-        IntoIter::of(self)
-    }
-}
+iterates! { [T: Send, K: AnyKind] Consumer<T, K>; }
 
 impl<T, K: AnyKind> fmt::Debug for TryIter<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

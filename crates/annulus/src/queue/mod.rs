@@ -57,7 +57,7 @@ mod write_many;
 pub use across::{Across, Joins, ManyAcross};
 pub use builder::Builder;
 pub use channels::{mpmc, mpsc, spmc, spsc};
-pub use consumer::{Consumer, IntoIter, Iter, TryIter};
+pub use consumer::{Consumer, TryIter};
 pub use kind::{AnyKind, InPlace, Joinable, ManyConsumers, QueueKind};
 // For the C library.
 #[cfg(all(feature = "shm", not(annulus_loom)))]

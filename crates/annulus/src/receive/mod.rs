@@ -437,8 +437,10 @@ impl<S: ReceiveRef> ReceiveRef for &mut S {
 /// [`recv`](Receive::recv), and ends when the ring is closed and nothing is left. It does not end on a lag,
 /// or while there is no message.
 ///
-/// Made by `iter` and `into_iter` of the handles, and by [`Receive::iter`]. The modules of the rings have
-/// names for it with their own handle: `broadcast::Iter` and `broadcast::IntoIter`, and so on.
+/// Made by `iter` and `into_iter` of the handles, and by [`Receive::iter`]: `for message in &mut receiver` and
+/// `for message in receiver` wait for each message, whichever handle it is. (An iterator over what is there
+/// now ends in another way at each ring, and so has a type of its own there, such as
+/// [`broadcast::TryIter`](crate::broadcast::TryIter).)
 ///
 /// ```
 /// use annulus::{Iter, spsc};
@@ -478,6 +480,33 @@ impl<R: fmt::Debug> fmt::Debug for Iter<R> {
         f.debug_tuple("Iter").field(&self.receiver).finish()
     }
 }
+
+/// Writes `IntoIterator` for receiving handles, by value and by `&mut`.
+macro_rules! iterates {
+    ($([$($generics:tt)*] $Handle:ty;)*) => {$(
+        /// The messages, each of which it waits for, until the end.
+        impl<$($generics)*> IntoIterator for $Handle {
+            type Item = <Self as $crate::Receive>::Item;
+            type IntoIter = $crate::Iter<Self>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                $crate::Iter::of(self)
+            }
+        }
+
+        /// The messages, each of which it waits for, until the end.
+        #[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
+        impl<'r, $($generics)*> IntoIterator for &'r mut $Handle {
+            type Item = <Self as $crate::Receive>::Item;
+            type IntoIter = $crate::Iter<Self>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                $crate::Iter::of(self)
+            }
+        }
+    )*};
+}
+pub(crate) use iterates;
 
 /// The next message of a handle, which is borrowed or owned.
 pub(crate) struct Next<S>(pub(crate) S);

@@ -14,7 +14,7 @@ use crate::wait::{Armed, Choice, EventCount, Look, Poll, Until, WaitStrategy, ow
 
 /// The side of a [channel](super) that reads the value. It remembers which value it has seen last. It may be
 /// cloned; a clone has seen what the original has.
-pub struct Receiver<T: Send + Sync> {
+pub struct Receiver<T> {
     pub(super) shared: Common<WatchState<T>>,
     /// The version that it has seen.
     pub(super) seen: u64,
@@ -57,30 +57,6 @@ impl<T: Send + Sync> Receiver<T> {
         let value = self.shared.borrow(Some(self.seen));
         self.seen = value.version();
         value
-    }
-
-    /// Whether there is a value that this receiver has not seen.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: there is none, and none comes any more.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (sender, mut receiver) = annulus::watch::channel(1);
-    /// sender.send(2).unwrap();
-    /// drop(sender);
-    /// assert_eq!(receiver.has_changed(), Ok(true));
-    /// receiver.mark_unchanged();
-    /// assert_eq!(receiver.has_changed(), Err(annulus::RecvError::CLOSED));
-    /// ```
-    pub fn has_changed(&self) -> Result<bool, RecvError> {
-        let version = self.shared.version();
-        if version.number() != self.seen {
-            return Ok(true);
-        }
-        if version.is_closed() { Err(RecvError::CLOSED) } else { Ok(false) }
     }
 
     /// The value of this moment counts as not seen.
@@ -183,7 +159,7 @@ impl<T: Send + Sync> Receiver<T> {
     /// ```
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-    pub fn changed_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Unpin {
+    pub fn changed_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Send + Unpin {
         // SAFETY: the event is in what the handles share, which lives as long as the receiver, which is
         // borrowed.
         unsafe { crate::wait::Waiting::new(NewValue(self)) }
@@ -297,21 +273,6 @@ impl<T: Send + Sync> Receiver<T> {
         unsafe { Armed::new(NewValue(self), |new| new.0.strategy, |_, found| found) }
     }
 
-    /// Whether no value comes any more that this receiver has not seen.
-    ///
-    /// ```
-    /// let (sender, mut receiver) = annulus::watch::channel(1);
-    /// sender.send(2).unwrap();
-    /// drop(sender);
-    /// assert!(!receiver.is_closed());
-    /// receiver.changed().unwrap();
-    /// assert!(receiver.is_closed());
-    /// ```
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.has_changed().is_err()
-    }
-
     /// Whether the other one is of the same channel.
     #[must_use]
     pub fn same_channel(&self, other: &Self) -> bool {
@@ -344,6 +305,47 @@ impl<T: Send + Sync> Receiver<T> {
         } else {
             Look::Nothing
         }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Whether there is a value that this receiver has not seen.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: there is none, and none comes any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, mut receiver) = annulus::watch::channel(1);
+    /// sender.send(2).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.has_changed(), Ok(true));
+    /// receiver.mark_unchanged();
+    /// assert_eq!(receiver.has_changed(), Err(annulus::RecvError::CLOSED));
+    /// ```
+    pub fn has_changed(&self) -> Result<bool, RecvError> {
+        let version = self.shared.version();
+        if version.number() != self.seen {
+            return Ok(true);
+        }
+        if version.is_closed() { Err(RecvError::CLOSED) } else { Ok(false) }
+    }
+
+    /// Whether no value comes any more that this receiver has not seen.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = annulus::watch::channel(1);
+    /// sender.send(2).unwrap();
+    /// drop(sender);
+    /// assert!(!receiver.is_closed());
+    /// receiver.changed().unwrap();
+    /// assert!(receiver.is_closed());
+    /// ```
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.has_changed().is_err()
     }
 }
 
@@ -421,7 +423,7 @@ impl<T: Send + Sync + Clone> Receiver<T> {
     /// As [`changed`](Self::changed).
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Send + Unpin {
         crate::wait::Waiting::next_of(self)
     }
 
@@ -485,20 +487,20 @@ impl<'r, T, F: FnMut(&T) -> bool> Poll for AwaitWanted<'r, T, F> {
     }
 }
 
-impl<T: Send + Sync> Clone for Receiver<T> {
+impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.shared.receivers.add();
         Self { shared: self.shared.clone(), seen: self.seen, strategy: self.strategy }
     }
 }
 
-impl<T: Send + Sync> Drop for Receiver<T> {
+impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.shared.receiver_goes();
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for Receiver<T> {
+impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver")
             .field("kind", &"watch")

@@ -4,16 +4,18 @@ use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
 use core::mem;
+use std::time::Duration;
 
 use super::Receiver;
 use super::state::{Ref, WatchState};
 use crate::Closer;
 use crate::base::common::Common;
 use crate::error::SendError;
+use crate::wait::{EventCount, Look, Poll, Until, WaitStrategy, wait_until};
 
 /// The side of a [channel](super) that changes the value. It may be cloned; the last one that is dropped
 /// closes the channel. All verbs take `&self`.
-pub struct Sender<T: Send + Sync> {
+pub struct Sender<T> {
     shared: Common<WatchState<T>>,
 }
 
@@ -78,7 +80,7 @@ impl<T: Send + Sync> Sender<T> {
     /// assert_eq!(*sender.subscribe().borrow(), 2);
     /// ```
     pub fn send_replace(&self, value: T) -> T {
-        self.changed_until(|place| (true, mem::replace(place, value))).1
+        self.changed_by(|place| (true, mem::replace(place, value))).1
     }
 
     /// Changes the value in place, and tells all receivers. `modify` runs under the
@@ -97,7 +99,7 @@ impl<T: Send + Sync> Sender<T> {
     /// assert_eq!(receiver.recv(), Ok(vec![1, 2]));
     /// ```
     pub fn send_modify(&self, modify: impl FnOnce(&mut T)) {
-        self.changed_until(|value| (true, modify(value)));
+        self.changed_by(|value| (true, modify(value)));
     }
 
     /// As [`send_modify`](Self::send_modify), but tells receivers only if `modify` returns true. Returns what
@@ -124,10 +126,10 @@ impl<T: Send + Sync> Sender<T> {
     /// assert_eq!(receiver.has_changed(), Ok(true));
     /// ```
     pub fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
-        self.changed_until(|value| (modify(value), ())).0
+        self.changed_by(|value| (modify(value), ())).0
     }
 
-    fn changed_until<R>(&self, change: impl FnOnce(&mut T) -> (bool, R)) -> (bool, R) {
+    fn changed_by<R>(&self, change: impl FnOnce(&mut T) -> (bool, R)) -> (bool, R) {
         self.shared.change(false, change).unwrap_or_else(|| unreachable!("it is not refused"))
     }
 
@@ -158,35 +160,34 @@ impl<T: Send + Sync> Sender<T> {
         Receiver::new(self.shared.clone())
     }
 
-    /// How many receivers there are. Others may come and go meanwhile.
-    #[must_use]
-    pub fn receiver_count(&self) -> usize {
-        self.shared.receivers.count()
-    }
-
-    /// How many senders there are. Others may come and go meanwhile.
-    #[must_use]
-    pub fn sender_count(&self) -> usize {
-        self.shared.senders.count()
-    }
-
-    /// Whether a [`send`](Self::send) would be refused: there is no receiver at this moment, or the channel
-    /// was closed.
+    /// Waits until [`is_closed`](Self::is_closed): the last receiver has gone, or somebody has closed the
+    /// channel. Waits by [`WaitStrategy::default`].
     ///
     /// ```
     /// let (sender, receiver) = annulus::watch::channel(1);
-    /// assert!(!sender.is_closed());
-    /// drop(receiver);
-    /// assert!(sender.is_closed());
-    /// let _receiver = sender.subscribe();
-    /// assert!(!sender.is_closed());
+    /// let reader = std::thread::spawn(move || drop(receiver));
+    /// sender.closed();
+    /// # reader.join().unwrap();
     /// ```
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.shared.is_over()
+    pub fn closed(&self) {
+        self.closed_until(Until::FOREVER);
     }
 
-    /// Waits, in a task, until [`is_closed`](Self::is_closed): the last receiver has gone.
+    /// As [`closed`](Self::closed), but gives up after `timeout` on the monotonic clock. Returns whether the
+    /// last receiver has gone, or somebody has closed the channel.
+    #[must_use]
+    pub fn closed_timeout(&self, timeout: Duration) -> bool {
+        self.closed_until(timeout)
+    }
+
+    /// As [`closed`](Self::closed), but waits as [`Until`] says. False if the time has passed.
+    pub fn closed_until(&self, until: impl Into<Until>) -> bool {
+        let until = until.into();
+        let strategy = until.strategy_or(WaitStrategy::default);
+        wait_until(&mut AwaitEnd(&self.shared), strategy, until.deadline()).is_some()
+    }
+
+    /// As [`closed`](Self::closed), in a task: the task waits, not its thread.
     ///
     /// *Cancel safety*: a future that is dropped has changed nothing.
     ///
@@ -200,7 +201,7 @@ impl<T: Send + Sync> Sender<T> {
     /// ```
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-    pub fn closed_async(&self) -> impl Future<Output = ()> + Unpin {
+    pub fn closed_async(&self) -> impl Future<Output = ()> + Send + Unpin {
         // SAFETY: the event is in what the handles share, which lives as long as the sender, which is
         // borrowed.
         unsafe { crate::wait::Waiting::new(AwaitEnd(&self.shared)) }
@@ -230,24 +231,52 @@ impl<T: Send + Sync> Sender<T> {
     }
 }
 
-/// Until there is no receiver.
-#[cfg(feature = "async")]
-struct AwaitEnd<'s, T>(&'s WatchState<T>);
-
-#[cfg(feature = "async")]
-impl<T> crate::wait::Poll for AwaitEnd<'_, T> {
-    type Found = ();
-
-    fn wait_point(&self) -> &crate::wait::EventCount {
-        &self.0.alone
+impl<T> Sender<T> {
+    /// How many receivers there are. Others may come and go meanwhile.
+    #[must_use]
+    pub fn receiver_count(&self) -> usize {
+        self.shared.receivers.count()
     }
 
-    fn poll(&mut self) -> crate::wait::Look<()> {
-        if self.0.is_over() { crate::wait::Look::Found(()) } else { crate::wait::Look::Nothing }
+    /// How many senders there are. Others may come and go meanwhile.
+    #[must_use]
+    pub fn sender_count(&self) -> usize {
+        self.shared.senders.count()
+    }
+
+    /// Whether a [`send`](Self::send) would be refused: there is no receiver at this moment, or the channel
+    /// was closed.
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::watch::channel(1);
+    /// assert!(!sender.is_closed());
+    /// drop(receiver);
+    /// assert!(sender.is_closed());
+    /// let _receiver = sender.subscribe();
+    /// assert!(!sender.is_closed());
+    /// ```
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_over()
     }
 }
 
-impl<T: Send + Sync> Clone for Sender<T> {
+/// Until there is no receiver.
+struct AwaitEnd<'s, T>(&'s WatchState<T>);
+
+impl<T> Poll for AwaitEnd<'_, T> {
+    type Found = ();
+
+    fn wait_point(&self) -> &EventCount {
+        &self.0.alone
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        if self.0.is_over() { Look::Found(()) } else { Look::Nothing }
+    }
+}
+
+impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.shared.senders.add();
         Self { shared: self.shared.clone() }
@@ -255,7 +284,7 @@ impl<T: Send + Sync> Clone for Sender<T> {
 }
 
 /// The last one closes the channel.
-impl<T: Send + Sync> Drop for Sender<T> {
+impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         if self.shared.senders.remove() {
             self.shared.close();
@@ -269,7 +298,7 @@ impl<T: Send + Sync + Default> Default for Sender<T> {
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for Sender<T> {
+impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender")
             .field("kind", &"watch")

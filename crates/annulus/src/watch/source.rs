@@ -2,7 +2,7 @@
 
 use super::Receiver;
 use crate::error::RecvError;
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Receive, Waitable, iterates};
 use crate::sync::AtomicU64;
 use crate::wait::{EventCount, Look, Mark, Source, WaitStrategy};
 
@@ -57,3 +57,5 @@ impl<T: Send + Sync + Clone> Receive for Receiver<T> {
         self.poll_changed().map(|changed| changed.map(|()| self.newest()))
     }
 }
+
+iterates! { [T: Send + Sync + Clone] Receiver<T>; }

@@ -25,11 +25,17 @@ fn a_value_is_dropped_once() {
     let value = || Counted(Arc::clone(&drops));
     let dropped = |count| assert_eq!(drops.swap(0, Ordering::Relaxed), count);
 
+    let (sender, receiver) = oneshot::channel();
+    assert!(sender.send(value()).is_ok());
+    assert!(receiver.recv().is_ok()); // and both go
+    dropped(1);
+
     let (sender, mut receiver) = oneshot::channel();
     assert!(sender.send(value()).is_ok());
-    assert!(receiver.recv().is_ok()); // and goes
+    assert!(receiver.try_recv().is_ok()); // and goes
     dropped(1);
-    drop(receiver);
+    assert!(receiver.try_recv().is_err());
+    assert_eq!(receiver.recv().err(), Some(RecvError::CLOSED), "it was received");
     dropped(0);
 
     let (sender, receiver) = oneshot::channel();
@@ -44,13 +50,14 @@ fn a_value_is_dropped_once() {
     drop(back);
     dropped(1);
 
-    let (sender, mut receiver) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
+    receiver.close();
     receiver.close();
     assert!(sender.send(value()).is_err());
     dropped(1);
     assert_eq!(receiver.recv().err(), Some(RecvError::CLOSED));
 
-    let (sender, mut receiver) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     assert!(sender.send(value()).is_ok());
     receiver.close();
     assert!(receiver.recv().is_ok(), "what was sent before the close is there");
@@ -66,10 +73,10 @@ fn both_sides_see_the_end_of_the_other() {
     drop(sender);
     assert!(receiver.is_closed());
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
-    assert_eq!(receiver.recv(), Err(RecvError::CLOSED));
     assert_eq!(receiver.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
+    assert_eq!(receiver.recv(), Err(RecvError::CLOSED));
 
-    let (sender, mut receiver) = oneshot::channel::<u64>();
+    let (sender, receiver) = oneshot::channel::<u64>();
     receiver.close();
     assert!(sender.is_closed());
     assert_eq!(receiver.recv(), Err(RecvError::CLOSED), "nobody waits for a value that would be refused");
@@ -77,7 +84,7 @@ fn both_sides_see_the_end_of_the_other() {
     let (sender, mut receiver) = oneshot::channel();
     sender.send(5).unwrap();
     assert!(!receiver.is_closed(), "the value is still there");
-    assert_eq!(receiver.recv(), Ok(5));
+    assert_eq!(receiver.try_recv(), Ok(5));
     assert!(receiver.is_closed());
 }
 
@@ -88,15 +95,15 @@ fn any_value_comes_as_it_was_sent() {
     #[derive(Debug, PartialEq)]
     struct Aligned([u8; 300]);
 
-    let (sender, mut receiver) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     sender.send(Aligned([7; 300])).unwrap();
     assert_eq!(receiver.recv(), Ok(Aligned([7; 300])));
 
-    let (sender, mut receiver) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     sender.send(()).unwrap();
     assert_eq!(receiver.recv(), Ok(()));
 
-    let (sender, mut receiver) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     sender.send(Some(Box::new(1))).unwrap();
     assert_eq!(receiver.recv(), Ok(Some(Box::new(1))));
 }
@@ -233,6 +240,43 @@ fn receive_ends_at_its_deadline() {
     assert_eq!(receiver.recv_until(past), Err(RecvTimeoutError::Closed));
 }
 
+#[cfg(feature = "std")]
+#[test]
+fn sender_waits_for_the_end_of_receiver() {
+    for is_dropped in [true, false] {
+        let (sender, receiver) = oneshot::channel::<u64>();
+        assert!(!sender.closed_timeout(Duration::from_millis(1)));
+        assert!(!sender.closed_until(std::time::Instant::now()));
+        let asker = std::thread::spawn(move || {
+            if is_dropped {
+                drop(receiver);
+                return None;
+            }
+            receiver.close();
+            Some(receiver)
+        });
+        sender.closed();
+        assert!(sender.closed_until(WaitStrategy::PauseSpin) && sender.closed_timeout(Duration::ZERO));
+        drop(asker.join().unwrap());
+    }
+}
+
+/// The structs have no bounds: a type that has handles needs none either.
+#[test]
+fn handles_are_fields_of_types_without_bounds() {
+    #[derive(Debug)]
+    struct Asks<T> {
+        reply: oneshot::Sender<T>,
+        answer: oneshot::Receiver<T>,
+    }
+
+    let (reply, answer) = oneshot::channel();
+    let asks: Asks<u64> = Asks { reply, answer };
+    assert!(format!("{asks:?}").contains("Asks"));
+    asks.reply.send(7).unwrap();
+    assert_eq!(asks.answer.recv(), Ok(7));
+}
+
 #[test]
 fn debug_output_says_whether_a_side_has_ended() {
     let (sender, receiver) = oneshot::channel::<u64>();
@@ -248,7 +292,7 @@ fn debug_output_says_whether_a_side_has_ended() {
 /// Tasks of either side, which wait first and are woken once.
 #[cfg(feature = "async")]
 mod tasks {
-    use std::future::Future;
+    use std::future::{Future, IntoFuture};
     use std::pin::{Pin, pin};
     use std::sync::{Arc, Mutex};
     use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
@@ -334,24 +378,54 @@ mod tasks {
         assert_eq!(value, Poll::Ready(Ok(5)));
     }
 
+    /// `receiver.await`: polled by two tasks, it wakes the second; dropped, it leaves no waker, and the value
+    /// goes with it.
+    #[test]
+    fn awaited_receiver_is_used_up() {
+        for is_dropped in [true, false] {
+            let (sender, receiver) = oneshot::channel();
+            let mut value = Box::pin(receiver.into_future());
+            let (first, second) = (Counting::new(), Counting::new());
+            for woken in [&first, &second] {
+                let waker = woken.waker();
+                assert!(value.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            }
+            assert_eq!(first.alive(), 0, "the channel has the waker of the second alone");
+            if is_dropped {
+                drop(value);
+                assert_eq!((first.alive(), second.alive()), (0, 0));
+                assert!(sender.send(5).is_err());
+                continue;
+            }
+            sender.send(5).unwrap();
+            assert_eq!((first.wakes(), second.wakes()), (0, 1));
+            let waker = first.waker();
+            assert_eq!(value.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Ready(Ok(5)));
+        }
+    }
+
     /// A receiver that wants no value says so by its drop, or by a close.
     #[test]
     fn a_task_waits_for_the_receiver_to_go() {
         for is_dropped in [true, false] {
-            let (mut sender, receiver) = oneshot::channel::<u64>();
+            let (sender, receiver) = oneshot::channel::<u64>();
             let mut receiver = Some(receiver);
             let woken = Counting::new();
             let waker = woken.waker();
             let mut context = Context::from_waker(&waker);
             let mut closed = pin!(sender.closed_async());
+            let mut beside = pin!(sender.closed_async());
             assert!(closed.as_mut().poll(&mut context).is_pending());
+            assert!(beside.as_mut().poll(&mut context).is_pending());
+            assert!(!sender.is_closed(), "the sender is free meanwhile");
             if is_dropped {
                 receiver = None;
             } else {
-                receiver.as_mut().unwrap().close();
+                receiver.as_ref().unwrap().close();
             }
-            assert_eq!(woken.wakes(), 1);
+            assert_eq!(woken.wakes(), 2, "each of the two that wait");
             assert!(closed.as_mut().poll(&mut context).is_ready());
+            assert!(beside.as_mut().poll(&mut context).is_ready());
             drop(receiver);
         }
     }
@@ -370,8 +444,8 @@ mod tasks {
     /// So the receiver is gone before the sender has left the channel, which then frees it.
     #[test]
     fn a_task_that_ends_in_its_wake_up() {
-        let (sender, mut receiver) = oneshot::channel::<Arc<()>>();
-        let task = Box::pin(async move { drop(receiver.recv_async().await) });
+        let (sender, receiver) = oneshot::channel::<Arc<()>>();
+        let task = Box::pin(async move { drop(receiver.await) });
         let ends = Arc::new(Ends(Mutex::new(Some(task))));
         let waker = Waker::from(Arc::clone(&ends));
         let mut task = ends.0.lock().unwrap();

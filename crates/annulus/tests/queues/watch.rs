@@ -158,6 +158,43 @@ fn wait_ends_at_its_timeout() {
 
 /// Many readers, by each strategy, see values that only grow, and all of them the last one.
 #[test]
+fn sender_waits_for_the_end_of_the_receivers() {
+    for is_closed in [false, true] {
+        let (sender, receiver) = watch::channel(1);
+        assert!(!sender.closed_timeout(Duration::from_millis(1)));
+        assert!(!sender.closed_until(std::time::Instant::now()));
+        let closer = sender.closer();
+        let reader = thread::spawn(move || {
+            if is_closed {
+                closer.close();
+                return Some(receiver);
+            }
+            drop(receiver);
+            None
+        });
+        sender.closed();
+        assert!(sender.closed_timeout(Duration::ZERO));
+        drop(reader.join().unwrap());
+    }
+}
+
+/// The structs have no bounds: a type that has handles needs none either.
+#[test]
+fn handles_are_fields_of_types_without_bounds() {
+    #[derive(Clone, Debug)]
+    struct Sees<T> {
+        config: watch::Sender<T>,
+        seen: watch::Receiver<T>,
+    }
+
+    let (config, seen) = watch::channel(1);
+    let mut sees: Sees<u64> = Sees { config, seen }.clone();
+    assert!(format!("{sees:?}").contains("Sees"));
+    sees.config.send(7).unwrap();
+    assert_eq!(sees.seen.recv(), Ok(7));
+}
+
+#[test]
 fn every_reader_sees_the_last_value() {
     const VALUES: u64 = if cfg!(miri) { 20 } else { 5_000 };
     for strategy in [WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {

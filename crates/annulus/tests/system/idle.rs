@@ -137,7 +137,7 @@ impl Idle {
         let (mut publisher, source) = event::channel(2, || 0);
         let slow = source.subscribe();
         self.wait(publisher.closer(), slow, fills!(publisher.send(1)));
-        let (publisher, source) = event::mp_channel(2, || 0);
+        let (mut publisher, source) = event::mp_channel(2, || 0);
         let slow = source.subscribe();
         self.wait(publisher.closer(), slow, fills!(publisher.send(1)));
 

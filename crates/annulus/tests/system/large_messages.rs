@@ -95,9 +95,9 @@ fn events_are_made_one_after_the_other() {
         let mut subscriber = events.subscribe();
         publisher.publish(|message| message[0] = 8).unwrap();
         assert_eq!(subscriber.process(|message| (message[0], message[1])), Ok((8, 7)));
-        drop(event::channel_with_reset::<Message>(SLOTS, || [0; _], |message| message[0] = 0));
+        drop(event::channel::<Message>(SLOTS, || [0; _]).0.with_reset(|message| message[0] = 0));
         drop(event::mp_channel::<Message>(SLOTS, || [0; _]));
-        drop(event::mp_channel_with_reset::<Message>(SLOTS, || [0; _], |message| message[0] = 0));
+        drop(event::mp_channel::<Message>(SLOTS, || [0; _]).0.with_reset(|message| message[0] = 0));
     });
 }
 

@@ -27,13 +27,16 @@ whole! { RINGS:
     broadcast::MpPublisher<u64>, broadcast::MpPublisher<u64, Lossless>,
     broadcast::Subscribable<u64>, broadcast::Subscriber<u64>, broadcast::Subscriber<u64, Lossless>,
     broadcast::Subscriber<u64, Staged<Lossless>>, SubscriberGroup<u64, 2>,
-    broadcast::Iter<'static, u64>, broadcast::TryIter<'static, u64>, broadcast::IntoIter<u64>,
+    annulus::Iter<&'static mut broadcast::Subscriber<u64>>, broadcast::TryIter<'static, u64>,
+    annulus::Iter<broadcast::Subscriber<u64>>, annulus::Iter<SubscriberGroup<u64, 2>>,
+    annulus::Iter<broadcast::bytes::Subscriber>, annulus::Iter<queue::bytes::Consumer>,
     Lossy, Lossless, Staged<Lossy>,
     broadcast::bytes::Builder, broadcast::bytes::Publisher,
     broadcast::bytes::Subscribable, broadcast::bytes::Subscriber,
     event::Publisher<String>, event::Publisher<String, fn(&mut String)>,
     event::MpPublisher<String>, event::Subscribable<String>, event::Subscriber<String>,
-    event::Iter<'static, String>, event::TryIter<'static, String>, event::IntoIter<String>,
+    annulus::Iter<&'static mut event::Subscriber<String>>, event::TryIter<'static, String>,
+    annulus::Iter<event::Subscriber<String>>,
     event::Ref<'static, String>,
     queue::Builder<spsc::Spsc>, queue::Builder<mpmc::Mpmc>, mpsc::Mpsc, spmc::Spmc, mpmc::Mpmc, spsc::Spsc,
     queue::Producer<C, spsc::Spsc>, queue::Producer<C, mpsc::Mpsc>, queue::Producer<C, spmc::Spmc>,
@@ -42,22 +45,23 @@ whole! { RINGS:
     queue::Consumer<C, mpmc::Mpmc>,
     queue::Reservation<'static, C, spsc::Spsc>, queue::Reservation<'static, C, mpmc::Mpmc>,
     queue::SharedSlice<'static, u64>,
-    queue::Iter<'static, C, spsc::Spsc>, queue::TryIter<'static, C, mpsc::Mpsc>,
-    queue::IntoIter<C, mpmc::Mpmc>,
+    annulus::Iter<&'static mut queue::Consumer<C, spsc::Spsc>>, queue::TryIter<'static, C, mpsc::Mpsc>,
     queue::bytes::Builder, queue::bytes::Producer, queue::bytes::Consumer,
     queue::bytes::Producer<mpsc::Mpsc>, queue::bytes::Consumer<mpsc::Mpsc>,
     queue::bytes::Record<'static>, queue::bytes::Reservation<'static>,
     queue::bytes::TryWriteError, queue::bytes::WriteError,
     queue::bytes::WriteTimeoutError,
     queue::ordered::Builder, queue::ordered::Sender<C>, queue::ordered::Receiver<C>,
-    queue::ordered::Iter<'static, C>, queue::ordered::TryIter<'static, C>, queue::ordered::IntoIter<C>,
+    annulus::Iter<&'static queue::ordered::Receiver<C>>, queue::ordered::TryIter<'static, C>,
+    annulus::Iter<queue::ordered::Receiver<C>>,
     annulus::oneshot::Sender<C>, annulus::oneshot::Receiver<C>,
     pool::Builder, pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
 }
 
 whole! { ABOVE:
     annulus::watch::Sender<u64>, annulus::watch::Receiver<u64>, annulus::watch::Ref<'static, u64>,
-    annulus::Iter<queue::Consumer<C, mpmc::Mpmc>>,
+    annulus::Iter<queue::Consumer<C, mpmc::Mpmc>>, annulus::Iter<annulus::watch::Receiver<u64>>,
+    annulus::Iter<bus::MatchingSubscriber<u64>>,
     Bus<C>, Bus<u64, Many<Lossless>>, bus::TypedBus, bus::TypedBus<Lossless>, Many<Lossy>,
     bus::TopicBuilder<'static, C>, bus::TopicPublisher<u64>, bus::TopicPublisher<u64, Many<Lossless>>,
     bus::MatchingSubscriber<u64>, bus::TopicInfo, bus::TopicKind, bus::TopicError, bus::RemoveError,
@@ -86,13 +90,22 @@ whole! { REST:
     annulus::Text<8>, annulus::TooLong,
     annulus::schema::Schema, annulus::schema::Kind, annulus::schema::KindRef, annulus::schema::Scalar,
     annulus::schema::Field, annulus::schema::Variant, annulus::schema::Difference, annulus::schema::SchemaError, annulus::schema::BadValue, annulus::schema::Checker,
-    annulus::WaitStrategy, annulus::ParseWaitStrategyError, annulus::ProcessorWait,
+    annulus::Until, annulus::WaitStrategy, annulus::ParseWaitStrategyError, annulus::ProcessorWait,
     memory::Memory, memory::HugePages, memory::Placement, memory::Grant, memory::MemoryError,
     memory::MemoryOption, memory::Reason,
     annulus::affinity::Cpu, annulus::affinity::Detail, annulus::affinity::Hidden,
     annulus::affinity::Pinned, annulus::affinity::PinError, annulus::affinity::PinReason,
     annulus::affinity::Spread, annulus::affinity::SpreadError, annulus::affinity::Topology,
 }
+
+#[cfg(feature = "async")]
+whole! { TASKS:
+    annulus::oneshot::RecvFuture<C>,
+}
+
+#[cfg(not(feature = "async"))]
+#[allow(dead_code, reason = "as above")]
+const TASKS: &[&str] = &["RecvFuture"];
 
 #[cfg(target_os = "linux")]
 whole! { LINUX:
@@ -120,7 +133,7 @@ whole! { SHM:
 // what that handle is.
 assert_not_impl_any!(event::Publisher<C>: UnwindSafe, RefUnwindSafe);
 assert_not_impl_any!(event::Subscriber<C>: UnwindSafe, RefUnwindSafe);
-assert_not_impl_any!(event::Iter<'static, &'static mut u8>: UnwindSafe, RefUnwindSafe);
+assert_not_impl_any!(annulus::Iter<&'static mut event::Subscriber<&'static mut u8>>: UnwindSafe, RefUnwindSafe);
 assert_not_impl_any!(worker::Builder<&'static mut spsc::Consumer<C>, C>: UnwindSafe);
 #[cfg(target_os = "linux")]
 assert_not_impl_any!(annulus::Notifier<event::Subscriber<&'static mut u8>>: UnwindSafe);
@@ -149,7 +162,7 @@ fn the_lists_are_complete() {
     /// Not for users: parts of macros and of hidden verbs, and markers of queues between processes.
     /// (`Lent…` and blocks: what the library for C asks for.)
     const OTHERS: &[&str] = &["Across", "Both", "Chosen", "Either", "Joins", "Listening", "ManyAcross"];
-    const MORE_OTHERS: &[&str] = &["FellowRing", "Look", "Mark", "Never", "Refusal", "Several", "Until"];
+    const MORE_OTHERS: &[&str] = &["FellowRing", "Look", "Mark", "Never", "Refusal", "Several", "Limit"];
     const BLOCKS: &[&str] = &["Block", "BlocksAcross", "ManyBlocksAcross", "MessageType"];
     /// Public in private modules, for hidden parts of sealed traits.
     const HIDDEN: &[&str] =
@@ -178,7 +191,7 @@ fn the_lists_are_complete() {
 
     let mut names = BTreeMap::new();
     declared(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut names);
-    let listed: BTreeSet<_> = [RINGS, ABOVE, REST, LINUX, SHM]
+    let listed: BTreeSet<_> = [RINGS, ABOVE, REST, TASKS, LINUX, SHM]
         .concat()
         .into_iter()
         .map(|name| name.split(['<', ' ']).next().unwrap().to_owned())

@@ -25,7 +25,7 @@ use crate::error::{
     LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, TryRecvError, if_there, in_time,
 };
 use crate::observer::observable;
-use crate::receive::{Numbered, Receive, Waitable};
+use crate::receive::{Numbered, Receive, Waitable, iterates};
 use crate::ring::{Area, Copied, Extent, Frontier};
 use crate::stats::OwnStats;
 use crate::sync::{AtomicU64, seeded};
@@ -555,6 +555,8 @@ impl Receive for Subscriber {
     }
 }
 
+iterates! { [] Subscriber; }
+
 /// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by the publisher, or by
 /// the close.
 #[cfg(feature = "async")]
@@ -608,7 +610,7 @@ impl Subscriber {
     pub fn recv_async<'s>(
         &'s mut self,
         buffer: &'s mut Vec<u8>,
-    ) -> impl Future<Output = Result<usize, RecvError>> + Unpin + 's {
+    ) -> impl Future<Output = Result<usize, RecvError>> + Send + Unpin + 's {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(NextRecord { subscriber: self, buffer }) }
     }
@@ -642,7 +644,7 @@ impl Subscriber {
     pub fn recv_or_lag_async<'s>(
         &'s mut self,
         buffer: &'s mut Vec<u8>,
-    ) -> impl Future<Output = Result<usize, LossyRecvError>> + Unpin + 's {
+    ) -> impl Future<Output = Result<usize, LossyRecvError>> + Send + Unpin + 's {
         // SAFETY: as above.
         unsafe { Waiting::new(NextOrLag(NextRecord { subscriber: self, buffer })) }
     }
@@ -666,7 +668,7 @@ impl Subscriber {
     /// let lengths = subscriber.stream().map(|record| record.len());
     /// assert_eq!(pollster::block_on(lengths.collect::<Vec<_>>()), [3, 4]);
     /// ```
-    pub fn stream(&mut self) -> impl FusedStream<Item = Box<[u8]>> + Unpin {
+    pub fn stream(&mut self) -> impl FusedStream<Item = Box<[u8]>> + Send + Unpin {
         Streaming::messages_of(self)
     }
 
@@ -686,7 +688,7 @@ impl Subscriber {
     /// assert_eq!(pollster::block_on(records.collect::<Vec<_>>()), [Box::from(*b"one")]);
     /// ```
     #[must_use = "a stream does nothing until it is polled"]
-    pub fn into_stream(self) -> impl FusedStream<Item = Box<[u8]>> + Unpin {
+    pub fn into_stream(self) -> impl FusedStream<Item = Box<[u8]>> + Send + Unpin {
         Streaming::messages_of(self)
     }
 }

@@ -16,6 +16,6 @@ mod subscriber;
 
 pub use mp_publisher::MpPublisher;
 pub use publisher::{Publisher, Reset};
-pub use recv::{IntoIter, Iter, TryIter};
+pub use recv::TryIter;
 pub use subscribable::Subscribable;
 pub use subscriber::{Ref, Subscriber};

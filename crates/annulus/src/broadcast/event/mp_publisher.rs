@@ -34,7 +34,7 @@ use crate::wait::{Armed, Choice, RoomArm, fill_claim};
 /// Publishing gives the closure that event, and then swaps it with the next event of the ring. So the event
 /// that the next closure gets was in the ring before.
 ///
-/// [`send`](Self::send) publishes a value that exists already, and takes `&self`. For `R` see
+/// [`send`](Self::send) publishes a value that exists already. For `R` see
 /// [`Publisher`](crate::event::Publisher).
 ///
 /// Dropping the last publisher closes the ring. Subscribers process what is left, then get `Closed`.
@@ -48,15 +48,38 @@ pub struct MpPublisher<T, R = ()> {
     reset: R,
 }
 
-impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
+impl<T: Send + Sync> MpPublisher<T> {
     pub(in crate::broadcast) fn new(
         shared: Handle<Owned<T>, Publishing>,
         factory: Arc<dyn Fn() -> T + Send + Sync>,
-        reset: R,
     ) -> Self {
-        Self { shared, spare: factory(), factory, reset }
+        Self { spare: factory(), shared, factory, reset: () }
     }
 
+    /// The same publisher, which from now on calls `reset` on its own event before each closure of
+    /// [`publish`](Self::publish) and similar verbs, as do the clones that are made of it. So nobody receives
+    /// what was in the event one lap before. Otherwise as
+    /// [`Publisher::with_reset`](crate::event::Publisher::with_reset).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::event::mp_channel(2, String::new);
+    /// let mut publisher = publisher.with_reset(String::clear);
+    /// let mut subscriber = subscribable.subscribe();
+    /// for word in ["one", "two", "three", "four"] {
+    ///     publisher.publish(|text| text.push_str(word)).unwrap();
+    ///     assert_eq!(subscriber.recv().unwrap(), word);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_reset(self, reset: fn(&mut T)) -> MpPublisher<T, fn(&mut T)> {
+        let Self { spare, shared, factory, reset: () } = self;
+        MpPublisher { spare, shared, factory, reset }
+    }
+}
+
+impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// Changes an event by `change`, then publishes it. The closure runs first, and nobody waits for it. If
     /// it panics, nothing is published. Then this waits with the [`WaitStrategy`] of the ring while the
     /// slowest subscriber has `capacity` events to process. Never waits for subscribers while there is none.
@@ -67,7 +90,8 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if nobody is left to receive, or if somebody has closed the ring. The closure has run
+    /// [`SendError`] if nobody is left to receive (every subscriber is gone, and every [`Subscribable`] too),
+    /// or if somebody has [closed](Self::close) the ring, also while this call waited. The closure has run
     /// then, and the next closure gets the event as this one left it.
     ///
     /// # Examples
@@ -220,7 +244,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// # Examples
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::event::mp_channel(4, String::new);
+    /// let (mut publisher, subscribable) = annulus::event::mp_channel(4, String::new);
     /// let [mut first, mut second] = [subscribable.subscribe(), subscribable.subscribe()];
     /// publisher.send("hello".to_owned())?;
     /// assert_eq!(first.recv(), Ok("hello".to_owned()));
@@ -228,7 +252,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// # Ok::<(), annulus::SendError<String>>(())
     /// ```
     #[inline]
-    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         self.put_admitted(claim(self.shared(), 1), value)
     }
 
@@ -240,7 +264,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// has `capacity` events to process, or if another publisher has not finished with the slot one lap
     /// before; [`Closed`](TrySendError::Closed) as for [`send`](Self::send).
     #[inline]
-    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+    pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         self.put_admitted(claim_now(self.shared()), value)
     }
 
@@ -252,7 +276,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// [`SendTimeoutError`] gives the value back.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+    pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, timeout)
     }
 
@@ -263,7 +287,7 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
     /// [`send`](Self::send). Both give the value back.
     #[inline]
-    pub fn send_until(&self, value: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+    pub fn send_until(&mut self, value: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
         self.put_admitted(claim_until(self.shared(), 1, until.into()), value)
     }
 
@@ -323,12 +347,12 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// # Examples
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::event::mp_channel(4, String::new);
+    /// let (mut publisher, subscribable) = annulus::event::mp_channel(4, String::new);
     /// let mut subscriber = subscribable.subscribe();
     /// pollster::block_on(publisher.send_async("hello".to_owned())).unwrap();
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
     /// ```
-    pub async fn send_async(&self, value: T) -> Result<(), SendError<T>> {
+    pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
         let claimed = claimed(self.shared()).await;
         self.put_admitted(claimed, value)
     }
@@ -339,9 +363,10 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    pub fn send_in_select(&self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
-        let put = |claimed, value| self.put_admitted(claimed, value);
-        let claim = claim_of_one(self.shared());
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
+        let this = &*self;
+        let put = |claimed, value| this.put_admitted(claimed, value);
+        let claim = claim_of_one(this.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         unsafe { Armed::new(claim, AwaitClaim::strategy, move |_, claimed| fill_claim(claimed, put)) }
     }
@@ -363,7 +388,7 @@ transmits! {
         publisher.put_admitted(claim_until(publisher.shared(), 1, until), value)
     },
     closed: publisher.is_closed(),
-    task: MpPublisher::send_async(publisher, value),
+    task: publisher.send_async(value),
 }
 
 impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
@@ -430,7 +455,8 @@ impl<T: Send + Sync, R: Reset<T>> MpPublisher<T, R> {
 impl<T: Send + Sync, R: Reset<T>> Clone for MpPublisher<T, R> {
     /// Another publisher, with an event from the factory.
     fn clone(&self) -> Self {
-        Self::new(self.shared.publisher(), Arc::clone(&self.factory), self.reset)
+        let (shared, factory) = (self.shared.publisher(), Arc::clone(&self.factory));
+        Self { spare: factory(), shared, factory, reset: self.reset }
     }
 }
 

@@ -37,7 +37,7 @@ use crate::wait::{Until, WaitStrategy};
 /// [`send`](Self::send) publishes a value that exists already.
 ///
 /// `R` says what happens to an event before a closure gets it: nothing (`()`), or a function empties it
-/// ([`event::channel_with_reset`](crate::event::channel_with_reset)).
+/// ([`with_reset`](Self::with_reset)).
 ///
 /// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
 #[doc(alias = "SingleProducer")]
@@ -46,11 +46,35 @@ pub struct Publisher<T, R = ()> {
     reset: R,
 }
 
-impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
-    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>, reset: R) -> Self {
-        Self { single: Single::new(shared), reset }
+impl<T: Send + Sync> Publisher<T> {
+    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>) -> Self {
+        Self { single: Single::new(shared), reset: () }
     }
 
+    /// The same publisher, which from now on calls `reset` on an event before each closure of
+    /// [`publish`](Self::publish) and similar verbs. So nobody receives what was in the event one lap before.
+    ///
+    /// `reset` should empty the event and keep its memory, as `String::clear` and `Vec::clear` do.
+    /// [`send`](Self::send) does not call it. If it panics, nothing is published.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::event::channel(2, String::new);
+    /// let mut publisher = publisher.with_reset(String::clear);
+    /// let mut subscriber = subscribable.subscribe();
+    /// for word in ["one", "two", "three"] {
+    ///     publisher.publish(|text| text.push_str(word)).unwrap();
+    ///     assert_eq!(subscriber.recv().unwrap(), word); // not "onethree"
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_reset(self, reset: fn(&mut T)) -> Publisher<T, fn(&mut T)> {
+        Publisher { single: self.single, reset }
+    }
+}
+
+impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// Changes the next event by `change` and publishes it. Waits with the [`WaitStrategy`] of the ring while
     /// the slowest subscriber has `capacity` events to process. Never waits while there is no subscriber.
     ///
@@ -62,9 +86,9 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] gives the closure back if nobody is left to receive (every subscriber is gone, and
-    /// every [`Subscribable`] too), or if somebody has
-    /// [closed](Self::close) the ring, also while this call waited. The closure has not run.
+    /// [`SendError`] if nobody is left to receive (every subscriber is gone, and every [`Subscribable`] too),
+    /// or if somebody has [closed](Self::close) the ring, also while this call waited. The closure has not
+    /// run, and is dropped: to keep it for another try, pass `&mut change`.
     ///
     /// # Examples
     ///
@@ -75,7 +99,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
     /// ```
     #[inline]
-    pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), SendError<F>> {
+    pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), SendError<()>> {
         let admitted = self.admit();
         self.change(admitted, change)
     }
@@ -85,7 +109,8 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`SendTimeoutError`] gives the closure back, which has not run.
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`publish`](Self::publish). The closure has not run.
     ///
     /// # Examples
     ///
@@ -101,11 +126,11 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// ```
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_timeout<F: FnOnce(&mut T)>(
+    pub fn publish_timeout(
         &mut self,
         timeout: Duration,
-        change: F,
-    ) -> Result<(), SendTimeoutError<F>> {
+        change: impl FnOnce(&mut T),
+    ) -> Result<(), SendTimeoutError<()>> {
         self.publish_until(timeout, change)
     }
 
@@ -114,13 +139,13 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// # Errors
     ///
     /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
-    /// [`publish`](Self::publish). Both give `change`, which has not run, back.
+    /// [`publish`](Self::publish). The closure has not run.
     #[inline]
-    pub fn publish_until<F: FnOnce(&mut T)>(
+    pub fn publish_until(
         &mut self,
         until: impl Into<Until>,
-        change: F,
-    ) -> Result<(), SendTimeoutError<F>> {
+        change: impl FnOnce(&mut T),
+    ) -> Result<(), SendTimeoutError<()>> {
         let admitted = self.admit_until(until.into());
         self.change(admitted, change)
     }
@@ -129,7 +154,8 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`TrySendError`] gives the closure back, which has not run.
+    /// [`Full`](TrySendError::Full): there is no room. [`Closed`](TrySendError::Closed): as
+    /// [`publish`](Self::publish). The closure has not run.
     ///
     /// # Examples
     ///
@@ -143,7 +169,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// assert!(publisher.try_publish(|number| *number = 3).is_ok());
     /// ```
     #[inline]
-    pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TrySendError<F>> {
+    pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TrySendError<()>> {
         let admitted = self.try_admit();
         self.change(admitted, change)
     }
@@ -226,13 +252,13 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
 
     /// Changes and publishes the next event, if it was admitted.
     #[inline(always)]
-    pub(super) fn change<F: FnOnce(&mut T), E: GiveBack<F>>(
+    pub(super) fn change<E: GiveBack<()>>(
         &mut self,
         admitted: Result<(), Refusal>,
-        change: F,
+        change: impl FnOnce(&mut T),
     ) -> Result<(), E> {
         let reset = self.reset;
-        if_admitted(admitted, change, |(), change| {
+        if_admitted(admitted, (), |(), ()| {
             self.put(|event| {
                 // Decision 0023: now, not when the last reader leaves.
                 reset.reset(event);
@@ -265,8 +291,9 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
 /// What happens to an event before a closure gets it: nothing (`()`), or a function call. It is a type, so
 /// publishers without a function have no extra step.
 ///
-/// You need not implement it: [`event::channel_with_reset`](crate::event::channel_with_reset) takes the
-/// function.
+/// You need not implement it: [`Publisher::with_reset`] and [`MpPublisher::with_reset`] take the function.
+///
+/// [`MpPublisher::with_reset`]: crate::event::MpPublisher::with_reset
 pub trait Reset<T>: Copy + Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn reset(self, event: &mut T);
@@ -407,8 +434,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] gives the closure back, which has not run: nobody is left to receive, or somebody has
-    /// closed the ring, also while this call waited.
+    /// [`SendError`]: as [`publish`](Self::publish). The closure has not run.
     ///
     /// # Examples
     ///
@@ -419,7 +445,7 @@ impl<T: Send + Sync, R: Reset<T>> Publisher<T, R> {
     /// assert!(published.is_ok());
     /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
     /// ```
-    pub async fn publish_async<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), SendError<F>> {
+    pub async fn publish_async(&mut self, change: impl FnOnce(&mut T)) -> Result<(), SendError<()>> {
         let admitted = self.admitted().await;
         self.change(admitted, change)
     }

@@ -12,9 +12,11 @@ use std::time::Duration;
 use futures_core::FusedStream;
 
 use super::Subscriber;
+#[cfg(feature = "async")]
+use super::subscriber::Then;
 use crate::broadcast::mode::{Lossless, Mode};
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
-use crate::receive::Receive;
+use crate::receive::{Iter, Receive, iterates};
 use crate::sync::seeded;
 use crate::wait::{Look, Until};
 #[cfg(feature = "async")]
@@ -141,6 +143,38 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
         Ok(self.try_recv_batch(buffer))
     }
 
+    /// As [`recv_batch`](Self::recv_batch), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_batch_timeout(
+        &mut self,
+        buffer: &mut [T],
+        timeout: Duration,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.recv_batch_until(buffer, timeout)
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_until`](Self::recv_until).
+    pub fn recv_batch_until(
+        &mut self,
+        buffer: &mut [T],
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        self.wait_until(until)?;
+        Ok(self.try_recv_batch(buffer))
+    }
+
     /// As [`recv_batch`](Self::recv_batch), but appends at most `most` clones to `buffer`, which grows if
     /// necessary. To receive into a vector without waiting, extend it by [`try_iter`](Self::try_iter).
     ///
@@ -165,8 +199,47 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
             return Ok(0);
         }
         self.wait()?;
+        Ok(self.extend_by(buffer, most))
+    }
+
+    /// As [`recv_many`](Self::recv_many), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_many_timeout(
+        &mut self,
+        buffer: &mut Vec<T>,
+        most: usize,
+        timeout: Duration,
+    ) -> Result<usize, RecvTimeoutError> {
+        self.recv_many_until(buffer, most, timeout)
+    }
+
+    /// As [`recv_many`](Self::recv_many), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_until`](Self::recv_until).
+    pub fn recv_many_until(
+        &mut self,
+        buffer: &mut Vec<T>,
+        most: usize,
+        until: impl Into<Until>,
+    ) -> Result<usize, RecvTimeoutError> {
+        if most == 0 {
+            return Ok(0);
+        }
+        self.wait_until(until)?;
+        Ok(self.extend_by(buffer, most))
+    }
+
+    /// Appends clones of up to `most` events, the first of which is there.
+    fn extend_by(&mut self, buffer: &mut Vec<T>, most: usize) -> usize {
         let most = if seeded!("event_many_unlimited") { usize::MAX } else { most };
-        Ok(self.process_there(most, |event, _| buffer.push(event.clone())))
+        self.process_there(most, |event, _| buffer.push(event.clone()))
     }
 
     /// An iterator over clones of the events that are there now. It ends at the event that was the newest
@@ -202,7 +275,7 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// drop(publisher);
     /// assert_eq!(subscriber.iter().collect::<String>(), "ab");
     /// ```
-    pub fn iter(&mut self) -> Iter<'_, T, M> {
+    pub fn iter(&mut self) -> Iter<&mut Self> {
         Iter::of(self)
     }
 }
@@ -246,7 +319,7 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// publisher.send("hello".to_owned()).unwrap();
     /// assert_eq!(pollster::block_on(subscriber.recv_async()), Ok("hello".to_owned()));
     /// ```
-    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Send + Unpin {
         Waiting::next_of(self)
     }
 
@@ -270,13 +343,12 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// assert_eq!(pollster::block_on(subscriber.recv_batch_async(&mut buffer)), Ok(1));
     /// assert_eq!(buffer[0], "hello");
     /// ```
-    pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        self.wait_async().await?;
-        // It is there, and stays there.
-        Ok(self.try_recv_batch(buffer))
+    pub fn recv_batch_async(
+        &mut self,
+        buffer: &mut [T],
+    ) -> impl Future<Output = Result<usize, RecvError>> + Send + Unpin {
+        let waits = !buffer.is_empty();
+        Then::once_there(self, waits, move |subscriber| subscriber.try_recv_batch(buffer))
     }
 
     /// A stream of clones of the events. It ends when the ring is closed and nothing is left. Once it has
@@ -295,7 +367,7 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// drop(publisher);
     /// assert_eq!(pollster::block_on(subscriber.stream().collect::<String>()), "ab");
     /// ```
-    pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
+    pub fn stream(&mut self) -> impl FusedStream<Item = T> + Send + Unpin {
         Streaming::messages_of(self)
     }
 
@@ -315,7 +387,7 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
     /// assert_eq!(pollster::block_on(texts.collect::<String>()), "ab");
     /// ```
     #[must_use = "a stream does nothing until it is polled"]
-    pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
+    pub fn into_stream(self) -> impl FusedStream<Item = T> + Send + Unpin {
         Streaming::messages_of(self)
     }
 }
@@ -323,7 +395,7 @@ impl<T: Clone + Send + Sync, M: Mode> Subscriber<T, M> {
 /// An iterator over clones of the events that were there when [`Subscriber::try_iter`] was called.
 #[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct TryIter<'a, T: Send + Sync, M: Mode = Lossless> {
+pub struct TryIter<'a, T, M: Mode = Lossless> {
     subscriber: &'a mut Subscriber<T, M>,
     left: usize,
 }
@@ -348,30 +420,7 @@ impl<T: Clone + Send + Sync, M: Mode> ExactSizeIterator for TryIter<'_, T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// The iterator of [`Subscriber::iter`], over clones of the events.
-pub type Iter<'a, T, M = Lossless> = crate::Iter<&'a mut Subscriber<T, M>>;
-
-/// The iterator of `Subscriber::into_iter`.
-pub type IntoIter<T, M = Lossless> = crate::Iter<Subscriber<T, M>>;
-
-impl<T: Clone + Send + Sync, M: Mode> IntoIterator for Subscriber<T, M> {
-    type Item = T;
-    type IntoIter = IntoIter<T, M>;
-
-    fn into_iter(self) -> IntoIter<T, M> {
-        IntoIter::of(self)
-    }
-}
-
-#[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
-impl<'a, T: Clone + Send + Sync, M: Mode> IntoIterator for &'a mut Subscriber<T, M> {
-    type Item = T;
-    type IntoIter = Iter<'a, T, M>;
-
-    fn into_iter(self) -> Iter<'a, T, M> {
-        self.iter()
-    }
-}
+iterates! { [T: Clone + Send + Sync, M: Mode] Subscriber<T, M>; }
 
 impl<T: Send + Sync, M: Mode> fmt::Debug for TryIter<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

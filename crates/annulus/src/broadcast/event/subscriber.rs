@@ -353,7 +353,7 @@ impl<T: Send + Sync, M: Mode> Drop for Passing<'_, T, M> {
 /// The next event of an [`Subscriber`], made by [`peek`](Subscriber::peek); derefs to it.
 ///
 /// Dropping it changes nothing: the event stays the next one. [`pass`](Self::pass) goes on to the next event.
-pub struct Ref<'a, T: Send + Sync, M: Mode = Lossless> {
+pub struct Ref<'a, T, M: Mode = Lossless> {
     subscriber: &'a mut Subscriber<T, M>,
 }
 
@@ -612,6 +612,43 @@ impl<T: Send + Sync, M: Mode> Poll for There<'_, T, M> {
     }
 }
 
+/// Once an event is there, or at once if it does not wait for one: `then`, in the same look.
+#[cfg(feature = "async")]
+pub(super) struct Then<'s, T, M: Mode, F> {
+    pub(super) subscriber: &'s mut Subscriber<T, M>,
+    pub(super) waits: bool,
+    /// `None` once it has run.
+    pub(super) then: Option<F>,
+}
+
+#[cfg(feature = "async")]
+impl<'s, T: Send + Sync, M: Mode, R, F: FnOnce(&mut Subscriber<T, M>) -> R> Then<'s, T, M, F> {
+    pub(super) fn once_there(subscriber: &'s mut Subscriber<T, M>, waits: bool, then: F) -> Waiting<Self> {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Waiting::new(Self { subscriber, waits, then: Some(then) }) }
+    }
+}
+
+#[cfg(feature = "async")]
+impl<T: Send + Sync, M: Mode, R, F: FnOnce(&mut Subscriber<T, M>) -> R> Poll for Then<'_, T, M, F> {
+    type Found = Result<R, RecvError>;
+
+    fn wait_point(&self) -> &EventCount {
+        Poll::wait_point(self.subscriber)
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        Poll::watched(self.subscriber)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        let look = if self.waits { self.subscriber.poll_next() } else { Ok(()) };
+        // It is there, and stays there.
+        look.map(|()| (self.then.take().expect("polled after its end"))(self.subscriber)).into()
+    }
+}
+
 /// Stages, like the stages of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is
 /// processed when its closure returns.
 impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
@@ -678,7 +715,7 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// assert_eq!(*subscriber.peek().unwrap(), 7);
     /// # Ok::<(), annulus::RecvError>(())
     /// ```
-    pub fn wait_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Unpin {
+    pub fn wait_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + Send + Unpin {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(There(self)) }
     }
@@ -700,10 +737,11 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// publisher.publish(|text| text.push_str("abc")).unwrap();
     /// assert_eq!(pollster::block_on(subscriber.process_async(|text| text.len())), Ok(3));
     /// ```
-    pub async fn process_async<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
-        self.wait_async().await?;
-        // It is there, and stays there.
-        self.process(look)
+    pub fn process_async<R>(
+        &mut self,
+        look: impl FnOnce(&T) -> R,
+    ) -> impl Future<Output = Result<R, RecvError>> + Unpin {
+        Then::once_there(self, true, |subscriber| subscriber.process_next(look))
     }
 
     /// Hands up to `most` events to `look`, like [`process_batch`](Self::process_batch), in a task: the task
@@ -727,14 +765,12 @@ impl<T: Send + Sync, M: Mode> Subscriber<T, M> {
     /// assert_eq!(pollster::block_on(subscriber.process_batch_async(8, look)), Ok(2));
     /// assert_eq!(seen, "a.");
     /// ```
-    pub async fn process_batch_async(
+    pub fn process_batch_async(
         &mut self,
         most: usize,
         look: impl FnMut(&T, bool),
-    ) -> Result<usize, RecvError> {
-        self.wait_async().await?;
-        // It is there, and stays there.
-        self.process_batch(most, look)
+    ) -> impl Future<Output = Result<usize, RecvError>> + Unpin {
+        Then::once_there(self, true, move |subscriber| subscriber.process_there(most, look))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::observer::observable;
 use crate::queue;
 use crate::queue::InPlace;
 use crate::queue::consumer::find_or_end;
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Receive, Waitable, iterates};
 use crate::spsc::Spsc;
 use crate::sync::AtomicU64;
 #[cfg(feature = "async")]
@@ -275,6 +275,8 @@ impl<K: InPlace> Receive for Consumer<K> {
         self.try_read().map(Into::into).into()
     }
 }
+
+iterates! { [K: InPlace] Consumer<K>; }
 
 /// In tasks.
 #[cfg(feature = "async")]

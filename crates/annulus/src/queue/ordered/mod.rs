@@ -70,5 +70,5 @@ mod sender;
 mod state;
 
 pub use builder::{Builder, channel};
-pub use receiver::{IntoIter, Iter, Receiver, TryIter};
+pub use receiver::{Receiver, TryIter};
 pub use sender::Sender;

@@ -23,7 +23,7 @@ use crate::memory::{MemoryError, node_here};
 use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
 use crate::receive::Next;
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Iter, Receive, Waitable};
 use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice};
@@ -433,7 +433,7 @@ impl<T: Send> Receiver<T> {
     /// drop(sender);
     /// assert_eq!(receiver.iter().sum::<i32>(), 6);
     /// ```
-    pub fn iter(&self) -> Iter<'_, T> {
+    pub fn iter(&self) -> Iter<&Self> {
         Iter::of(self)
     }
 }
@@ -462,27 +462,21 @@ impl<T> Iterator for TryIter<'_, T> {
 
 impl<T> FusedIterator for TryIter<'_, T> {}
 
-/// The iterator of [`Receiver::iter`].
-pub type Iter<'r, T> = crate::Iter<&'r Receiver<T>>;
-
-/// The iterator of `Receiver::into_iter`.
-pub type IntoIter<T> = crate::Iter<Receiver<T>>;
-
 impl<'r, T: Send> IntoIterator for &'r Receiver<T> {
     type Item = T;
-    type IntoIter = Iter<'r, T>;
+    type IntoIter = Iter<Self>;
 
-    fn into_iter(self) -> Iter<'r, T> {
+    fn into_iter(self) -> Iter<Self> {
         self.iter()
     }
 }
 
 impl<T: Send> IntoIterator for Receiver<T> {
     type Item = T;
-    type IntoIter = IntoIter<T>;
+    type IntoIter = Iter<Self>;
 
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter::of(self)
+    fn into_iter(self) -> Iter<Self> {
+        Iter::of(self)
     }
 }
 

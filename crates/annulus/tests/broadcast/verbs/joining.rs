@@ -54,7 +54,7 @@ fn a_publisher_of_events_makes_subscribers() {
     publisher.send("b".to_owned()).unwrap();
     assert_eq!(subscriber.recv().as_deref(), Ok("b"));
 
-    let (publisher, _) = event::mp_channel(2, String::new);
+    let (mut publisher, _) = event::mp_channel(2, String::new);
     let mut subscriber = publisher.subscribe();
     let mut other = publisher.subscribable().subscribe();
     publisher.send("c".to_owned()).unwrap();

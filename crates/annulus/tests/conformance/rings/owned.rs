@@ -35,11 +35,13 @@ type Cleared = fn(&mut Vec<u64>);
 
 ring!(ResetEvents, lossless: true, many: false,
     event::Publisher<Vec<u64>, Cleared>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
-    |builder| builder.events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
+    |builder| builder.events(Vec::new).map(|(publisher, source)| (publisher.with_reset(Vec::clear), source)),
+    |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpResetEvents, lossless: true, many: true,
     event::MpPublisher<Vec<u64>, Cleared>, event::Subscribable<Vec<u64>>, event::Subscriber<Vec<u64>>,
-    |builder| builder.mp_events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
+    |builder| builder.mp_events(Vec::new).map(|(publisher, source)| (publisher.with_reset(Vec::clear), source)),
+    |source| source.subscribe(),
     oldest: |source| Some(source.subscribe_from_oldest()));
 
 /// How the closures of a ring find its events.

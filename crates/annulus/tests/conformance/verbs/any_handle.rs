@@ -318,6 +318,66 @@ fn oneshot_works_through_the_traits() {
     }
 }
 
+/// `for` takes each receiving handle, by `&mut` and by value, and ends with the ring.
+#[test]
+fn for_loop_takes_each_receiving_handle() {
+    fn all<T, R: IntoIterator<Item = T>>(mut receiver: R) -> Vec<T>
+    where
+        for<'r> &'r mut R: IntoIterator<Item = T>,
+    {
+        let mut all: Vec<T> = (&mut receiver).into_iter().take(1).collect();
+        all.extend(receiver);
+        all
+    }
+
+    let (mut publisher, subscribable) = broadcast::lossy(4);
+    let (subscriber, group) = (subscribable.subscribe(), subscribable.subscribe_group::<2>());
+    publisher.publish_batch(&[1, 2]);
+    drop(publisher);
+    assert_eq!((all(subscriber), all(group)), (vec![1, 2], vec![1, 2]));
+
+    let (mut publisher, subscribable) = event::channel(4, String::new);
+    let subscriber = subscribable.subscribe();
+    ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    drop(publisher);
+    assert_eq!(all(subscriber), ["a", "b"]);
+
+    let records = [Box::from(*b"one"), Box::from(*b"four")];
+    let (mut publisher, subscribable) = broadcast::bytes::lossy(64);
+    let subscriber = subscribable.subscribe();
+    let (mut producer, consumer) = queue::bytes::channel(64);
+    for record in &records {
+        publisher.publish(record).unwrap();
+        producer.write(record).unwrap();
+    }
+    drop((publisher, producer));
+    assert_eq!((all(subscriber), all(consumer)), (records.to_vec(), records.to_vec()));
+
+    let (mut producer, consumer) = spsc::channel(4);
+    producer.send_batch(&[1, 2]).unwrap();
+    drop(producer);
+    assert_eq!(all(consumer), [1, 2]);
+}
+
+/// The newest value, whenever there is one, and the messages of a pattern with their topics.
+#[test]
+fn for_loop_takes_the_newest_value_and_a_pattern() {
+    let (sender, mut receiver) = annulus::watch::channel(0);
+    sender.send(1).unwrap();
+    assert_eq!((&mut receiver).into_iter().next(), Some(1));
+    sender.send(2).unwrap();
+    drop(sender);
+    assert_eq!(receiver.into_iter().collect::<Vec<_>>(), [2]);
+
+    let bus = Bus::<u64>::new(4);
+    let mut matching = bus.subscribe_matching("*").unwrap();
+    let mut publisher = bus.publisher("a");
+    publisher.publish_batch(&[1, 2]);
+    assert_eq!((&mut matching).into_iter().next(), Some(("a".into(), 1)));
+    drop((publisher, bus));
+    assert_eq!(matching.into_iter().collect::<Vec<_>>(), [("a".into(), 2)]);
+}
+
 /// A lag is counted, and no error.
 #[test]
 fn lag_is_counted_and_no_error() {

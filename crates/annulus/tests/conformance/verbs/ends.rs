@@ -116,12 +116,12 @@ fn debug_output_says_how_far_each_end_is() {
     let (mut publisher, subscribable) = annulus::event::channel(4, || 7);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(|_| ()).unwrap();
-    assert_eq!(format!("{publisher:?}"), "event::Publisher { published: 1, capacity: 4 }");
-    assert_eq!(format!("{subscribable:?}"), "event::Subscribable { capacity: 4, closed: false }");
+    assert_eq!(format!("{publisher:?}"), "Publisher { published: 1, capacity: 4 }");
+    assert_eq!(format!("{subscribable:?}"), "Subscribable { capacity: 4, closed: false }");
     assert_eq!(format!("{:?}", subscriber.peek()), "Some(7)");
-    assert_eq!(format!("{subscriber:?}"), "event::Subscriber { cursor: 0, received: 0, .. }");
+    assert_eq!(format!("{subscriber:?}"), "Subscriber { cursor: 0, received: 0, .. }");
 
     let (mut publisher, _subscribable) = annulus::event::mp_channel(4, || 7);
     publisher.publish(|_| ()).unwrap();
-    assert_eq!(format!("{publisher:?}"), "event::MpPublisher { published: 1, capacity: 4 }");
+    assert_eq!(format!("{publisher:?}"), "MpPublisher { published: 1, capacity: 4 }");
 }

@@ -40,7 +40,7 @@ fn event_publisher_counts_and_closes() {
 #[test]
 fn one_of_many_event_publishers_counts_and_closes() {
     let (mut publisher, subscribable) = mp_channel(3, || 0);
-    let other = publisher.clone();
+    let mut other = publisher.clone();
     assert_eq!((publisher.capacity(), publisher.published(), publisher.is_closed()), (3, 0, false));
     says_what_there_is(subscribable, move || {
         publisher.publish(|event| *event = 7).unwrap();

@@ -15,7 +15,7 @@ const SHORT: Duration = Duration::from_millis(5);
 #[test]
 fn sent_value_arrives_whole() {
     let (mut publisher, subscribable) = event::channel(2, || "old".to_owned());
-    let (many, many_subscribable) = event::mp_channel(2, || "old".to_owned());
+    let (mut many, many_subscribable) = event::mp_channel(2, || "old".to_owned());
     let (mut subscriber, mut other) = (subscribable.subscribe(), many_subscribable.subscribe());
     for lap in 0..5 {
         let text = |verb: usize| format!("{lap} {verb}");
@@ -51,7 +51,7 @@ fn sent_value_arrives_whole() {
 #[test]
 fn refused_value_comes_back() {
     let (mut publisher, subscribable) = event::channel(2, || 0);
-    let (many, many_subscribable) = event::mp_channel(2, || 0);
+    let (mut many, many_subscribable) = event::mp_channel(2, || 0);
     let subscribers = (subscribable.subscribe(), many_subscribable.subscribe());
     for number in 1..3 {
         publisher.send(number).unwrap();
@@ -95,7 +95,7 @@ fn send_drops_the_value_of_a_lap_before() {
         let token = Arc::clone(&token);
         move || Arc::clone(&token)
     };
-    let (publisher, subscribable) = event::mp_channel(4, factory);
+    let (mut publisher, subscribable) = event::mp_channel(4, factory);
     for _ in 0..10 {
         publisher.send(make()).unwrap();
         assert_eq!(count(), 4 + 2, "and that of the publisher, and that of its factory");
@@ -238,9 +238,25 @@ fn a_batch_of_clones_says_how_many_came() {
     let mut values = vec!["first".to_owned()];
     assert_eq!((subscriber.recv_many(&mut values, 0), values.len()), (Ok(0), 1));
     assert_eq!((subscriber.recv_many(&mut values, 3), values.concat()), (Ok(3), "firstfgh".to_owned()));
-    assert_eq!((subscriber.recv_many(&mut values, 9), values.concat()), (Ok(1), "firstfghi".to_owned()));
+    assert_eq!((subscriber.recv_many_until(&mut values, 3, SHORT), values.len()), (Ok(1), 5));
+    let timeout = Err(RecvTimeoutError::Timeout);
+    assert_eq!((subscriber.recv_many_timeout(&mut values, 3, SHORT), values.len()), (timeout, 5));
+    assert_eq!(subscriber.recv_many_timeout(&mut values, 0, SHORT), Ok(0));
+    let mut places = [const { String::new() }; 2];
+    assert_eq!(subscriber.recv_batch_timeout(&mut places, SHORT), timeout);
+    assert_eq!(subscriber.recv_batch_until(&mut [], Instant::now()), Ok(0));
+    send(&["j", "k", "l"]);
+    assert_eq!(
+        (subscriber.recv_batch_until(&mut places, Instant::now()), places.concat()),
+        (Ok(2), "jk".into())
+    );
+    assert_eq!((subscriber.recv_batch_timeout(&mut places, SHORT), places.concat()), (Ok(1), "lk".into()));
+    send(&["m"]);
+    assert_eq!((subscriber.recv_many(&mut values, 9), values.concat()), (Ok(1), "firstfghim".to_owned()));
     drop(publisher);
-    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError::CLOSED), 5));
+    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError::CLOSED), 6));
+    assert_eq!(subscriber.recv_many_timeout(&mut values, 9, SHORT), Err(RecvTimeoutError::Closed));
+    assert_eq!(subscriber.recv_batch_timeout(&mut values, SHORT), Err(RecvTimeoutError::Closed));
     assert_eq!(
         (subscriber.recv_batch(&mut values), subscriber.recv_batch(&mut [])),
         (Err(RecvError::CLOSED), Ok(0))
@@ -265,10 +281,10 @@ fn iterator_over_present_messages_ends_with_them() {
     assert_eq!(subscriber.recv_timeout(SHORT), Err(RecvTimeoutError::Timeout));
     (7..10).for_each(|number| publisher.send(number).unwrap());
     drop(publisher);
-    assert!(format!("{:?}", subscriber.iter()).starts_with("Iter(event::Subscriber"));
+    assert!(format!("{:?}", subscriber.iter()).starts_with("Iter(Subscriber"));
     assert_eq!((&mut subscriber).into_iter().next(), Some(7));
     let mut rest = subscriber.into_iter();
-    assert!(format!("{rest:?}").starts_with("Iter(event::Subscriber"));
+    assert!(format!("{rest:?}").starts_with("Iter(Subscriber"));
     assert_eq!(rest.by_ref().collect::<Vec<_>>(), [8, 9]);
     assert_eq!(rest.next(), None);
 }
@@ -295,8 +311,9 @@ fn cloned_event_counts_as_processed() {
 #[test]
 fn a_reset_event_has_nothing_of_the_last_lap() {
     let text = || String::with_capacity(100);
-    let (mut publisher, subscribable) = event::channel_with_reset(2, text, String::clear);
-    let (mut many, many_subscribable) = event::mp_channel_with_reset(2, text, String::clear);
+    let (publisher, subscribable) = event::channel(2, text);
+    let (many, many_subscribable) = event::mp_channel(2, text);
+    let (mut publisher, mut many) = (publisher.with_reset(String::clear), many.with_reset(String::clear));
     let (mut subscriber, mut other) = (subscribable.subscribe(), many_subscribable.subscribe());
     for lap in 0..6 {
         let add = |text: &mut String| {

@@ -35,7 +35,7 @@ fn owned_events_allocate_nothing() {
 #[test]
 fn events_by_value_allocate_nothing_of_their_own() {
     let (mut publisher, subscribable) = annulus::event::channel(8, || [0; 40]);
-    let (other, other_subscribable) = annulus::event::mp_channel(8, || [0; 40]);
+    let (mut other, other_subscribable) = annulus::event::mp_channel(8, || [0; 40]);
     let (mut subscriber, mut other_subscriber) = (subscribable.subscribe(), other_subscribable.subscribe());
     steady(|round| {
         publisher.send([round; 40]).unwrap();

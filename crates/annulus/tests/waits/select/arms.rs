@@ -84,7 +84,7 @@ fn every_sending_handle_has_an_arm() {
     let mut other = shared_subscribable.subscribe();
     let (mut events, subscribable) = event::channel(2, String::new);
     let mut in_place = subscribable.subscribe();
-    let (shared_events, subscribable) = event::mp_channel(2, String::new);
+    let (mut shared_events, subscribable) = event::mp_channel(2, String::new);
     let mut by_value = subscribable.subscribe();
     let (mut one, mut from_one) = spsc::channel(2);
     let (mut many, mut from_many) = mpsc::channel(2);

@@ -123,7 +123,7 @@ pub(crate) fn rings(capacity: usize) -> Vec<Ring> {
         ring("events, cloned", send, by_value(subscriber), false);
         let (send, subscriber) = events();
         ring("events", send, by_ref(subscriber), false);
-        let (publisher, subscribable) = event::mp_channel(capacity, || 0);
+        let (mut publisher, subscribable) = event::mp_channel(capacity, || 0);
         let send = move |number| publisher.send(number).is_ok() && publisher.subscriber_count() > 0;
         ring("events of many", Box::new(send), by_ref(subscribable.subscribe()), false);
     }
