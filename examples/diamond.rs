@@ -46,7 +46,7 @@ fn main() {
     print!("{}", pipeline.describe().mermaid());
 
     let client = std::thread::spawn(move || {
-        (0..ORDERS).for_each(|order| input.publish(order).expect("the stages are there"));
+        (0..ORDERS).for_each(|order| input.send(order).expect("the stages are there"));
     }); // the input is dropped here, so the pipeline ends
     let executed =
         output.into_iter().filter(|(order, journal, replica)| journal == order && replica == order);

@@ -44,9 +44,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for number in 1..=COUNT {
         numbers.send(number)?;
     }
-    drop(numbers); // the first loop ends, and drops `squares`: so the second one ends
+    drop(numbers); // the first worker ends, and drops `squares`: so the second one ends
     let (_, sum) = (square.join(), sum.join());
-    let sum = sum.map_err(|_| "a loop panicked")?.context;
+    let sum = sum.map_err(|_| "a worker panicked")?.context;
     assert_eq!(sum, COUNT * (COUNT + 1) * (2 * COUNT + 1) / 6);
     println!("the sum of {COUNT} squares: {sum}");
     Ok(())

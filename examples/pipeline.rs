@@ -21,10 +21,10 @@ fn main() {
     println!("{}", pipeline.describe());
 
     for line in ["1", "two", "3", "4", "5"] {
-        input.publish(line.to_owned()).expect("the stages are there");
+        input.send(line.to_owned()).expect("the stages are there");
     }
     pipeline.shutdown(); // what was sent is worked on
-    assert!(input.publish("6".to_owned()).is_err());
+    assert!(input.send("6".to_owned()).is_err());
     let squares: Vec<i64> = output.into_iter().collect();
     for stage in pipeline.stats().stages {
         println!("{}: {} in, {} out", stage.name, stage.received, stage.sent);
@@ -37,7 +37,7 @@ fn main() {
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<i64>();
     let (output, pipeline) =
         stages.then(|x| if x == 7 { panic!("seven is not allowed") } else { x }).named("check").build();
-    let _ = (5..9).try_for_each(|number| input.publish(number)); // given back once the stage is gone
+    let _ = (5..9).try_for_each(|number| input.send(number)); // given back once the stage is gone
     drop(input);
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [5, 6]);
     let error = pipeline.join().expect_err("a stage panicked");

@@ -12,7 +12,7 @@ use annulus::{Worker, mpsc};
 const CLIENTS: u64 = 3;
 const ORDERS: u64 = 10_000;
 
-/// What the handler works on. The loop gives it back at its end.
+/// What the handler works on. The worker gives it back at its end.
 #[derive(Default)]
 struct Log {
     /// Not written yet.

@@ -144,7 +144,7 @@ mod diamond {
         place(plan.placement, plan.cores, 0);
         let begun = Instant::now();
         for i in 0..plan.messages {
-            input.publish(i).expect("the stages are there");
+            input.send(i).expect("the stages are there");
         }
         drop(input);
         pipeline.join().expect("no stage panics");
@@ -363,7 +363,7 @@ mod hop {
     pub fn stream(plan: &Plan) -> Sample {
         let (mut input, stages) = Pipeline::builder().capacity(plan.capacity).input::<u64>();
         let (mut output, pipeline) = stages.then(on(plan, 1, mix)).build();
-        let sample = run(plan, |i| input.publish(i).unwrap(), || output.recv().unwrap());
+        let sample = run(plan, |i| input.send(i).unwrap(), || output.recv().unwrap());
         drop(input);
         pipeline.join().unwrap();
         sample
@@ -380,7 +380,7 @@ mod hop {
     pub fn one_at_a_time(plan: &Plan) -> Sample {
         let (mut input, stages) = Pipeline::builder().capacity(plan.capacity).input::<u64>();
         let (mut output, pipeline) = stages.then(on(plan, 1, mix)).build();
-        let sample = to_and_fro(plan, |i| input.publish(i).unwrap(), || output.recv().unwrap());
+        let sample = to_and_fro(plan, |i| input.send(i).unwrap(), || output.recv().unwrap());
         drop(input);
         pipeline.join().unwrap();
         sample

@@ -190,6 +190,7 @@ verbs! {
     need HasTasks:
     impl<{T: Message}> MatchingSubscriber<T> {
         recv_async(&mut self) -> Pending<Result<(Arc<str>, T), RecvError>>;
+        recv_or_lag_async(&mut self) -> Pending<Result<(Arc<str>, T), LossyRecvError>>;
         recv_batch_async(&mut self, _: &mut [(Arc<str>, T)]) -> Pending<Result<usize, RecvError>>;
         stream(&mut self) -> !;
         into_stream(self) -> !;
@@ -200,6 +201,6 @@ verbs! {
 verbs! {
     need HasTasks:
     impl<{T: Send + 'static}> crate::pipeline::Input<T> {
-        publish_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
+        send_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
     }
 }

@@ -82,7 +82,7 @@ impl Wake for Woken {
     }
 }
 
-/// A message for the loop or a task. The loop may have been woken for it, and does not take it.
+/// A message for the worker or a task. The worker may have been woken for it, and does not take it.
 #[test]
 fn a_stop_passes_a_wake_up_on() {
     check_up_to(2, || {

@@ -5,6 +5,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use crate::Transmit;
 use crate::broadcast::{
     Builder, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged,
 };
@@ -31,8 +32,8 @@ pub trait TopicRing: Sized + 'static {
     /// Whether publishers wait for subscribers.
     type Mode: Unstaged;
 
-    /// The writing end of the ring.
-    type Writer<T: Message>: Send;
+    /// What a [`TopicPublisher`](super::TopicPublisher) has in it.
+    type Publisher<T: Message>: Transmit<Item = T>;
 
     /// How a topic keeps its writing end.
     #[doc(hidden)]
@@ -47,7 +48,7 @@ pub trait TopicRing: Sized + 'static {
 
     /// The writing end that is kept here; `None` if it is taken.
     #[doc(hidden)]
-    fn take<T: Message>(kept: &Self::Kept<T>) -> Option<Self::Writer<T>>;
+    fn take<T: Message>(kept: &Self::Kept<T>) -> Option<Self::Publisher<T>>;
 
     /// Gives a writing end back, if it is one of this ring; drops it if it is not.
     ///
@@ -55,7 +56,11 @@ pub trait TopicRing: Sized + 'static {
     ///
     /// The caller has taken one from here, and calls this for the first time since then.
     #[doc(hidden)]
-    unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Self::Writer<T>);
+    unsafe fn give_back<T: Message>(ends: &Ends<T, Self>, writer: Self::Publisher<T>);
+
+    /// Closes the topic.
+    #[doc(hidden)]
+    fn close<T: Message>(writer: &Self::Publisher<T>);
 
     /// How many publishers are out of the bus, of `publishers` that there are.
     #[doc(hidden)]
@@ -73,6 +78,7 @@ pub struct Many<M>(PhantomData<fn() -> M>);
 
 /// The kind of a topic's ring, as a value: see [`TopicRing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TopicKind {
     /// One publisher, which never waits.
     Lossy,
@@ -107,7 +113,7 @@ macro_rules! kinds {
         #[allow(private_interfaces, reason = "as above")]
         impl TopicRing for $Mode {
             type Mode = $Mode;
-            type Writer<T: Message> = Publisher<T, $Mode>;
+            type Publisher<T: Message> = Publisher<T, $Mode>;
             type Kept<T: Message> = TakeCell<Publisher<T, $Mode>>;
 
             const KIND: TopicKind = TopicKind::$OneKind;
@@ -128,6 +134,10 @@ macro_rules! kinds {
                 }
             }
 
+            fn close<T: Message>(writer: &Publisher<T, $Mode>) {
+                writer.close();
+            }
+
             fn publishers<T: Message>(kept: &TakeCell<Publisher<T, $Mode>>, _: usize) -> usize {
                 usize::from(!kept.is_full())
             }
@@ -144,7 +154,7 @@ macro_rules! kinds {
         #[allow(private_interfaces, reason = "as above")]
         impl TopicRing for Many<$Mode> {
             type Mode = $Mode;
-            type Writer<T: Message> = MpPublisher<T, $Mode>;
+            type Publisher<T: Message> = MpPublisher<T, $Mode>;
             type Kept<T: Message> = MpPublisher<T, $Mode>;
 
             const KIND: TopicKind = TopicKind::$ManyKind;
@@ -160,6 +170,10 @@ macro_rules! kinds {
 
             unsafe fn give_back<T: Message>(_: &Ends<T, Self>, writer: MpPublisher<T, $Mode>) {
                 drop(writer);
+            }
+
+            fn close<T: Message>(writer: &MpPublisher<T, $Mode>) {
+                writer.close();
             }
 
             fn publishers<T: Message>(_: &MpPublisher<T, $Mode>, publishers: usize) -> usize {

@@ -1,10 +1,7 @@
 //! [`MatchingSubscriber`]: one receiving handle for all topics whose names match a pattern.
 
-use alloc::string::String;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
-use core::convert::Infallible;
-use core::error::Error;
 use core::fmt;
 #[cfg(feature = "async")]
 use core::future::Future;
@@ -15,20 +12,24 @@ use std::time::Duration;
 use futures_core::FusedStream;
 
 use super::inbox::{Inbox, Watcher};
+#[cfg(any(feature = "std", feature = "async"))]
+use super::matching_source::OrLag;
 use super::members::{Found, Members};
 use super::pattern::Pattern;
 use super::topics::Topics;
 use crate::broadcast::Builder;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::error::RecvError;
-use crate::error::{LossyTryRecvError, RecvTimeoutError, in_time};
+use crate::error::{LossyRecvError, RecvError};
+use crate::error::{LossyTryRecvError, TryRecvError};
+#[cfg(feature = "std")]
+use crate::error::{RecvTimeoutError, in_time};
 use crate::message::Message;
 use crate::stats::Stats;
-use crate::wait::Until;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::WaitStrategy;
+use crate::wait::{Look, look_now};
 #[cfg(feature = "std")]
-use crate::wait::{Look, Poll, own_strategy, wait_until};
+use crate::wait::{Poll, Until, own_strategy, wait_until};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 
@@ -44,7 +45,7 @@ use crate::wait::{Streaming, Waiting};
 ///
 /// A topic that another thread makes joins before another look-up can find it, so with its first message.
 ///
-/// *Waiting.* It is a receiving handle like others (`Receive`): a thread or a task, a `select!`, an
+/// *Waiting.* It is a receiving handle like others (`Receive`): a thread or a task, a `select!`, a
 /// `Notifier` or a `Worker` may wait at it. A message of any of its topics wakes what waits, and so
 /// does a new topic, the close of a topic, and the end of the bus. While nothing waits, publishers pay
 /// nothing for it. While a thread or a task waits, the next message of each topic pays for a wake-up.
@@ -79,42 +80,6 @@ pub struct MatchingSubscriber<T: Message> {
     topics: Weak<Topics>,
 }
 
-/// Why [`try_recv`](MatchingSubscriber::try_recv) returned no message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MatchingError {
-    /// There is no new message.
-    Empty,
-    /// Messages of a topic were overwritten before they were received.
-    Lagged {
-        /// The topic's name.
-        topic: String,
-        /// How many messages were lost since the last receive of that topic, at least one.
-        skipped: u64,
-    },
-    /// The bus is gone, none of the topics has a publisher, and everything was received.
-    Closed,
-}
-
-impl fmt::Display for MatchingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => <LossyTryRecvError>::Empty.fmt(f),
-            Self::Lagged { topic, skipped } => {
-                write!(
-                    f,
-                    "topic {topic:?}: {}",
-                    LossyTryRecvError::Lagged::<Infallible> { skipped: *skipped }
-                )
-            }
-            Self::Closed => {
-                f.write_str("the bus and its publishers are gone, and every message was received")
-            }
-        }
-    }
-}
-
-impl Error for MatchingError {}
-
 impl<T: Message> MatchingSubscriber<T> {
     /// For the topics of this pattern; it waits as `builder` says.
     pub(super) fn new(topics: &Arc<Topics>, pattern: Pattern, builder: Builder) -> Self {
@@ -131,22 +96,56 @@ impl<T: Message> MatchingSubscriber<T> {
     }
 
     /// Receives the next message of any of the topics if one is there, with the name of its topic. Never
-    /// waits.
+    /// waits. After a lag it goes on; [`total_lagged`](Self::total_lagged) counts what was lost, and
+    /// [`stats`](Self::stats) says of which topic.
     ///
     /// # Errors
     ///
-    /// [`Empty`](MatchingError::Empty): there is no new message. [`Lagged`](MatchingError::Lagged): messages
-    /// of a topic were lost; each is reported once. [`Closed`](MatchingError::Closed): the bus is gone, and
-    /// nothing is left.
-    pub fn try_recv(&mut self) -> Result<(&str, T), MatchingError> {
+    /// [`Empty`](TryRecvError::Empty): there is no new message. [`Closed`](TryRecvError::Closed): the bus is
+    /// gone, none of the topics has a publisher, and nothing is left.
+    pub fn try_recv(&mut self) -> Result<(&str, T), TryRecvError> {
+        let (index, message) = self.take_now().unwrap_or(Err(TryRecvError::Empty))?;
+        Ok((self.members.name(index), message))
+    }
+
+    /// As [`try_recv`](Self::try_recv), but reports a lag. The next call goes on, with any of the topics.
+    ///
+    /// ```
+    /// use annulus::LossyTryRecvError;
+    ///
+    /// let bus = annulus::bus::Bus::<u64>::new(2);
+    /// let mut all = bus.subscribe_matching("**")?;
+    /// bus.publisher("a").publish_batch(&[1, 2, 3]);
+    /// assert_eq!(all.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
+    /// assert_eq!(all.try_recv_or_lag(), Ok(("a", 2)));
+    /// let lost: Vec<_> = all.stats().map(|(topic, stats)| (topic, stats.own.unwrap().lagged)).collect();
+    /// assert_eq!(lost, [("a", 1)]);
+    /// # Ok::<(), annulus::bus::PatternError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_recv`](Self::try_recv), and [`Lagged`](LossyTryRecvError::Lagged): messages of one
+    /// topic were lost. Each is reported once. It is the topic whose `own.lagged` in [`stats`](Self::stats)
+    /// has grown.
+    pub fn try_recv_or_lag(&mut self) -> Result<(&str, T), LossyTryRecvError> {
         match self.members.next() {
             Found::Message(index, message) => Ok((self.members.name(index), message)),
-            Found::Lag(index, skipped) => {
-                Err(MatchingError::Lagged { topic: (**self.members.name(index)).into(), skipped })
-            }
-            Found::Nothing => Err(MatchingError::Empty),
-            Found::End => Err(MatchingError::Closed),
+            Found::Lag(skipped) => Err(LossyTryRecvError::Lagged { skipped }),
+            Found::Nothing => Err(LossyTryRecvError::Empty),
+            Found::End => Err(LossyTryRecvError::Closed),
         }
+    }
+
+    /// The next message that is there now, and the number of its topic.
+    fn take_now(&mut self) -> Option<Result<(usize, T), TryRecvError>> {
+        look_now(|| match self.members.next() {
+            Found::Message(index, message) => Look::Found(Ok((index, message))),
+            // The oldest message that is left stands.
+            Found::Lag(_) => Look::Again,
+            Found::Nothing => Look::Nothing,
+            Found::End => Look::Found(Err(TryRecvError::Closed)),
+        })
     }
 
     /// How many messages were lost, of all topics together.
@@ -242,21 +241,66 @@ impl<T: Message> MatchingSubscriber<T> {
         Ok((self.members.name(index), message))
     }
 
+    /// As [`recv`](Self::recv), but reports a lag, as [`try_recv_or_lag`](Self::try_recv_or_lag) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Lagged`](LossyRecvError::Lagged): messages of one topic were lost.
+    /// [`Closed`](LossyRecvError::Closed): as for [`recv`](Self::recv).
+    pub fn recv_or_lag(&mut self) -> Result<(&str, T), LossyRecvError> {
+        let found = self.receive_or_lag(Until::FOREVER).unwrap_or(Err(LossyRecvError::Closed));
+        let (index, message) = found?;
+        Ok((self.members.name(index), message))
+    }
+
+    /// As [`recv_or_lag`](Self::recv_or_lag), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_or_lag`](Self::recv_or_lag), and [`Empty`](LossyTryRecvError::Empty): nothing came in
+    /// time.
+    pub fn recv_or_lag_timeout(&mut self, timeout: Duration) -> Result<(&str, T), LossyTryRecvError> {
+        self.recv_or_lag_until(timeout)
+    }
+
+    /// As [`recv_or_lag`](Self::recv_or_lag), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_or_lag_timeout`](Self::recv_or_lag_timeout).
+    pub fn recv_or_lag_until(&mut self, until: impl Into<Until>) -> Result<(&str, T), LossyTryRecvError> {
+        match self.receive_or_lag(until.into()) {
+            Some(Ok((index, message))) => Ok((self.members.name(index), message)),
+            Some(Err(error)) => Err(error.into()),
+            None => Err(LossyTryRecvError::Empty),
+        }
+    }
+
     own_strategy! {
         make: r#"let mut reader = annulus::bus::Bus::<u64>::new(8).subscribe_matching("*").unwrap();"#,
         |handle| own: handle.strategy
     }
 
-    /// The next message and the number of its topic; [`Timeout`](RecvTimeoutError::Timeout) once `deadline`
-    /// has passed.
+    /// The next message and the number of its topic; [`Timeout`](RecvTimeoutError::Timeout) once the time has
+    /// passed.
     fn receive(&mut self, until: Until) -> Result<(usize, T), RecvTimeoutError> {
-        in_time(match self.poll() {
-            Look::Found(found) => Some(found),
-            Look::Nothing | Look::Again => {
-                let strategy = until.strategy_or(|| self.strategy);
-                wait_until(self, strategy, until.deadline())
-            }
-        })
+        let strategy = self.strategy;
+        in_time(found_or_waited(self, strategy, until))
+    }
+
+    /// The same, or the next lag; `None` once the time has passed.
+    fn receive_or_lag(&mut self, until: Until) -> Option<Result<(usize, T), LossyRecvError>> {
+        let strategy = self.strategy;
+        found_or_waited(&mut OrLag(self), strategy, until)
+    }
+}
+
+/// What a first poll finds, or what a wait brings.
+#[cfg(feature = "std")]
+fn found_or_waited<P: Poll>(poll: &mut P, own: WaitStrategy, until: Until) -> Option<P::Found> {
+    match poll.poll() {
+        Look::Found(found) => Some(found),
+        Look::Nothing | Look::Again => wait_until(poll, until.strategy_or(|| own), until.deadline()),
     }
 }
 
@@ -301,6 +345,21 @@ impl<T: Message> MatchingSubscriber<T> {
         Waiting::next_of(self)
     }
 
+    /// As [`recv_async`](Self::recv_async), but reports a lag, as
+    /// [`try_recv_or_lag`](Self::try_recv_or_lag) does.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and has reported no lag.
+    ///
+    /// # Errors
+    ///
+    /// [`Lagged`](LossyRecvError::Lagged): messages of one topic were lost.
+    /// [`Closed`](LossyRecvError::Closed): as [`recv_async`](Self::recv_async).
+    pub async fn recv_or_lag_async(&mut self) -> Result<(Arc<str>, T), LossyRecvError> {
+        // SAFETY: the event is in the inbox, which the members keep alive, in a place of its own.
+        let (index, message) = unsafe { Waiting::new(OrLag(self)) }.await?;
+        Ok((Arc::clone(self.members.name(index)), message))
+    }
+
     /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages that are
     /// there behind it into the front of `buffer`, each with the name of its topic. Returns how many: at
     /// least one. If `buffer` is empty, it returns 0 at once, whether the bus is there or gone. A lag is
@@ -328,26 +387,11 @@ impl<T: Message> MatchingSubscriber<T> {
         *first = self.recv_async().await?;
         let mut count = 1;
         for there in rest {
-            let Some(next) = self.next_there() else { break };
-            *there = next;
+            let Some(Ok((index, message))) = self.take_now() else { break };
+            *there = (Arc::clone(self.members.name(index)), message);
             count += 1;
         }
         Ok(count)
-    }
-
-    /// The next message that is there now.
-    fn next_there(&mut self) -> Option<(Arc<str>, T)> {
-        loop {
-            match self.members.next() {
-                Found::Message(index, message) => {
-                    return Some((Arc::clone(self.members.name(index)), message));
-                }
-                // Unreached: a topic that laps its reader between two looks of a batch: threads have to meet
-                // there
-                Found::Lag(..) => {}
-                Found::Nothing | Found::End => return None,
-            }
-        }
     }
 
     /// A stream of the messages, each with the name of its topic. It ends when the bus is gone, none

@@ -49,10 +49,11 @@ struct MatchingTopic<T: Message> {
     subscriber: AnySubscriber<T>,
 }
 
-/// What a look at all topics found. The number is the topic's, among the members.
+/// What a look at all topics found: a message, with the number of its topic among the members; or how many
+/// messages of a topic were lost.
 pub(super) enum Found<T> {
     Message(usize, T),
-    Lag(usize, u64),
+    Lag(u64),
     Nothing,
     End,
 }
@@ -138,7 +139,7 @@ impl<T: Message> Members<T> {
             self.turn = index + 1;
             match self.all[index].subscriber.try_recv() {
                 Ok(message) => return Found::Message(index, message),
-                Err(LossyTryRecvError::Lagged { skipped }) => return Found::Lag(index, skipped),
+                Err(LossyTryRecvError::Lagged { skipped }) => return Found::Lag(skipped),
                 Err(LossyTryRecvError::Empty) => {}
                 Err(LossyTryRecvError::Closed) => self.leave(index),
             }

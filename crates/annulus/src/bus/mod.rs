@@ -74,7 +74,7 @@ mod versions;
 pub use bus::{Bus, TypedBus};
 pub use error::{RemoveError, TopicError};
 pub use kind::{Many, TopicKind, TopicRing};
-pub use matching::{MatchingError, MatchingSubscriber};
+pub use matching::MatchingSubscriber;
 pub use pattern::PatternError;
 pub use publisher::TopicPublisher;
 pub use topic::TopicInfo;

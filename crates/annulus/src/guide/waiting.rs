@@ -11,7 +11,7 @@
 //! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
 //! | `select!`, `Select` | waits for the first of several handles |
 //! | `Notifier` | a loop that has file descriptors waits for one more (Linux) |
-//! | `Worker` | the loop's thread waits, and calls a handler |
+//! | `Worker` | its thread waits, and calls a handler |
 //!
 //! # Which verb has which form
 //!
@@ -83,7 +83,7 @@
 //! | a thread | `recv`, `recv_timeout`, … | one system call for all threads that sleep (a futex wake) | nothing; if the strategy spins, a core |
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
 //! | a file descriptor | [`Notifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
-//! | a thread of its own | [`Worker`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
+//! | a thread of its own | [`Worker`](#workers), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
 //! | a thread, at several rings | [`select!`, `Select`](#several-rings-at-once) | the call of a waker, which unparks the thread: at most one system call | as for a thread; the first handle's strategy decides |
 //!
 //! If another process sends (feature `shm`), a thread in `recv` or `send` costs the sender what this table
@@ -288,7 +288,7 @@
 //!
 //! # Workers
 //!
-//! An `Worker` is a thread that receives from any ring and calls a handler. It waits like any other reader
+//! A `Worker` is a thread that receives from any ring and calls a handler. It waits like any other reader
 //! of its ring, so it costs the other side what a thread costs. While nothing comes, it sleeps without a
 //! timer, and uses no processor time (unless it has an idle callback, which a timer calls). A stop wakes it
 //! at once:

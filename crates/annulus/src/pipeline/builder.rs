@@ -4,9 +4,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::draft::{Draft, Pending, SharedDraft};
-use super::edge::PartSettings;
 use super::graph::Node;
 use super::input::{Early, Input};
+use super::kind::PartSettings;
 use super::pipeline::Pipeline;
 use super::port::BoxOutlet;
 use super::port::Existing;

@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::edge::{EndKind, PartSettings};
 use super::error::BuildError;
 use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
+use super::kind::{EndKind, PartSettings};
 use super::port::{BoxInlet, BoxOutlet, Reader, Writer};
 use super::readers::PipelineState;
 use super::readers::Readers;

@@ -9,14 +9,13 @@ use core::marker::PhantomData;
 use core::mem;
 
 use super::draft::{Mistake, NOWHERE, Pending, SharedDraft};
-use super::edge::{EndKind, Free, InStep, Merged, OneForOne, PartSettings};
 use super::error::BuildError;
 use super::graph::RingKind;
 use super::join::{Copies, JoinSide, Rows, Zip};
+use super::kind::{EndKind, Free, InStep, Merged, OneForOne, PartSettings};
 use super::pipeline::Pipeline;
-use super::stages::{Stages, Sunk};
+use super::stages::{Output, Stages, Sunk};
 use crate::message::Message;
-use crate::queue::Consumer;
 use crate::sync::seeded;
 
 impl<T: Send + 'static, K: EndKind> Stages<T, K> {
@@ -36,7 +35,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// let ((evens, texts), pipeline) = stages
     ///     .fork(|s| s.filter_map(|n| (n % 2 == 0).then_some(n)), |s| s.then(|n| n.to_string()))
     ///     .build();
-    /// (1..=3).for_each(|n| input.publish(n).unwrap());
+    /// (1..=3).for_each(|n| input.send(n).unwrap());
     /// drop(input);
     /// assert_eq!(evens.into_iter().collect::<Vec<_>>(), [2]);
     /// assert_eq!(texts.into_iter().collect::<Vec<_>>(), ["1", "2", "3"]);
@@ -69,7 +68,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) =
     ///     stages.fan_out(|x| x + 1, |x| x * 10).then_b(|x| x + 5).zip().then(|(a, b)| a + b).build();
-    /// input.publish(4).unwrap();
+    /// input.send(4).unwrap();
     /// assert_eq!(output.recv(), Ok(5 + 45));
     /// # drop(input);
     /// # pipeline.join().unwrap();
@@ -95,7 +94,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<usize>();
     /// let (outputs, pipeline) = stages.branches(3, |i, s| s.then(move |x| x * i)).build();
-    /// input.publish(7).unwrap();
+    /// input.send(7).unwrap();
     /// drop(input);
     /// let all: Vec<usize> = outputs.into_iter().flatten().collect();
     /// assert_eq!(all, [0, 7, 14]);
@@ -125,7 +124,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     /// let (outputs, pipeline) = stages.branches_lossy(2, |_, s| s.then(|x| x)).build();
-    /// (0..1000).for_each(|n| input.publish(n).unwrap()); // waits for no branch
+    /// (0..1000).for_each(|n| input.send(n).unwrap()); // waits for no branch
     /// drop(input);
     /// let newest: Vec<_> = outputs.into_iter().map(|output| output.into_iter().last()).collect();
     /// assert_eq!(newest, [Some(999), Some(999)]);
@@ -155,7 +154,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<String>();
     /// let (outputs, pipeline) = stages.fork_cloned(2, |_, s| s.then(|text| text.len())).build();
-    /// input.publish("four".to_owned()).unwrap();
+    /// input.send("four".to_owned()).unwrap();
     /// drop(input);
     /// assert_eq!(outputs.into_iter().flatten().collect::<Vec<_>>(), [4, 4]);
     /// pipeline.join().unwrap();
@@ -266,13 +265,13 @@ impl<T: Send + 'static, K: EndKind> BranchOf<T> for Stages<T, K> {
 }
 
 impl<T: Send + 'static, K: EndKind> End for Stages<T, K> {
-    type Outputs = Consumer<T, K::Queue>;
+    type Outputs = Output<T, K>;
 
     fn check_is_of(&self, draft: &SharedDraft) {
         self.draft.check_is(draft);
     }
 
-    fn finish(self) -> Consumer<T, K::Queue> {
+    fn finish(self) -> Output<T, K> {
         self.output()
     }
 }
@@ -382,14 +381,14 @@ impl<E: End, P: EndKind> Fork<E, P> {
     /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
     #[track_caller]
     pub fn build(self) -> (E::Outputs, Pipeline) {
-        self.try_build().unwrap_or_else(|error| panic!("annulus::topology: {error}"))
+        self.try_build().unwrap_or_else(|error| panic!("annulus::pipeline: {error}"))
     }
 
     /// As [`build`](Self::build), but returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is published from now on.
+    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is sent from now on.
     pub fn try_build(self) -> Result<(E::Outputs, Pipeline), BuildError> {
         let outputs = self.ends.finish();
         Ok((outputs, Pipeline::start(&self.place.draft)?))
@@ -445,7 +444,7 @@ where
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) = stages.fan_out(|x| x / 10, |x| x % 10).zip().build();
-    /// input.publish(42).unwrap();
+    /// input.send(42).unwrap();
     /// assert_eq!(output.recv(), Ok((4, 2)));
     /// # drop(input);
     /// # pipeline.join().unwrap();
@@ -475,7 +474,7 @@ impl<T: Send + 'static, K: EndKind, B, P> Fork<(Stages<T, K>, B), P> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (output, pipeline) = stages.fan_out(|x| x, |x| x * 100).merge().build();
-    /// (1..=2).for_each(|n| input.publish(n).unwrap());
+    /// (1..=2).for_each(|n| input.send(n).unwrap());
     /// drop(input);
     /// let mut all: Vec<_> = output.into_iter().collect();
     /// all.sort();
@@ -504,7 +503,7 @@ impl<T: Send + 'static, K: EndKind, P> Fork<Vec<Stages<T, K>>, P> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<usize>();
     /// let (output, pipeline) = stages.branches(3, |i, s| s.then(move |x| x + i)).merge().build();
-    /// input.publish(10).unwrap();
+    /// input.send(10).unwrap();
     /// drop(input);
     /// let mut all: Vec<_> = output.into_iter().collect();
     /// all.sort();
@@ -534,7 +533,7 @@ impl<T: Send + 'static, K: EndKind, P: EndKind> Fork<Vec<Stages<T, K>>, P> {
     /// let (mut input, stages) = Pipeline::builder().input::<u32>();
     /// let powers = stages.branches(4, |i, s| s.then(move |x| x.pow(i as u32))).zip();
     /// let (mut output, pipeline) = powers.then(|row| row.iter().sum::<u32>()).build();
-    /// input.publish(10).unwrap();
+    /// input.send(10).unwrap();
     /// assert_eq!(output.recv(), Ok(1111));
     /// # drop(input);
     /// # pipeline.join().unwrap();

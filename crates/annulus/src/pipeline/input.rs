@@ -1,32 +1,35 @@
 //! [`Input`]: where messages go into a pipeline. [`Early`]: what an input has before the pipeline is built.
 //!
 //! The ring behind an input is made when it is known what is behind it, so at first there is none. What is
-//! published then waits in a vector, and goes into the ring when it is made. What is published later waits
-//! in the ring. Nothing takes messages out before the build, so an input does not wait for room there: a
-//! message that finds none is given back.
+//! sent then waits in a vector, and goes into the ring when it is made. What is sent later waits in the ring.
+//! Nothing takes messages out before the build, so an input does not wait for room there: a message that
+//! finds none is given back.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 use core::{fmt, mem};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::draft::{Draft, Mistake};
 use super::error::CloseReason;
 use super::port::{BoxWriter, CountedProducer, InputRing, Writer};
+use crate::Transmit;
 use crate::base::drop_all::drop_each;
-use crate::error::{CapacityError, Refusal, SendError, TrySendError};
+use crate::error::{CapacityError, GiveBack, Refusal, SendError, SendTimeoutError, TrySendError};
 use crate::transmit::room::{Alone, AwaitRoom, WaitsForRoom};
-use crate::transmit::transmits;
+use crate::transmit::{in_parts, transmits};
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 use crate::wait::{Armed, Choice, EventCount, RoomArm, Until, WaitStrategy, wait_until};
 
-/// Where messages go into a pipeline; made by [`Builder::input`](super::Builder::input).
+/// Where messages go into a pipeline: the producer of its first ring; made by
+/// [`Builder::input`](super::Builder::input).
 ///
-/// What is published before the pipeline is built waits for it, as many messages as the ring holds. Nothing
-/// takes messages out before, so no verb waits for room then: without room, each gives the message back. If
-/// the pipeline is never built, what waits is dropped with the builder.
+/// What is sent before the pipeline is built waits for it, as many messages as the ring holds. Nothing takes
+/// messages out before, so no verb waits for room then: without room, each gives the message back. If the
+/// pipeline is never built, what waits is dropped with the builder.
 ///
 /// When the input is dropped, the pipeline works on what it has, and ends. An input may move to another
 /// thread.
@@ -40,7 +43,7 @@ pub struct Input<T: Send> {
 enum Way<T: Send> {
     /// Not built yet, as far as the input knows.
     Unbuilt(Early<T>),
-    /// The most frequent one is here itself, so that a loop that publishes has no indirect call, and keeps
+    /// The most frequent one is here itself, so that a loop that sends has no indirect call, and keeps
     /// the producer in registers (decision 0002).
     Queue(CountedProducer<T>),
     Other {
@@ -70,54 +73,79 @@ impl<T: Send + 'static> Input<T> {
     /// use annulus::pipeline::Pipeline;
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
-    /// input.publish(1).unwrap(); // waits for the build
+    /// input.send(1).unwrap(); // waits for the build
     /// let (mut output, pipeline) = stages.then(|x| x + 1).build();
-    /// input.publish(2).unwrap();
+    /// input.send(2).unwrap();
     /// assert_eq!((output.recv(), output.recv()), (Ok(2), Ok(3)));
     /// pipeline.shutdown();
-    /// assert_eq!(input.publish(3).unwrap_err().into_inner(), 3);
+    /// assert_eq!(input.send(3).unwrap_err().into_inner(), 3);
     /// ```
-    #[doc(alias = "send")]
+    #[doc(alias = "publish")]
     #[inline]
-    pub fn publish(&mut self, message: T) -> Result<(), SendError<T>> {
+    pub fn send(&mut self, message: T) -> Result<(), SendError<T>> {
         if let Way::Queue(producer) = &mut self.way {
             return producer.send(message, Until::FOREVER).map_err(SendError);
         }
-        self.publish_otherwise(message)
+        self.send_otherwise(message)
     }
 
     #[inline(never)]
-    fn publish_otherwise(&mut self, message: T) -> Result<(), SendError<T>> {
+    fn send_otherwise(&mut self, message: T) -> Result<(), SendError<T>> {
         self.connect();
         match &mut self.way {
-            Way::Unbuilt(early) => early.try_publish(message).map_err(|error| SendError(error.into_inner())),
+            Way::Unbuilt(early) => early.try_send(message).map_err(|error| SendError(error.into_inner())),
             Way::Queue(producer) => producer.send(message, Until::FOREVER).map_err(SendError),
             Way::Other { writer, .. } => writer.send(message, Until::FOREVER).map_err(SendError),
         }
     }
 
-    /// Sends the message that `make` returns, like [`publish`](Self::publish). `make` runs before anything is
-    /// sent. If it panics, nothing is.
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout.
     ///
     /// # Errors
     ///
-    /// Those of [`publish`](Self::publish).
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`send`](Self::send), also at once where the pipeline is not built yet and its ring is full. Both give
+    /// the message back.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::pipeline::Pipeline;
+    /// use annulus::{SendTimeoutError, pipeline::Pipeline};
+    /// use std::time::Duration;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().capacity(1).input::<u64>();
+    /// let (output, pipeline) = stages.then(|x| x + 1).build();
+    /// let full = (0..).find_map(|x| input.send_timeout(x, Duration::from_millis(1)).err()).unwrap();
+    /// assert!(matches!(full, SendTimeoutError::Timeout(_))); // nothing takes the results
+    /// # drop(output);
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn send_timeout(&mut self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(message, timeout)
+    }
+
+    /// As [`send`](Self::send), but waits as [`Until`] says.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_timeout`](Self::send_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{Until, WaitStrategy, pipeline::Pipeline};
+    /// use std::time::Duration;
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) = stages.then(|x| x + 1).build();
-    /// input.publish_with(|| 6 * 7).unwrap();
-    /// assert_eq!(output.recv(), Ok(43));
+    /// input.send_until(1, Until::from(Duration::from_millis(50)).by(WaitStrategy::BusySpin)).unwrap();
+    /// assert_eq!(output.recv(), Ok(2));
     /// # drop(input);
     /// # pipeline.join().unwrap();
     /// ```
-    #[inline]
-    pub fn publish_with(&mut self, make: impl FnOnce() -> T) -> Result<(), SendError<T>> {
-        self.publish(make())
+    pub fn send_until(&mut self, message: T, until: impl Into<Until>) -> Result<(), SendTimeoutError<T>> {
+        self.put(message, until.into()).map_err(|(refusal, message)| SendTimeoutError::of(refusal, message))
     }
 
     /// Sends all of `messages` into the pipeline, in order. Waits for room as often as necessary. There may
@@ -126,7 +154,7 @@ impl<T: Send + 'static> Input<T> {
     /// # Errors
     ///
     /// [`SendError`] gives back the messages that were not sent, for the reasons of
-    /// [`publish`](Self::publish).
+    /// [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -134,37 +162,83 @@ impl<T: Send + 'static> Input<T> {
     /// use annulus::pipeline::Pipeline;
     ///
     /// let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
-    /// assert_eq!(input.publish_batch(&[1, 2, 3]).unwrap_err().into_inner(), [3]); // not built yet
+    /// assert_eq!(input.send_batch(&[1, 2, 3]).unwrap_err().into_inner(), [3]); // not built yet
     /// let (output, pipeline) = stages.then(|x| x * 2).build();
     /// let reader = std::thread::spawn(move || output.into_iter().sum::<u64>());
-    /// input.publish_batch(&[3, 4, 5]).unwrap();
+    /// input.send_batch(&[3, 4, 5]).unwrap();
     /// drop(input);
     /// assert_eq!(reader.join().unwrap(), 30);
     /// # pipeline.join().unwrap();
     /// ```
-    #[doc(alias = "send_batch")]
     #[inline]
-    pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), SendError<&'m [T]>>
+    pub fn send_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), SendError<&'m [T]>>
     where
         T: Copy,
     {
-        let mut rest = messages;
-        while let Some((first, others)) = rest.split_first() {
-            if let Way::Queue(Writer { handle, counters, .. }) = &mut self.way {
-                let left = handle.try_send_batch(rest).map_or_else(TrySendError::into_inner, |()| &[]);
-                counters.0.add((rest.len() - left.len()) as u64);
-                if left.len() < rest.len() {
-                    rest = left;
-                    continue;
-                }
-            }
-            self.publish(*first).map_err(|_| SendError(rest))?;
-            rest = others;
-        }
-        Ok(())
+        self.put_all(messages, Until::FOREVER).map_err(|(rest, _)| SendError(rest))
     }
 
-    /// Sends `message` into the pipeline like [`publish`](Self::publish), in a task: while there is no room,
+    /// As [`send_batch`](Self::send_batch), but gives up after `timeout`, which is for the whole batch.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send_timeout`](Self::send_timeout). They give back the messages that were not sent.
+    pub fn send_batch_timeout<'m>(
+        &mut self,
+        messages: &'m [T],
+        timeout: Duration,
+    ) -> Result<(), SendTimeoutError<&'m [T]>>
+    where
+        T: Copy,
+    {
+        self.send_batch_until(messages, timeout)
+    }
+
+    /// As [`send_batch`](Self::send_batch), but waits as [`Until`] says. A duration is for the whole batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_batch_timeout`](Self::send_batch_timeout).
+    pub fn send_batch_until<'m>(
+        &mut self,
+        messages: &'m [T],
+        until: impl Into<Until>,
+    ) -> Result<(), SendTimeoutError<&'m [T]>>
+    where
+        T: Copy,
+    {
+        self.put_all(messages, until.into().begun())
+            .map_err(|(rest, refusal)| SendTimeoutError::of(refusal, rest))
+    }
+
+    /// Sends all of `messages`, or gives the rest back, and says why.
+    #[inline]
+    fn put_all<'m>(&mut self, messages: &'m [T], until: Until) -> Result<(), (&'m [T], Refusal)>
+    where
+        T: Copy,
+    {
+        in_parts(messages, |rest| {
+            if let Way::Queue(Writer { handle, counters, .. }) = &mut self.way {
+                let sent = handle.try_send_batch(rest);
+                counters.0.add(sent as u64);
+                if sent > 0 {
+                    return Ok(sent);
+                }
+            }
+            self.put(rest[0], until).map(|()| 1).map_err(|(refusal, _)| refusal)
+        })
+    }
+
+    /// Sends `message`, or gives it back, and says why.
+    #[inline(never)]
+    fn put(&mut self, message: T, until: Until) -> Result<(), (Refusal, T)> {
+        match self.put_now(message) {
+            Err((Refusal::Full, message)) => self.put_late(message, until),
+            put => put,
+        }
+    }
+
+    /// Sends `message` into the pipeline like [`send`](Self::send), in a task: while there is no room,
     /// the task waits, not its thread.
     ///
     /// *Cancel safety*: a future that is dropped before it has returned `Ok` has sent nothing. The message is
@@ -172,7 +246,7 @@ impl<T: Send + 'static> Input<T> {
     ///
     /// # Errors
     ///
-    /// Those of [`publish`](Self::publish), also where the pipeline ends while this waits.
+    /// Those of [`send`](Self::send), also where the pipeline ends while this waits.
     ///
     /// # Examples
     ///
@@ -184,7 +258,7 @@ impl<T: Send + 'static> Input<T> {
     /// let reader = std::thread::spawn(move || output.into_iter().sum::<u64>());
     /// pollster::block_on(async {
     ///     for number in 1..=100 {
-    ///         input.publish_async(number).await.unwrap(); // waits for the reader
+    ///         input.send_async(number).await.unwrap(); // waits for the reader
     ///     }
     /// });
     /// drop(input);
@@ -193,10 +267,9 @@ impl<T: Send + 'static> Input<T> {
     /// ```
     #[cfg(feature = "async")]
     #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-    #[doc(alias = "send_async")]
-    pub async fn publish_async(&mut self, mut message: T) -> Result<(), SendError<T>> {
+    pub async fn send_async(&mut self, mut message: T) -> Result<(), SendError<T>> {
         loop {
-            match self.try_publish(message) {
+            match self.try_send(message) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Closed(message)) => return Err(SendError(message)),
                 Err(TrySendError::Full(message))
@@ -217,12 +290,12 @@ impl<T: Send + 'static> Input<T> {
     #[doc(hidden)]
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl FnOnce(T) -> Result<(), SendError<T>>> {
-        // SAFETY: as in `publish_async`.
+        // SAFETY: as in `send_async`.
         unsafe {
             Armed::new(AwaitRoom(self), AwaitRoom::strategy, |AwaitRoom(input), found| {
                 // A slot that was found is still free.
                 move |message| match found {
-                    Ok(()) => input.try_publish(message).map_err(|error| SendError(error.into_inner())),
+                    Ok(()) => input.try_send(message).map_err(|error| SendError(error.into_inner())),
                     Err(_) => Err(SendError(message)),
                 }
             })
@@ -234,7 +307,7 @@ impl<T: Send + 'static> Input<T> {
     /// # Errors
     ///
     /// [`Full`](TrySendError::Full): there is no room. [`Closed`](TrySendError::Closed): the pipeline,
-    /// or its builder, is gone; see [`publish`](Self::publish). Both give the message back.
+    /// or its builder, is gone; see [`send`](Self::send). Both give the message back.
     ///
     /// # Examples
     ///
@@ -242,40 +315,39 @@ impl<T: Send + 'static> Input<T> {
     /// use annulus::{TrySendError, pipeline::Pipeline};
     ///
     /// let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
-    /// assert!((0..2).all(|x| input.try_publish(x).is_ok()));
-    /// assert_eq!(input.try_publish(2), Err(TrySendError::Full(2))); // not built yet
+    /// assert!((0..2).all(|x| input.try_send(x).is_ok()));
+    /// assert_eq!(input.try_send(2), Err(TrySendError::Full(2))); // not built yet
     /// let (mut output, pipeline) = stages.then(|x| x + 1).build();
     /// assert_eq!((output.recv(), output.recv()), (Ok(1), Ok(2)));
     /// pipeline.shutdown();
-    /// assert_eq!(input.try_publish(3), Err(TrySendError::Closed(3)));
+    /// assert_eq!(input.try_send(3), Err(TrySendError::Closed(3)));
     /// ```
-    #[doc(alias = "try_send")]
-    pub fn try_publish(&mut self, message: T) -> Result<(), TrySendError<T>> {
+    pub fn try_send(&mut self, message: T) -> Result<(), TrySendError<T>> {
         self.connect();
         match &mut self.way {
-            Way::Unbuilt(early) => early.try_publish(message),
+            Way::Unbuilt(early) => early.try_send(message),
             Way::Queue(producer) => producer.try_send(message),
             Way::Other { writer, .. } => writer.try_send(message),
         }
     }
 
-    /// How many messages have been published, those before the build included.
+    /// How many messages have been sent, those before the build included.
     ///
     /// ```
     /// use annulus::pipeline::Pipeline;
     ///
     /// let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
-    /// input.publish(1).unwrap();
+    /// input.send(1).unwrap();
     /// let (output, pipeline) = stages.then(|x| x + 1).build();
-    /// input.publish_batch(&[2, 3]).unwrap();
-    /// assert_eq!((input.published(), input.capacity()), (3, 64));
+    /// input.send_batch(&[2, 3]).unwrap();
+    /// assert_eq!((input.sent(), input.capacity()), (3, 64));
     /// # drop((input, output));
     /// # pipeline.join().unwrap();
     /// ```
     #[must_use]
-    pub fn published(&self) -> u64 {
+    pub fn sent(&self) -> u64 {
         match &self.way {
-            Way::Unbuilt(early) => early.published(),
+            Way::Unbuilt(early) => early.sent(),
             Way::Queue(producer) => producer.counters.0.get(),
             Way::Other { writer, .. } => writer.counters.0.get(),
         }
@@ -292,7 +364,7 @@ impl<T: Send + 'static> Input<T> {
         }
     }
 
-    /// Whether the pipeline takes no more messages, so that a [`publish`](Self::publish) would fail: it, or
+    /// Whether the pipeline takes no more messages, so that a [`send`](Self::send) would fail: it, or
     /// its builder, has come to its end.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -314,8 +386,8 @@ impl<T: Send + 'static> Input<T> {
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) = stages.then(|x| 10 / x).named("divide").build();
     /// assert!(input.close_reason().is_none());
-    /// input.publish(0).unwrap();
-    /// while input.publish(1).is_ok() {}
+    /// input.send(0).unwrap();
+    /// while input.send(1).is_ok() {}
     /// assert_eq!(
     ///     input.close_reason().unwrap().to_string(),
     ///     "the pipeline takes no more messages: the stage \"divide\" panicked: attempt to divide by zero"
@@ -347,7 +419,7 @@ impl<T: Send + 'static> Input<T> {
 
 impl<T: Send + 'static> WaitsForRoom for Input<T> {
     fn room(&mut self) -> RoomArm<'_> {
-        // SAFETY: as in `publish_async`.
+        // SAFETY: as in `send_async`.
         unsafe { RoomArm::new(AwaitRoom(self), AwaitRoom::strategy) }
     }
 }
@@ -364,7 +436,7 @@ impl<T: Send + 'static> Alone for Input<T> {
     fn look_for_room(&mut self) -> Result<(), Refusal> {
         self.connect();
         match &mut self.way {
-            // Nothing waits here: a publish gives the message back.
+            // Nothing waits here: a send gives the message back.
             Way::Unbuilt(early) => early.look_for_room().map_err(|_| Refusal::Closed),
             Way::Queue(producer) => producer.look_for_room(),
             Way::Other { writer, .. } => writer.look_for_room(),
@@ -388,7 +460,7 @@ impl<T: Send> fmt::Debug for Input<T> {
 
 transmits! {
     [T: Send + 'static] Input<T>: T;
-    |input, message| now: input.try_publish(message).map_err(|error| match error {
+    |input, message| now: input.try_send(message).map_err(|error| match error {
         TrySendError::Full(message) => (Refusal::Full, message),
         TrySendError::Closed(message) => (Refusal::Closed, message),
     }),
@@ -408,7 +480,7 @@ transmits! {
         }
     },
     closed: input.is_closed(),
-    task: input.publish_async(message),
+    task: input.send_async(message),
 }
 
 /// The ring behind an input, for the time before the input takes it.
@@ -446,7 +518,7 @@ enum EarlyRingState<T: Send> {
         /// What did not fit. The build fails then.
         _left: Vec<T>,
     },
-    /// The builder is gone, or the input has taken the ring. So many messages were published before.
+    /// The builder is gone, or the input has taken the ring. So many messages were sent before.
     Gone(u64),
 }
 
@@ -476,7 +548,7 @@ impl<T: Send + 'static> Early<T> {
     }
 
     /// Leaves `message` for the pipeline, if there is room.
-    fn try_publish(&self, message: T) -> Result<(), TrySendError<T>> {
+    fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match &mut *self.lock() {
             EarlyRingState::Waiting(messages) if messages.len() < self.0.capacity => {
                 messages.push(message);
@@ -488,7 +560,7 @@ impl<T: Send + 'static> Early<T> {
         }
     }
 
-    /// Whether [`try_publish`](Self::try_publish) would succeed.
+    /// Whether [`try_send`](Self::try_send) would succeed.
     fn look_for_room(&self) -> Result<(), Refusal> {
         match &mut *self.lock() {
             EarlyRingState::Waiting(messages) if messages.len() < self.0.capacity => Ok(()),
@@ -505,11 +577,11 @@ impl<T: Send + 'static> Early<T> {
         }
     }
 
-    fn published(&self) -> u64 {
+    fn sent(&self) -> u64 {
         match &*self.lock() {
             EarlyRingState::Waiting(messages) => messages.len() as u64,
             EarlyRingState::EarlyRing { ring, .. } => ring.ring.sent(),
-            EarlyRingState::Gone(published) => *published,
+            EarlyRingState::Gone(sent) => *sent,
         }
     }
 
@@ -564,8 +636,8 @@ impl<T: Send> Drop for Promise<T> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         if let EarlyRingState::Waiting(messages) = &*state {
-            let published = messages.len() as u64;
-            let left = mem::replace(&mut *state, EarlyRingState::Gone(published));
+            let sent = messages.len() as u64;
+            let left = mem::replace(&mut *state, EarlyRingState::Gone(sent));
             // Destructors of the user's run without the lock.
             drop(state);
             if let EarlyRingState::Waiting(messages) = left {

@@ -6,7 +6,7 @@
 //!
 //! let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
 //! let (mut output, pipeline) = stages.then(|x| x * 2).then(|x| x + 1).build();
-//! input.publish(10).unwrap();
+//! input.send(10).unwrap();
 //! assert_eq!(output.recv(), Ok(21));
 //! pipeline.shutdown();
 //! pipeline.join().unwrap();
@@ -67,12 +67,12 @@
 
 mod builder;
 mod draft;
-mod edge;
 mod error;
 mod fork;
 mod graph;
 mod input;
 mod join;
+pub mod kind;
 mod pipeline;
 mod port;
 mod readers;
@@ -82,11 +82,10 @@ mod stats;
 mod timing;
 
 pub use builder::Builder;
-pub use edge::{EndKind, Free, InStep, Merged, OneForOne};
 pub use error::{BuildError, CloseReason, JoinError, StagePanic};
-pub use fork::{BranchOf, Copyable, End, Fork};
+pub use fork::Fork;
 pub use graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 pub use input::Input;
 pub use pipeline::Pipeline;
-pub use stages::{Stages, Sunk};
+pub use stages::{Output, Stages, Sunk};
 pub use stats::{EdgeStats, StageStats, Stats};

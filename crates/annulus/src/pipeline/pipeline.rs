@@ -155,7 +155,7 @@ impl Pipeline {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (output, pipeline) = stages.then(|x| x * 2).build();
-    /// (0..3).for_each(|n| input.publish(n).unwrap());
+    /// (0..3).for_each(|n| input.send(n).unwrap());
     /// pipeline.shutdown();
     /// pipeline.join().unwrap();
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 2, 4]);
@@ -196,7 +196,7 @@ impl Pipeline {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (output, pipeline) = stages.then(|x| 10 / x).named("divide").build();
-    /// input.publish(0).unwrap();
+    /// input.send(0).unwrap();
     /// let error = pipeline.join().unwrap_err();
     /// assert_eq!(error.panics()[0].stage, "divide");
     /// assert_eq!(error.to_string(), "the stage \"divide\" panicked: attempt to divide by zero");
@@ -254,7 +254,7 @@ impl Pipeline {
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) =
     ///     stages.then(|x| x).named("same").then(|x| 10 / x).named("same").build();
-    /// input.publish(0).unwrap();
+    /// input.send(0).unwrap();
     /// assert!(output.recv().is_err());
     /// let indices: Vec<usize> = pipeline.panicked_stages().iter().map(|panic| panic.index).collect();
     /// assert_eq!(indices, [1]);
@@ -265,7 +265,7 @@ impl Pipeline {
     }
 
     /// Whether all threads have ended, so that [`join`](Self::join) would not wait. After a true,
-    /// [`statistics`](Self::stats) are exact.
+    /// [`stats`](Self::stats) are exact.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let is_finished = self.threads.iter().all(|thread| thread.handle.is_finished());
@@ -297,7 +297,7 @@ impl Pipeline {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) = stages.filter_map(|x| (x > 1).then_some(x)).named("large").build();
-    /// (0..4).for_each(|n| input.publish(n).unwrap());
+    /// (0..4).for_each(|n| input.send(n).unwrap());
     /// assert_eq!((output.recv(), output.recv()), (Ok(2), Ok(3)));
     /// // It has ended, so the numbers are exact.
     /// drop(input);

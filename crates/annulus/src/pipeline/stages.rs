@@ -8,10 +8,10 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::draft::{Draft, Job, NOWHERE, Pending, SharedDraft};
-use super::edge::{EndKind, Free, InStep, Merged, PartSettings};
 use super::error::BuildError;
 use super::graph::{Node, RingKind};
 use super::join::{Collect, Deal};
+use super::kind::{EndKind, Free, InStep, Merged, PartSettings};
 use super::pipeline::Pipeline;
 use super::port::{BoxInlet, BoxOutlet, Outlet};
 use super::runner::{Batch, MapStep, Step, mapping, run};
@@ -42,6 +42,28 @@ pub struct Stages<T, K = InStep> {
     kind: PhantomData<fn() -> K>,
 }
 
+/// What comes out of a pipeline: the queue that [`Stages::build`] returns for an end of kind `K`. Behind a
+/// [`merge`](super::Fork::merge) or [`then_unordered`](Stages::then_unordered) it is an `Output<T, Merged>`.
+///
+/// ```
+/// use annulus::pipeline::{Input, Output, Pipeline};
+///
+/// struct Parser {
+///     input: Input<String>,
+///     output: Output<Option<f64>>,
+///     pipeline: Pipeline,
+/// }
+///
+/// let (input, stages) = Pipeline::builder().input::<String>();
+/// let (output, pipeline) = stages.then(|text| text.parse().ok()).build();
+/// let mut parser = Parser { input, output, pipeline };
+/// parser.input.send("1.5".to_owned()).unwrap();
+/// assert_eq!(parser.output.recv(), Ok(Some(1.5)));
+/// # drop(parser.input);
+/// # parser.pipeline.join().unwrap();
+/// ```
+pub type Output<T, K = InStep> = Consumer<T, <K as EndKind>::Queue>;
+
 /// What an end is before it has a reader.
 enum Upstream<T> {
     /// What waits for the ring that it sends into: at least one writer where `K` is [`Merged`], one
@@ -65,7 +87,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) = stages.then(|x| x * 2).then(|x| format!("<{x}>")).build();
-    /// input.publish(21).unwrap();
+    /// input.send(21).unwrap();
     /// assert_eq!(output.recv().unwrap(), "<42>");
     /// # drop(input);
     /// # pipeline.join().unwrap();
@@ -82,7 +104,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (mut output, pipeline) = stages.then_with(|x| x + 1, WaitStrategy::PauseSpin).build();
-    /// input.publish(1).unwrap();
+    /// input.send(1).unwrap();
     /// assert_eq!(output.recv(), Ok(2));
     /// # drop(input);
     /// # pipeline.join().unwrap();
@@ -106,7 +128,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<&str>();
     /// let (output, pipeline) = stages.filter_map(|text| text.parse::<u32>().ok()).build();
-    /// ["1", "x", "3"].map(|text| input.publish(text).unwrap());
+    /// ["1", "x", "3"].map(|text| input.send(text).unwrap());
     /// drop(input);
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [1, 3]);
     /// pipeline.join().unwrap();
@@ -128,7 +150,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u32>();
     /// let (output, pipeline) = stages.filter(|n| n % 2 == 0).build();
-    /// (1..=6).for_each(|n| input.publish(n).unwrap());
+    /// (1..=6).for_each(|n| input.send(n).unwrap());
     /// drop(input);
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [2, 4, 6]);
     /// pipeline.join().unwrap();
@@ -149,7 +171,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u32>();
     /// let (output, pipeline) = stages.flat_map(|n| 0..n).build();
-    /// [2, 0, 3].map(|n| input.publish(n).unwrap());
+    /// [2, 0, 3].map(|n| input.send(n).unwrap());
     /// drop(input);
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 1, 0, 1, 2]);
     /// pipeline.join().unwrap();
@@ -176,7 +198,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (output, pipeline) =
     ///     stages.then_batch(|numbers, sums: &mut Vec<u64>| sums.push(numbers.iter().sum())).build();
-    /// (1..=100).for_each(|n| input.publish(n).unwrap());
+    /// (1..=100).for_each(|n| input.send(n).unwrap());
     /// drop(input);
     /// assert_eq!(output.into_iter().sum::<u64>(), 5050);
     /// pipeline.join().unwrap();
@@ -199,7 +221,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// let (sender, receiver) = std::sync::mpsc::channel();
     /// let (mut input, stages) = Pipeline::builder().input::<u32>();
     /// let pipeline = stages.sink(move |n| sender.send(n).unwrap()).build();
-    /// input.publish(7).unwrap();
+    /// input.send(7).unwrap();
     /// drop(input);
     /// pipeline.join().unwrap();
     /// assert_eq!(receiver.try_recv(), Ok(7));
@@ -226,7 +248,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// let (sender, receiver) = std::sync::mpsc::channel();
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let pipeline = stages.sink_batch(move |numbers| sender.send(numbers.to_vec()).unwrap()).build();
-    /// (1..=100).for_each(|n| input.publish(n).unwrap());
+    /// (1..=100).for_each(|n| input.send(n).unwrap());
     /// drop(input);
     /// pipeline.join().unwrap();
     /// assert_eq!(receiver.iter().flatten().sum::<u64>(), 5050);
@@ -259,7 +281,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (output, pipeline) = stages.then_parallel(3, |x| x * x).build();
-    /// (0..5).for_each(|n| input.publish(n).unwrap());
+    /// (0..5).for_each(|n| input.send(n).unwrap());
     /// drop(input);
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 1, 4, 9, 16]);
     /// pipeline.join().unwrap();
@@ -307,7 +329,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let (output, pipeline) = stages.then_unordered(3, |x| x * x).build();
-    /// (0..5).for_each(|n| input.publish(n).unwrap());
+    /// (0..5).for_each(|n| input.send(n).unwrap());
     /// drop(input);
     /// let mut squares: Vec<_> = output.into_iter().collect();
     /// squares.sort();
@@ -341,7 +363,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     /// let (output, pipeline) = stages.lossy().then(|x| x).build();
-    /// (0..1000).for_each(|n| input.publish(n).unwrap()); // never waits
+    /// (0..1000).for_each(|n| input.send(n).unwrap()); // never waits
     /// drop(input);
     /// assert_eq!(output.into_iter().last(), Some(999));
     /// let edge = &pipeline.stats().edges[0];
@@ -413,7 +435,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///     }
     ///     built => built?,
     /// };
-    /// input.publish(1).unwrap();
+    /// input.send(1).unwrap();
     /// assert_eq!(output.recv(), Ok(2));
     /// # drop((input, pipeline));
     /// # Ok::<(), BuildError>(())
@@ -456,7 +478,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
     /// let pipeline = stages.then(|x| x * 2).sink(|x| println!("{x}")).build();
-    /// input.publish(1).unwrap();
+    /// input.send(1).unwrap();
     /// # drop(input);
     /// # pipeline.join().unwrap();
     /// ```
@@ -465,15 +487,15 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
     #[track_caller]
-    pub fn build(self) -> (Consumer<T, K::Queue>, Pipeline) {
-        self.try_build().unwrap_or_else(|error| panic!("annulus::topology: {error}"))
+    pub fn build(self) -> (Output<T, K>, Pipeline) {
+        self.try_build().unwrap_or_else(|error| panic!("annulus::pipeline: {error}"))
     }
 
     /// As [`build`](Self::build), but returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is published from now on.
+    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is sent from now on.
     ///
     /// # Examples
     ///
@@ -486,16 +508,16 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///     error.to_string(),
     ///     "no ring for the edge input -> then 0: capacity 0 is too small: this ring needs at least 1 slots"
     /// );
-    /// assert!(input.publish(1).is_err());
+    /// assert!(input.send(1).is_err());
     /// ```
-    pub fn try_build(self) -> Result<(Consumer<T, K::Queue>, Pipeline), BuildError> {
+    pub fn try_build(self) -> Result<(Output<T, K>, Pipeline), BuildError> {
         let draft = self.draft.clone();
         let output = self.output();
         Ok((output, Pipeline::start(&draft)?))
     }
 
     /// Makes the queue of an output.
-    pub(super) fn output(self) -> Consumer<T, K::Queue> {
+    pub(super) fn output(self) -> Output<T, K> {
         let (draft, settings) = (self.draft.clone(), self.settings);
         let writers = self.into_writers();
         draft.lock().output::<T, K>(writers, settings)
@@ -654,7 +676,7 @@ impl Sunk {
     /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
     #[track_caller]
     pub fn build(self) -> Pipeline {
-        self.try_build().unwrap_or_else(|error| panic!("annulus::topology: {error}"))
+        self.try_build().unwrap_or_else(|error| panic!("annulus::pipeline: {error}"))
     }
 
     /// As [`build`](Self::build), but returns an error instead of panicking.

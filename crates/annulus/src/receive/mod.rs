@@ -67,7 +67,7 @@ pub trait Waitable: Source + Send {
 /// ```
 ///
 /// Where the types must be the same, take `Box<dyn Receive<Item = T>>` or `&mut dyn Receive<Item = T>`. Each
-/// of them is a receiving handle, too, for [`select!`](crate::select!), an
+/// of them is a receiving handle, too, for [`select!`](crate::select!), a
 /// [`Worker`](crate::Worker) and all others that take one. A verb of such a handle costs an indirect
 /// call more.
 ///

@@ -24,11 +24,11 @@ pub(crate) type PutInTask<'p, T> = Pin<Box<dyn Future<Output = Result<(), SendEr
 /// A sending handle, of whichever ring: the [producers](crate::queue::Producer) of queues, the
 /// [senders](crate::queue::ordered::Sender) of ordered queues, the publishers of broadcast rings
 /// ([one](crate::broadcast::Publisher), [many](crate::broadcast::MpPublisher)), the publishers of topics and
-/// of events ([one](crate::event::Publisher), [many](crate::event::MpPublisher)); `&mut` references
-/// to all of these, and boxes. Of senders and of lossless `MpPublisher`s, whose verbs take `&self`, a
-/// reference is one, too. There are no others: the trait can't be implemented outside this crate. (The
-/// [sender](crate::oneshot::Sender) of one value is used up by its `send`. What writes bytes into a ring
-/// borrows them.)
+/// of events ([one](crate::event::Publisher), [many](crate::event::MpPublisher)), and the
+/// [input](crate::pipeline::Input) of a pipeline; `&mut` references to all of these, and boxes. Of senders
+/// and of lossless `MpPublisher`s, whose verbs take `&self`, a reference is one, too. There are no others:
+/// the trait can't be implemented outside this crate. (The [sender](crate::oneshot::Sender) of one value is
+/// used up by its `send`. What writes bytes into a ring borrows them.)
 ///
 /// So a function can send into any ring. The verbs are those that the handles have themselves, under one
 /// name:

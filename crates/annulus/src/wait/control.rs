@@ -204,7 +204,7 @@ impl<R: Source, F: Fn() -> bool> Poll for NextOrStop<'_, R, F> {
         unsafe { self.lending.lend(event) };
         // If the thread is about to sleep, it has lent the event before it registered there: after a look
         // that changed the event, `wait_until` begins anew.
-        if seeded!("loop_never_sleeps") { Look::Again } else { Look::Nothing }
+        if seeded!("worker_never_sleeps") { Look::Again } else { Look::Nothing }
     }
 }
 

@@ -71,6 +71,12 @@ impl Until {
         self.strategy.unwrap_or_else(own)
     }
 
+    /// The same for several waits, of which the first begins now: a duration counts from here.
+    #[cfg(feature = "pipeline")]
+    pub(crate) fn begun(self) -> Self {
+        Self { limit: self.deadline().map_or(Limit::None, Limit::At), ..self }
+    }
+
     /// When a wait that begins now gives up. A verb asks once: a duration counts from here.
     #[cfg(feature = "std")]
     pub(crate) fn deadline(self) -> Deadline {

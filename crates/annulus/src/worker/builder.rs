@@ -60,7 +60,7 @@ impl<C> Worker<C> {
     /// let sum = Worker::builder(subscribable.subscribe(), 0)
     ///     .spawn(|sum, number: u64, _| *sum += number)?;
     /// publisher.publish_batch(&[1, 2, 3]).unwrap();
-    /// drop(publisher); // the end of the ring is the end of the loop
+    /// drop(publisher); // the end of the ring is the end of the worker
     /// assert_eq!(sum.join().unwrap().context, 6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -150,9 +150,9 @@ impl<R, C> Builder<R, C> {
         self
     }
 
-    /// Calls `callback` each time nothing came for `timeout`, on the loop's thread, and goes on. The time is
-    /// measured on the monotonic clock, from when the loop found nothing to do, or from the last call. With a
-    /// `timeout` of zero it is called whenever nothing is there, so the thread never sleeps.
+    /// Calls `callback` each time nothing came for `timeout`, on the worker's thread, and goes on. The time is
+    /// measured on the monotonic clock, from when the worker found nothing to do, or from the last call. With
+    /// a `timeout` of zero it is called whenever nothing is there, so the thread never sleeps.
     ///
     /// A stop ends the calls, except one that was about to begin. If this is called again, only the last
     /// callback counts.
@@ -182,7 +182,7 @@ impl<R, C> Builder<R, C> {
         self
     }
 
-    /// A handle that stops the loop, for its handler for example: [`Stopper`] shows that. A loop that was
+    /// A handle that stops the worker, for its handler for example: [`Stopper`] shows that. A worker that was
     /// stopped before it begins handles what was sent before, or nothing, and ends.
     pub fn stopper(&self) -> Stopper {
         Stopper { control: Arc::clone(&self.control) }

@@ -1,4 +1,4 @@
-//! [`Worker`] and [`Stopper`]: the handles of a loop's thread.
+//! [`Worker`] and [`Stopper`]: the handles of a worker's thread.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -25,21 +25,21 @@ use crate::wait::{Control, Latch, Stop, contain};
 /// If it is dropped, it stops the thread like [`stop`](Self::stop), and does not wait for it. (Waiting could
 /// last for ever: a handler may wait for the thread that drops this.) The process may then end before the
 /// thread does. To be sure that all messages were handled, [`join`](Self::join) it.
-#[must_use = "a loop that is dropped is stopped; `detach` lets it go on"]
+#[must_use = "a worker that is dropped is stopped; `detach` lets it go on"]
 pub struct Worker<C> {
     stopper: Stopper,
     /// `None` once it is joined or detached. The thread returns `None` if it did not begin.
-    thread: Option<JoinHandle<Option<LoopResult<C>>>>,
+    thread: Option<JoinHandle<Option<WorkerResult<C>>>>,
     /// Open once the thread has done all but end.
     #[cfg_attr(annulus_loom, allow(dead_code, reason = "for a thread that has a clock"))]
     ended: Arc<Latch>,
 }
 
-/// What the thread of a loop leaves to the thread that joins it. Where none does, the loop's thread drops it,
-/// or the one that has the handle: a destructor that panics there would end the process.
-pub(super) struct LoopResult<C>(Option<std::thread::Result<Finished<C>>>);
+/// What the thread of a worker leaves to the thread that joins it. Where none does, the worker's thread drops
+/// it, or the one that has the handle: a destructor that panics there would end the process.
+pub(super) struct WorkerResult<C>(Option<std::thread::Result<Finished<C>>>);
 
-impl<C> LoopResult<C> {
+impl<C> WorkerResult<C> {
     /// What `run` returns, or why it panicked.
     pub(super) fn by(run: impl FnOnce() -> Finished<C>) -> Self {
         // Under loom a panic is a model that fails.
@@ -48,7 +48,7 @@ impl<C> LoopResult<C> {
     }
 }
 
-impl<C> Drop for LoopResult<C> {
+impl<C> Drop for WorkerResult<C> {
     fn drop(&mut self) {
         contain(|| drop(self.0.take()));
     }
@@ -76,15 +76,15 @@ pub struct Finished<C> {
     pub context: C,
     /// How many messages the handler got.
     pub messages: u64,
-    /// How many messages were lost, because the loop fell behind. Always 0 on a ring that loses none. What
-    /// the receiver lost before it got to the loop does not count, if the receiver knew of it.
+    /// How many messages were lost, because the worker fell behind. Always 0 on a ring that loses none. What
+    /// the receiver lost before it got to the worker does not count, if the receiver knew of it.
     pub lost: u64,
 }
 
 impl<C> Worker<C> {
     pub(super) fn new(
         stopper: Stopper,
-        thread: JoinHandle<Option<LoopResult<C>>>,
+        thread: JoinHandle<Option<WorkerResult<C>>>,
         ended: Arc<Latch>,
     ) -> Self {
         Self { stopper, thread: Some(thread), ended }
@@ -94,13 +94,13 @@ impl<C> Worker<C> {
     /// not wait for it: [`join`](Self::join) does.
     ///
     /// - *Before this call*: also by another thread, if this thread knows of it (because it joined that
-    ///   thread, for example). Others may send on: their messages do not keep the loop from its end.
-    /// - *After this call*: the handler also gets what is sent until the loop sees the request, after the
+    ///   thread, for example). Others may send on: their messages do not keep the worker from its end.
+    /// - *After this call*: the handler also gets what is sent until the worker sees the request, after the
     ///   message that it is handling. With [`spawn_ref`](super::Builder::spawn_ref) it gets the rest of a
     ///   batch, too. Later messages are dropped with the receiver, if nobody else receives them.
-    /// - *A message that another thread is still writing* may count as sent. Then the loop waits for it (it
+    /// - *A message that another thread is still writing* may count as sent. Then the worker waits for it (it
     ///   spins), so that it can receive the messages behind it.
-    /// - *Behind other stages*, what counts is what they have processed. So stop the loops of a pipeline one
+    /// - *Behind other stages*, what counts is what they have processed. So stop the workers of a pipeline one
     ///   after the other, and [`join`](Self::join) each before you stop the next one.
     ///
     /// It takes a lock for a moment, and calls the operating system if the thread sleeps, so it is not for
@@ -283,8 +283,8 @@ impl<C> fmt::Debug for Worker<C> {
 /// Stops a [`Worker`], from any thread, and from its handler; made by
 /// [`Builder::stopper`](super::Builder::stopper) and [`Worker::stopper`].
 ///
-/// Its clones stop the same loop. Any number of threads may do so at once, also beside the loop's end: a
-/// `stop_now` counts more than a `stop`, whichever comes first. Dropping it stops nothing. When the loop has
+/// Its clones stop the same worker. Any number of threads may do so at once, also beside the worker's end: a
+/// `stop_now` counts more than a `stop`, whichever comes first. Dropping it stops nothing. When the worker has
 /// ended, it does nothing.
 ///
 /// ```
@@ -319,7 +319,7 @@ impl Stopper {
         self.control.stop(Stop::Now);
     }
 
-    /// Whether somebody has asked the loop to stop. It may still be at work.
+    /// Whether somebody has asked the worker to stop. It may still be at work.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.control.asked().is_some()

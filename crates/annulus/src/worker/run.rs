@@ -1,4 +1,4 @@
-//! [`LoopRun`]: what the thread of a worker does.
+//! [`WorkerRun`]: what the thread of a worker does.
 //!
 //! It hands out batches as long as there are some. If nothing is there, it waits like any reader of the ring,
 //! by [`wait_until`], and what it waits for is a message, the end of the ring, or a stop.
@@ -21,7 +21,7 @@ pub(super) struct Idle<C> {
 }
 
 /// A worker that is about to begin.
-pub(super) struct LoopRun<R, C, F> {
+pub(super) struct WorkerRun<R, C, F> {
     pub(super) receiver: R,
     pub(super) context: C,
     pub(super) feed: F,
@@ -34,7 +34,7 @@ pub(super) struct LoopRun<R, C, F> {
 /// How a thread waits for a message that another one is writing, or for others to receive it: soon.
 const SOON: WaitStrategy = WaitStrategy::BackoffSpin;
 
-impl<R: Source, C, F: Feed<R, C>> LoopRun<R, C, F> {
+impl<R: Source, C, F: Feed<R, C>> WorkerRun<R, C, F> {
     /// Receives until the ring is closed, or somebody asks to stop.
     pub(super) fn run(mut self) -> Finished<C> {
         let lost_before = if seeded!("lost_before_counts") { 0 } else { self.receiver.lost() };
@@ -64,7 +64,7 @@ struct NotesPanic<'c>(&'c Control);
 
 impl Drop for NotesPanic<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() && !seeded!("loop_panics_in_secret") {
+        if std::thread::panicking() && !seeded!("worker_panics_in_secret") {
             self.0.note_panic();
         }
     }
@@ -74,7 +74,7 @@ impl Drop for NotesPanic<'_> {
 struct Serving<'r, R: Source, C, F> {
     turn: FeedTurn<'r>,
     lending: Lending,
-    run: &'r mut LoopRun<R, C, F>,
+    run: &'r mut WorkerRun<R, C, F>,
 }
 
 impl<R: Source, C, F: Feed<R, C>> Serving<'_, R, C, F> {
@@ -95,13 +95,13 @@ impl<R: Source, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 
     #[inline(always)]
     fn feed(&mut self) -> Look<Result<(), crate::error::RecvError>> {
-        let LoopRun { receiver, context, feed, .. } = &mut *self.run;
+        let WorkerRun { receiver, context, feed, .. } = &mut *self.run;
         feed.feed(receiver, context, &mut self.turn)
     }
 
     /// Waits for something to do. Calls back if nothing came in time.
     fn wait(&mut self) {
-        let LoopRun { receiver, context, idle, strategy, .. } = &mut *self.run;
+        let WorkerRun { receiver, context, idle, strategy, .. } = &mut *self.run;
         let idle = if seeded!("idle_never_calls") { &mut None } else { idle };
         let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
         // SAFETY: `run` drops the lending first.
@@ -249,7 +249,7 @@ mod tests {
         ) -> Look<Result<(), RecvError>> {
             match receiver.then {
                 Then::StopNow if receiver.looks == 10 => {
-                    // Another thread's, before the loop waits.
+                    // Another thread's, before the worker waits.
                     self.0.stop(Stop::Now);
                     Look::Nothing
                 }
@@ -273,7 +273,7 @@ mod tests {
             let receiver =
                 BeingWritten { event: Box::new(EventCount::new()), looks: 10, then, is_received: false };
             let (feed, strategy) = (Counted(Arc::clone(&control)), receiver.strategy());
-            let run = LoopRun { receiver, context: 0, feed, idle: None, strategy, most: 4, control };
+            let run = WorkerRun { receiver, context: 0, feed, idle: None, strategy, most: 4, control };
             assert_eq!(run.run().context, expected);
         }
     }

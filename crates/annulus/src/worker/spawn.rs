@@ -14,8 +14,8 @@ use std::thread;
 use loom::thread;
 
 use super::feed::{ByRef, ByValue, Feed};
-use super::handle::LoopResult;
-use super::run::LoopRun;
+use super::handle::WorkerResult;
+use super::run::WorkerRun;
 use super::{Builder, Delivery, Finished, Worker};
 use crate::affinity::thread::{NoThread, spawn, write_no_cpu};
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
@@ -28,7 +28,7 @@ impl<R, C> Builder<R, C> {
     ///
     /// - *Stages*: a message counts as processed when the handler has returned, an event, too.
     /// - *Events* are cloned. [`spawn_ref`](Self::spawn_ref) lends them.
-    /// - *Loss*: the loop goes on after a lag, and [`Finished::lost`] counts it.
+    /// - *Loss*: the worker goes on after a lag, and [`Finished::lost`] counts it.
     ///
     /// The handler must not wait for room in the ring that its messages come from: the ring may be full of
     /// messages that wait for this handler. Use `try_send` or `try_publish` there.
@@ -186,7 +186,7 @@ impl<R, C> Builder<R, C> {
                     unreachable!("nobody else takes it meanwhile")
                 };
                 drop(place);
-                LoopResult::by(|| builder.run(feed))
+                WorkerResult::by(|| builder.run(feed))
             }
         };
         match spawn(thread::Builder::new().name(name), core, body) {
@@ -204,9 +204,9 @@ impl<R, C> Builder<R, C> {
         R: Waitable,
     {
         let Self { receiver, context, strategy, most, idle, control, .. } = self;
-        let strategy = strategy.filter(|_| !seeded!("loop_waits_like_its_ring"));
+        let strategy = strategy.filter(|_| !seeded!("worker_waits_like_its_ring"));
         let strategy = strategy.unwrap_or(receiver.strategy());
-        LoopRun { receiver, context, feed, idle, strategy, most, control }.run()
+        WorkerRun { receiver, context, feed, idle, strategy, most, control }.run()
     }
 }
 

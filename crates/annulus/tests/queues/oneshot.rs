@@ -168,12 +168,12 @@ fn a_receiver_in_a_select() {
 /// A worker handles the value, and ends.
 #[cfg(feature = "std")]
 #[test]
-fn a_loop_over_a_receiver() {
+fn a_worker_of_a_receiver() {
     let (sender, receiver) = oneshot::channel();
     let seen = Arc::<AtomicUsize>::default();
-    let of_loop = Arc::clone(&seen);
+    let of_worker = Arc::clone(&seen);
     let handler = move |value: usize| {
-        of_loop.store(value, Ordering::Relaxed);
+        of_worker.store(value, Ordering::Relaxed);
     };
     let reader = annulus::Worker::builder(receiver, ()).spawn(move |(), value, _| handler(value)).unwrap();
     sender.send(6).unwrap();
@@ -181,10 +181,10 @@ fn a_loop_over_a_receiver() {
     assert_eq!(seen.load(Ordering::Relaxed), 6);
 }
 
-/// A loop that is stopped takes a value that is there, and no later one: the sender gets that back.
+/// A worker that is stopped takes a value that is there, and no later one: the sender gets that back.
 #[cfg(feature = "std")]
 #[test]
-fn a_loop_that_is_stopped() {
+fn a_worker_that_is_stopped() {
     let (sender, receiver) = oneshot::channel::<u64>();
     let reader = annulus::Worker::builder(receiver, ()).spawn(|(), value, _| panic!("{value}")).unwrap();
     reader.stop();

@@ -277,7 +277,7 @@ fn a_receiver_in_a_select() {
 
 /// The loop handles values that it finds, and after a stop the last of them.
 #[test]
-fn an_worker_sees_the_last_value() {
+fn a_worker_sees_the_last_value() {
     let (sender, receiver) = watch::channel(0);
     let seen = Worker::builder(receiver, Vec::new()).spawn(|seen, n: u32, _| seen.push(n)).unwrap();
     (1..100).for_each(|n| sender.send(n).unwrap());

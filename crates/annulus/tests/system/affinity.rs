@@ -137,10 +137,10 @@ fn a_cpu_that_is_not_there() {
     let here = affinity::pin_to(NO_CPU).unwrap_err();
     let place = here.to_string().split_once(" on ").unwrap().1.to_owned();
     let (_producer, consumer) = spsc::channel::<u64>(4);
-    let of_loop = Worker::builder(consumer, ()).core(NO_CPU).spawn(|(), _, _| ()).unwrap_err();
+    let of_worker = Worker::builder(consumer, ()).core(NO_CPU).spawn(|(), _, _| ()).unwrap_err();
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let of_stage = stages.then(|x| x).core(NO_CPU).try_build().unwrap_err();
-    for error in [&of_loop as &dyn Error, &of_stage] {
+    for error in [&of_worker as &dyn Error, &of_stage] {
         assert_eq!(error.to_string().split_once(" on ").unwrap().1, place);
         assert_eq!(error.source().unwrap().to_string(), here.to_string());
     }

@@ -270,10 +270,10 @@ impl Idle {
         // And full ones. Nobody receives what comes out.
         let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
         let (output, pipeline) = stages.then(|x| x).build();
-        self.wait_until(move || drop((output, pipeline)), fills!(input.publish(1)));
+        self.wait_until(move || drop((output, pipeline)), fills!(input.send(1)));
         let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
         let (output, pipeline) = stages.fan_out(|x| x, |x| x).zip().build();
-        self.wait_until(move || drop((output, pipeline)), fills!(input.publish_async(1).await));
+        self.wait_until(move || drop((output, pipeline)), fills!(input.send_async(1).await));
     }
 
     /// At rings between processes. (The other side is in this one, too.)

@@ -24,7 +24,7 @@ fn build_and_drop(round: usize) {
         built => built.unwrap(),
     };
     for _ in 0..3 {
-        input.publish(vec![1, 2, 3]).unwrap();
+        input.send(vec![1, 2, 3]).unwrap();
     }
     match round % 5 {
         2 => drop((pipeline, input, output)),

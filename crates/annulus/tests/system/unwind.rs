@@ -65,14 +65,14 @@ whole! { ABOVE:
     Bus<C>, Bus<u64, Many<Lossless>>, bus::TypedBus, bus::TypedBus<Lossless>, Many<Lossy>,
     bus::TopicBuilder<'static, C>, bus::TopicPublisher<u64>, bus::TopicPublisher<u64, Many<Lossless>>,
     bus::MatchingSubscriber<u64>, bus::TopicInfo, bus::TopicKind, bus::TopicError, bus::RemoveError,
-    bus::MatchingError, bus::PatternError,
+    bus::PatternError,
     Worker<C>, worker::Builder<spsc::Consumer<C>, C>, worker::Finished<u64>, worker::Stopper,
     worker::Delivery,
     worker::SpawnError<spsc::Consumer<C>, C, fn()>,
     Select<'static>,
-    pipeline::Builder, pipeline::Stages<C>, pipeline::Stages<C, pipeline::Free>,
+    pipeline::Builder, pipeline::Stages<C>, pipeline::Stages<C, pipeline::kind::Free>,
     pipeline::Fork<(pipeline::Stages<C>, pipeline::Stages<C>)>, pipeline::Sunk,
-    pipeline::Input<C>, Pipeline, pipeline::Free, pipeline::InStep, pipeline::Merged,
+    pipeline::Input<C>, Pipeline, pipeline::kind::Free, pipeline::kind::InStep, pipeline::kind::Merged,
     pipeline::BuildError, pipeline::JoinError, pipeline::StagePanic, pipeline::CloseReason, pipeline::Graph, pipeline::Node,
     pipeline::RingKind, pipeline::EdgeInfo, pipeline::StageInfo, pipeline::Stats,
     pipeline::EdgeStats, pipeline::StageStats,
@@ -281,7 +281,7 @@ fn a_notifier_goes_on() {
 fn an_input_outlives_its_pipeline() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     caught(|| stages.then(|x| x + 1).fork(|s| s, |_| -> pipeline::Stages<u64> { panic!("on purpose") }));
-    assert!(input.publish(1).is_err());
+    assert!(input.send(1).is_err());
     assert!(input.is_closed());
 }
 
@@ -304,7 +304,7 @@ fn borrowed_handle_survives_a_panic() {
 
 /// A handler panics, and so does what is called when nothing comes.
 #[test]
-fn an_worker_ends() {
+fn a_worker_ends() {
     let (mut producer, consumer) = spsc::channel::<u64>(4);
     let worker = Worker::builder(consumer, ()).spawn(|(), number, _| panic!("{number}")).unwrap();
     let stopper = worker.stopper();

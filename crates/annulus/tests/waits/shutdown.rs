@@ -112,7 +112,7 @@ fn a_task_waits_for_a_trigger() {
 }
 
 #[test]
-fn a_join_gives_the_loop_back_when_the_time_is_over() {
+fn a_join_gives_the_worker_back_when_the_time_is_over() {
     let (mut producer, consumer) = spsc::channel(4);
     let worker = Worker::builder(consumer, 0).spawn(|sum, n: u64, _| *sum += n).unwrap();
     let worker = worker.join_timeout(SOON).unwrap_err().join_timeout(Duration::ZERO).unwrap_err();

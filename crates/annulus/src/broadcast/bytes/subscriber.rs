@@ -47,7 +47,7 @@ use crate::wait::{Streaming, Waiting};
 /// [`max_len`](Self::max_len) bytes never grows. A call that finds nothing, or that lost the record while it
 /// copied, delivers nothing: records are whole.
 ///
-/// It works wherever a receiving handle (`Waitable`) does: in a `select!`, a `Select`, an
+/// It works wherever a receiving handle (`Waitable`) does: in a `select!`, a `Select`, a
 /// `Worker`, and a `Notifier`. Where such a receiver takes a message, it is a copy of the record of
 /// its own, a `Box<[u8]>`.
 ///

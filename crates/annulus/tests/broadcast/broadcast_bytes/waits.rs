@@ -158,7 +158,7 @@ fn a_select_receives_records() {
 }
 
 #[test]
-fn an_worker_handles_records() {
+fn a_worker_handles_records() {
     for stops in [false, true] {
         let (mut publisher, subscribable) = bytes::lossy(64);
         let records = if cfg!(miri) { 10 } else { 1000 };

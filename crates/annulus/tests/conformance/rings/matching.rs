@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Lossless as Bound, Lossy as Unbound, Subscribable};
-use annulus::bus::{Bus, MatchingError, MatchingSubscriber, TopicError, TopicPublisher, TopicRing};
+use annulus::bus::{Bus, MatchingSubscriber, TopicError, TopicPublisher, TopicRing};
 use annulus::{
     CapacityError, Closer, LossyTryRecvError, Observer, RecvError, RecvTimeoutError, SendError, TrySendError,
 };
@@ -26,7 +26,7 @@ pub(crate) type MatchingLossless = OneTopic<Bound>;
 pub(crate) struct OneTopic<K>(std::marker::PhantomData<K>);
 
 /// A kind with one publisher.
-pub(crate) trait One: TopicRing<Writer<u64>: Publish> + 'static {
+pub(crate) trait One: TopicRing<Publisher<u64>: Publish> + 'static {
     const LOSSLESS: bool;
 
     /// The number of the next message.
@@ -102,32 +102,32 @@ impl<K: One> Ring for OneTopic<K> {
 
 impl<K: One> Publish for Publishing<K> {
     fn publish(&mut self, number: u64) -> Result<(), SendError<()>> {
-        Publish::publish(&mut *self.publisher, number)
+        Publish::publish(self.publisher.publisher_mut(), number)
     }
 
     #[cfg(feature = "async")]
     fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), SendError<()>>> {
-        Publish::publish_async(&mut *self.publisher, number)
+        Publish::publish_async(self.publisher.publisher_mut(), number)
     }
 
     fn try_publish(&mut self, number: u64) -> Result<(), TrySendError<()>> {
-        Publish::try_publish(&mut *self.publisher, number)
+        Publish::try_publish(self.publisher.publisher_mut(), number)
     }
 
     fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), SendError<()>> {
-        Publish::publish_batch(&mut *self.publisher, numbers)
+        Publish::publish_batch(self.publisher.publisher_mut(), numbers)
     }
 
     fn publish_panicking(&mut self) {
-        self.publisher.publish_panicking();
+        self.publisher.publisher_mut().publish_panicking();
     }
 
     fn published(&self) -> u64 {
-        Publish::published(&*self.publisher)
+        Publish::published(self.publisher.publisher())
     }
 
     fn capacity(&self) -> usize {
-        Publish::capacity(&*self.publisher)
+        Publish::capacity(self.publisher.publisher())
     }
 
     fn is_abandoned(&self) -> bool {
@@ -135,20 +135,20 @@ impl<K: One> Publish for Publishing<K> {
     }
 
     fn is_closed(&self) -> bool {
-        Publish::is_closed(&*self.publisher)
+        Publish::is_closed(self.publisher.publisher())
     }
 
     fn close(&self) {
-        Publish::close(&*self.publisher);
+        Publish::close(self.publisher.publisher());
         self.bus.lock().unwrap().take();
     }
 
     fn closer(&self) -> Closer {
-        Publish::closer(&*self.publisher)
+        Publish::closer(self.publisher.publisher())
     }
 
     fn observer(&self) -> Observer {
-        Publish::observer(&*self.publisher)
+        Publish::observer(self.publisher.publisher())
     }
 
     fn another(&self) -> Option<Self> {
@@ -172,15 +172,8 @@ impl Receiving {
 
 impl Receive for Receiving {
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
-        let result = Self::owned(self.matching.try_recv());
-        self.of(result).map_err(|error| match error {
-            MatchingError::Empty => LossyTryRecvError::Empty,
-            MatchingError::Lagged { topic, skipped } => {
-                assert_eq!(topic, TOPIC);
-                LossyTryRecvError::Lagged { skipped }
-            }
-            MatchingError::Closed => LossyTryRecvError::Closed,
-        })
+        let result = Self::owned(self.matching.try_recv_or_lag());
+        self.of(result)
     }
 
     fn recv(&mut self) -> Result<u64, RecvError> {
@@ -249,7 +242,19 @@ impl Receive for Receiving {
         #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |matching| Receive::try_recv(matching);
+            "plain try_recv", false, |matching| {
+                let result = Receiving::owned(matching.matching.try_recv());
+                matching.of(result.map_err(LossyTryRecvError::from))
+            };
             "recv", true, |matching| Receive::recv(matching);
+            "recv_or_lag", true, |matching| {
+                let result = Receiving::owned(matching.matching.recv_or_lag());
+                matching.of(result.map_err(LossyTryRecvError::from))
+            };
+            "recv_or_lag_timeout", false, |matching| {
+                let result = Receiving::owned(matching.matching.recv_or_lag_timeout(Duration::ZERO));
+                matching.of(result)
+            };
             "recv_timeout", false, |matching| Receive::recv_timeout(matching, Duration::ZERO);
             "recv_until", false, |matching| Receive::recv_until(matching, Instant::now());
         };
@@ -257,6 +262,10 @@ impl Receive for Receiving {
         {
             let more: Vec<Verb<Self>> = verbs! {
                 "recv_async", true, |matching| block_on(Receive::recv_async(matching));
+                "recv_or_lag_async", true, |matching| {
+                    let result = block_on(matching.matching.recv_or_lag_async());
+                    matching.of(result.map_err(LossyTryRecvError::from))
+                };
                 "recv_batch_async", true, |matching| {
                     assert_eq!(block_on(matching.matching.recv_batch_async(&mut [])), Ok(0), "at once");
                     let mut buffer: [(Arc<str>, u64); 3] = Default::default();

@@ -64,7 +64,7 @@ proptest! {
                     match bus.try_publisher(&topic) {
                         Ok(publisher) => {
                             prop_assert!(!known.is_closed && known.publisher.is_none());
-                            prop_assert_eq!(publisher.published(), known.published);
+                            prop_assert_eq!(publisher.publisher().published(), known.published);
                             known.publisher = Some(publisher);
                         }
                         Err(TopicError::Closed { topic: closed }) => {

@@ -59,7 +59,7 @@ fn a_publisher_moves_between_threads_without_loss() {
                     loop {
                         match bus.try_publisher("shared") {
                             Ok(mut publisher) => {
-                                let number = publisher.published();
+                                let number = publisher.publisher().published();
                                 publisher.publish(number).unwrap();
                                 break;
                             }

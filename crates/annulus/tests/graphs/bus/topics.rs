@@ -1,13 +1,14 @@
 //! Topics from the first look-up to the removal.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use annulus::broadcast::Builder;
 use annulus::bus::{
     Bus, Lossless, Lossy, Many, MatchingSubscriber, RemoveError, TopicError, TopicKind, TopicPublisher,
-    TypedBus,
+    TopicRing, TypedBus,
 };
-use annulus::{CapacityError, TryRecvError};
+use annulus::{CapacityError, Transmit, TryRecvError, TrySendError, WaitStrategy};
 
 /// What a panic says.
 fn panic_of(action: impl FnOnce()) -> String {
@@ -38,7 +39,7 @@ fn subscribers_continue_with_the_next_publisher() {
         assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
     }
     assert_eq!(received, (0..100).collect::<Vec<_>>());
-    assert_eq!(bus.publisher("prices").published(), 100);
+    assert_eq!(bus.publisher("prices").publisher().published(), 100);
 }
 
 #[test]
@@ -227,6 +228,55 @@ fn publishers_of_many_are_cloned() {
     assert_eq!(bus.remove("a"), Ok(()));
 }
 
+/// The publisher of a topic of any kind, for code that has the kind as a parameter.
+#[test]
+fn publisher_of_any_kind_is_a_sending_handle() {
+    fn sends<K: TopicRing>() {
+        let bus = Bus::<u64, K>::with(Builder::new(4));
+        let (mut subscriber, mut publisher) = (bus.subscribe_matching("a").unwrap(), bus.publisher("a"));
+        assert_eq!((publisher.topic(), publisher.is_closed()), ("a", false));
+        publisher.send(1).unwrap();
+        publisher.try_send(2).unwrap();
+        publisher.send_timeout(3, Duration::ZERO).unwrap();
+        publisher.send_until(4, WaitStrategy::BusySpin).unwrap();
+        for number in 1..=4 {
+            assert_eq!(subscriber.try_recv(), Ok(("a", number)));
+        }
+        publisher.close();
+        assert!(publisher.is_closed() && bus.topics()[0].is_closed);
+        assert_eq!(publisher.send(5).unwrap_err().into_inner(), 5);
+        assert!(subscriber.try_recv().is_err());
+    }
+    sends::<Lossy>();
+    sends::<Lossless>();
+    sends::<Many<Lossy>>();
+    sends::<Many<Lossless>>();
+}
+
+/// What waits for its subscriber says so, and gives back what it does not take.
+#[test]
+fn publisher_of_a_lossless_topic_gives_back_what_finds_no_room() {
+    let bus = Bus::<u64>::new(2);
+    let mut one = bus.topic("one").lossless().publisher().unwrap();
+    let many = bus.topic("many").mp_lossless().publisher().unwrap();
+    let mut subscriber = bus.subscribe_matching("*").unwrap();
+    one.publish_batch(&[1, 2]).unwrap();
+    many.publish_batch(&[1, 2]).unwrap();
+    assert_eq!(one.try_publish(3), Err(TrySendError::Full(3)));
+    assert_eq!(many.try_publish(3), Err(TrySendError::Full(3)));
+    assert!(one.publisher_mut().publish_timeout(3, Duration::ZERO).is_err());
+    assert_eq!((one.publisher().published(), many.publisher().published()), (2, 2));
+    while subscriber.try_recv().is_ok() {}
+    one.publish(3).unwrap();
+    many.publish(3).unwrap();
+    one.close();
+    many.close();
+    assert_eq!(one.try_publish(4), Err(TrySendError::Closed(4)));
+    assert_eq!(one.publish_batch(&[4, 5]).unwrap_err().into_inner(), [4, 5]);
+    assert_eq!(many.publish(4).unwrap_err().into_inner(), 4);
+    assert_eq!(subscriber.total_lagged(), 0);
+}
+
 /// A publisher that is in the place of another one does not become its topic's: the topics that were
 /// mixed up end, and no message reaches another topic.
 #[test]
@@ -235,7 +285,7 @@ fn a_topic_takes_back_its_own_publisher_only() {
     let names = ["a", "b"];
     let mut subscribers = names.map(|name| bus.subscribe(name));
     let [mut first, mut second] = names.map(|name| bus.publisher(name));
-    std::mem::swap(&mut *first, &mut *second);
+    std::mem::swap(first.publisher_mut(), second.publisher_mut());
     first.publish(2);
     second.publish(1);
     drop((first, second));
@@ -248,7 +298,7 @@ fn a_topic_takes_back_its_own_publisher_only() {
 
     // Swapped twice, each is where it was.
     let [mut first, mut second] = names.map(|name| bus.publisher(name));
-    (0..2).for_each(|_| std::mem::swap(&mut *first, &mut *second));
+    (0..2).for_each(|_| std::mem::swap(first.publisher_mut(), second.publisher_mut()));
     drop((first, second));
     let mut subscriber = bus.subscribe("a");
     bus.publisher("a").publish(3);
@@ -258,7 +308,7 @@ fn a_topic_takes_back_its_own_publisher_only() {
     let (strange, strangers) = annulus::broadcast::lossy::<u64>(4);
     let mut strange_subscriber = strangers.subscribe();
     let mut publisher = bus.publisher("a");
-    let own = std::mem::replace(&mut *publisher, strange);
+    let own = std::mem::replace(publisher.publisher_mut(), strange);
     drop(publisher);
     assert!(strange_subscriber.recv().is_err(), "it went with the guard");
     assert_eq!(bus.try_publisher("a").err(), Some(TopicError::Taken { topic: "a".into() }));

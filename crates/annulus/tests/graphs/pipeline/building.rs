@@ -22,7 +22,7 @@ fn a_builder_that_is_dropped_leaves_nothing() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<Arc<()>>();
         let stages = stages.then(move |x| (x, Arc::clone(&held)).0).named("unbuilt");
         let fork = stages.fork_cloned(2, |_, stages| stages.then(|x| x).named("unbuilt"));
-        input.publish(Arc::clone(&token)).unwrap();
+        input.send(Arc::clone(&token)).unwrap();
         drop(fork);
     }
     assert_eq!(Arc::strong_count(&token), 1);
@@ -41,7 +41,7 @@ fn a_pipeline_that_is_dropped_leaves_nothing() {
             .fork_cloned(2, |_, stages| stages.then(|x| x).named("built"))
             .build();
         for _ in 0..3 {
-            input.publish(Arc::clone(&token)).unwrap();
+            input.send(Arc::clone(&token)).unwrap();
         }
         match round % 4 {
             0 => drop((pipeline, input, outputs)),
@@ -94,7 +94,9 @@ trait BuildErrorOf {
     fn build_error(self) -> BuildError;
 }
 
-impl<T: Send + 'static, K: annulus::pipeline::EndKind> BuildErrorOf for annulus::pipeline::Stages<T, K> {
+impl<T: Send + 'static, K: annulus::pipeline::kind::EndKind> BuildErrorOf
+    for annulus::pipeline::Stages<T, K>
+{
     fn build_error(self) -> BuildError {
         self.try_build().expect_err("a mistake")
     }
@@ -112,7 +114,7 @@ fn an_end_that_is_dropped_is_missed() {
     );
     let error = fork.try_build().unwrap_err();
     assert!(matches!(error, BuildError::AnotherPipeline), "{error}");
-    assert!(matches!(input.try_publish(7), Err(TrySendError::Closed(7))));
+    assert!(matches!(input.try_send(7), Err(TrySendError::Closed(7))));
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn a_thread_that_is_not_to_be_had_is_an_error() {
     let error =
         stages.then(move |x| (x, &held).0).stack_bytes(1 << 60).then(|x| x).named("too much").build_error();
     assert!(matches!(&error, BuildError::Thread { stage, .. } if stage == "too much"), "{error}");
-    assert!(input.publish(1).is_err());
+    assert!(input.send(1).is_err());
     // The first stage has ended, and its function is gone.
     assert_eq!(gate.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
 }

@@ -33,8 +33,8 @@ fn each_thread_runs_on_its_core() {
         .sink(move |lists| seen.send((lists, cores())).unwrap())
         .core(first)
         .build();
-    input.publish(Vec::new()).unwrap();
-    input.publish(Vec::new()).unwrap();
+    input.send(Vec::new()).unwrap();
+    input.send(Vec::new()).unwrap();
     // They take turns.
     assert_eq!(sunk.recv(), Ok((vec![vec![last], all.clone(), vec![first]], vec![first])));
     assert_eq!(sunk.recv(), Ok((vec![vec![last], all.clone(), vec![last]], vec![first])));
@@ -97,7 +97,7 @@ fn one_missing_core_of_several_fails_the_build() {
     let BuildError::Core { error, .. } = error else { panic!("{error}") };
     assert!(matches!(error.cpus(), [100_000 | 0]), "{error}");
     soon(|| threads("both") == 0);
-    assert!(input.publish(1).is_err());
+    assert!(input.send(1).is_err());
 }
 
 #[test]

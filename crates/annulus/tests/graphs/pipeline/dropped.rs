@@ -32,7 +32,7 @@ fn ends<O>(build: impl Fn(Stages<u64>) -> (O, Pipeline)) {
         drop(output);
         pipeline.join().unwrap();
         assert!(input.is_closed());
-        assert!(input.publish(1).is_err());
+        assert!(input.send(1).is_err());
     }
 }
 
@@ -93,7 +93,7 @@ fn dropped_output_of_two_ends_its_branch_only() {
         pause(waits);
         drop(left);
         pause(waits);
-        input.publish(1).unwrap();
+        input.send(1).unwrap();
         assert_eq!(right.recv(), Ok(3));
         drop(right);
         pipeline.join().unwrap();
@@ -195,7 +195,7 @@ fn a_stage_that_panics_ends_the_stages_before_it() {
         let fails = |_| -> u64 { std::panic::resume_unwind(Box::new("on purpose")) };
         let (output, pipeline) = stages.then(|x| x).then_parallel(2, |x| x).then_parallel(3, fails).build();
         assert_eq!(input.close_reason(), None);
-        input.publish(1).unwrap();
+        input.send(1).unwrap();
         let panics = pipeline.join().unwrap_err().panics().to_vec();
         let reason = input.close_reason().unwrap();
         assert_eq!(reason, CloseReason::Panicked(panics[0].clone()));

@@ -1,10 +1,10 @@
-//! What is published before the pipeline is built, and what an input says of itself.
+//! What is sent before the pipeline is built, and what an input says of itself.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use annulus::pipeline::{BuildError, Input, Pipeline, Stages};
-use annulus::{CapacityError, TrySendError, select};
+use annulus::{CapacityError, SendTimeoutError, TrySendError, select};
 
 const CAPACITY: usize = 4;
 
@@ -30,18 +30,18 @@ fn each_way(mut check: impl FnMut(Input<u64>, Stages<u64>, fn(Stages<u64>) -> St
 #[test]
 fn messages_before_the_build_come_first() {
     each_way(|mut input, stages, way| {
-        assert_eq!((input.published(), input.capacity()), (0, CAPACITY));
-        input.publish(0).unwrap();
-        input.try_publish(1).unwrap();
-        assert_eq!(input.published(), 2);
+        assert_eq!((input.sent(), input.capacity()), (0, CAPACITY));
+        input.send(0).unwrap();
+        input.try_send(1).unwrap();
+        assert_eq!(input.sent(), 2);
         let stages = way(stages.capacity(16));
         assert!(!input.is_closed());
         // Right into the output there is no ring before the build.
-        input.publish_with(|| 2).unwrap();
-        assert_eq!(input.published(), 3);
+        input.send(2).unwrap();
+        assert_eq!(input.sent(), 3);
         let (output, pipeline) = stages.build();
-        input.publish(3).unwrap();
-        assert_eq!((input.published(), input.capacity()), (4, 16));
+        input.send(3).unwrap();
+        assert_eq!((input.sent(), input.capacity()), (4, 16));
         drop(input);
         assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(pipeline.stats().edges[0].sent, 4);
@@ -53,13 +53,13 @@ fn messages_before_the_build_come_first() {
 #[test]
 fn other_rings_take_messages_before_the_build() {
     let (mut input, stages) = Pipeline::builder().capacity(CAPACITY).input::<u64>();
-    input.publish(0).unwrap();
+    input.send(0).unwrap();
     let stages = stages.then_unordered(2, |x| x);
-    input.publish_batch(&[1, 2, 3]).unwrap();
-    assert!(matches!(input.try_publish(4), Err(TrySendError::Full(4))));
+    input.send_batch(&[1, 2, 3]).unwrap();
+    assert!(matches!(input.try_send(4), Err(TrySendError::Full(4))));
     let (output, pipeline) = stages.build();
-    input.publish(4).unwrap();
-    assert_eq!((input.published(), input.capacity()), (5, CAPACITY));
+    input.send(4).unwrap();
+    assert_eq!((input.sent(), input.capacity()), (5, CAPACITY));
     drop(input);
     let mut out: Vec<_> = output.into_iter().collect();
     out.sort_unstable();
@@ -67,11 +67,11 @@ fn other_rings_take_messages_before_the_build() {
     pipeline.join().unwrap();
 
     let (mut input, stages) = Pipeline::builder().capacity(CAPACITY).input::<u64>();
-    input.publish(0).unwrap();
+    input.send(0).unwrap();
     let stages = stages.lossy().then(|x| x);
-    (1..100).for_each(|x| input.publish(x).unwrap());
+    (1..100).for_each(|x| input.send(x).unwrap());
     let (output, pipeline) = stages.build();
-    assert_eq!((input.published(), input.capacity()), (100, CAPACITY));
+    assert_eq!((input.sent(), input.capacity()), (100, CAPACITY));
     drop(input);
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [96, 97, 98, 99]);
     let edge = &pipeline.stats().edges[0];
@@ -84,21 +84,25 @@ fn other_rings_take_messages_before_the_build() {
 fn full_input_refuses_before_the_build() {
     each_way(|mut input, stages, way| {
         let full = |input: &mut Input<u64>| {
-            assert!(matches!(input.try_publish(7), Err(TrySendError::Full(7))));
-            assert_eq!(input.publish(8).unwrap_err().into_inner(), 8);
-            assert_eq!(input.publish_with(|| 9).unwrap_err().into_inner(), 9);
+            assert!(matches!(input.try_send(7), Err(TrySendError::Full(7))));
+            assert_eq!(input.send(8).unwrap_err().into_inner(), 8);
+            let briefly = Duration::from_millis(1);
+            assert!(matches!(input.send_timeout(9, briefly), Err(SendTimeoutError::Closed(9))));
+            assert!(matches!(input.send_until(9, briefly), Err(SendTimeoutError::Closed(9))));
+            let rest = input.send_batch_timeout(&[9, 10], briefly).unwrap_err();
+            assert!(matches!(rest, SendTimeoutError::Closed([9, 10])));
             #[cfg(feature = "async")]
             {
-                let sent = crate::support::tasks::block_on(input.publish_async(10));
+                let sent = crate::support::tasks::block_on(input.send_async(10));
                 assert_eq!(sent.unwrap_err().into_inner(), 10);
             }
             select! {
                 send(input, 11) -> sent => assert_eq!(sent.unwrap_err().into_inner(), 11),
             }
             assert!(!input.is_closed());
-            assert_eq!(input.published(), CAPACITY as u64);
+            assert_eq!(input.sent(), CAPACITY as u64);
         };
-        assert_eq!(input.publish_batch(&[0, 1, 2, 3, 4, 5]).unwrap_err().into_inner(), [4, 5]);
+        assert_eq!(input.send_batch(&[0, 1, 2, 3, 4, 5]).unwrap_err().into_inner(), [4, 5]);
         full(&mut input);
         let stages = way(stages);
         full(&mut input);
@@ -116,9 +120,9 @@ fn full_input_refuses_before_the_build() {
 #[test]
 fn an_input_may_be_dropped_before_the_build() {
     each_way(|mut input, stages, way| {
-        input.publish(1).unwrap();
+        input.send(1).unwrap();
         let stages = way(stages);
-        input.publish(2).unwrap();
+        input.send(2).unwrap();
         drop(input);
         let (output, pipeline) = stages.build();
         assert_eq!(output.into_iter().collect::<Vec<_>>(), [1, 2]);
@@ -130,15 +134,15 @@ fn an_input_may_be_dropped_before_the_build() {
 #[test]
 fn unbuilt_pipeline_drops_its_messages() {
     let token = Arc::new(());
-    let closed = |input: &mut Input<Arc<()>>, published| {
+    let closed = |input: &mut Input<Arc<()>>, sent| {
         assert!(input.is_closed());
-        assert!(matches!(input.try_publish(Arc::clone(&token)), Err(TrySendError::Closed(_))));
-        assert!(input.publish(Arc::clone(&token)).is_err());
-        assert_eq!((Arc::strong_count(&token), input.published()), (1, published));
+        assert!(matches!(input.try_send(Arc::clone(&token)), Err(TrySendError::Closed(_))));
+        assert!(input.send(Arc::clone(&token)).is_err());
+        assert_eq!((Arc::strong_count(&token), input.sent()), (1, sent));
     };
     let begin = || {
         let (mut input, stages) = Pipeline::builder().capacity(CAPACITY).input::<Arc<()>>();
-        input.publish(Arc::clone(&token)).unwrap();
+        input.send(Arc::clone(&token)).unwrap();
         (input, stages)
     };
     // No stage; a ring; and a build that fails.
@@ -147,7 +151,7 @@ fn unbuilt_pipeline_drops_its_messages() {
     closed(&mut input, 1);
     let (mut input, stages) = begin();
     let stages = stages.then(|x| x);
-    input.publish(Arc::clone(&token)).unwrap();
+    input.send(Arc::clone(&token)).unwrap();
     drop(stages);
     closed(&mut input, 2);
     let (mut input, stages) = begin();
@@ -162,7 +166,7 @@ fn unbuilt_pipeline_drops_its_messages() {
 #[test]
 fn ring_too_small_for_waiting_messages_is_an_error() {
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
-    input.publish_batch(&[1, 2, 3, 4]).unwrap();
+    input.send_batch(&[1, 2, 3, 4]).unwrap();
     let error = stages.capacity(3).branches(2, |_, s| s.then(|x| x)).try_build().unwrap_err();
     let BuildError::Capacity { edge, error } = error else { panic!("{error}") };
     assert_eq!(edge, "input -> then 0");
@@ -172,35 +176,18 @@ fn ring_too_small_for_waiting_messages_is_an_error() {
 
 /// Larger than the ring, and given back from where it ended.
 #[test]
-fn a_batch_is_published_in_parts() {
+fn a_batch_is_sent_in_parts() {
     let all: Vec<u64> = (0..100).collect();
     each_way(|mut input, stages, way| {
         let (output, pipeline) = way(stages).build();
         let reader = std::thread::spawn(move || output.into_iter().collect::<Vec<_>>());
-        input.publish_batch(&[]).unwrap();
-        input.publish_batch(&all).unwrap();
-        assert_eq!(input.published(), 100);
+        input.send_batch(&[]).unwrap();
+        input.send_batch(&all).unwrap();
+        assert_eq!(input.sent(), 100);
         pipeline.shutdown();
-        assert_eq!(input.publish_batch(&all[3..]).unwrap_err().into_inner(), &all[3..]);
-        assert_eq!(input.published(), 100);
+        assert_eq!(input.send_batch(&all[3..]).unwrap_err().into_inner(), &all[3..]);
+        assert_eq!(input.sent(), 100);
         assert_eq!(reader.join().unwrap(), all);
         pipeline.join().unwrap();
     });
-}
-
-#[test]
-fn a_function_that_panics_publishes_nothing() {
-    let (mut input, stages) = Pipeline::builder().capacity(CAPACITY).input::<u64>();
-    let panics = |input: &mut Input<u64>| {
-        let published =
-            catch_unwind(AssertUnwindSafe(|| input.publish_with(|| std::panic::resume_unwind(Box::new(1)))));
-        assert!(published.is_err());
-    };
-    panics(&mut input);
-    let (mut output, pipeline) = stages.then(|x| x).build();
-    panics(&mut input);
-    input.publish_with(|| 5).unwrap();
-    assert_eq!((output.recv(), input.published()), (Ok(5), 1));
-    drop(input);
-    pipeline.join().unwrap();
 }

@@ -28,7 +28,7 @@ fn the_results_before_a_panic_are_sent() {
             .build();
         for part in (0..=100).collect::<Vec<_>>().chunks(*batch) {
             for x in part {
-                let _ = input.publish(*x);
+                let _ = input.send(*x);
             }
         }
         let out: Vec<_> = output.into_iter().collect();
@@ -37,7 +37,7 @@ fn the_results_before_a_panic_are_sent() {
         assert_eq!(panics[0].index, 1);
         assert_eq!((panics[0].stage.as_str(), panics[0].message.as_str()), ("counts", "one hundred"));
         assert!(!pipeline.is_healthy());
-        while input.publish(7).is_ok() {} // the stages in front of it end
+        while input.send(7).is_ok() {} // the stages in front of it end
         assert_eq!(pipeline.join().unwrap_err().panics(), panics);
     }
 }
@@ -47,7 +47,7 @@ fn the_results_before_a_panic_are_sent() {
 fn a_panic_is_noted_before_the_rings_close() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (mut output, pipeline) = stages.then(|x| if x == 1 { quiet_panic("one") } else { x }).build();
-    input.publish(1).unwrap();
+    input.send(1).unwrap();
     assert_eq!(output.recv(), Err(RecvError::CLOSED));
     assert!(!pipeline.is_healthy());
 }
@@ -83,7 +83,7 @@ fn a_destructor_that_panics_is_noted_before_the_output_closes() {
     }
     fn panics_seen<T: Send + 'static>(
         build: impl FnOnce(Stages<T>) -> (annulus::spsc::Consumer<u64>, Pipeline),
-        publish: impl FnOnce(&mut Input<T>),
+        send: impl FnOnce(&mut Input<T>),
     ) -> Vec<String> {
         let (mut input, stages) = Pipeline::builder().capacity(8).input::<T>();
         let (mut output, pipeline) = build(stages);
@@ -92,7 +92,7 @@ fn a_destructor_that_panics_is_noted_before_the_output_closes() {
         let waker = Waker::from(Arc::clone(&looks));
         let mut end = Box::pin(output.recv_async());
         assert!(end.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        publish(&mut input);
+        send(&mut input);
         drop(input);
         let panics = told.recv_timeout(STUCK).unwrap();
         let pipeline = looks.pipeline.lock().unwrap().take().unwrap();
@@ -113,7 +113,7 @@ fn a_destructor_that_panics_is_noted_before_the_output_closes() {
     let queued = panics_seen::<Bomb>(
         |stages| stages.then(works).build(),
         |input| {
-            (0..2).for_each(|_| assert!(input.publish(Bomb).is_ok()));
+            (0..2).for_each(|_| assert!(input.send(Bomb).is_ok()));
             go_on.send(()).unwrap();
         },
     );
@@ -139,7 +139,7 @@ fn each_panic_is_reported() {
             |s| s.sink(move |_| quiet_panic((&bomb, "text").1)).named("any"),
         )
         .build();
-    input.publish(1).unwrap();
+    input.send(1).unwrap();
     drop(input);
     let error = pipeline.join().unwrap_err();
     let mut all: Vec<_> = error.panics().iter().map(|p| (p.index, p.message.as_str())).collect();
@@ -156,7 +156,7 @@ fn a_panic_ends_a_branch() {
     let (output, pipeline) =
         stages.fan_out(|x| if x == 5 { quiet_panic("five") } else { x }, |x| x + 100).merge().build();
     let reader = thread::spawn(move || output.into_iter().collect::<Vec<_>>());
-    (0..50).for_each(|x| input.publish(x).unwrap());
+    (0..50).for_each(|x| input.send(x).unwrap());
     drop(input);
     let out = reader.join().unwrap();
     assert_eq!(out.iter().filter(|x| **x >= 100).count(), 50);
@@ -166,7 +166,7 @@ fn a_panic_ends_a_branch() {
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (output, pipeline) =
         stages.fan_out(|x| if x == 5 { quiet_panic("five") } else { x }, |x| x + 100).zip().build();
-    let sender = thread::spawn(move || while input.publish(0).is_ok() && input.publish(5).is_ok() {});
+    let sender = thread::spawn(move || while input.send(0).is_ok() && input.send(5).is_ok() {});
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [(0, 100)]);
     sender.join().unwrap();
     assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
@@ -196,9 +196,9 @@ fn a_panic_of_an_unordered_thread_ends_the_stage() {
             _ => x,
         })
         .build();
-    input.publish(0).unwrap();
+    input.send(0).unwrap();
     wait.recv().unwrap();
-    (1..20).for_each(|x| input.publish(x).unwrap());
+    (1..20).for_each(|x| input.send(x).unwrap());
     drop(all_sent);
     // One thread is left, and waits. But the stage takes no more.
     let begun = Instant::now();
@@ -224,7 +224,7 @@ fn a_panic_of_a_parallel_thread_ends_the_stage_there() {
         let (output, pipeline) =
             stages.then_parallel(threads, |x| if x == 10 { quiet_panic("ten") } else { x }).build();
         let reader = thread::spawn(move || output.into_iter().collect::<Vec<_>>());
-        while input.publish(0).is_ok() && (1..=20).all(|x| input.publish(x).is_ok()) {}
+        while input.send(0).is_ok() && (1..=20).all(|x| input.send(x).is_ok()) {}
         assert_eq!(reader.join().unwrap(), (0..10).collect::<Vec<_>>());
         let error = pipeline.join().unwrap_err();
         assert_eq!(error.panics()[0].message, "ten");
@@ -238,7 +238,7 @@ fn abort_wakes_all_waiters() {
     let (output, pipeline) = stages.then(|x| x).fan_out(|x| x, |x| x).zip().then(|x| x).build();
     let sender = thread::spawn(move || {
         let mut sent = 0;
-        while input.publish(sent).is_ok() {
+        while input.send(sent).is_ok() {
             sent += 1;
         }
         sent
@@ -257,7 +257,7 @@ fn abort_wakes_all_waiters() {
     pipeline.abort();
     pipeline.join().unwrap();
     assert_eq!(output.recv(), Err(RecvError::CLOSED));
-    assert!(input.publish(1).is_err());
+    assert!(input.send(1).is_err());
 }
 
 /// What is queued for a stage is not worked on after an abort.
@@ -273,7 +273,7 @@ fn abort_drops_queued_messages() {
             gate.recv().unwrap();
         })
         .build();
-    (0..50).for_each(|x| input.publish(x).unwrap());
+    (0..50).for_each(|x| input.send(x).unwrap());
     assert_eq!(wait.recv(), Ok(0));
     pipeline.abort();
     go_on.send(()).unwrap();
@@ -299,7 +299,7 @@ fn a_slow_stage_sends_its_results_one_by_one() {
         })
         .build();
     let count = if cfg!(miri) { 10 } else { 100 };
-    (0..count).for_each(|x| input.publish(x).unwrap());
+    (0..count).for_each(|x| input.send(x).unwrap());
     drop(input);
     for x in 0..count {
         assert_eq!(output.recv(), Ok(x));
@@ -328,7 +328,7 @@ fn a_slow_stage_gets_short_batches() {
         })
         .build();
     let count = if cfg!(miri) { 10 } else { 100 };
-    (0..count).for_each(|x| input.publish(x).unwrap());
+    (0..count).for_each(|x| input.send(x).unwrap());
     drop(input);
     for x in 0..count {
         assert_eq!(output.recv(), Ok(x));
@@ -347,7 +347,7 @@ fn the_results_of_a_batch_before_a_panic_are_sent() {
             quiet_panic("three")
         })
         .build();
-    input.publish(0).unwrap();
+    input.send(0).unwrap();
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [1, 2]);
     assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
 }
@@ -357,21 +357,21 @@ fn the_results_of_a_batch_before_a_panic_are_sent() {
 fn an_endless_stage_ends_without_a_receiver() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let (mut output, pipeline) = stages.flat_map(|x| x..).build();
-    input.publish(5).unwrap();
+    input.send(5).unwrap();
     assert_eq!((output.recv(), output.recv()), (Ok(5), Ok(6)));
     drop(output);
     pipeline.join().unwrap();
-    assert!(input.publish(1).is_err());
+    assert!(input.send(1).is_err());
 }
 
 #[test]
 fn shutdown_and_join_as_the_input_lives() {
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
     let (output, pipeline) = stages.then(|x| x * 2).then(|x| x + 1).build();
-    (0..50).for_each(|x| input.publish(x).unwrap());
+    (0..50).for_each(|x| input.send(x).unwrap());
     pipeline.shutdown();
     assert!(input.is_closed());
-    assert_eq!(input.publish(7).unwrap_err().into_inner(), 7);
+    assert_eq!(input.send(7).unwrap_err().into_inner(), 7);
     let out: Vec<_> = output.into_iter().collect();
     assert_eq!(out, (0..50).map(|x| x * 2 + 1).collect::<Vec<_>>());
     pipeline.join().unwrap();
@@ -402,7 +402,7 @@ where
     let reader = thread::spawn(move || output.into_iter().count() as u64);
     let sender = thread::spawn(move || {
         let mut sent = 0;
-        while input.publish(sent).is_ok() {
+        while input.send(sent).is_ok() {
             sent += 1;
         }
         sent

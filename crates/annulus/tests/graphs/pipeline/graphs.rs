@@ -57,14 +57,14 @@ struct Run {
 fn run(parts: &[Part], shape: Shape, fault: Option<Fault>, ending: Ending) -> Run {
     let Shape { capacity, .. } = shape;
     let builder = Pipeline::builder().capacity(capacity);
-    let mut publish: Box<dyn FnMut(u64) -> bool + Send>;
+    let mut send: Box<dyn FnMut(u64) -> bool + Send>;
     let stages = if shape.has_source {
         let (mut producer, consumer) = spsc::channel(capacity);
-        publish = Box::new(move |x| producer.send(x).is_ok());
+        send = Box::new(move |x| producer.send(x).is_ok());
         builder.source(consumer)
     } else {
         let (mut input, stages) = builder.input();
-        publish = Box::new(move |x| input.publish(x).is_ok());
+        send = Box::new(move |x| input.send(x).is_ok());
         stages
     };
     let (ask, asked) = channel::<Sender<()>>();
@@ -101,12 +101,12 @@ fn run(parts: &[Part], shape: Shape, fault: Option<Fault>, ending: Ending) -> Ru
                     Ending::Abort(at) if at as u64 == message => pipeline.abort(),
                     _ => {}
                 }
-                if !publish(message) {
+                if !send(message) {
                     break;
                 }
                 sent += 1;
             }
-            drop(publish);
+            drop(send);
             sent
         });
         let most = if let Ending::Output(most) = ending { most } else { usize::MAX };

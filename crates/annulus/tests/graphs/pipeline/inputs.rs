@@ -2,10 +2,12 @@
 //! each kind of ring that may be behind it.
 
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 use annulus::pipeline::{Input, Pipeline, Stages};
-use annulus::{Select, TrySendError, select, select_biased};
+use annulus::{Select, SendTimeoutError, TrySendError, Until, WaitStrategy, select, select_biased};
 
+use crate::support::STUCK;
 use crate::support::threads::soon;
 
 /// Where the functions of stages wait until they may go on, and what came to them.
@@ -63,11 +65,11 @@ impl Full {
         // First each thread gets one, which it keeps.
         let mut next = 0;
         while gate.came().len() < threads {
-            input.publish(next).unwrap();
+            input.send(next).unwrap();
             next += 1;
             soon(|| gate.came().len() >= (next as usize * copies).min(threads));
         }
-        while input.try_publish(next).is_ok() {
+        while input.try_send(next).is_ok() {
             next += 1;
         }
         Self { input, pipeline, gate, next, copies }
@@ -115,7 +117,7 @@ mod tasks {
     fn a_task_waits_for_room_and_is_woken() {
         each_way(|mut full| {
             let count = Counting::new();
-            let mut future = Box::pin(full.input.publish_async(full.next));
+            let mut future = Box::pin(full.input.send_async(full.next));
             assert!(count.poll(&mut future).is_pending());
             assert_eq!((count.wakes(), count.alive()), (0, 1));
             full.gate.open(usize::MAX);
@@ -141,19 +143,19 @@ mod tasks {
         each_way(|mut full| {
             let count = Counting::new();
             // Never polled; polled; and woken, but not polled again.
-            drop(full.input.publish_async(1000));
-            let mut future = Box::pin(full.input.publish_async(1001));
+            drop(full.input.send_async(1000));
+            let mut future = Box::pin(full.input.send_async(1001));
             assert!(count.poll(&mut future).is_pending());
             drop(future);
             assert_eq!((count.wakes(), count.alive()), (0, 0));
-            let mut future = Box::pin(full.input.publish_async(1002));
+            let mut future = Box::pin(full.input.send_async(1002));
             assert!(count.poll(&mut future).is_pending());
             full.gate.open(usize::MAX);
             soon(|| count.wakes() == 1);
             drop(future);
             count.await_nobody();
             // And the room that it was woken for is there.
-            block_on(full.input.publish_async(full.next)).unwrap();
+            block_on(full.input.send_async(full.next)).unwrap();
             full.next += 1;
             full.end();
         });
@@ -163,7 +165,7 @@ mod tasks {
     fn the_end_wakes_a_task_and_gives_the_message_back() {
         each_way(|mut full| {
             let count = Counting::new();
-            let mut future = Box::pin(full.input.publish_async(7));
+            let mut future = Box::pin(full.input.send_async(7));
             assert!(count.poll(&mut future).is_pending());
             full.pipeline.abort();
             soon(|| count.wakes() >= 1);
@@ -184,12 +186,12 @@ mod tasks {
     fn a_task_sends_all_of_it() {
         const MESSAGES: u64 = if cfg!(miri) { 20 } else { 10_000 };
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
-        block_on(input.publish_async(0)).unwrap(); // before the build
+        block_on(input.send_async(0)).unwrap(); // before the build
         let (output, pipeline) = stages.then(|x| x + 1).build();
         let sum = std::thread::spawn(move || output.into_iter().sum::<u64>());
         block_on(may_move(async {
             for x in 1..MESSAGES {
-                input.publish_async(x).await.unwrap();
+                input.send_async(x).await.unwrap();
             }
         }));
         drop(input);
@@ -202,10 +204,10 @@ mod tasks {
     fn a_lossy_ring_has_room() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         let (mut output, pipeline) = stages.lossy().then(|x| x).build();
-        block_on(input.publish_async(5)).unwrap();
+        block_on(input.send_async(5)).unwrap();
         assert_eq!(output.recv(), Ok(5));
         drop(output);
-        soon(|| block_on(input.publish_async(6)).is_err());
+        soon(|| block_on(input.send_async(6)).is_err());
         pipeline.join().unwrap();
     }
 }
@@ -259,9 +261,35 @@ fn an_input_is_ready_where_it_has_room() {
         let mut select = Select::new();
         assert_eq!((select.send(&mut full.input), select.ready()), (0, 0));
         drop(select);
-        assert!(full.input.try_publish(full.next).is_ok());
+        assert!(full.input.try_send(full.next).is_ok());
         full.next += 1;
         soon(|| is_ready(&mut full.input));
+        full.end();
+    });
+}
+
+/// What finds no room in time comes back, and is not counted.
+#[test]
+fn an_input_that_stays_full_gives_back_after_the_limit() {
+    each_way(|mut full| {
+        let briefly = Duration::from_millis(2);
+        let (input, sent) = (&mut full.input, full.next);
+        let begun = Instant::now();
+        assert!(matches!(input.send_timeout(7, briefly), Err(SendTimeoutError::Timeout(7))));
+        let spin = Until::from(briefly).by(WaitStrategy::BusySpin);
+        assert!(matches!(input.send_until(7, spin), Err(SendTimeoutError::Timeout(7))));
+        assert!(matches!(input.send_batch_timeout(&[7, 8], briefly), Err(SendTimeoutError::Timeout([7, 8]))));
+        assert!(begun.elapsed() >= 3 * briefly);
+        assert!(matches!(input.send_batch_until(&[7], Instant::now()), Err(SendTimeoutError::Timeout([7]))));
+        assert_eq!(input.sent(), sent);
+        full.gate.open(usize::MAX);
+        input.send_timeout(sent, STUCK).unwrap();
+        input.send_until(sent + 1, WaitStrategy::BusySpin).unwrap();
+        let batch: Vec<u64> = (sent + 2..sent + 102).collect();
+        input.send_batch_timeout(&batch[..50], STUCK).unwrap();
+        input.send_batch_until(&batch[50..], Until::FOREVER).unwrap();
+        full.next += 102;
+        assert_eq!(input.sent(), full.next);
         full.end();
     });
 }
@@ -292,7 +320,9 @@ fn an_arm_says_that_an_input_is_closed() {
             send(input, 7) -> sent => assert_eq!(sent.unwrap_err().into_inner(), 7),
             default => panic!("the close is there"),
         }
-        assert!(matches!(input.try_publish(8), Err(TrySendError::Closed(8))));
+        assert!(matches!(input.try_send(8), Err(TrySendError::Closed(8))));
+        assert!(matches!(input.send_timeout(9, STUCK), Err(SendTimeoutError::Closed(9))));
+        assert!(matches!(input.send_batch_timeout(&[9], STUCK), Err(SendTimeoutError::Closed([9]))));
     };
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     drop(stages);

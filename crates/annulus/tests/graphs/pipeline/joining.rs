@@ -15,7 +15,7 @@ fn a_join_gives_the_pipeline_back_when_the_time_is_over() {
     let (output, pipeline) = stages.then(|x| x + 1).then_parallel(2, |x| x).build();
     let pipeline = pipeline.join_timeout(SOON).unwrap_err();
     let pipeline = pipeline.join_timeout(Duration::ZERO).unwrap_err();
-    input.publish(1).unwrap();
+    input.send(1).unwrap();
     drop(input);
     let pipeline = pipeline.join_timeout(STUCK).map_err(|_| "it goes on").unwrap();
     assert_eq!(pipeline, Ok(()));
@@ -32,7 +32,7 @@ fn a_join_in_time_tells_of_a_panic() {
         std::panic::resume_unwind(Box::new("on purpose"))
     };
     let pipeline = stages.sink(waits).named("waits").build();
-    input.publish(1).unwrap();
+    input.send(1).unwrap();
     drop(input);
     let pipeline = pipeline.join_timeout(SOON).unwrap_err();
     go_on.send(()).unwrap();
@@ -46,7 +46,7 @@ fn filter_passes_matching_messages() {
     let (output, pipeline) = stages.filter(|text| text.len() > 1).build();
     let reader = std::thread::spawn(move || output.into_iter().collect::<Vec<_>>());
     for text in ["a", "bc", "", "def"] {
-        input.publish(text.to_owned()).unwrap();
+        input.send(text.to_owned()).unwrap();
     }
     drop(input);
     assert_eq!(reader.join().unwrap(), ["bc", "def"]);
@@ -61,7 +61,7 @@ fn a_sink_of_batches_gets_all() {
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
     let pipeline =
         stages.sink_batch(move |numbers| sender.send(numbers.to_vec()).unwrap()).named("all").build();
-    (0..MESSAGES).for_each(|x| input.publish(x).unwrap());
+    (0..MESSAGES).for_each(|x| input.send(x).unwrap());
     drop(input);
     pipeline.join().unwrap();
     let batches: Vec<Vec<u64>> = batches.iter().collect();

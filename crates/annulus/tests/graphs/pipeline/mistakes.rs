@@ -124,7 +124,7 @@ fn forks_in_forks_are_zipped() {
     let rows = |s: Stages<u64>| s.branches(3, |_, s| s.fork_cloned(2, |_, s| s).zip()).zip();
     let (mut output, pipeline) = stages.then_parallel(2, |x| x + 1).fork(inner, rows).zip().build();
     for x in 1..20 {
-        input.publish(x - 1).unwrap();
+        input.send(x - 1).unwrap();
         assert_eq!(output.recv(), Ok((((x, 2 * x), 3 * x), vec![vec![x, x]; 3])));
     }
     drop(input);
@@ -159,7 +159,7 @@ fn an_end_of_another_pipeline_is_refused_in_both() {
         assert!(matches!(error, BuildError::AnotherPipeline), "{error}");
         let _ = format!("{rest:?}");
         assert!(matches!(rest.try_build(), Err(BuildError::AnotherPipeline)));
-        assert!(input.publish(1).is_err() && other_input.publish(1).is_err());
+        assert!(input.send(1).is_err() && other_input.send(1).is_err());
     }
 }
 
@@ -224,7 +224,7 @@ fn a_build_in_a_closure_is_the_only_one() {
     let error = fork.try_build().unwrap_err();
     assert!(matches!(error, BuildError::AlreadyBuilt), "{error:?}");
     assert_eq!(error.to_string(), "the pipeline of this end was built before, or its build failed");
-    input.publish(1).unwrap();
+    input.send(1).unwrap();
     drop(input);
     pipeline.take().unwrap().join().unwrap();
 
@@ -235,7 +235,7 @@ fn a_build_in_a_closure_is_the_only_one() {
             |s| {
                 let (mut input, stages) = Pipeline::builder().input::<u64>();
                 let (mut output, pipeline) = stages.fan_out(|x| x, |x| x).zip().build();
-                input.publish(1).unwrap();
+                input.send(1).unwrap();
                 drop(input);
                 assert_eq!(output.recv(), Ok((1, 1)));
                 pipeline.join().unwrap();
@@ -245,7 +245,7 @@ fn a_build_in_a_closure_is_the_only_one() {
         )
         .zip()
         .build();
-    input.publish(5).unwrap();
+    input.send(5).unwrap();
     assert_eq!(output.recv(), Ok((5, 5)));
     drop(input);
     pipeline.join().unwrap();

@@ -22,7 +22,7 @@ fn each_edge_and_stage_adds_up() {
         (0..100).for_each(|_| assert!(output.recv().is_ok()));
         output
     });
-    (0..100).for_each(|x| input.publish(x).unwrap());
+    (0..100).for_each(|x| input.send(x).unwrap());
     let output = reader.join().unwrap();
     pipeline.shutdown();
     while !pipeline.is_finished() {
@@ -57,7 +57,7 @@ fn waiting_messages_are_counted() {
     };
     // A snapshot reads one edge after the other, so 8 messages could be seen at both.
     while sent < 16 || !full() {
-        if input.try_publish(sent).is_ok() {
+        if input.try_send(sent).is_ok() {
             sent += 1;
         }
     }
@@ -87,8 +87,8 @@ fn nothing_counts_as_received_that_was_not() {
         to_output.inspect(|edge| assert_eq!(edge.received, 0, "{edges:?}")).map(|edge| edge.sent).sum::<u64>()
     };
     for number in 1..=capacity as u64 / 2 {
-        input.publish(number).unwrap();
-        other_input.publish(number).unwrap();
+        input.send(number).unwrap();
+        other_input.send(number).unwrap();
         while all_sent(&one) < number || all_sent(&several) < 2 * number {
             thread::yield_now();
         }
@@ -108,7 +108,7 @@ fn waiting_messages_behind_threads_are_counted() {
     let mut sent = 0;
     // A queue of 8, 2 that are worked on, and a queue of 16 for each of two threads.
     while sent < 8 + 2 + 32 {
-        sent += u64::from(input.try_publish(sent).is_ok());
+        sent += u64::from(input.try_send(sent).is_ok());
     }
     loop {
         let edges = pipeline.stats().edges;
@@ -137,7 +137,7 @@ fn lossy_edge_counts_its_losses() {
         })
         .build();
     let sent = 500;
-    (0..sent).for_each(|x| input.publish(x).unwrap());
+    (0..sent).for_each(|x| input.send(x).unwrap());
     drop((input, go_on));
     let received = thread::spawn(move || output.into_iter().count() as u64).join().unwrap();
     let edge = &pipeline.stats().edges[0];
@@ -160,7 +160,7 @@ fn busy_time_excludes_waiting() {
         .then(|x| x)
         .build();
     for x in 0..32 {
-        input.publish(x).unwrap();
+        input.send(x).unwrap();
         assert_eq!(output.recv(), Ok(x));
     }
     drop(input);
@@ -184,7 +184,7 @@ fn work(messages: u64, f: impl FnMut(u64) -> u64 + Send + 'static) -> (u64, Dura
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (mut output, pipeline) = stages.then(f).build();
     for x in 0..messages {
-        input.publish(x).unwrap();
+        input.send(x).unwrap();
         if output.recv().is_err() {
             break;
         }
@@ -239,9 +239,9 @@ fn a_lossy_edge_is_no_deeper_than_its_ring() {
             let _ = gate.recv();
         })
         .build();
-    input.publish(0).unwrap();
+    input.send(0).unwrap();
     assert_eq!(wait.recv(), Ok(0));
-    (1..1000).for_each(|x| input.publish(x).unwrap());
+    (1..1000).for_each(|x| input.send(x).unwrap());
     let edge = &pipeline.stats().edges[0];
     assert_eq!((edge.sent, edge.received, edge.depth, edge.lost), (1000, 1, 8, 991));
     drop((go_on, input));
@@ -272,7 +272,7 @@ fn dropped_output_keeps_its_count() {
     fn check<O>(build: impl FnOnce(Stages<u64>) -> (O, Pipeline), mut receive: impl FnMut(&mut O) -> bool) {
         let (mut input, stages) = Pipeline::builder().capacity(16).input::<u64>();
         let (mut output, pipeline) = build(stages);
-        (0..10).for_each(|x| input.publish(x).unwrap());
+        (0..10).for_each(|x| input.send(x).unwrap());
         while edge_to(&pipeline, "output").0 < 10 {
             thread::yield_now();
         }
@@ -281,7 +281,7 @@ fn dropped_output_keeps_its_count() {
         drop(output);
         assert_eq!(edge_to(&pipeline, "output"), (10, 3, 0));
         // The stage finds out, or has no message any more.
-        _ = input.publish(10);
+        _ = input.send(10);
         drop(input);
         wait_for_the_end(&pipeline);
         assert_eq!(edge_to(&pipeline, "output"), (10, 3, 0));
@@ -305,7 +305,7 @@ fn an_abort_leaves_nothing_to_be_received() {
             x
         };
         let (output, pipeline) = build(stages, Box::new(work));
-        (0..50).for_each(|x| input.publish(x).unwrap());
+        (0..50).for_each(|x| input.send(x).unwrap());
         assert_eq!(wait.recv(), Ok(0));
         pipeline.abort();
         drop(go_on);

@@ -13,15 +13,15 @@ fn plus_one() -> (Input<u64>, spsc::Consumer<u64>, Pipeline) {
 const MESSAGES: u64 = if cfg!(miri) { 10 } else { 1000 };
 
 /// Publishes 0, 1, 2 and so on, on a thread of its own, and ends the pipeline.
-fn publish_all(mut input: Input<u64>) -> std::thread::JoinHandle<()> {
-    std::thread::spawn(move || (0..MESSAGES).for_each(|x| input.publish(x).unwrap()))
+fn send_all(mut input: Input<u64>) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || (0..MESSAGES).for_each(|x| input.send(x).unwrap()))
 }
 
 #[test]
 fn outputs_are_selected() {
     let (left, mut left_output, left_pipeline) = plus_one();
     let (right, mut right_output, right_pipeline) = plus_one();
-    let senders = [publish_all(left), publish_all(right)];
+    let senders = [send_all(left), send_all(right)];
     let mut sum = [0, 0];
     loop {
         let (index, received) = annulus::select! {
@@ -43,10 +43,10 @@ fn outputs_are_selected() {
 }
 
 #[test]
-fn an_output_feeds_an_worker() {
+fn an_output_feeds_a_worker() {
     let (input, output, pipeline) = plus_one();
     let sum = Worker::builder(output, 0).spawn(|sum, x: u64, _| *sum += x).unwrap();
-    publish_all(input).join().unwrap();
+    send_all(input).join().unwrap();
     pipeline.join().unwrap();
     assert_eq!(sum.join().unwrap().context, (1..=MESSAGES).sum::<u64>());
 }
@@ -57,7 +57,7 @@ fn a_sink_runs_where_a_stage_without_an_output_ends() {
     let (sender, received) = std::sync::mpsc::channel();
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let pipeline = stages.then(move |x| sender.send(x).unwrap()).sink(drop).build();
-    (1..20).for_each(|x| input.publish(x).unwrap());
+    (1..20).for_each(|x| input.send(x).unwrap());
     drop(input);
     assert_eq!(received.iter().collect::<Vec<_>>(), (1..20).collect::<Vec<_>>());
     pipeline.join().unwrap();
@@ -65,7 +65,7 @@ fn a_sink_runs_where_a_stage_without_an_output_ends() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
     let (_, pipeline) = stages.then(|x| x).build();
     pipeline.join().unwrap();
-    assert!(input.publish(1).is_err());
+    assert!(input.send(1).is_err());
 }
 
 /// And one pipeline another.
@@ -73,7 +73,7 @@ fn a_sink_runs_where_a_stage_without_an_output_ends() {
 fn an_output_is_a_source() {
     let (input, output, pipeline) = plus_one();
     let (output, next) = Pipeline::builder().source(output).then(|x| x * 2).build();
-    let sender = publish_all(input);
+    let sender = send_all(input);
     assert_eq!(output.into_iter().sum::<u64>(), (1..=MESSAGES).sum::<u64>() * 2);
     sender.join().unwrap();
     pipeline.join().unwrap();
@@ -85,7 +85,7 @@ fn an_output_is_a_source() {
 fn an_output_is_awaited() {
     use crate::support::tasks::block_on;
     let (input, mut output, pipeline) = plus_one();
-    let sender = publish_all(input);
+    let sender = send_all(input);
     let sum = block_on(async {
         let mut sum = 0;
         while let Ok(x) = output.recv_async().await {
@@ -104,7 +104,7 @@ fn an_output_has_a_descriptor() {
     use annulus::{Notifier, Readiness, TryRecvError};
     use rustix::event::{PollFd, PollFlags, poll};
     let (input, output, pipeline) = plus_one();
-    let sender = publish_all(input);
+    let sender = send_all(input);
     let mut notifier = Notifier::new(output).unwrap();
     let mut sum = 0;
     loop {

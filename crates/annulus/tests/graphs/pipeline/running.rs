@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Condvar, Mutex};
 
-use annulus::pipeline::{Free, Pipeline, Stages};
+use annulus::pipeline::kind::Free;
+use annulus::pipeline::{Pipeline, Stages};
 
 use crate::support::never_drop;
 
@@ -39,11 +40,11 @@ fn sends_each_result(build: impl FnOnce(Stages<u64>, Door) -> (Results, Pipeline
     let (mut results, pipeline) = build(stages, door.clone());
     for x in 0..QUICK {
         door.open_up_to(x);
-        input.publish(x).unwrap();
+        input.send(x).unwrap();
         assert_eq!(results(), Some(x));
     }
     // The first of them is worked on when all are there.
-    (QUICK..QUICK + AT_ONCE).for_each(|x| input.publish(x).unwrap());
+    (QUICK..QUICK + AT_ONCE).for_each(|x| input.send(x).unwrap());
     for x in QUICK..QUICK + AT_ONCE {
         door.open_up_to(x);
         assert_eq!(results(), Some(x));
@@ -113,7 +114,7 @@ fn an_item_is_sent_before_the_next_is_asked_for() {
             (3 * x..3 * x + 3).map(move |item| door.pass(item))
         })
         .build();
-    (0..10).for_each(|x| input.publish(x).unwrap());
+    (0..10).for_each(|x| input.send(x).unwrap());
     for item in 0..30 {
         door.open_up_to(item);
         assert_eq!(output.recv(), Ok(item));
@@ -139,7 +140,7 @@ fn credits_go_round() {
             .filter_map(Some)
             .sink(move |_| _ = give.send(()))
             .build();
-        (0..AT_ONCE).for_each(|x| input.publish(x).unwrap());
+        (0..AT_ONCE).for_each(|x| input.send(x).unwrap());
         drop(input);
         pipeline.join().unwrap();
     }
@@ -176,10 +177,10 @@ fn is_not_called_again<O>(
     let (mut output, pipeline) = build(stages, calls.clone());
     for x in 0..QUICK {
         calls.door.open_up_to(x);
-        input.publish(x).unwrap();
+        input.send(x).unwrap();
         receive(&mut output);
     }
-    (QUICK..QUICK + AT_ONCE).for_each(|x| input.publish(x).unwrap());
+    (QUICK..QUICK + AT_ONCE).for_each(|x| input.send(x).unwrap());
     calls.wait_for(QUICK + 1);
     end(output, &pipeline);
     calls.door.open_up_to(u64::MAX);
@@ -246,7 +247,7 @@ fn a_stage_without_results_ends() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         let (output, pipeline) = build(stages);
         drop(output);
-        while input.publish(0).is_ok() {}
+        while input.send(0).is_ok() {}
         pipeline.join().unwrap();
     }
     ends(|stages| stages.filter_map(|_| None::<u64>).build());
@@ -261,8 +262,8 @@ fn a_stage_without_results_ends_with_the_stages_behind_it() {
     fn ends<O>(build: impl FnOnce(Stages<u64, Free>) -> (O, Pipeline)) {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         let (_output, pipeline) = build(stages.filter_map(|x| (x == 0).then_some(x)));
-        input.publish(0).unwrap();
-        while input.publish(1).is_ok() {}
+        input.send(0).unwrap();
+        while input.send(1).is_ok() {}
         assert!(!pipeline.join().unwrap_err().panics().is_empty());
     }
     fn panics(_: u64) -> u64 {

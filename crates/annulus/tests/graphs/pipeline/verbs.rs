@@ -12,7 +12,7 @@ fn each_branch_of_a_diamond_takes_another_stage() {
     let (mut input, stages) = Pipeline::builder().stack_bytes(256 * 1024).input::<u64>();
     let ((mut a, mut b), pipeline) =
         stages.fan_out(|x| x + 1, |x| x * 10).then_a(|x| x.to_string()).then_b(|x| x + 5).build();
-    input.publish(4).unwrap();
+    input.send(4).unwrap();
     assert_eq!((a.recv().as_deref(), b.recv()), (Ok("5"), Ok(45)));
     drop(input);
     pipeline.join().unwrap();
@@ -24,7 +24,7 @@ fn branches_may_branch_and_stay_open() {
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let ((mut a, (mut b, mut c)), pipeline) =
         stages.fork(|s| s.then(|x| x), |s| s.fan_out(|x| x + 1, |x| x + 2)).build();
-    input.publish(1).unwrap();
+    input.send(1).unwrap();
     assert_eq!((a.recv(), b.recv(), c.recv()), (Ok(1), Ok(2), Ok(3)));
     drop(input);
     pipeline.join().unwrap();
@@ -35,7 +35,7 @@ fn lossy_branches_never_wait_and_count_losses() {
     let sent = if cfg!(miri) { 50 } else { 2000 };
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (outputs, pipeline) = stages.then(|x| x).branches_lossy(3, |_, s| s.then(|x| x)).build();
-    (0..sent).for_each(|x| input.publish(x).unwrap());
+    (0..sent).for_each(|x| input.send(x).unwrap());
     drop(input);
     let received: Vec<Vec<_>> = outputs.into_iter().map(|output| output.into_iter().collect()).collect();
     for messages in &received {
@@ -56,8 +56,8 @@ fn the_end_of_a_reader_is_seen_over_a_lossy_edge() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
         let stages = if behind_a_stage { stages.then(|x| x).lossy() } else { stages.lossy() };
         let pipeline = stages.sink(|_| std::panic::resume_unwind(Box::new("enough"))).build();
-        while input.publish(1).is_ok() {}
-        assert!(matches!(input.try_publish(2), Err(TrySendError::Closed(2))));
+        while input.send(1).is_ok() {}
+        assert!(matches!(input.try_send(2), Err(TrySendError::Closed(2))));
         assert!(input.is_closed());
         assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
     }
@@ -66,12 +66,12 @@ fn the_end_of_a_reader_is_seen_over_a_lossy_edge() {
 /// Publishes until there is no room, which has to come; then ends it.
 fn fill(input: &mut Input<u64>, pipeline: Pipeline) {
     assert!(!input.is_closed());
-    let error = (0..).find_map(|x| input.try_publish(x).err()).unwrap();
+    let error = (0..).find_map(|x| input.try_send(x).err()).unwrap();
     assert!(matches!(error, TrySendError::Full(_)), "{error}");
     pipeline.abort();
     assert!(input.is_closed());
-    assert!(matches!(input.try_publish(7), Err(TrySendError::Closed(7))));
-    assert_eq!(input.publish(8).unwrap_err().into_inner(), 8);
+    assert!(matches!(input.try_send(7), Err(TrySendError::Closed(7))));
+    assert_eq!(input.send(8).unwrap_err().into_inner(), 8);
     pipeline.join().unwrap();
 }
 
@@ -101,7 +101,7 @@ fn each_way_of_an_input_is_tried_and_closed() {
     // All but the broadcast ring wait by the strategy of the pipeline.
     let (mut input, stages) = begin();
     let (outputs, pipeline) = stages.fan_out(|x| x, |x| x).build();
-    input.publish(5).unwrap();
+    input.send(5).unwrap();
     drop(input);
     assert_eq!((outputs.0.into_iter().count(), outputs.1.into_iter().count()), (1, 1));
     pipeline.join().unwrap();
@@ -166,7 +166,7 @@ fn a_strategy_of_a_stage_is_for_each_ring() {
         .then_with(|(a, b)| a + b, WaitStrategy::BackoffSpin)
         .build();
     let reader = std::thread::spawn(move || output.into_iter().sum::<u64>());
-    (0..20).for_each(|x| input.publish(x).unwrap());
+    (0..20).for_each(|x| input.send(x).unwrap());
     drop(input);
     assert_eq!(reader.join().unwrap(), 380);
     pipeline.join().unwrap();
@@ -188,7 +188,7 @@ fn a_batch_has_all_that_is_there() {
         .build();
     let parallel = |pipeline: &Pipeline| pipeline.stats().stages[0].sent;
     for x in 0..30 {
-        input.publish(x).unwrap();
+        input.send(x).unwrap();
     }
     wait.recv().unwrap();
     while parallel(&pipeline) < 30 {
@@ -215,7 +215,7 @@ fn panic_of_a_destructor_is_reported() {
     let held = Held;
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let (output, pipeline) = stages.then(move |x| (x, &held).0).named("holds").build();
-    input.publish(1).unwrap();
+    input.send(1).unwrap();
     drop(input);
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [1]);
     let error = pipeline.join().unwrap_err();

@@ -129,7 +129,7 @@ fn a_select_reserves_room() {
 
 /// A stop comes after the records that were written before it, and an end after all.
 #[test]
-fn an_worker_gets_copies() {
+fn a_worker_gets_copies() {
     for stops in [false, true] {
         let (mut producer, consumer) = channel(64);
         let add = |seen: &mut Vec<Box<[u8]>>, record, _| seen.push(record);

@@ -227,7 +227,7 @@ fn all_verbs_go_on() {
     each_verb(|| ring.subscribable().subscribe_from_oldest());
     each_is_said(|| ring.subscribable().subscribe_from_oldest());
     newest_is_passed(ring.subscribable().subscribe_from_oldest());
-    an_worker_ends_its_batch(ring.subscribable().subscribe_from_oldest());
+    a_worker_ends_its_batch(ring.subscribable().subscribe_from_oldest());
 
     // A stage passes what is none, as its followers do.
     let begin = || ring.subscribable().subscribe_from_oldest();
@@ -242,7 +242,7 @@ fn all_verbs_go_on() {
 }
 
 /// What a worker hands out of it, until it is closed. The last one that is good ends a batch.
-pub(crate) fn an_worker_ends_its_batch<R: Receive<Item = Quote> + Send + 'static>(receiver: R) {
+pub(crate) fn a_worker_ends_its_batch<R: Receive<Item = Quote> + Send + 'static>(receiver: R) {
     let handler = |quotes: &mut Vec<_>, quote: Quote, end_of_batch| quotes.push((quote.number, end_of_batch));
     let seen = Worker::builder(receiver, Vec::new()).spawn(handler).unwrap().join().unwrap().context;
     assert!(seen.iter().map(|&(number, _)| number).eq(GOOD), "{seen:?}");

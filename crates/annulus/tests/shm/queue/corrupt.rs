@@ -12,7 +12,7 @@ use annulus::shm::mpsc::{self, WhenNoProducer};
 use annulus::shm::{Invitation, WhenConsumerDies, recv_fd, spsc};
 use annulus::{Message, RecvTimeoutError, TryRecvError};
 
-use crate::broadcast::corrupt::{BAD, GOOD, Order, Quote, an_worker_ends_its_batch, quote};
+use crate::broadcast::corrupt::{BAD, GOOD, Order, Quote, a_worker_ends_its_batch, quote};
 use crate::slots_of;
 
 const CAPACITY: usize = 20;
@@ -161,10 +161,10 @@ fn all_verbs_go_on() {
 
     let (producer, consumer) = spoiled(one(), quote, (4, 9));
     drop(producer);
-    an_worker_ends_its_batch(consumer);
+    a_worker_ends_its_batch(consumer);
     let (producer, consumer) = spoiled(several(), quote, (4, 9));
     drop(producer);
-    an_worker_ends_its_batch(consumer);
+    a_worker_ends_its_batch(consumer);
 }
 
 /// What is sent while a handler runs is for the next call.

@@ -156,7 +156,7 @@ fn room_wakes_a_publisher() {
 
 /// A worker stops, though it has a wake-up that nobody counts.
 #[test]
-fn an_worker_stops() {
+fn a_worker_stops() {
     let (publisher, invitation) = maker("publish");
     let subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     let (tell, told) = mpsc::channel();

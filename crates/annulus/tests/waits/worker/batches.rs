@@ -94,7 +94,7 @@ fn a_stop_ends_a_batch_without_end() {
     });
 }
 
-/// Everything that a loop fell behind is counted, and no more.
+/// Everything that a worker fell behind is counted, and no more.
 #[test]
 fn lost_messages_are_counted() {
     let (mut publisher, subscribable) = broadcast::lossy(4);
@@ -132,9 +132,9 @@ fn message_of_a_stage_is_processed_after_its_handler() {
     });
 }
 
-/// A handler that waits for a credit, which a loop behind it gives back for each event: two are there.
+/// A handler that waits for a credit, which a worker behind it gives back for each event: two are there.
 #[test]
-fn a_loop_behind_gives_credits_back() {
+fn a_worker_behind_gives_credits_back() {
     const COUNT: u64 = 3 * CAPACITY as u64;
     without_standing_still(|| {
         let (mut publisher, subscribable) = event::channel(CAPACITY, || 0);
@@ -142,7 +142,7 @@ fn a_loop_behind_gives_credits_back() {
         let second = subscribable.subscribe().after(&[&first]);
         let (give, credits) = std_mpsc::channel();
         (0..2).for_each(|_| give.send(()).unwrap());
-        // As many as fit, before the loops begin: the first batch has all of them.
+        // As many as fit, before the workers begin: the first batch has all of them.
         (0..CAPACITY as u64).for_each(|number| publisher.send(number).unwrap());
         let take = move |(): &mut (), _: &u64, _| credits.recv().unwrap();
         let first = Worker::builder(first, ()).spawn_ref(take).unwrap();

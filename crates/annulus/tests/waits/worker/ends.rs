@@ -1,4 +1,4 @@
-//! How loops end.
+//! How workers end.
 
 use std::panic::{panic_any, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -179,7 +179,7 @@ impl Drop for Panics {
     }
 }
 
-/// While the loop drops its consumer, and with it what is left in the queue, it has noted the panic: of the
+/// While the worker drops its consumer, and with it what is left in the queue, it has noted the panic: of the
 /// handler, of the callback, or of the destructor of one of them.
 #[test]
 fn a_panic_is_noted_before_the_receiver_is_dropped() {
@@ -226,7 +226,7 @@ fn a_panic_is_noted_before_the_receiver_is_dropped() {
 }
 
 #[test]
-fn the_handler_may_stop_its_loop() {
+fn the_handler_may_stop_its_worker() {
     for now in [false, true] {
         let (mut producer, consumer) = spsc::channel(CAPACITY);
         (0..10).for_each(|number| producer.send(number).unwrap());
@@ -251,7 +251,7 @@ fn the_handler_may_stop_its_loop() {
 
 /// Stopped before it begins.
 #[test]
-fn stopped_loop_handles_earlier_messages() {
+fn stopped_worker_handles_earlier_messages() {
     for (now, count) in [(false, 3), (true, 0)] {
         let (mut producer, consumer) = mpsc::channel(CAPACITY);
         (0..3).for_each(|number| producer.send(number).unwrap());
@@ -267,7 +267,7 @@ fn stopped_loop_handles_earlier_messages() {
 }
 
 #[test]
-fn a_loop_that_is_dropped_stops_and_one_that_is_detached_goes_on() {
+fn a_worker_that_is_dropped_stops_and_one_that_is_detached_goes_on() {
     let handled = Arc::new(AtomicU64::new(0));
     let until = |condition: &dyn Fn() -> bool| {
         let begun = Instant::now();
@@ -308,7 +308,7 @@ impl Drop for Tells {
 /// The thread is not joined, so its context, or its panic's payload, is dropped there: a destructor of either
 /// that panics ends neither the process nor the thread that has the handle.
 #[test]
-fn panic_of_a_destructor_behind_a_loop_ends_no_other_thread() {
+fn panic_of_a_destructor_behind_a_worker_ends_no_other_thread() {
     for (is_context, is_over, is_detached) in (0..8).map(|bits| (bits & 1 == 0, bits & 2 == 0, bits & 4 == 0))
     {
         let (tell, told) = std_mpsc::channel();

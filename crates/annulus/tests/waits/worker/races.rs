@@ -11,7 +11,7 @@ use annulus::{Receive, WaitStrategy, Worker, broadcast, mpmc, mpsc, spmc};
 use crate::support::{Pauses, STUCK, join, spawn, without_standing_still};
 use crate::worker::rings::{Make, Ring, ends, nothing, rings};
 
-/// Loops that begin, and are stopped or closed while they sleep, receive or drain.
+/// Workers that begin, and are stopped or closed while they sleep, receive or drain.
 #[test]
 fn starts_and_stops() {
     const CYCLES: u64 = if cfg!(miri) { 5 } else { 10_000 };
@@ -58,7 +58,7 @@ fn starts_and_stops() {
     });
 }
 
-/// What a thread has sent before it stops a loop is handled, while others send on without end.
+/// What a thread has sent before it stops a worker is handled, while others send on without end.
 #[test]
 fn a_stop_beside_senders() {
     const ROUNDS: usize = if cfg!(miri) { 2 } else { 200 };
@@ -97,10 +97,10 @@ fn a_stop_beside_senders() {
     });
 }
 
-/// Where two loops share a queue, and one that was woken for a message is stopped, the other one gets the
+/// Where two workers share a queue, and one that was woken for a message is stopped, the other one gets the
 /// message.
 #[test]
-fn a_wake_up_goes_on_to_the_other_loop() {
+fn a_wake_up_goes_on_to_the_other_worker() {
     const ROUNDS: u64 = if cfg!(miri) { 3 } else { 3_000 };
     without_standing_still(|| {
         let mut dice = Pauses::new(3);

@@ -1,4 +1,4 @@
-//! One ring of each kind, with its loop: the properties are the same for all.
+//! One ring of each kind, with its worker: the properties are the same for all.
 
 use std::sync::mpsc as std_mpsc;
 use std::time::Duration;
@@ -15,14 +15,14 @@ pub(crate) const CAPACITY: usize = 64;
 /// Sends a number, and says whether somebody can receive it.
 pub(crate) type Send1 = Box<dyn FnMut(u64) -> bool + Send>;
 
-/// Begins a loop that pushes what it gets, with the flag, and calls something before.
+/// Begins a worker that pushes what it gets, with the flag, and calls something before.
 pub(crate) type Begin = Box<dyn FnOnce(&dyn Fn(Make) -> Make, Before) -> Worker<Seen>>;
 
 pub(crate) type Seen = Vec<(u64, bool)>;
 pub(crate) type Before = Box<dyn FnMut(&mut Seen, u64) + Send>;
 pub(crate) type OnIdle = Box<dyn FnMut(&mut Seen) + Send>;
 
-/// What a test sets before the loop begins; the same for every receiver.
+/// What a test sets before the worker begins; the same for every receiver.
 #[derive(Default)]
 pub(crate) struct Make {
     pub(crate) most: Option<usize>,
@@ -46,7 +46,7 @@ impl Make {
     }
 }
 
-/// A ring: its sending side, and its loop.
+/// A ring: its sending side, and its worker.
 pub(crate) struct Ring {
     pub(crate) name: &'static str,
     pub(crate) send: Send1,
@@ -186,7 +186,7 @@ pub(crate) fn numbers(finished: &Finished<Seen>) -> Vec<u64> {
     finished.context.iter().map(|&(number, _)| number).collect()
 }
 
-/// The last message of each batch. None is longer than `most`. If nobody broke the loop off, the last one has
+/// The last message of each batch. None is longer than `most`. If nobody broke the worker off, the last one has
 /// come to its end.
 pub(crate) fn ends(seen: &Seen, most: usize, is_whole: bool) -> Vec<u64> {
     let batches = seen.split_inclusive(|&(_, end_of_batch)| end_of_batch);

@@ -15,7 +15,7 @@ use crate::worker::rings::{CAPACITY, Make, Ring, Seen, for_each, nothing, number
 
 /// Time and again, and messages come in between.
 #[test]
-fn an_idle_loop_calls_back_and_goes_on() {
+fn an_idle_worker_calls_back_and_goes_on() {
     for_each(CAPACITY, |ring| {
         let Ring { mut send, begin, .. } = ring;
         let (idle, is_idle) = std_mpsc::channel();
@@ -36,36 +36,36 @@ fn an_idle_loop_calls_back_and_goes_on() {
     });
 }
 
-/// How long loops are idle, to see that they use no core meanwhile.
+/// How long workers are idle, to see that they use no core meanwhile.
 /// They sleep, and no timer wakes them.
 #[test]
-fn idle_loops_use_no_cpu() {
+fn idle_workers_use_no_cpu() {
     without_standing_still(|| {
         let (says, said) = std_mpsc::channel();
         let begin = |ring: Ring| {
             let says = says.clone();
             (ring.send, (ring.begin)(&plain, Box::new(move |_, _| _ = says.send(Sleeper::this()))))
         };
-        let mut loops: Vec<_> = rings(CAPACITY).into_iter().map(begin).collect();
-        for (send, _) in &mut loops {
+        let mut workers: Vec<_> = rings(CAPACITY).into_iter().map(begin).collect();
+        for (send, _) in &mut workers {
             assert!(send(0));
         }
-        for _ in &loops {
+        for _ in &workers {
             said.recv().unwrap().await_sleep();
         }
-        for (send, _) in &mut loops {
+        for (send, _) in &mut workers {
             assert!(send(1));
         }
-        for (send, worker) in loops {
+        for (send, worker) in workers {
             drop(send);
             worker.join().unwrap();
         }
     });
 }
 
-/// If the ring spins, and the loop shall not, it doesn't.
+/// If the ring spins, and the worker shall not, it doesn't.
 #[test]
-fn an_idle_loop_waits_by_its_own_strategy() {
+fn an_idle_worker_waits_by_its_own_strategy() {
     let builder = mpsc::Builder::new(CAPACITY).wait_strategy(WaitStrategy::BusySpin);
     let (mut producer, consumer) = builder.build().unwrap();
     let (says, said) = std_mpsc::channel();
@@ -79,7 +79,7 @@ fn an_idle_loop_waits_by_its_own_strategy() {
 }
 
 #[test]
-fn strategies_of_the_loop() {
+fn strategies_of_the_worker() {
     for strategy in ["busy-spin", "pause-spin", "monitor", "backoff-spin", "adaptive", "block:0,0"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         for_each(CAPACITY, move |ring| {

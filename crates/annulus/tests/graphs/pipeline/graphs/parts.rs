@@ -3,7 +3,8 @@
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Sender, channel};
 
-use annulus::pipeline::{Free, Stages};
+use annulus::pipeline::Stages;
+use annulus::pipeline::kind::Free;
 use proptest::prelude::*;
 
 /// Slots of a lossy ring that loses nothing.

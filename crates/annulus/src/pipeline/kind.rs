@@ -1,9 +1,29 @@
-//! [`EndKind`]: what is known of an end of a pipeline when it compiles, and the queue that is made there.
+//! What is known of the ends of a pipeline when it compiles: the [kinds](EndKind) of ends, and the bounds of
+//! verbs. A program that builds a pipeline in one place needs none of these names.
+//!
+//! A function that adds to a pipeline has them in its signature:
+//!
+//! ```
+//! use annulus::pipeline::kind::Free;
+//! use annulus::pipeline::{Pipeline, Stages};
+//!
+//! fn words(lines: Stages<String>) -> Stages<String, Free> {
+//!     lines.flat_map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+//! }
+//!
+//! let (mut input, stages) = Pipeline::builder().input::<String>();
+//! let (output, pipeline) = words(stages).build();
+//! input.send("to be".to_owned()).unwrap();
+//! drop(input);
+//! assert_eq!(output.into_iter().collect::<Vec<_>>(), ["to", "be"]);
+//! pipeline.join().unwrap();
+//! ```
 
 #![allow(private_interfaces, reason = "a type in a method that has no name outside seals the trait")]
 
 use alloc::vec::Vec;
 
+pub use super::fork::{BranchOf, Copyable, End};
 use super::graph::RingKind;
 use crate::error::{CapacityError, RegisterError};
 use crate::mpsc::Mpsc;
