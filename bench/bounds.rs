@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use annulus::queue::{Builder, Joinable};
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, spsc};
 
-const ASLEEP: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const ASLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 fn main() {
     first_ring_and_first_sleep();

@@ -74,7 +74,7 @@ pub enum MpLossyRing<const WORDS: usize> {}
 pub enum LosslessRing<const WORDS: usize> {}
 
 /// A waiter that sleeps at once.
-const ASLEEP: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const ASLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 pub(super) const THERE: &str = "the other side is there";
 

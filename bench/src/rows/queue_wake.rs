@@ -90,7 +90,7 @@ impl Waker for spsc::Producer<u64> {
 
 impl Sleeper for spsc::Consumer<u64> {
     fn sleep(&mut self) -> u64 {
-        self.recv_until(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 }).expect("the producer is there")
+        self.recv_until(WaitStrategy::block_after(0, 0)).expect("the producer is there")
     }
 }
 

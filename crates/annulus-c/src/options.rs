@@ -109,9 +109,9 @@ impl annulus_wait {
             ANNULUS_WAIT_MONITOR => WaitStrategy::Monitor,
             ANNULUS_WAIT_BACKOFF_SPIN => WaitStrategy::BackoffSpin,
             ANNULUS_WAIT_ADAPTIVE if is_default => WaitStrategy::adaptive(),
-            ANNULUS_WAIT_ADAPTIVE => WaitStrategy::Adaptive { spin_iters, pause_iters },
+            ANNULUS_WAIT_ADAPTIVE => WaitStrategy::adaptive_after(spin_iters, pause_iters),
             ANNULUS_WAIT_DEFAULT | ANNULUS_WAIT_BLOCK if is_default => WaitStrategy::block(),
-            ANNULUS_WAIT_DEFAULT | ANNULUS_WAIT_BLOCK => WaitStrategy::Block { spin_iters, pause_iters },
+            ANNULUS_WAIT_DEFAULT | ANNULUS_WAIT_BLOCK => WaitStrategy::block_after(spin_iters, pause_iters),
             _ => return Err(ANNULUS_INVALID),
         })
     }

@@ -17,6 +17,7 @@ pub(crate) fn schema(attributes: &Attributes, kind: &TokenStream) -> TokenStream
             name: #private::Cow::Borrowed { 0: #name },
             version: #version,
             kind: #private::KindRef::Static { 0: &#kind },
+            __made_by_annulus: (),
         }
     }
 }
@@ -36,6 +37,7 @@ pub(crate) fn field(
             kind: #kind,
             unit: #private::Cow::Borrowed { 0: #unit },
             comment: #private::Cow::Borrowed { 0: #comment },
+            __made_by_annulus: (),
         }
     }
 }
@@ -52,6 +54,7 @@ pub(crate) fn variant(
             name: #private::Cow::Borrowed { 0: #name },
             number: #number,
             fields: #private::Cow::Borrowed { 0: &[#(#fields),*] },
+            __made_by_annulus: (),
         }
     }
 }

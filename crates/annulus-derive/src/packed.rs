@@ -180,9 +180,14 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
 
             #[automatically_derived]
             impl #params #private::Message for #name #arguments #bounds {
+                const SCHEMA: &'static #private::Schema = #schema;
+            }
+
+            // SAFETY: `is_value` asks each part, and `decode` takes the parts that `encode` has put together.
+            #[automatically_derived]
+            unsafe impl #params #private::Encoded for #name #arguments #bounds {
                 type Wire = #marker #arguments;
 
-                const SCHEMA: &'static #private::Schema = #schema;
                 const ANY_BITS: ::core::primitive::bool = #any_bits;
 
                 #[inline]

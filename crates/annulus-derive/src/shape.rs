@@ -46,7 +46,7 @@ impl<'a> Shape<'a> {
     /// The type of what lies in the ring.
     pub(crate) fn wire(&self, private: &TokenStream) -> TokenStream {
         match self {
-            Self::Message(ty) => quote!(<#ty as #private::Message>::Wire),
+            Self::Message(ty) => quote!(<#ty as #private::Encoded>::Wire),
             Self::Option(inner) => {
                 let inner = inner.wire(private);
                 quote!(#private::Both<::core::primitive::u8, #private::Either<#inner, ()>>)
@@ -151,7 +151,7 @@ impl<'a> Shape<'a> {
     /// Whether any bytes are a value, a constant.
     pub(crate) fn any_bits(&self, private: &TokenStream) -> TokenStream {
         match self {
-            Self::Message(ty) => quote!(<#ty as #private::Message>::ANY_BITS),
+            Self::Message(ty) => quote!(<#ty as #private::Encoded>::ANY_BITS),
             Self::Option(_) => quote!(false),
             Self::Array(element, _) => element.any_bits(private),
             Self::Row(shapes) => {
@@ -164,7 +164,7 @@ impl<'a> Shape<'a> {
     /// Whether the bytes that begin at `bytes`, a local, are a value; inside `unsafe`.
     pub(crate) fn is_value(&self, private: &TokenStream, bytes: &Ident) -> TokenStream {
         match self {
-            Self::Message(ty) => quote!(<#ty as #private::Message>::is_value(#bytes)),
+            Self::Message(ty) => quote!(<#ty as #private::Encoded>::is_value(#bytes)),
             Self::Option(inner) => {
                 let inner = inner.is_value(private, bytes);
                 quote! {

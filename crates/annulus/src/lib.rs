@@ -140,6 +140,28 @@
 //! - `schema`: reads and compares schemas of messages, and checks bytes by them (module `schema`).
 //! - `metrics`: exports the numbers of rings by the facade of that name (module `metrics`). It adds the
 //!   dependency `metrics`.
+//!
+//! # What a new version may change
+//!
+//! Versions follow Cargo's rules. Before 1.0, only a new minor version may break a program; after that, only a
+//! new major one.
+//!
+//! - *In a patch*: the texts of errors and of `Debug`, how long a spin takes, the sizes of handles, what is
+//!   hidden from this documentation, and where a message of a ring within one process lies in memory.
+//! - *In a minor version*: new items, new methods, new features, new variants of an enum that is
+//!   `#[non_exhaustive]`, new fields of such a struct, and a newer compiler. The oldest one that builds this
+//!   version is Rust 1.85.
+//! - *Complete enums*: what a verb can answer. ([`TryRecvError`], `RecvTimeoutError`, [`TrySendError`],
+//!   `SendTimeoutError`, [`LossyRecvError`], [`LossyTryRecvError`], and the errors of writing bytes.) A `match`
+//!   needs no arm for others, as in `std`.
+//! - *Sealed traits*: all of them. [`Message`] is derived, and no other trait of this crate can be implemented
+//!   elsewhere. So a trait may get a method.
+//! - *Handles* are `Unpin` and `UnwindSafe`, and `Send` if their messages are. What is `Sync` stays so.
+//! - *Texts that are formats*: `Display` and `FromStr` of [`WaitStrategy`] and of a [`Schema`](schema::Schema).
+//!   A form that is read stays readable.
+//! - *Other crates in signatures*: [`bytemuck`] 1, and with `async` `futures_core` 0.3, both exported here. A
+//!   new major version of one is a breaking change. A recorder of `metrics` gets numbers if it is of version
+//!   0.24 of that facade.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // Decision 0156: a program compiles the rings that it asks for.
 #![cfg_attr(
@@ -223,6 +245,7 @@ mod stats;
 mod sync;
 mod transmit;
 mod unavailable_verbs;
+mod unpin;
 mod unwind_safety;
 mod wait;
 #[cfg(feature = "std")]
@@ -235,14 +258,19 @@ pub mod worker;
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 pub use annulus_derive::Message;
+// What is in signatures, so that a program has the version that fits.
 #[cfg(feature = "bus")]
 #[cfg_attr(docsrs, doc(cfg(feature = "bus")))]
 pub use bus::{Bus, TypedBus};
+pub use bytemuck;
 pub use close::{Closer, Shutdown};
 pub use error::{
     CapacityError, LossyRecvError, LossyTryRecvError, RecvError, RecvTimeoutError, RegisterError, SendError,
     SendTimeoutError, TooLong, TryRecvError, TrySendError, UpstreamError,
 };
+#[cfg(feature = "async")]
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+pub use futures_core;
 pub use message::{Message, Text, schema};
 #[cfg(all(target_os = "linux", feature = "std"))]
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
@@ -282,6 +310,7 @@ pub use worker::Worker;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::message::Message;
+    pub use crate::message::encoded::Encoded;
     pub use crate::message::padding::{no_other_padding, no_padding_after};
     pub use crate::message::plain::{Filled, Plain};
     pub use crate::message::schema::{Field, Kind, KindRef, Scalar, Schema, Variant};

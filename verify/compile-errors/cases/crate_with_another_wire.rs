@@ -7,7 +7,7 @@
 mod rings {
     pub mod __private {
         pub use annulus::__private::{Cow, Field, Kind, KindRef, Schema};
-        pub use annulus::__private::{Filled, Message, decode, encode};
+        pub use annulus::__private::{Encoded, Filled, Message, decode, encode};
 
         // There is padding between the two.
         #[derive(Clone, Copy)]

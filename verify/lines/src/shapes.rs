@@ -11,7 +11,7 @@ use crate::machine::{Costs, Time};
 use crate::run::{Found, Work, pause, received, run, work};
 
 /// As the default of the library: polls, then polls with a pause; but nobody sleeps.
-const WAIT: WaitStrategy = WaitStrategy::Adaptive { spin_iters: 64, pause_iters: u32::MAX - 64 };
+const WAIT: WaitStrategy = WaitStrategy::adaptive_after(64, u32::MAX - 64);
 
 const CAPACITY: usize = 4096;
 

@@ -22,7 +22,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub use signal::{Signal, block_on};
 
 /// Sleeps at once.
-pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+pub const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 /// Never sleeps; loom lets the others run meanwhile.
 pub const SPIN: WaitStrategy = WaitStrategy::PauseSpin;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use annulus::bus::{Bus, Lossy, RemoveError, TopicError, TopicInfo, TypedBus};
-use annulus::{Select, TryRecvError, TryRecvError, broadcast};
+use annulus::{Select, TryRecvError, broadcast};
 use annulus_loom::{check, check_up_to};
 use loom::thread;
 

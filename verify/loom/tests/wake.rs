@@ -6,7 +6,7 @@ use annulus_loom::{Checked, check, check_up_to};
 use loom::thread;
 
 /// Sleeps at once.
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 /// The publisher lives on after its message: only that message can wake the subscriber.
 #[test]

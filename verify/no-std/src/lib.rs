@@ -19,7 +19,7 @@ pub fn sum(values: &[u32]) -> Result<u32, TryRecvError> {
     publisher.publish_batch(values);
     drop(publisher);
     let mut sum = 0;
-    while let Ok(value) = subscriber.recv_until(WaitStrategy::Adaptive { spin_iters: 8, pause_iters: 8 }) {
+    while let Ok(value) = subscriber.recv_until(WaitStrategy::adaptive_after(8, 8)) {
         sum += value;
     }
     match subscriber.try_recv() {

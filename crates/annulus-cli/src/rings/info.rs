@@ -105,7 +105,7 @@ fn lines(
     let mut lines = Vec::new();
     if let Kind::Struct(fields) = &*schema.kind {
         for field in fields.iter().filter(|field| !field.is_padding()) {
-            let Field { name, offset, kind, unit, comment } = field;
+            let Field { name, offset, kind, unit, comment, .. } = field;
             let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
             let comment = if comment.is_empty() { String::new() } else { format!(": {comment}") };
             lines.push(("Field", printable(&format!("{name}, {} at {offset}{unit}{comment}", **kind))));

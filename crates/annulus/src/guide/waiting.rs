@@ -121,7 +121,7 @@
 //!     let first = consumer.recv(); // as the ring says
 //!     consumer.set_wait_strategy(WaitStrategy::PauseSpin); // for what follows
 //!     // Sleeps at once, if the message is not there yet.
-//!     let second = consumer.recv_until(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 });
+//!     let second = consumer.recv_until(WaitStrategy::block_after(0, 0));
 //!     (first, second)
 //! });
 //! producer.send(1).unwrap();

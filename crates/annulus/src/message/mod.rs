@@ -1,6 +1,7 @@
 //! Which types can be copied through a ring.
 
 mod as_it_is;
+pub(crate) mod encoded;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
 pub(crate) mod plain;
@@ -9,17 +10,15 @@ mod text;
 #[cfg(feature = "derive")]
 pub(crate) mod wire;
 
-use core::mem::MaybeUninit;
-
 use as_it_is::AsItIs;
-use plain::Filled;
+use encoded::Encoded;
 use schema::Schema;
 
 pub use text::Text;
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///
-/// Do not implement this trait by hand. Derive it, with the feature `derive`:
+/// It is sealed: nobody implements it by hand. Derive it, with the feature `derive`:
 /// `#[derive(Clone, Copy, annulus::Message)]`.
 ///
 /// # What to write
@@ -198,43 +197,9 @@ pub use text::Text;
     note = "large blocks of bytes: for one reader a buffer of an `annulus::pool`, whose handle goes through a queue; for many a ring of owned events (example `video_frames`)",
     note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; use one of the two ways for large blocks"
 )]
-pub trait Message: Copy + Send + 'static {
-    /// What lies in the ring.
-    #[doc(hidden)]
-    type Wire: Filled;
-
+pub trait Message: Encoded {
     /// What it is made of in a ring: names, kinds and places.
     const SCHEMA: &'static Schema;
-
-    /// Whether any bytes in its place in a ring are a message.
-    #[doc(hidden)]
-    const ANY_BITS: bool;
-
-    /// Whether the bytes that begin there are a message as it lies in a ring.
-    ///
-    /// # Safety
-    ///
-    /// There are as many as [`Wire`](Self::Wire) has, and all are initialized. They need no alignment.
-    #[doc(hidden)]
-    unsafe fn is_value(bytes: *const u8) -> bool;
-
-    /// Of a block (`ring/message_block.rs`), where it begins in a slot, in words: a slot then has as much of
-    /// it as fits in. 0 of all other messages, of which a slot has all.
-    #[doc(hidden)]
-    const BLOCK_AT: usize = 0;
-
-    /// The message as it lies in the ring; `space` is there for one that has to be made.
-    #[doc(hidden)]
-    fn encode<'a>(&'a self, space: &'a mut MaybeUninit<Self::Wire>) -> &'a Self::Wire;
-
-    /// The message that `wire` was made of.
-    ///
-    /// # Safety
-    ///
-    /// `wire` points to what [`encode`](Self::encode) of this type returned, or to a copy of it; or to bytes
-    /// of which [`is_value`](Self::is_value) is true, or any, where [`ANY_BITS`](Self::ANY_BITS) is.
-    #[doc(hidden)]
-    unsafe fn decode(wire: *const Self::Wire) -> Self;
 }
 
 #[cfg(feature = "schema")]
@@ -249,25 +214,5 @@ impl schema::Fingerprint {
 /// A type without padding lies in the ring as it is.
 #[diagnostic::do_not_recommend]
 impl<T: AsItIs + Send + 'static> Message for T {
-    type Wire = T::Wire;
-
     const SCHEMA: &'static Schema = T::SCHEMA;
-    const ANY_BITS: bool = T::ANY_BITS;
-
-    #[inline(always)]
-    unsafe fn is_value(bytes: *const u8) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { T::is_value(bytes) }
-    }
-
-    #[inline(always)]
-    fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T::Wire>) -> &'a T::Wire {
-        self.wire()
-    }
-
-    #[inline(always)]
-    unsafe fn decode(wire: *const T::Wire) -> T {
-        // SAFETY: the caller's promise: there is a `T`.
-        unsafe { T::from_wire(wire) }
-    }
 }

@@ -84,6 +84,7 @@ macro_rules! unnamed {
             name: alloc::borrow::Cow::Borrowed(""),
             version: 0,
             kind: $crate::message::schema::KindRef::Static { 0: &$kind },
+            __made_by_annulus: (),
         }
     };
 }

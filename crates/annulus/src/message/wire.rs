@@ -114,7 +114,7 @@ pub unsafe fn decode_all<T: Message, const N: usize>(wire: Several<T::Wire, N>) 
 }
 
 /// Whether a `T` lies in the ring as it is, so that an array is copied at once. A `T` that is its own wire is
-/// `Plain`, so it has the one implementation of `Message` that there is for these, which changes nothing.
+/// `Plain`, so it has the one implementation of `Encoded` that there is for these, which changes nothing.
 #[inline(always)]
 fn is_whole<T: Message>() -> bool {
     TypeId::of::<T>() == TypeId::of::<T::Wire>()

@@ -219,7 +219,8 @@ impl<T: Send + 'static> Input<T> {
     {
         in_parts(messages, |rest| {
             if let Way::Queue(Writer { handle, counters, .. }) = &mut self.way {
-                let sent = handle.try_send_batch(rest);
+                let left = handle.try_send_batch(rest).map_or_else(TrySendError::into_inner, |()| &[]);
+                let sent = rest.len() - left.len();
                 counters.0.add(sent as u64);
                 if sent > 0 {
                     return Ok(sent);

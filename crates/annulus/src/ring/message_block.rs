@@ -5,6 +5,7 @@ use core::mem::MaybeUninit;
 use super::copy::VECTOR_FLOOR;
 use super::slots::payload_at;
 use crate::message::Message;
+use crate::message::encoded::Encoded;
 use crate::message::schema::Schema;
 
 /// A message of up to so many words, of which a slot has as many as fit in: for rings between processes whose
@@ -20,9 +21,13 @@ pub struct Block<const WORDS: usize, const LARGE: bool>(pub [u64; WORDS]);
 pub const LARGE_BYTES: usize = VECTOR_FLOOR;
 
 impl<const WORDS: usize, const LARGE: bool> Message for Block<WORDS, LARGE> {
+    const SCHEMA: &'static Schema = <[u64; WORDS]>::SCHEMA;
+}
+
+// SAFETY: words, of which any bits are a value.
+unsafe impl<const WORDS: usize, const LARGE: bool> Encoded for Block<WORDS, LARGE> {
     type Wire = [u64; WORDS];
 
-    const SCHEMA: &'static Schema = <[u64; WORDS]>::SCHEMA;
     const ANY_BITS: bool = true;
 
     #[inline(always)]

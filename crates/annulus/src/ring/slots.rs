@@ -55,6 +55,7 @@ use crate::base::sequence::{Sequence, Stamp};
 use crate::error::CapacityError;
 use crate::memory::{Block, Filled, Memory, NoBlock};
 use crate::message::Message;
+use crate::message::encoded::Encoded;
 use crate::message::schema::BadValue;
 use crate::sync::{AtomicU64, Ordering, fence, ordering, seeded, unlikely};
 
@@ -388,7 +389,7 @@ impl WithoutSlot {
 }
 
 /// What a read returns. If the message can't be read, the caller has its buffer back.
-pub(crate) type Read<'m, T> = Result<Whole<'m, T>, (Missing, &'m mut MaybeUninit<<T as Message>::Wire>)>;
+pub(crate) type Read<'m, T> = Result<Whole<'m, T>, (Missing, &'m mut MaybeUninit<<T as Encoded>::Wire>)>;
 
 /// Why a message can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

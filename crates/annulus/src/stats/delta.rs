@@ -20,7 +20,7 @@ use super::snapshot::{Counted, OwnStats, Stats};
 /// assert_eq!((delta.published, delta.received), (2, Some(1)));
 /// assert!(delta.rate(delta.published) > 0.0); // in one second
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Delta {
     /// How much time lies between the two.

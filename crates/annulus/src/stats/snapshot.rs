@@ -53,7 +53,7 @@ pub(crate) type Name = Option<Cow<'static, str>>;
 /// assert_eq!((stats.followed[0].position, stats.followed[0].lag), (1, 2));
 /// # Ok::<(), annulus::SendError<&[u64]>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
     /// The name of the ring, if its builder gave it one (`named`). The ring of a topic of a
@@ -165,7 +165,7 @@ impl Handles {
 }
 
 /// One subscriber for which publishers wait, as they see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FollowedStats {
     /// The cell in which its cursor is kept. No other subscriber of the ring has this number at the same
@@ -179,7 +179,7 @@ pub struct FollowedStats {
 }
 
 /// A subscriber, as it sees itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OwnStats {
     /// The sequence number of the message that it receives next.
@@ -196,7 +196,7 @@ pub struct OwnStats {
 }
 
 /// What a ring counts if `statistics` of its builder is on. All but the high-water mark only grow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Counted {
     /// How many messages lossy subscribers lost or skipped, all together. A group counts once, and each of
@@ -218,7 +218,7 @@ pub struct Counted {
 }
 
 /// One producer of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProducerStats {
     /// The number of the producer. Producers are numbered from 0 in the order of joining.
@@ -237,7 +237,7 @@ pub struct ProducerStats {
 
 /// How long messages lay in a ring, in nanoseconds: from just before the send until the consumer came to the
 /// message. If the consumer took many messages at once, the time ends when it next looked for more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Latency {
     /// How many messages were measured.

@@ -81,7 +81,9 @@ pub enum WaitStrategy {
     BackoffSpin,
     /// Polls `spin_iters` times without a pause, then `pause_iters` times with one pause instruction each.
     /// From then on it pauses for a quarter of that longest pause of `BackoffSpin` between polls and, with
-    /// `std`, gives up its time slice. Any numbers are allowed, even `u32::MAX`.
+    /// `std`, gives up its time slice. Any numbers are allowed, even `u32::MAX`. Made by
+    /// [`adaptive`](Self::adaptive) and [`adaptive_after`](Self::adaptive_after).
+    #[non_exhaustive]
     Adaptive {
         /// Polls without a pause.
         spin_iters: u32,
@@ -96,8 +98,11 @@ pub enum WaitStrategy {
     /// makes one system call, and those that are woken wake the others first. So that call takes as long for
     /// hundreds as for one. A thread may wake up later because another one that was woken before it has no
     /// core to run on.
+    ///
+    /// Made by [`block`](Self::block) and [`block_after`](Self::block_after).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[non_exhaustive]
     Block {
         /// Polls without a pause.
         spin_iters: u32,
@@ -120,6 +125,21 @@ impl WaitStrategy {
         Self::Block { spin_iters: BLOCK.0, pause_iters: BLOCK.1 }
     }
 
+    /// [`Block`](Self::Block) after so many polls without a pause, and so many with one; `block_after(0, 0)`
+    /// sleeps at once.
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    ///
+    /// assert_eq!(WaitStrategy::block_after(64, 32), WaitStrategy::block());
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub const fn block_after(spin_iters: u32, pause_iters: u32) -> Self {
+        Self::Block { spin_iters, pause_iters }
+    }
+
     /// Whether it never gives up the core.
     pub(super) fn keeps_its_core(self) -> bool {
         matches!(self, Self::BusySpin | Self::PauseSpin | Self::Monitor)
@@ -129,6 +149,12 @@ impl WaitStrategy {
     #[must_use]
     pub const fn adaptive() -> Self {
         Self::Adaptive { spin_iters: ADAPTIVE.0, pause_iters: ADAPTIVE.1 }
+    }
+
+    /// [`Adaptive`](Self::Adaptive) with so many polls without a pause, and so many with one.
+    #[must_use]
+    pub const fn adaptive_after(spin_iters: u32, pause_iters: u32) -> Self {
+        Self::Adaptive { spin_iters, pause_iters }
     }
 }
 
@@ -165,7 +191,7 @@ impl fmt::Display for WaitStrategy {
 /// use annulus::WaitStrategy;
 ///
 /// assert_eq!("busy-spin".parse(), Ok(WaitStrategy::BusySpin));
-/// assert_eq!("adaptive:10,5".parse(), Ok(WaitStrategy::Adaptive { spin_iters: 10, pause_iters: 5 }));
+/// assert_eq!("adaptive:10,5".parse(), Ok(WaitStrategy::adaptive_after(10, 5)));
 /// let error = "spin".parse::<WaitStrategy>().unwrap_err();
 /// assert!(error.to_string().starts_with("\"spin\" is no wait strategy"));
 /// ```

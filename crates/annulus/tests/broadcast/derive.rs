@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 
+use annulus::__private::Encoded;
 use annulus::{Message, Text, TryRecvError};
 
 /// Without padding, without `#[repr(C)]`: it lies in the ring as it is.
@@ -299,15 +300,15 @@ fn text_comes_through_every_ring() {
 /// must be.
 #[test]
 fn a_wire_has_no_padding() {
-    assert_eq!(size_of::<<inner::Padded as Message>::Wire>(), 1 + 8 + 1);
-    assert_eq!(size_of::<<Colour as Message>::Wire>(), 1);
-    assert_eq!(size_of::<<Aligned as Message>::Wire>(), 1);
-    assert_eq!(size_of::<<Level<7> as Message>::Wire>(), 2);
-    assert_eq!(size_of::<<Many as Message>::Wire>(), 2);
-    assert_eq!(size_of::<<ManyWithData as Message>::Wire>(), 2 + 1 + 8);
-    assert_eq!(size_of::<<Order as Message>::Wire>(), 1 + 8 * LONG);
-    assert_eq!(size_of::<<Either<u8, u32> as Message>::Wire>(), 1 + 4 + 2);
-    assert_eq!(size_of::<<Plain as Message>::Wire>(), size_of::<Plain>());
+    assert_eq!(size_of::<<inner::Padded as Encoded>::Wire>(), 1 + 8 + 1);
+    assert_eq!(size_of::<<Colour as Encoded>::Wire>(), 1);
+    assert_eq!(size_of::<<Aligned as Encoded>::Wire>(), 1);
+    assert_eq!(size_of::<<Level<7> as Encoded>::Wire>(), 2);
+    assert_eq!(size_of::<<Many as Encoded>::Wire>(), 2);
+    assert_eq!(size_of::<<ManyWithData as Encoded>::Wire>(), 2 + 1 + 8);
+    assert_eq!(size_of::<<Order as Encoded>::Wire>(), 1 + 8 * LONG);
+    assert_eq!(size_of::<<Either<u8, u32> as Encoded>::Wire>(), 1 + 4 + 2);
+    assert_eq!(size_of::<<Plain as Encoded>::Wire>(), size_of::<Plain>());
 }
 
 /// More variants than one byte counts, and more of them and of fields than the compiler would nest.

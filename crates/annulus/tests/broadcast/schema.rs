@@ -3,6 +3,7 @@
 use std::mem::{MaybeUninit, offset_of};
 use std::num::{NonZeroI16, NonZeroU32, Wrapping};
 
+use annulus::__private::Encoded;
 use annulus::schema::{BadValue, Field, Kind, Schema};
 use annulus::{Message, Text};
 
@@ -201,7 +202,7 @@ fn a_field_of_a_packed_type_is_where_it_is_written() {
 }
 
 /// Each byte of a message in turn is given each value: what is a message then comes out of it, and what is
-/// none is told. (`Message::decode` of what is said to be one is sound: Miri runs this.)
+/// none is told. (`decode` of what is said to be one is sound: Miri runs this.)
 #[test]
 fn bytes_are_a_value_or_are_refused() {
     let quote = Quote {

@@ -10,7 +10,7 @@ use annulus::queue::ordered;
 use annulus::{Counted, Observer, Stats, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 /// Sleeps at once.
-const SLEEP: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const SLEEP: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 fn counted(observer: &Observer) -> Counted {
     observer.stats().expect("the ring is there").counted.expect("it counts")

@@ -111,7 +111,7 @@ impl Pauses {
     /// Mostly sleeps at once, sometimes after a spin of random length.
     pub(crate) fn strategy(&mut self) -> WaitStrategy {
         let spin = (self.next() % 64) as u32;
-        WaitStrategy::Block { spin_iters: spin * (spin % 2), pause_iters: spin % 3 }
+        WaitStrategy::block_after(spin * (spin % 2), spin % 3)
     }
 
     pub(crate) fn rest(&mut self) {

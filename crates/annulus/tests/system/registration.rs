@@ -16,7 +16,7 @@ use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_
 
 const ROUNDS: u64 = if cfg!(debug_assertions) { 3000 } else { 20_000 };
 
-const SPIN: WaitStrategy = WaitStrategy::Adaptive { spin_iters: 8, pause_iters: 8 };
+const SPIN: WaitStrategy = WaitStrategy::adaptive_after(8, 8);
 
 fn is_registered() -> bool {
     match membarrier(MembarrierCommand::PrivateExpedited) {

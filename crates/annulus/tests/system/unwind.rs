@@ -11,32 +11,37 @@ use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 type C = Cell<u8>;
 
-/// Checks that each type is whole after a panic. `$list` says their names, without what comes in brackets.
+/// Checks that each type is whole after a panic, may be moved after it was pinned, and goes to other threads as
+/// `$auto` says. `$list` says their names, without what comes in brackets.
 macro_rules! whole {
-    ($list:ident: $($type:ty),* $(,)?) => {
-        $(assert_impl_all!($type: UnwindSafe, RefUnwindSafe);)*
+    ($list:ident ($($auto:ident),*): $($type:ty),* $(,)?) => {
+        whole!(@each ($($auto),*): $($type),*);
         #[allow(dead_code, reason = "only where all types are there")]
         const $list: &[&str] = &[$(stringify!($type)),*];
+    };
+    (@each $auto:tt: $($type:ty),*) => {
+        $(whole!(@one $auto: $type);)*
+    };
+    (@one ($($auto:ident),*): $type:ty) => {
+        assert_impl_all!($type: UnwindSafe, RefUnwindSafe, Unpin $(, $auto)*);
     };
 }
 
 // What is moved in and out is whole whatever it carries.
-whole! { RINGS:
+whole! { RINGS (Send, Sync):
     broadcast::Builder, broadcast::DependencyBarrier,
     broadcast::Publisher<u64>, broadcast::Publisher<u64, Lossless>,
     broadcast::MpPublisher<u64>, broadcast::MpPublisher<u64, Lossless>,
     broadcast::Subscribable<u64>, broadcast::Subscriber<u64>, broadcast::Subscriber<u64, Lossless>,
     broadcast::Subscriber<u64, Staged<Lossless>>, SubscriberGroup<u64, 2>,
-    annulus::Iter<&'static mut broadcast::Subscriber<u64>>, broadcast::TryIter<'static, u64>,
-    annulus::Iter<broadcast::Subscriber<u64>>, annulus::Iter<SubscriberGroup<u64, 2>>,
+    annulus::Iter<&'static mut broadcast::Subscriber<u64>>, broadcast::TryIter<'static, u64>, annulus::Iter<broadcast::Subscriber<u64>>, annulus::Iter<SubscriberGroup<u64, 2>>,
     annulus::Iter<broadcast::bytes::Subscriber>, annulus::Iter<queue::bytes::Consumer>,
     Lossy, Lossless, Staged<Lossy>,
     broadcast::bytes::Builder, broadcast::bytes::Publisher,
     broadcast::bytes::Subscribable, broadcast::bytes::Subscriber,
     event::Publisher<String>, event::Publisher<String, fn(&mut String)>,
     event::MpPublisher<String>, event::Subscribable<String>, event::Subscriber<String>,
-    annulus::Iter<&'static mut event::Subscriber<String>>, event::TryIter<'static, String>,
-    annulus::Iter<event::Subscriber<String>>,
+    annulus::Iter<&'static mut event::Subscriber<String>>, event::TryIter<'static, String>, annulus::Iter<event::Subscriber<String>>,
     event::Ref<'static, String>,
     queue::Builder<spsc::Spsc>, queue::Builder<mpmc::Mpmc>, mpsc::Mpsc, spmc::Spmc, mpmc::Mpmc, spsc::Spsc,
     queue::Producer<C, spsc::Spsc>, queue::Producer<C, mpsc::Mpsc>, queue::Producer<C, spmc::Spmc>,
@@ -46,39 +51,57 @@ whole! { RINGS:
     queue::Reservation<'static, C, spsc::Spsc>, queue::Reservation<'static, C, mpmc::Mpmc>,
     queue::SharedSlice<'static, u64>,
     annulus::Iter<&'static mut queue::Consumer<C, spsc::Spsc>>, queue::TryIter<'static, C, mpsc::Mpsc>,
+
     queue::bytes::Builder, queue::bytes::Producer, queue::bytes::Consumer,
     queue::bytes::Producer<mpsc::Mpsc>, queue::bytes::Consumer<mpsc::Mpsc>,
     queue::bytes::Record<'static>, queue::bytes::Reservation<'static>,
     queue::bytes::TryWriteError, queue::bytes::WriteError,
     queue::bytes::WriteTimeoutError,
     queue::ordered::Builder, queue::ordered::Sender<C>, queue::ordered::Receiver<C>,
-    annulus::Iter<&'static queue::ordered::Receiver<C>>, queue::ordered::TryIter<'static, C>,
-    annulus::Iter<queue::ordered::Receiver<C>>,
+    annulus::Iter<&'static queue::ordered::Receiver<C>>, queue::ordered::TryIter<'static, C>, annulus::Iter<queue::ordered::Receiver<C>>,
     annulus::oneshot::Sender<C>, annulus::oneshot::Receiver<C>,
     pool::Builder, pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
 }
 
-whole! { ABOVE:
-    annulus::watch::Sender<u64>, annulus::watch::Receiver<u64>, annulus::watch::Ref<'static, u64>,
+whole! { ABOVE (Send, Sync):
+    annulus::watch::Sender<u64>, annulus::watch::Receiver<u64>,
     annulus::Iter<queue::Consumer<C, mpmc::Mpmc>>, annulus::Iter<annulus::watch::Receiver<u64>>,
     annulus::Iter<bus::MatchingSubscriber<u64>>,
     Bus<C>, Bus<u64, Many<Lossless>>, bus::TypedBus, bus::TypedBus<Lossless>, Many<Lossy>,
     bus::TopicBuilder<'static, C>, bus::TopicPublisher<u64>, bus::TopicPublisher<u64, Many<Lossless>>,
     bus::MatchingSubscriber<u64>, bus::TopicInfo, bus::TopicKind, bus::TopicError, bus::RemoveError,
     bus::PatternError,
-    Worker<C>, worker::Builder<spsc::Consumer<C>, C>, worker::Finished<u64>, worker::Stopper,
-    worker::Delivery,
-    worker::SpawnError<spsc::Consumer<C>, C, fn()>,
-    Select<'static>,
-    pipeline::Builder, pipeline::Stages<C>, pipeline::Stages<C, pipeline::kind::Free>,
-    pipeline::Fork<(pipeline::Stages<C>, pipeline::Stages<C>)>, pipeline::Sunk,
-    pipeline::Input<C>, Pipeline, pipeline::kind::Free, pipeline::kind::InStep, pipeline::kind::Merged,
+    Worker<C>, worker::Finished<u64>, worker::Stopper, worker::Delivery,
+    pipeline::Builder, pipeline::Sunk, Pipeline, pipeline::kind::Free, pipeline::kind::InStep, pipeline::kind::Merged,
     pipeline::BuildError, pipeline::JoinError, pipeline::StagePanic, pipeline::CloseReason, pipeline::Graph, pipeline::Node,
     pipeline::RingKind, pipeline::EdgeInfo, pipeline::StageInfo, pipeline::Stats,
     pipeline::EdgeStats, pipeline::StageStats,
 }
 
-whole! { REST:
+// They have closures of their user's, which one thread calls at a time.
+whole! { OF_ONE_AT_A_TIME (Send):
+    worker::Builder<spsc::Consumer<C>, C>, worker::SpawnError<spsc::Consumer<C>, C, fn()>,
+    pipeline::Stages<C>, pipeline::Stages<C, pipeline::kind::Free>,
+    pipeline::Fork<(pipeline::Stages<C>, pipeline::Stages<C>)>, pipeline::Input<C>,
+}
+assert_not_impl_any!(worker::Builder<spsc::Consumer<u8>, u8>: Sync);
+assert_not_impl_any!(pipeline::Stages<u8>: Sync);
+assert_not_impl_any!(pipeline::Input<u8>: Sync);
+
+// A lock is given back by the thread that took it.
+whole! { READ_BY_ALL (Sync):
+    annulus::watch::Ref<'static, u64>,
+}
+assert_not_impl_any!(annulus::watch::Ref<'static, u64>: Send);
+
+// What a thread waits for, and the cores that it has, are its own.
+whole! { OF_ONE_THREAD ():
+    Select<'static>, annulus::affinity::Pinned,
+}
+assert_not_impl_any!(Select<'static>: Send, Sync);
+assert_not_impl_any!(annulus::affinity::Pinned: Send, Sync);
+
+whole! { REST (Send, Sync):
     annulus::Closer, annulus::Observer, annulus::Observers, annulus::Shutdown,
     annulus::Counted, annulus::Delta, annulus::FollowedStats, annulus::Handles, annulus::Latency,
     annulus::OwnStats, annulus::ProducerStats, annulus::Stats,
@@ -94,21 +117,12 @@ whole! { REST:
     memory::Memory, memory::HugePages, memory::Placement, memory::Grant, memory::MemoryError,
     memory::MemoryOption, memory::Reason,
     annulus::affinity::Cpu, annulus::affinity::Detail, annulus::affinity::Hidden,
-    annulus::affinity::Pinned, annulus::affinity::PinError, annulus::affinity::PinReason,
+    annulus::affinity::PinError, annulus::affinity::PinReason,
     annulus::affinity::Spread, annulus::affinity::SpreadError, annulus::affinity::Topology,
 }
 
-#[cfg(feature = "async")]
-whole! { TASKS:
-    annulus::oneshot::RecvFuture<C>,
-}
-
-#[cfg(not(feature = "async"))]
-#[allow(dead_code, reason = "as above")]
-const TASKS: &[&str] = &["RecvFuture"];
-
 #[cfg(target_os = "linux")]
-whole! { LINUX:
+whole! { LINUX (Send, Sync):
     annulus::Notifier<broadcast::Subscriber<u64>>, annulus::Notifier<spsc::Consumer<C>>,
     annulus::Readiness,
 }
@@ -117,7 +131,7 @@ whole! { LINUX:
 use annulus::shm;
 
 #[cfg(all(target_os = "linux", feature = "shm"))]
-whole! { SHM:
+whole! { SHM (Send, Sync):
     shm::Accepted<u64>, shm::broadcast::AcceptedLossless<u64>, shm::broadcast::NoSeat,
     shm::spsc::Producer<u64>, shm::spsc::Consumer<u64>, shm::mpsc::Producer<u64>, shm::mpsc::Consumer<u64>, shm::bytes::Producer, shm::bytes::Consumer,
     shm::mp_broadcast::Builder, broadcast::FellowPublisher<u64>,
@@ -126,7 +140,12 @@ whole! { SHM:
     shm::PeerState, shm::ProcessId, shm::WhenConsumerDies, shm::ReaderNumbers, shm::RingNumbers,
     shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
     shm::ShareError, broadcast::Awaited, broadcast::Foreign,
-    shm::dynamic::OpenError, shm::dynamic::Receiver, shm::dynamic::Ring, shm::dynamic::Sender, shm::dynamic::Start,
+    shm::dynamic::OpenError, shm::dynamic::Ring, shm::dynamic::Start,
+}
+
+#[cfg(all(target_os = "linux", feature = "shm"))]
+whole! { SHM_OF_ONE_AT_A_TIME (Send):
+    shm::dynamic::Receiver, shm::dynamic::Sender,
 }
 
 // An event is changed in place, so its handles are what it is. What keeps a handle of its user's choice is
@@ -139,6 +158,36 @@ assert_not_impl_any!(worker::Builder<&'static mut spsc::Consumer<C>, C>: UnwindS
 assert_not_impl_any!(annulus::Notifier<event::Subscriber<&'static mut u8>>: UnwindSafe);
 #[cfg(target_os = "linux")]
 assert_not_impl_any!(annulus::Notifier<&'static mut spsc::Consumer<C>>: UnwindSafe);
+
+/// Where a `T`, or a kind, could take it from them.
+#[test]
+fn handles_of_what_is_pinned_move() {
+    type P = std::marker::PhantomPinned;
+    assert_impl_all!(event::Publisher<P>: Unpin);
+    assert_impl_all!(event::Publisher<String, fn(&mut String)>: Unpin);
+    assert_impl_all!(event::MpPublisher<P>: Unpin);
+    assert_impl_all!(event::Subscribable<P>: Unpin);
+    assert_impl_all!(event::Subscriber<P>: Unpin);
+    assert_impl_all!(queue::ordered::Sender<P>: Unpin);
+    assert_impl_all!(queue::ordered::Receiver<P>: Unpin);
+    assert_impl_all!(annulus::watch::Sender<P>: Unpin);
+    assert_impl_all!(annulus::watch::Receiver<P>: Unpin);
+    assert_impl_all!(annulus::oneshot::Receiver<P>: Unpin);
+    assert_impl_all!(pipeline::Input<P>: Unpin);
+
+    fn moves<T: Unpin>() {}
+    fn of_any_kind<T: Send, K: queue::AnyKind, L: queue::InPlace, M: broadcast::Mode>() {
+        moves::<queue::Producer<T, K>>();
+        moves::<queue::Consumer<T, K>>();
+        moves::<queue::bytes::Consumer<L>>();
+        moves::<queue::bytes::Producer<L>>();
+        moves::<broadcast::Subscriber<T, M>>();
+        moves::<broadcast::MpPublisher<T, M>>();
+        moves::<SubscriberGroup<T, 2, M>>();
+        moves::<event::Subscriber<T, M>>();
+    }
+    of_any_kind::<P, mpmc::Mpmc, spsc::Spsc, Lossy>();
+}
 
 /// A stream that owns its handle.
 #[cfg(feature = "async")]
@@ -191,11 +240,12 @@ fn the_lists_are_complete() {
 
     let mut names = BTreeMap::new();
     declared(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut names);
-    let listed: BTreeSet<_> = [RINGS, ABOVE, REST, TASKS, LINUX, SHM]
-        .concat()
-        .into_iter()
-        .map(|name| name.split(['<', ' ']).next().unwrap().to_owned())
-        .collect();
+    let listed: BTreeSet<_> =
+        [RINGS, ABOVE, OF_ONE_AT_A_TIME, READ_BY_ALL, OF_ONE_THREAD, REST, LINUX, SHM, SHM_OF_ONE_AT_A_TIME]
+            .concat()
+            .into_iter()
+            .map(|name| name.split(['<', ' ']).next().unwrap().to_owned())
+            .collect();
     // (A name with `$` is that of a macro, which makes three types by it.)
     let others =
         |name: &str| name.is_empty() || [OTHERS, MORE_OTHERS, BLOCKS, HIDDEN, LENT].concat().contains(&name);

@@ -240,10 +240,10 @@ fn every_strategy_receives_and_sees_the_close() {
         WaitStrategy::PauseSpin,
         WaitStrategy::Monitor,
         WaitStrategy::BackoffSpin,
-        WaitStrategy::Adaptive { spin_iters: 10, pause_iters: 10 },
-        WaitStrategy::Adaptive { spin_iters: most, pause_iters: most },
-        WaitStrategy::Block { spin_iters: 0, pause_iters: 0 },
-        WaitStrategy::Block { spin_iters: most, pause_iters: most },
+        WaitStrategy::adaptive_after(10, 10),
+        WaitStrategy::adaptive_after(most, most),
+        WaitStrategy::block_after(0, 0),
+        WaitStrategy::block_after(most, most),
         WaitStrategy::default(),
     ] {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -354,7 +354,7 @@ mod on_one_cpu {
         S: FnMut(u64) + Send + 'static,
         R: FnMut() -> u64 + Send + 'static,
     {
-        let sleep = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let sleep = WaitStrategy::block_after(0, 0);
         let mut best = [Duration::MAX; 2];
         for _ in 0..TRIES {
             for (best, strategy) in best.iter_mut().zip([WaitStrategy::default(), sleep]) {

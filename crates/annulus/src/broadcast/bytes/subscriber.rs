@@ -32,7 +32,8 @@ use crate::sync::{AtomicU64, seeded};
 #[cfg(feature = "std")]
 use crate::wait::{Armed, Choice};
 use crate::wait::{
-    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until};
+    EventCount, Look, Mark, Poll, Source, Until, WaitStrategy, look_now, own_strategy, wait_until,
+};
 #[cfg(feature = "async")]
 use crate::wait::{Streaming, Waiting};
 

@@ -36,6 +36,9 @@ pub struct Schema {
     pub version: u32,
     /// What it is.
     pub kind: KindRef,
+    /// Only the derive and a text make one, so that a field may be added.
+    #[doc(hidden)]
+    pub __made_by_annulus: (),
 }
 
 /// What a value is.
@@ -61,6 +64,7 @@ pub enum Kind {
 
 /// A [`Kind`] that something consists of.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum KindRef {
     /// Of a type.
     Static(&'static Kind),
@@ -104,6 +108,9 @@ pub struct Field {
     pub unit: Cow<'static, str>,
     /// What it means; empty if nothing says so.
     pub comment: Cow<'static, str>,
+    /// Only the derive and a text make one, so that a field may be added.
+    #[doc(hidden)]
+    pub __made_by_annulus: (),
 }
 
 /// A variant of an enum.
@@ -115,6 +122,9 @@ pub struct Variant {
     pub number: i128,
     /// What comes with it.
     pub fields: Cow<'static, [Field]>,
+    /// Only the derive and a text make one, so that a field may be added.
+    #[doc(hidden)]
+    pub __made_by_annulus: (),
 }
 
 impl Scalar {

@@ -80,7 +80,7 @@ impl<'t> Parser<'t> {
             self.at = behind_name;
             return self.fail("`:` between a name and a kind, and none before `{` or without a name");
         }
-        Ok(Schema { name: name.to_owned().into(), version, kind: kind.into() })
+        Ok(Schema { name: name.to_owned().into(), version, kind: kind.into(), __made_by_annulus: () })
     }
 
     fn kind(&mut self) -> Parsed<Kind> {
@@ -151,6 +151,7 @@ impl<'t> Parser<'t> {
                 kind: kind.into(),
                 unit: unit.into(),
                 comment: comment.into(),
+                __made_by_annulus: (),
             };
             fields.push(field);
             Ok(())
@@ -172,7 +173,12 @@ impl<'t> Parser<'t> {
                 return this
                     .fail("a variant with a name and a number of its own, which the integer can hold");
             }
-            variants.push(Variant { name: name.to_owned().into(), number, fields: fields.into() });
+            variants.push(Variant {
+                name: name.to_owned().into(),
+                number,
+                fields: fields.into(),
+                __made_by_annulus: (),
+            });
             Ok(())
         })?;
         if variants.is_empty() {

@@ -71,7 +71,7 @@ impl Kind {
             Self::Struct(fields) => fields_in_brackets(fields, f, what),
             Self::Enum(number, variants) => {
                 write!(f, "enum {}{{", number.name())?;
-                for (at, Variant { name, number, fields }) in variants.iter().enumerate() {
+                for (at, Variant { name, number, fields, .. }) in variants.iter().enumerate() {
                     if at > 0 {
                         f.write_char(',')?;
                     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::message::Message;
+use crate::message::encoded::Encoded;
 use crate::schema::Schema;
 use std::string::ToString;
 use std::vec;
@@ -181,7 +182,7 @@ fn schema_of_ring_is_compared() {
     let refused = refused.unwrap_err();
     assert!(matches!(refused, OpenError::Attach(AttachError::PayloadSize { .. })), "{refused:?}");
     assert!(Receiver::join(&invitation, &MessageType::of::<Quote>(), BLOCK, Start::Newest).is_ok());
-    assert_eq!(quotes().bytes(), size_of::<<Quote as Message>::Wire>());
+    assert_eq!(quotes().bytes(), size_of::<<Quote as Encoded>::Wire>());
 }
 
 #[test]

@@ -15,7 +15,7 @@ const STRATEGIES: [WaitStrategy; 4] = [
     WaitStrategy::PauseSpin,
     WaitStrategy::BackoffSpin,
     WaitStrategy::Monitor,
-    WaitStrategy::Block { spin_iters: 0, pause_iters: 0 },
+    WaitStrategy::block_after(0, 0),
 ];
 
 /// Two threads answer each other: each record is waited for.

@@ -130,8 +130,8 @@ macro_rules! room {
                     WaitStrategy::PauseSpin,
                     WaitStrategy::Monitor,
                     WaitStrategy::BackoffSpin,
-                    WaitStrategy::Adaptive { spin_iters: 10, pause_iters: 10 },
-                    WaitStrategy::Block { spin_iters: 0, pause_iters: 0 },
+                    WaitStrategy::adaptive_after(10, 10),
+                    WaitStrategy::block_after(0, 0),
                     WaitStrategy::default(),
                 ] {
                     let (mut publisher, subscribable) = channel::<u64>(2, 0);

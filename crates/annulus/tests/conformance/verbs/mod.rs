@@ -21,6 +21,7 @@
 //! handlers      publishing in a closure that processes a message of the same ring
 //! any_handle    `Receive` and `Transmit`: the same verbs of every handle
 //! listeners     publishers that wait until somebody listens
+//! programs      what a user would write: errors mixed by `?`, limits with strategies
 //! graphs        stages on threads: nobody sees what was not processed before
 //! ```
 
@@ -45,6 +46,8 @@ mod latest;
 #[cfg(not(annulus_loom))]
 mod listeners;
 mod processed;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+mod programs;
 mod stages;
 mod taps;
 mod values;

@@ -5,11 +5,8 @@ use annulus::pipeline::{Builder, CloseReason, Input, Pipeline, Stages};
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, queue, spsc};
 
 /// Before its threads wait; while they spin; and while they sleep.
-const STRATEGIES: [WaitStrategy; 3] = [
-    WaitStrategy::Block { spin_iters: 0, pause_iters: 0 },
-    WaitStrategy::PauseSpin,
-    WaitStrategy::Block { spin_iters: 64, pause_iters: 4 },
-];
+const STRATEGIES: [WaitStrategy; 3] =
+    [WaitStrategy::block_after(0, 0), WaitStrategy::PauseSpin, WaitStrategy::block_after(64, 4)];
 
 fn builders() -> impl Iterator<Item = (Builder, bool)> {
     let builder = |strategy| Pipeline::builder().capacity(8).wait_strategy(strategy);

@@ -58,7 +58,7 @@ fn any_receiving_handle_is_a_source() {
 fn a_source_is_left_at_a_shutdown() {
     for round in 0..if cfg!(miri) { 2 } else { 200 } {
         let (mut publisher, subscribable) = broadcast::lossless::<u64>(8);
-        let strategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let strategy = WaitStrategy::block_after(0, 0);
         let builder = Pipeline::builder().wait_strategy(strategy);
         let (mut output, pipeline) = builder.source(subscribable.subscribe()).then(|x| x).build();
         publisher.publish(1).unwrap();
@@ -84,7 +84,7 @@ fn a_shutdown_at_a_message_loses_no_wake_up() {
     for _ in 0..if cfg!(miri) { 2 } else { 1000 } {
         let (mut producer, consumer) = mpmc::channel::<u64>(4);
         let mut other = consumer.clone();
-        let strategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let strategy = WaitStrategy::block_after(0, 0);
         let builder = Pipeline::builder().wait_strategy(strategy);
         let (mut output, pipeline) = builder.source(consumer).then(|x| x).build();
         let (tell, told) = channel();

@@ -121,7 +121,7 @@ fn records_accepted_before_a_close_are_read() {
 /// Either side sleeps at once where it has to wait, and is woken.
 #[test]
 fn sleepers_of_either_side_are_woken() {
-    let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+    let block = WaitStrategy::block_after(0, 0);
     without_standing_still(move || {
         let (mut producer, mut consumer) = Builder::new(64).wait_strategy(block).build().unwrap();
         let records = if cfg!(miri) { 40 } else { 10_000 };

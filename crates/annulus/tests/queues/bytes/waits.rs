@@ -55,7 +55,7 @@ fn a_writer_gives_up_in_time() {
 /// A writer that needs much room sleeps on while there is little.
 #[test]
 fn a_writer_waits_for_all_the_room_that_it_needs() {
-    let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+    let block = WaitStrategy::block_after(0, 0);
     for strategy in [block, WaitStrategy::default(), WaitStrategy::PauseSpin, WaitStrategy::Monitor] {
         let (mut producer, mut consumer) = Builder::new(64).wait_strategy(strategy).build().unwrap();
         let mut small = 0;

@@ -52,7 +52,7 @@ fn memory_depends_on_live_producers<K: Joinable>() {
                         }
                     }
                     Sleeps | Woken => {
-                        let strategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+                        let strategy = WaitStrategy::block_after(0, 0);
                         while consumer.recv_until(strategy) != Ok(u64::MAX) {
                             received += 1;
                         }

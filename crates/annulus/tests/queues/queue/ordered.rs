@@ -21,7 +21,7 @@ const MESSAGES: u64 = if cfg!(miri) {
 };
 
 /// Sleeps at once.
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 fn number(whose: u64, count: u64) -> u64 {
     whose << 32 | count

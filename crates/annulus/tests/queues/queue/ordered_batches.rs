@@ -9,7 +9,7 @@ use annulus::queue::ordered;
 use super::wakes::sleeps;
 use crate::support::{join, spawn, without_standing_still};
 
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 20 };
 

@@ -161,9 +161,7 @@ fn no_observer_sees_too_many() {
 fn chaos() {
     let producers: u64 = if cfg!(miri) { 3 } else { 40 };
     let each = MESSAGES / 50;
-    for (capacity, strategy) in
-        [(1, WaitStrategy::default()), (64, WaitStrategy::Block { spin_iters: 0, pause_iters: 0 })]
-    {
+    for (capacity, strategy) in [(1, WaitStrategy::default()), (64, WaitStrategy::block_after(0, 0))] {
         let alive = Arc::new(AtomicUsize::new(0));
         let (first, mut consumer) = mpsc::channel::<(u64, Counted)>(capacity);
         let expected = Arc::new(AtomicU64::new(0));

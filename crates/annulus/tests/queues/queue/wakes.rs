@@ -13,7 +13,7 @@ use annulus::{WaitStrategy, mpmc::Mpmc, spmc::Spmc};
 use super::dice::Dice;
 use crate::support::{join, spawn, without_standing_still};
 
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 const CONSUMERS: usize = if cfg!(miri) { 2 } else { 8 };
 

@@ -22,7 +22,7 @@ use rustix::process::Signal;
 use crate::broadcast::processes::{Payload, check, payload};
 use crate::process::{Child, moment, rounds};
 
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 /// A ring with two seats, and what another process would have of it.
 fn ring(capacity: usize) -> (Publisher<u64, Lossless>, AcceptedLossless<u64>) {

@@ -220,7 +220,7 @@ fn a_message_wakes_and_so_does_the_end() {
     sleeping::once_in_less_than(SOON, || {
         let builder = Builder::new(8).statistics(true);
         let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
-        let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let block = WaitStrategy::block_after(0, 0);
         let mut seen = invitation.accept_by::<u64>(block).unwrap().subscribable().subscribe();
         let (says, came) = std::sync::mpsc::channel();
         let (reader, sleeper) = sleeping::spawn(move || {

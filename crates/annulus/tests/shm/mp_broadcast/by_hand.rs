@@ -115,7 +115,7 @@ fn dead_publisher_holds_up_no_other() {
         assert_eq!(next(&mut here), Ok(101), "{step:?}");
         assert_eq!((here.total_lagged(), here.total_received()), (is_claimed.into(), 2));
         // One that sleeps learns it, too.
-        let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let block = WaitStrategy::block_after(0, 0);
         assert_eq!((blocked.recv_until(block), blocked.recv_until(block)), (Ok(100), Ok(101)), "{step:?}");
         assert_eq!(blocked.total_lagged(), is_claimed.into());
         // Its slot is used in each lap.
@@ -212,7 +212,7 @@ fn a_batch_of_the_dead() {
             assert_eq!(next(&mut here), lost(1), "{there} {step:?}");
         }
         assert_eq!(next(&mut here), Ok(101), "{there} {step:?}");
-        let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let block = WaitStrategy::block_after(0, 0);
         let received = [(); 5]
             .map(|()| if blocked.cursor() < here.cursor() { blocked.recv_until(block).ok() } else { None });
         assert!(received.contains(&Some(101)) && blocked.total_received() == there + 1, "{received:?}");

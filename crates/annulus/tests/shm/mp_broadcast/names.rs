@@ -152,7 +152,7 @@ fn a_subscriber_follows_them() {
 fn processes_that_are_killed_and_come_back() {
     let (_scratch, directory) = directory();
     let mut subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap();
-    subscriber.set_wait_strategy(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 });
+    subscriber.set_wait_strategy(WaitStrategy::block_after(0, 0));
     let child = |sender: u64| Child::new(&format!("publish-in {sender} {}", directory.path().display()));
     for policy in [WhenNoPublisher::WaitForNext, WhenNoPublisher::Close] {
         let close = u64::from(policy == WhenNoPublisher::Close);

@@ -19,7 +19,7 @@ use annulus::shm::mpsc::{Builder, Consumer, Places, WhenNoProducer, producer};
 use annulus::shm::{Invitation, WhenConsumerDies};
 
 /// Sleeps at once.
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 /// Its producer, its number, and what follows from both.
 pub(crate) type Payload = [u64; 5];

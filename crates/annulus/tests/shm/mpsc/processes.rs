@@ -57,7 +57,7 @@ fn late_producer_wakes_the_consumer() {
         child
     });
     for number in 0..3 {
-        let block = annulus::WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let block = annulus::WaitStrategy::block_after(0, 0);
         assert_eq!(consumer.recv_until(block), Ok(payload(7, number)));
     }
     drop(sender.join().unwrap());

@@ -183,10 +183,10 @@ fn either_side_waits() {
 /// What another process does is seen by a sleeper soon, and not only when its nap is over.
 #[test]
 fn wake_ups_come() {
-    let builder = Builder::new(1).wait_strategy(WaitStrategy::Block { spin_iters: 0, pause_iters: 0 });
+    let builder = Builder::new(1).wait_strategy(WaitStrategy::block_after(0, 0));
     let (mut ask, mut asked, _) = queue_of::<u64>(builder);
     let (mut answer, mut answered, _) = queue_of::<u64>(builder);
-    let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+    let block = WaitStrategy::block_after(0, 0);
     let (server, sleeper) = sleeping::spawn(move || {
         while let Ok(number) = asked.recv_until(block) {
             answer.send(number + 1).unwrap();

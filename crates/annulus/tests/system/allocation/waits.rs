@@ -12,7 +12,7 @@ use crate::support::sleeping::Sleeper;
 const SHORT: Duration = Duration::from_micros(100);
 
 /// Sleeps at once.
-const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 
 fn of_all(consumers: &mut [spsc::Consumer<u64>]) -> Select<'_> {
     let mut select = Select::new();

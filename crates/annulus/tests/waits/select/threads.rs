@@ -11,7 +11,7 @@ use crate::support::sleeping;
 /// Four rings of different kinds, a thread for each, and a select that sleeps and wakes.
 #[test]
 fn nothing_is_lost_or_doubled() {
-    for strategy in [WaitStrategy::default(), WaitStrategy::Block { spin_iters: 0, pause_iters: 0 }] {
+    for strategy in [WaitStrategy::default(), WaitStrategy::block_after(0, 0)] {
         let (mut publisher, subscribable) =
             broadcast::Builder::new(64).wait_strategy(strategy).lossless().unwrap();
         let mut subscriber = subscribable.subscribe();

@@ -106,7 +106,7 @@ fn a_wake_up_goes_on_to_the_other_worker() {
         let mut dice = Pauses::new(3);
         let (mut producer, consumer) = spmc::channel(64);
         let (handled, came) = std_mpsc::channel();
-        let block = WaitStrategy::Block { spin_iters: 0, pause_iters: 0 };
+        let block = WaitStrategy::block_after(0, 0);
         let begin = |consumer| {
             let handled = handled.clone();
             let builder = Worker::builder(consumer, ()).wait_strategy(block);
