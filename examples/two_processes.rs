@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use annulus::broadcast::Builder;
-use annulus::shm::{Directory, Invitation, PeerState, broadcast};
+use annulus::shm::{Directory, Invitation, PeerState, Shared, broadcast};
 
 const PRICES: u32 = 1000;
 
@@ -27,7 +27,7 @@ fn subscribe(directory: &Path) -> Result<(), Box<dyn Error>> {
     }
     println!("it received {received}, and lost {}", subscriber.total_lagged());
     assert_eq!(received + subscriber.total_lagged(), u64::from(PRICES));
-    assert_eq!(ring.publisher(), PeerState::Closed, "not `Dead`: it has said goodbye");
+    assert_eq!(ring.state(), PeerState::Closed, "not `Dead`: it has said goodbye");
     Ok(())
 }
 
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return subscribe(Path::new(&directory));
     }
     let directory = std::env::temp_dir().join(format!("annulus-{}", std::process::id()));
-    let (mut publisher, _, invitation) = broadcast::lossy::<[f64; 2]>(Builder::new(256))?;
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<[f64; 2]>(Builder::new(256))?;
     let name = invitation.publish(&Directory::open(&directory)?, "prices")?;
     let mut command = Command::new(std::env::current_exe()?);
     let mut child = command.arg(&directory).stdout(Stdio::piped()).spawn()?;

@@ -5,7 +5,7 @@
 mod common;
 
 use annulus::broadcast::{Builder, Lossless, Lossy, Publisher};
-use annulus::shm::{Directory, Invitation, PublishedName, RingObserver, broadcast};
+use annulus::shm::{Directory, Invitation, PublishedName, RingObserver, Shared, broadcast};
 use common::{CAPACITY, MESSAGES, at_most, message};
 use gungraun::prelude::*;
 
@@ -45,7 +45,8 @@ fn looked<M: annulus::broadcast::Mode>(
 }
 
 fn lossy(is_observed: bool) -> Looked<Lossy> {
-    let (publisher, _, invitation) = broadcast::lossy(Builder::new(CAPACITY)).expect("there is memory");
+    let Shared { handle: publisher, invitation, .. } =
+        broadcast::lossy(Builder::new(CAPACITY)).expect("there is memory");
     looked((publisher, invitation), |publisher, number| publisher.publish(number), is_observed)
 }
 

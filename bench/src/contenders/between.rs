@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 
 use annulus::broadcast::{self, Awaited, Foreign, Lossless, Lossy, MpPublisher, Publisher, Subscriber};
 use annulus::queue;
-use annulus::shm::mp_broadcast::{Publisher as FellowPublisher, WhenNoPublisher};
-use annulus::shm::{self, Invitation, WhenConsumerDies};
+use annulus::shm::mp_broadcast::Publisher as FellowPublisher;
+use annulus::shm::{self, Invitation, Shared, WhenGone};
 use annulus::{WaitStrategy, spsc};
 
 use crate::messages::BATCH;
@@ -94,8 +94,8 @@ impl<const WORDS: usize> Between for Queue<WORDS> {
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
         let builder = spsc::Builder::new(capacity);
-        let made = shm::spsc::producer(builder, WhenConsumerDies::Close);
-        let (producer, _, invitation) = made.expect("such a queue can be made");
+        let made = shm::spsc::producer(builder, WhenGone::Close);
+        let Shared { handle: producer, invitation, .. } = made.expect("such a queue can be made");
         (producer, invitation)
     }
 
@@ -177,7 +177,7 @@ impl<const WORDS: usize> Between for LossyRing<WORDS> {
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
         let made = shm::broadcast::lossy(broadcast::Builder::new(capacity));
-        let (publisher, _, invitation) = made.expect("such a ring can be made");
+        let Shared { handle: publisher, invitation, .. } = made.expect("such a ring can be made");
         (publisher, invitation)
     }
 
@@ -207,8 +207,8 @@ impl<const WORDS: usize> Between for MpLossyRing<WORDS> {
 
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
         let builder = shm::mp_broadcast::Builder::new(broadcast::Builder::new(capacity));
-        let made = builder.when_no_publisher(WhenNoPublisher::Close).build();
-        let (publisher, _, invitation) = made.expect("such a ring can be made");
+        let made = builder.when_no_publisher(WhenGone::Close).build();
+        let Shared { handle: publisher, invitation, .. } = made.expect("such a ring can be made");
         (publisher, invitation)
     }
 
@@ -261,7 +261,8 @@ impl<const WORDS: usize> Between for LosslessRing<WORDS> {
 
     fn share(capacity: usize, readers: usize) -> (Self::Out, Invitation) {
         let made = shm::broadcast::lossless(broadcast::Builder::new(capacity), readers);
-        made.expect("such a ring can be made")
+        let Shared { handle: publisher, invitation, .. } = made.expect("such a ring can be made");
+        (publisher, invitation)
     }
 
     fn offer(invitation: &Invitation, socket: &UnixStream) {

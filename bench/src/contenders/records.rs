@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::os::unix::net::UnixStream;
 
 use annulus::queue::bytes::{Builder, Record};
-use annulus::shm::{Invitation, WhenConsumerDies, bytes};
+use annulus::shm::{Invitation, Shared, WhenGone, bytes};
 
 use super::between::{Between, In, Out, THERE, receive};
 
@@ -27,8 +27,8 @@ impl<const WORDS: usize> Between for Records<WORDS> {
     fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
         // With what tells its length.
         let builder = Builder::new(capacity * 8 * (WORDS + 1));
-        let made = bytes::producer(builder, WhenConsumerDies::Close);
-        let (producer, _, invitation) = made.expect("such a queue can be made");
+        let made = bytes::producer(builder, WhenGone::Close);
+        let Shared { handle: producer, invitation, .. } = made.expect("such a queue can be made");
         (RecordsOut(producer, PhantomData), invitation)
     }
 

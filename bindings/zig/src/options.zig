@@ -45,7 +45,7 @@ pub const Wait = union(enum) {
         /// So many polls without a pause.
         spin: u32 = 0,
         /// So many polls then with a pause, before it gives up the time slice, or sleeps.
-        yield: u32 = 0,
+        pause: u32 = 0,
     };
 
     pub fn raw(wait: Wait) c.annulus_wait {
@@ -62,6 +62,6 @@ pub const Wait = union(enum) {
             .adaptive, .block => |polls| polls,
             else => .{},
         };
-        return .{ .kind = kind, .spin_polls = polls.spin, .pause_polls = polls.yield };
+        return .{ .kind = kind, .spin_polls = polls.spin, .pause_polls = polls.pause };
     }
 };

@@ -38,7 +38,7 @@ test "each message arrives once, in order, from another thread" {
 }
 
 test "an empty queue and a full one" {
-    const waits = [_]annulus.Wait{ .default, .pause_spin, .backoff_spin, .{ .adaptive = .{} }, .{ .block = .{ .spin = 3, .yield = 2 } } };
+    const waits = [_]annulus.Wait{ .default, .pause_spin, .backoff_spin, .{ .adaptive = .{} }, .{ .block = .{ .spin = 3, .pause = 2 } } };
     inline for (every) |kind| for (waits) |wait| {
         var channel = try kind.Channel(u32).init(.{ .capacity = 2, .wait = wait });
         defer channel.deinit();

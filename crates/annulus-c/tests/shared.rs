@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::{env, fs};
 
 use annulus::broadcast;
-use annulus::shm::{self, Invitation, PeerState, WhenConsumerDies, mpsc, spsc};
+use annulus::shm::{self, Invitation, PeerState, Shared, WhenGone, mpsc, spsc};
 use annulus_c::annulus_status::{self, ANNULUS_CLOSED, ANNULUS_MISMATCH, ANNULUS_OK, ANNULUS_PEER_DIED};
 use bytemuck::{Pod, Zeroable};
 
@@ -122,7 +122,7 @@ fn a_queue_from_c() {
     let peer = Peer::new("produce", MESSAGES, false);
     let (mut consumer, other) = spsc::consumer::<Quote>(&peer.invites()).unwrap();
     let sum = consumer.iter().fold(0, added);
-    assert_eq!((sum, other.state()), (sum_of(MESSAGES), Some(PeerState::Closed)));
+    assert_eq!((sum, other.state()), (sum_of(MESSAGES), PeerState::Closed));
     peer.received(0, ANNULUS_OK);
 }
 
@@ -130,7 +130,8 @@ fn a_queue_from_c() {
 fn a_queue_to_c() {
     let peer = Peer::new("consume", u32::MAX, false);
     let builder = annulus::spsc::Builder::new(10);
-    let (mut producer, _, invitation) = spsc::producer::<Quote>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     peer.is_invited(&invitation);
     (0..MESSAGES).for_each(|number| producer.send(Quote::of(number)).unwrap());
     drop(producer);
@@ -151,7 +152,7 @@ fn records_from_c() {
             assert_eq!(consumer.read().unwrap().to_vec(), record_of(number), "{number}");
         }
         assert!(consumer.read().is_err());
-        assert_eq!(other.state(), Some(if dies { PeerState::Dead } else { PeerState::Closed }));
+        assert_eq!(other.state(), if dies { PeerState::Dead } else { PeerState::Closed });
         if dies {
             peer.was_killed();
         } else {
@@ -164,7 +165,8 @@ fn records_from_c() {
 fn records_to_c() {
     let peer = Peer::new("consume records", u32::MAX, false);
     let builder = annulus::queue::bytes::Builder::new(600);
-    let (mut producer, _, invitation) = shm::bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        shm::bytes::producer(builder, WhenGone::Close).unwrap();
     peer.is_invited(&invitation);
     (0..MESSAGES).for_each(|number| producer.write(&record_of(number)).unwrap());
     drop(producer);
@@ -172,7 +174,8 @@ fn records_to_c() {
 
     // A next consumer goes on behind the last record that the one in C has received.
     let peer = Peer::new("consume records", 5, true);
-    let (mut producer, _, invitation) = shm::bytes::producer(builder, WhenConsumerDies::WaitForNext).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        shm::bytes::producer(builder, WhenGone::Wait).unwrap();
     peer.is_invited(&invitation);
     (0..8).for_each(|number| producer.write(&record_of(number)).unwrap());
     peer.was_killed();
@@ -196,8 +199,8 @@ fn a_queue_of_several_to_c() {
 #[test]
 fn a_queue_of_several_from_c() {
     let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(10)).producers(2);
-    let builder = builder.when_no_producer(mpsc::WhenNoProducer::Close);
-    let (mut consumer, places, invitation) = builder.build::<Quote>().unwrap();
+    let builder = builder.when_no_producer(WhenGone::Close);
+    let Shared { handle: mut consumer, peers: places, invitation, .. } = builder.build::<Quote>().unwrap();
     // So the queue does not end with the first to leave.
     let (own, _) = mpsc::producer::<Quote>(&invitation).unwrap();
     for dies in [false, true] {
@@ -226,14 +229,14 @@ fn a_broadcast_ring_from_c() {
     while let Ok(quote) = subscriber.recv() {
         sum = added(sum, quote);
     }
-    assert_eq!((sum, ring.publisher()), (sum_of(MESSAGES), PeerState::Closed));
+    assert_eq!((sum, ring.state()), (sum_of(MESSAGES), PeerState::Closed));
     peer.received(0, ANNULUS_OK);
 }
 
 #[test]
 fn a_broadcast_ring_to_c() {
     let peer = Peer::new("subscribe", 0, false);
-    let (mut publisher, _, invitation) =
+    let Shared { handle: mut publisher, invitation, .. } =
         shm::broadcast::lossy::<Quote>(broadcast::Builder::new(4096)).unwrap();
     peer.is_invited(&invitation);
     std::io::Read::read_exact(&mut &peer.socket, &mut [0]).unwrap();
@@ -248,7 +251,7 @@ fn a_program_in_c_is_killed() {
     let peer = Peer::new("produce", 10, true);
     let (mut consumer, other) = spsc::consumer::<Quote>(&peer.invites()).unwrap();
     assert_eq!(consumer.iter().fold(0, added), sum_of(10));
-    assert_eq!(other.state(), Some(PeerState::Dead));
+    assert_eq!(other.state(), PeerState::Dead);
     peer.was_killed();
 
     let peer = Peer::new("publish", 10, true);
@@ -259,18 +262,18 @@ fn a_program_in_c_is_killed() {
     while let Ok(quote) = subscriber.recv() {
         sum = added(sum, quote);
     }
-    assert_eq!((sum, ring.publisher()), (sum_of(10), PeerState::Dead));
+    assert_eq!((sum, ring.state()), (sum_of(10), PeerState::Dead));
     peer.was_killed();
 
     // The next consumer, in Rust, goes on behind what the one in C has received.
     let peer = Peer::new("consume", 4, true);
     let builder = annulus::spsc::Builder::new(10);
-    let (mut producer, other, invitation) =
-        spsc::producer::<Quote>(builder, WhenConsumerDies::WaitForNext).unwrap();
+    let Shared { handle: mut producer, peers: other, invitation, .. } =
+        spsc::producer::<Quote>(builder, WhenGone::Wait).unwrap();
     peer.is_invited(&invitation);
     (0..10).for_each(|number| producer.send(Quote::of(number)).unwrap());
     peer.was_killed();
-    assert_eq!(other.state(), Some(PeerState::Dead));
+    assert_eq!(other.state(), PeerState::Dead);
     let (mut next, _) = spsc::consumer::<Quote>(&invitation).unwrap();
     drop(producer);
     assert!(next.iter().eq((4..10).map(Quote::of)));
@@ -287,7 +290,7 @@ fn in_another_process() {
     // SAFETY: the parent has made it a socket.
     let socket = UnixStream::from(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(0) });
     if role == "publish" {
-        let (mut publisher, _, invitation) =
+        let Shared { handle: mut publisher, invitation, .. } =
             shm::broadcast::lossy::<Quote>(broadcast::Builder::new(16)).unwrap();
         invitation.send(&socket).unwrap();
         std::io::Read::read_exact(&mut &socket, &mut [0]).unwrap();
@@ -295,7 +298,8 @@ fn in_another_process() {
         wait_to_be_killed(&socket);
     }
     let builder = annulus::spsc::Builder::new(16);
-    let (mut producer, _, invitation) = spsc::producer::<Quote>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     invitation.send(&socket).unwrap();
     (0..10).for_each(|number| producer.send(Quote::of(number)).unwrap());
     wait_to_be_killed(&socket);
@@ -339,12 +343,13 @@ fn mismatch_names_both_sides() {
     };
     let ring = || broadcast::Builder::new(4);
     let mismatch = ANNULUS_MISMATCH as i32;
-    let (_type, _, invitation) = shm::broadcast::lossy::<[u32; 3]>(ring()).unwrap();
+    let Shared { handle: _type, invitation, .. } = shm::broadcast::lossy::<[u32; 3]>(ring()).unwrap();
     let [found, wanted] = [shm::Fingerprint::of::<[u32; 3]>(), shm::Fingerprint::of::<Quote>()];
     let told = says(&invitation);
     assert!(told.starts_with(&format!("{mismatch} {} {} ", found.to_u64(), wanted.to_u64())), "{told}");
     assert!(told.contains("the message: array of 3 at 0 / the message: struct at 0"), "{told}");
     let builder = annulus::spsc::Builder::new(4);
-    let (_queue, _, invitation) = spsc::producer::<Quote>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _queue, invitation, .. } =
+        spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     assert!(says(&invitation).starts_with(&format!("{mismatch} 1 11 ")));
 }

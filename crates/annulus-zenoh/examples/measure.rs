@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
-use annulus::shm::{Directory, Invitation, broadcast};
+use annulus::shm::{Directory, Invitation, Shared, broadcast};
 use annulus_zenoh::{Bridge, Config};
 use zenoh::Wait;
 use zenoh::qos::CongestionControl;
@@ -68,7 +68,8 @@ fn publish(what: &str, at: &str, flood: bool) {
     } else if what == "lossless" {
         let path = std::env::temp_dir().join("annulus-measure-near");
         let directory = Directory::open(&path).unwrap();
-        let (mut publisher, invitation) = broadcast::lossless::<Message>(Builder::new(CAPACITY), 1).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossless::<Message>(Builder::new(CAPACITY), 1).unwrap();
         let name = invitation.publish(&directory, "measure").unwrap();
         let config = Config::new().host("near").send("measure").reliable(true);
         bridge = Bridge::open(config.directory(directory).listen(at)).unwrap();
@@ -80,7 +81,8 @@ fn publish(what: &str, at: &str, flood: bool) {
     } else {
         let path = std::env::temp_dir().join("annulus-measure-near");
         let directory = Directory::open(&path).unwrap();
-        let (mut publisher, _, invitation) = broadcast::lossy::<Message>(Builder::new(CAPACITY)).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossy::<Message>(Builder::new(CAPACITY)).unwrap();
         let name = invitation.publish(&directory, "measure").unwrap();
         bridge =
             Bridge::open(Config::new().host("near").send("measure").directory(directory).listen(at)).unwrap();

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
-use annulus::shm::{Directory, broadcast};
+use annulus::shm::{Directory, Shared, broadcast};
 use annulus_zenoh::{Bridge, Config, Direction, RouteState};
 use zenoh::qos::CongestionControl;
 use zenoh::sample::Sample;
@@ -141,7 +141,8 @@ fn directory(of: &str) -> Directory {
 fn near(rings: usize) {
     let names = directory("near");
     let publish = |ring| {
-        let (publisher, _, invitation) = broadcast::lossy::<Message>(Builder::new(CAPACITY)).unwrap();
+        let Shared { handle: publisher, invitation, .. } =
+            broadcast::lossy::<Message>(Builder::new(CAPACITY)).unwrap();
         (publisher, invitation.publish(&names, &format!("ring-{ring:05}")).unwrap())
     };
     let _rings: Vec<_> = (0..rings).map(publish).collect();

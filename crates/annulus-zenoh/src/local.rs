@@ -5,7 +5,7 @@ use std::time::Duration;
 use annulus::broadcast::Builder;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::dynamic::{Receiver, Ring, Sender, Start};
-use annulus::shm::{Invitation, RingInfo, ShmKind};
+use annulus::shm::{Invitation, RingInfo, Shared, ShmKind};
 use annulus::{RecvTimeoutError, SendTimeoutError, WaitStrategy};
 
 use crate::description::Refused;
@@ -131,7 +131,7 @@ impl Sink {
         let builder = Builder::new(capacity).first(first);
         let made =
             if is_lossless { Sender::lossless(builder, of, SEATS) } else { Sender::lossy(builder, of) };
-        let (sender, invitation) = made.map_err(|error| error.to_string())?;
+        let Shared { handle: sender, invitation, .. } = made.map_err(|error| error.to_string())?;
         Ok((Self { sender, is_lossless }, invitation))
     }
 

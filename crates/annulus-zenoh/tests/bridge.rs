@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::{
-    Invitation, NamedSubscriber, PeerState, Received, RingObserver, ShmKind, WhenConsumerDies,
+    Invitation, NamedSubscriber, PeerState, Received, RingObserver, Shared, ShmKind, WhenGone,
 };
 use annulus_zenoh::{Bridge, Direction, Error, RouteState};
 use common::{Link, Machine, PATIENCE, Tick, is_open, read_to_the_end, route, tick, until};
@@ -34,7 +34,7 @@ fn a_ring_is_there_on_the_other_machine() {
     drop(name);
     let (received, lagged) = read_to_the_end(&mut subscriber);
     assert_eq!(received + lagged, 100 - start);
-    assert_eq!(ring.publisher(), PeerState::Closed);
+    assert_eq!(ring.state(), PeerState::Closed);
     until("both know", || {
         [(&near, Direction::Out), (&far, Direction::In)].into_iter().all(|(bridge, direction)| {
             route(bridge, direction, "quotes").is_some_and(|route| route.state == RouteState::Ended)
@@ -153,7 +153,7 @@ fn a_bridge_that_begins_anew_goes_on() {
     let listen = format!("tcp/{at}");
     let near = Bridge::open(a.config().carry("*").listen(&listen)).unwrap();
     until("it goes on", || is_open(&far, Direction::In, "quotes"));
-    assert_eq!(ring.publisher(), PeerState::Alive);
+    assert_eq!(ring.state(), PeerState::Alive);
     drop(name);
     publisher.close();
     let (received, lagged) = read_to_the_end(&mut subscriber);
@@ -285,12 +285,13 @@ fn rings_of_other_kinds_come_as_lossy_ones() {
     let (near, at) = a.listening();
     let _far = b.connected(at);
     let builder = annulus::broadcast::Builder::new(64);
-    let (mut lossless, invitation) = annulus::shm::broadcast::lossless::<Tick>(builder, 4).unwrap();
+    let Shared { handle: mut lossless, invitation, .. } =
+        annulus::shm::broadcast::lossless::<Tick>(builder, 4).unwrap();
     let lossless_name = invitation.publish(&a.directory(), "lossless").unwrap();
     let many = annulus::shm::mp_broadcast::Builder::new(builder)
         .publishers(2)
-        .when_no_publisher(annulus::shm::mp_broadcast::WhenNoPublisher::Close);
-    let (mut several, _, invitation) = many.build::<Tick>().unwrap();
+        .when_no_publisher(annulus::shm::WhenGone::Close);
+    let Shared { handle: mut several, invitation, .. } = many.build::<Tick>().unwrap();
     let several_name = invitation.publish(&a.directory(), "several").unwrap();
     let mut rings = ["lossless", "several"].map(|name| b.subscribe(name));
     let starts = rings.each_ref().map(|(subscriber, _)| subscriber.cursor());
@@ -312,8 +313,8 @@ fn rings_of_other_kinds_come_as_lossy_ones() {
 fn ring_that_cannot_be_carried_is_reported() {
     let a = Machine::new("a");
     let (near, _) = a.listening();
-    let (_producer, _, invitation) =
-        annulus::shm::spsc::producer::<u64>(annulus::spsc::Builder::new(8), WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _producer, invitation, .. } =
+        annulus::shm::spsc::producer::<u64>(annulus::spsc::Builder::new(8), WhenGone::Close).unwrap();
     let _name = invitation.publish(&a.directory(), "orders").unwrap();
     until("it is refused", || {
         route(&near, Direction::Out, "orders").is_some_and(

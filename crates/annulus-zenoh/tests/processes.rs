@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use annulus::shm::{NamedSubscriber, PeerState, Received};
+use annulus::shm::{NamedSubscriber, PeerState, Received, Shared};
 use common::{Link, Machine, PATIENCE, Tick, read_to_the_end, tick, until};
 
 /// Is killed with the test.
@@ -55,7 +55,8 @@ fn publishes_if_the_variable_is_set() {
     let Ok(path) = std::env::var(PUBLISH_IN) else { return };
     let directory = annulus::shm::Directory::open(path).unwrap();
     let builder = annulus::broadcast::Builder::new(256);
-    let (mut publisher, _, invitation) = annulus::shm::broadcast::lossy::<Tick>(builder).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        annulus::shm::broadcast::lossy::<Tick>(builder).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     for number in 0.. {
         publisher.publish(tick(number));
@@ -160,7 +161,7 @@ fn whatever_is_killed_nothing_is_missing() {
     let options = ["--reliable", "--when-down", "hold", "--window", "64KiB"];
     let near = bridge_with(&a, "--connect", at, &options);
     let mut far = bridge_with(&b, "--connect", at, &["--subscribers", "1"]);
-    let (mut publisher, invitation) =
+    let Shared { handle: mut publisher, invitation, .. } =
         annulus::shm::broadcast::lossless::<Tick>(annulus::broadcast::Builder::new(64), 4).unwrap();
     let name = invitation.publish(&a.directory(), "quotes").unwrap();
     let subscribe = || {
@@ -219,7 +220,7 @@ fn a_signal_ends_the_rings_as_their_end() {
     _ = Command::new("kill").arg(far.0.id().to_string()).status().unwrap();
     let (received, lagged) = read_to_the_end(&mut subscriber);
     assert_eq!((received, lagged), (1, 0));
-    assert_eq!(ring.publisher(), PeerState::Closed);
+    assert_eq!(ring.state(), PeerState::Closed);
     let last = lines.last().unwrap();
     assert!(last.contains("1 messages in 1 samples, 0 lagged"), "{last}");
     until("it has ended", || far.0.try_wait().unwrap().is_some_and(|status| status.success()));

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
-use annulus::shm::{Invitation, PublishedName, ShmKind, broadcast};
-use annulus::{SendTimeoutError, RecvTimeoutError, TrySendError};
+use annulus::shm::{Invitation, PublishedName, Shared, ShmKind, broadcast};
+use annulus::{RecvTimeoutError, SendTimeoutError, TrySendError};
 use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState, WhenDown};
 use common::{Link, Machine, PATIENCE, Tick, is_open, listens_at, read_to_the_end, route, tick, until};
 
@@ -42,7 +42,8 @@ impl Pair {
 
     /// A lossless ring of 64 messages, and the subscriber of it on the other machine. Both are waited for.
     fn lossless(&self) -> (Publisher<Tick, Lossless>, PublishedName, Subscriber<Tick, Awaited>) {
-        let (publisher, invitation) = broadcast::lossless::<Tick>(Builder::new(64), 4).unwrap();
+        let Shared { handle: publisher, invitation, .. } =
+            broadcast::lossless::<Tick>(Builder::new(64), 4).unwrap();
         let name = invitation.publish(&self.a.directory(), "quotes").unwrap();
         let subscriber = subscribe(&self.b);
         assert!(publisher.wait_for_subscribers_timeout(1, PATIENCE), "the bridge");

@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use annulus::broadcast::Builder;
 use annulus::schema::Schema;
-use annulus::shm::PublishedName;
 use annulus::shm::blocks::{self, Block, MessageType, classes};
+use annulus::shm::{PublishedName, Shared};
 use annulus_zenoh::{Bridge, Config, Direction, Error, RouteState};
 use common::{Machine, PATIENCE, is_open, listens_at, route, tick, until};
 use kinds::{Kind, Numbers};
@@ -40,7 +40,8 @@ impl Ring {
         let schema: Schema = schema.parse().unwrap();
         let (bytes, of) = (schema.size(), MessageType::described(schema, 1));
         let (put, invitation) = classes!(bytes, WORDS, LARGE => {
-            let (mut publisher, _, invitation) = blocks::lossy::<WORDS, LARGE>(Builder::new(64), &of).unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                blocks::lossy::<WORDS, LARGE>(Builder::new(64), &of).unwrap();
             let put = move |message: &[u8]| {
                 let mut words = [0; WORDS];
                 bytemuck::cast_slice_mut(&mut words)[..bytes].copy_from_slice(message);

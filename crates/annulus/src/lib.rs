@@ -136,7 +136,8 @@
 //! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
 //!   or without. See [`guide::waiting`]. It adds the dependency `futures-core`.
 //! - `numa`: memory of a ring on a NUMA node of one's choice, on Linux: see `memory`.
-//! - `shm`: rings between processes, on Linux (module `shm`). Elsewhere it does not compile.
+//! - `shm`: rings between processes (module `shm`), on Linux with pointers of 64 bits. Elsewhere it changes
+//!   nothing.
 //! - `schema`: reads and compares schemas of messages, and checks bytes by them (module `schema`).
 //! - `metrics`: exports the numbers of rings by the facade of that name (module `metrics`). It adds the
 //!   dependency `metrics`.
@@ -173,6 +174,10 @@
         reason = "what only one of these uses, and links to them, anywhere in the crate"
     )
 )]
+#![cfg_attr(
+    all(feature = "shm", not(all(target_os = "linux", target_pointer_width = "64"))),
+    allow(dead_code, unreachable_pub, unused_imports, reason = "what only the module `shm` uses")
+)]
 #![no_std]
 
 extern crate alloc;
@@ -182,16 +187,6 @@ extern crate std;
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!(
     "annulus needs 64-bit atomics (a stamp is 64 bits wide), and this target has none: `target_has_atomic = \"64\"` is not set"
-);
-
-#[cfg(all(feature = "shm", not(target_os = "linux")))]
-compile_error!(
-    "annulus: the feature `shm` (rings between processes) is for Linux only; build without it for this target"
-);
-
-#[cfg(all(feature = "shm", target_os = "linux", not(target_pointer_width = "64")))]
-compile_error!(
-    "annulus: the feature `shm` needs pointers of 64 bits (a stamp is read in one access, which may be no plain load elsewhere)"
 );
 
 // Pages of documentation, and no code.
@@ -233,8 +228,8 @@ mod receive;
 mod ring;
 #[cfg(feature = "std")]
 mod select;
-#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "shm")))]
+#[cfg(all(target_os = "linux", target_pointer_width = "64", feature = "shm", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(all(feature = "shm", target_os = "linux", target_pointer_width = "64"))))]
 pub mod shm;
 #[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod short_lived_rings;

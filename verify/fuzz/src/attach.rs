@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use annulus::shm::{Directory, NameError, RingInfo, WhenConsumerDies, broadcast, bytes, spsc};
+use annulus::shm::{Directory, NameError, RingInfo, Shared, WhenGone, broadcast, bytes, spsc};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 use crate::forged::{Fellows, Several, fellows, files, forged, number, several};
@@ -130,7 +130,8 @@ fn write(file: &File, change: &[u8; 10], words: u64) {
 
 fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     let builder = annulus::spsc::Builder::new(6);
-    let (mut producer, _, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
     let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
     let [file, _] = files(&invitation);
     for change in changes {
@@ -152,7 +153,7 @@ fn queue<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
 
 fn records<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     let builder = annulus::queue::bytes::Builder::new(64);
-    let (mut producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
     let (mut consumer, _) = bytes::consumer(&invitation).unwrap();
     let [file, _] = files(&invitation);
     for change in changes {
@@ -174,7 +175,7 @@ fn places<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     const OF_ALL: [u64; 4] = [136, 160, 264, 384];
     /// What each lane has behind those: tail, how many came and left, head, end.
     const OF_LANE: [u64; 5] = [512, 528, 536, 640, 776];
-    let (consumer, places, invitation) = several().build::<u64>().unwrap();
+    let Shared { handle: consumer, peers: places, invitation, .. } = several().build::<u64>().unwrap();
     let [ring, page] = files(&invitation);
     let slots = slots_of(&ring);
     let mut queue = Several::new(consumer, places);
@@ -201,7 +202,7 @@ fn places<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
 fn claims<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     /// Head, policies, used, end; and of each place: intent, how many came and left.
     const SHOWN: [u64; 7] = [128, 136, 160, 256, 512, 528, 536];
-    let (_own, places, invitation) = fellows().build::<u64>().unwrap();
+    let Shared { handle: _own, peers: places, invitation, .. } = fellows().build::<u64>().unwrap();
     let [ring, page] = files(&invitation);
     let slots = slots_of(&ring);
     let mut fellows = Fellows::new(&invitation);
@@ -229,7 +230,7 @@ fn claims<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
 /// order.
 fn seats<'a>(changes: impl Iterator<Item = &'a [u8; 10]>) {
     let builder = annulus::broadcast::Builder::new(8).headroom(2).statistics(true);
-    let (mut publisher, invitation) = broadcast::lossless::<u64>(builder, 2).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 2).unwrap();
     let [_, page] = files(&invitation);
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let mut subscriber = ring.subscribe().ok();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use annulus::Message;
 use annulus::broadcast::{Builder, Foreign, Mode, Subscriber};
 use annulus::shm::{
-    AttachError, Invitation, WhenConsumerDies, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
+    AttachError, Invitation, Shared, WhenGone, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
 };
 use rustix::fs::{FlockOperation, MemfdFlags, SealFlags, fcntl_add_seals, flock, memfd_create};
 
@@ -50,29 +50,33 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
     let builder = Builder::new(SLOTS);
     let queue = {
         let builder = annulus::spsc::Builder::new(SLOTS);
-        let (mut producer, _, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
+        let Shared { handle: mut producer, invitation, .. } =
+            spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
         producer.try_send_batch(&[1, 2, 3]).unwrap();
         read(&invitation)
     };
     let records = {
         let builder = annulus::queue::bytes::Builder::new(RECORD_BYTES);
-        let (mut producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+        let Shared { handle: mut producer, invitation, .. } =
+            bytes::producer(builder, WhenGone::Close).unwrap();
         producer.try_write(b"a").unwrap();
         producer.try_write(b"nine bytes").unwrap();
         read(&invitation)
     };
     let lossy = {
-        let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
         (0..9).for_each(|number| publisher.publish(number));
         read(&invitation)
     };
     let large = {
-        let (mut publisher, _, invitation) = broadcast::lossy::<Large>(Builder::new(2)).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossy::<Large>(Builder::new(2)).unwrap();
         (0..3).for_each(|number| publisher.publish([number; 40]));
         read(&invitation)
     };
     let lossless = {
-        let (mut publisher, invitation) = broadcast::lossless::<u64>(builder.headroom(1), SEATS).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossless::<u64>(builder.headroom(1), SEATS).unwrap();
         (0..9).for_each(|number| publisher.publish(number).unwrap());
         let ring = invitation.accept_lossless::<u64>().unwrap();
         // Whoever has it is dead where this is found.
@@ -80,19 +84,20 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
         read(&invitation)
     };
     let large_lossless = {
-        let (mut publisher, invitation) = broadcast::lossless::<Large>(Builder::new(2), SEATS).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossless::<Large>(Builder::new(2), SEATS).unwrap();
         (0..3).for_each(|number| publisher.publish([number; 40]).unwrap());
         read(&invitation)
     };
     let several = {
-        let (_consumer, _, invitation) = several().build::<u64>().unwrap();
+        let Shared { handle: _consumer, invitation, .. } = several().build::<u64>().unwrap();
         let mut producers = [(); 2].map(|()| mpsc::producer::<u64>(&invitation).unwrap().0);
         producers.each_mut().map(|producer| producer.try_send_batch(&[1, 2, 3]).unwrap());
         // Whoever has the places, and the consumer, are dead where this is found.
         read(&invitation)
     };
     let fellows = {
-        let (mut own, _, invitation) = fellows().build::<u64>().unwrap();
+        let Shared { handle: mut own, invitation, .. } = fellows().build::<u64>().unwrap();
         let mut other = mp_broadcast::publisher::<u64>(&invitation).unwrap();
         (0..9).for_each(|number| if number % 2 == 0 { own.publish(number) } else { other.publish(number) });
         read(&invitation)
@@ -111,16 +116,12 @@ static GOOD: LazyLock<[(Files, Attach); 8]> = LazyLock::new(|| {
 
 /// A queue of several producers, which ends when all of them are gone.
 pub(crate) fn several() -> mpsc::Builder {
-    mpsc::Builder::new(annulus::mpsc::Builder::new(SLOTS))
-        .producers(PLACES)
-        .when_no_producer(mpsc::WhenNoProducer::Close)
+    mpsc::Builder::new(annulus::mpsc::Builder::new(SLOTS)).producers(PLACES).when_no_producer(WhenGone::Close)
 }
 
 /// A lossy ring of several publishers, which ends when all of them are gone.
 pub(crate) fn fellows() -> mp_broadcast::Builder {
-    mp_broadcast::Builder::new(Builder::new(SLOTS))
-        .publishers(PLACES)
-        .when_no_publisher(mp_broadcast::WhenNoPublisher::Close)
+    mp_broadcast::Builder::new(Builder::new(SLOTS)).publishers(PLACES).when_no_publisher(WhenGone::Close)
 }
 
 /// The files of an invitation.
@@ -286,7 +287,7 @@ impl Fellows {
             (11, _, Some((_, subscriber))) => drop(subscriber.recv_timeout(Duration::ZERO)),
             (12, _, Some((ring, subscriber))) => {
                 *subscriber = subscriber.clone();
-                _ = (ring.publisher(), ring.subscribable().is_closed());
+                _ = (ring.state(), ring.subscribable().is_closed());
             }
             (_, _, Some((_, subscriber))) => common(subscriber, verb),
             _ => {}
@@ -389,7 +390,7 @@ fn lossy_verbs<T: Message + bytemuck::Pod>(invitation: &Invitation) -> Option<Ve
             _ => common(&mut subscriber, verb),
         }
         assert!(subscriber.cursor() < LAST_CURSOR, "{}", subscriber.cursor());
-        _ = (ring.publisher(), ring.subscribable().is_closed());
+        _ = (ring.state(), ring.subscribable().is_closed());
     }))
 }
 
@@ -411,7 +412,7 @@ fn lossless_verbs<T: Message + bytemuck::Pod>(invitation: &Invitation) -> Option
         }
         let cursor = awaited.as_ref().map_or(0, Subscriber::cursor).max(tap.cursor());
         assert!(cursor < LAST_CURSOR, "{cursor}");
-        _ = (ring.publisher(), ring.is_closed());
+        _ = (ring.state(), ring.is_closed());
     }))
 }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use annulus::queue::{self, AnyKind, InPlace};
 use annulus::schema::Checker;
 use annulus::shm::blocks::{self, MessageType};
-use annulus::shm::mpsc::{self, Places, WhenNoProducer};
-use annulus::shm::{self, Accepted, Directory, Peer, PeerState, ShmKind, WhenConsumerDies};
+use annulus::shm::mpsc::{self, Places};
+use annulus::shm::{self, Accepted, Directory, Peer, PeerState, ShmKind, WhenGone};
 use annulus::{Closer, Observer, broadcast, spsc};
 
 use super::checked::{checked, checked_in_place};
@@ -93,12 +93,12 @@ impl SharedOptions {
         (!checker.any_bytes_are_messages()).then(|| Arc::new(checker))
     }
 
-    fn when_consumer_dies(&self) -> WhenConsumerDies {
-        if self.waits_for_next { WhenConsumerDies::WaitForNext } else { WhenConsumerDies::Close }
+    fn when_consumer_dies(&self) -> WhenGone {
+        if self.waits_for_next { WhenGone::Wait } else { WhenGone::Close }
     }
 
-    fn when_no_producer(&self) -> WhenNoProducer {
-        if self.closes_with_last { WhenNoProducer::Close } else { WhenNoProducer::default() }
+    fn when_no_producer(&self) -> WhenGone {
+        if self.closes_with_last { WhenGone::Close } else { WhenGone::Wait }
     }
 
     fn broadcast_builder(&self) -> broadcast::Builder {
@@ -107,12 +107,12 @@ impl SharedOptions {
     }
 }
 
-fn state(state: Option<PeerState>) -> annulus_peer {
+fn state(state: PeerState) -> annulus_peer {
     match state {
-        None => ANNULUS_PEER_NONE,
-        Some(PeerState::Alive) => ANNULUS_PEER_ALIVE,
-        Some(PeerState::Closed) => ANNULUS_PEER_CLOSED,
-        Some(PeerState::Dead) => ANNULUS_PEER_DEAD,
+        PeerState::Alive => ANNULUS_PEER_ALIVE,
+        PeerState::Closed => ANNULUS_PEER_CLOSED,
+        PeerState::Dead => ANNULUS_PEER_DEAD,
+        _ => ANNULUS_PEER_NONE,
     }
 }
 
@@ -122,12 +122,7 @@ fn of_peer(peer: Peer) -> AskPeer {
 
 /// Of several producers, or publishers.
 fn of_places(places: Places) -> AskPeer {
-    Arc::new(move || match (places.taken(), places.joined(), places.died()) {
-        (1.., ..) => ANNULUS_PEER_ALIVE,
-        (_, 0, _) => ANNULUS_PEER_NONE,
-        (.., 0) => ANNULUS_PEER_CLOSED,
-        _ => ANNULUS_PEER_DEAD,
-    })
+    Arc::new(move || state(places.state()))
 }
 
 /// A broadcast ring.
@@ -169,7 +164,7 @@ fn consumer_of<K: AnyKind + InPlace>(
 pub(crate) fn spsc_producer(options: &SharedOptions) -> Shared<(Producer, Invitation)> {
     let builder = spsc::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
     let builder = builder.statistics(options.ring.statistics);
-    let (end, peer, invitation) =
+    let shm::Shared { handle: end, peers: peer, invitation, .. } =
         blocks::spsc_producer(builder, &options.messages(), options.when_consumer_dies())?;
     Ok((producer(end, options.ring.message_size, of_peer(peer)), Invitation(invitation)))
 }
@@ -179,7 +174,8 @@ pub(crate) fn mpsc_consumer(options: &SharedOptions) -> Shared<(Consumer, Invita
     let builder = mpsc::Builder::new(builder.statistics(options.ring.statistics)).producers(options.places);
     let builder = builder.when_no_producer(options.when_no_producer());
     let builder = builder.when_consumer_dies(options.when_consumer_dies());
-    let (end, places, invitation) = blocks::mpsc_consumer(builder, &options.messages())?;
+    let shm::Shared { handle: end, peers: places, invitation, .. } =
+        blocks::mpsc_consumer(builder, &options.messages())?;
     Ok((consumer_of(end, options, of_places(places)), Invitation(invitation)))
 }
 
@@ -202,13 +198,15 @@ pub(crate) fn consumer(invitation: &Invitation, options: &SharedOptions) -> Shar
 pub(crate) fn bytes_producer(options: &SharedOptions) -> Shared<(BytesProducer, Invitation)> {
     let builder = queue::bytes::Builder::new(options.ring.capacity).wait_strategy(options.ring.strategy);
     let builder = builder.statistics(options.ring.statistics);
-    let (end, peer, invitation) = shm::bytes::producer(builder, options.when_consumer_dies())?;
+    let shm::Shared { handle: end, peers: peer, invitation, .. } =
+        shm::bytes::producer(builder, options.when_consumer_dies())?;
     let ring = ring_of_records(end.closer(), end.observer(), Some(of_peer(peer)), Order::across());
     Ok((BytesProducer { end: Box::new(Writing::of(end)), ring }, Invitation(invitation)))
 }
 
 pub(crate) fn bytes_consumer(invitation: &Invitation, options: &SharedOptions) -> Shared<BytesConsumer> {
-    let (end, peer) = shm::bytes::consumer_by(&invitation.0, options.ring.strategy)?;
+    let (mut end, peer) = shm::bytes::consumer(&invitation.0)?;
+    end.set_wait_strategy(options.ring.strategy);
     let ring = ring_of_records(end.closer(), end.observer(), Some(of_peer(peer)), Order::across());
     Ok(BytesConsumer { end: Box::new(Reading::of(end)), ring })
 }
@@ -231,19 +229,20 @@ pub(crate) fn publisher(kind: u32, options: &SharedOptions) -> Shared<(Publisher
     let (builder, of) = (options.broadcast_builder(), &options.messages());
     match kind {
         crate::ANNULUS_LOSSY => classes!(options.ring.message_size, WORDS, LARGE => {
-            let (end, _, invitation) = blocks::lossy::<WORDS, LARGE>(builder, of)?;
+            let shm::Shared { handle: end, invitation, .. } = blocks::lossy::<WORDS, LARGE>(builder, of)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
         crate::ANNULUS_LOSSLESS => classes!(options.ring.message_size, WORDS, LARGE => {
-            let (end, invitation) = blocks::lossless::<WORDS, LARGE>(builder, of, options.places)?;
+            let shm::Shared { handle: end, invitation, .. } =
+                blocks::lossless::<WORDS, LARGE>(builder, of, options.places)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
         crate::ANNULUS_MP_LOSSY => classes!(options.ring.message_size, WORDS, LARGE => {
             let builder = shm::mp_broadcast::Builder::new(builder).publishers(options.places);
             let builder = builder.when_no_publisher(options.when_no_producer());
-            let (end, _, invitation) = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
+            let shm::Shared { handle: end, invitation, .. } = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
             let ring = across(options, end.closer(), end.observer());
             Ok((publisher_of(end, ring), Invitation(invitation)))
         }),
@@ -271,7 +270,7 @@ pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> 
         classes!(options.ring.message_size, WORDS, LARGE => {
             let accepted = blocks::accept_lossless::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();
-            let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
+            let peer: AskPeer = Arc::new(move || state(asked.state()));
             let ring = ring_of(blocks::subscribable_of(&accepted), options, peer);
             let subscribes = Awaited { accepted, size: options.ring.message_size, checks: options.checks() };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })
@@ -280,7 +279,7 @@ pub(crate) fn subscribable(invitation: &Invitation, options: &SharedOptions) -> 
         classes!(options.ring.message_size, WORDS, LARGE => {
             let accepted = blocks::accept::<WORDS, LARGE>(&invitation.0, of, strategy)?;
             let asked = accepted.clone();
-            let peer: AskPeer = Arc::new(move || state(Some(asked.publisher())));
+            let peer: AskPeer = Arc::new(move || state(asked.state()));
             let ring = ring_of(accepted.subscribable(), options, peer);
             let subscribes = Unawaited { accepted, size: options.ring.message_size, checks: options.checks() };
             Ok(Subscribable { subscribes: Box::new(subscribes), ring })

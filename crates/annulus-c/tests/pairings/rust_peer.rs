@@ -3,7 +3,7 @@
 use std::io::{Write, stdin, stdout};
 use std::path::Path;
 
-use annulus::shm::{self, Directory, Invitation, PeerState, PublishedName, WhenConsumerDies};
+use annulus::shm::{self, Directory, Invitation, PeerState, PublishedName, Shared, WhenGone};
 use annulus::{Message, RecvError, Text, broadcast, spsc};
 
 /// What it is to do: its arguments, each in a line.
@@ -64,12 +64,12 @@ fn given(invitation: &Invitation, directory: &str, name: &str) -> PublishedName 
 
 fn send_queue(directory: &str, name: &str, count: u64) {
     let builder = spsc::Builder::new(CAPACITY);
-    let (mut producer, peer, invitation) =
-        shm::spsc::producer::<Tick>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, peers: peer, invitation, .. } =
+        shm::spsc::producer::<Tick>(builder, WhenGone::Close).unwrap();
     let _name = given(&invitation, directory, name);
     let refused = (0..count).find(|&number| producer.send(Tick::of(number)).is_err());
     if refused.is_some() {
-        assert_eq!(peer.state(), Some(PeerState::Dead));
+        assert_eq!(peer.state(), PeerState::Dead);
     }
     say(if refused.is_some() { "died" } else { "sent" });
     wait_for_the_end();
@@ -77,7 +77,8 @@ fn send_queue(directory: &str, name: &str, count: u64) {
 
 fn send_lossy(directory: &str, name: &str, count: u64) {
     let builder = broadcast::Builder::new(CAPACITY);
-    let (mut publisher, _ring, invitation) = shm::broadcast::lossy::<Tick>(builder).unwrap();
+    let Shared { handle: mut publisher, peers: _ring, invitation, .. } =
+        shm::broadcast::lossy::<Tick>(builder).unwrap();
     let _name = given(&invitation, directory, name);
     (0..count).for_each(|number| publisher.publish(Tick::of(number)));
     say("sent");
@@ -115,11 +116,11 @@ fn peer() {
             let invitation = Invitation::find(&named).unwrap();
             if kind == "queue" {
                 let (mut consumer, peer) = shm::spsc::consumer::<Tick>(&invitation).unwrap();
-                receive(count, || consumer.recv(), || peer.state() == Some(PeerState::Dead));
+                receive(count, || consumer.recv(), || peer.state() == PeerState::Dead);
             } else {
                 let ring = invitation.accept::<Tick>().unwrap();
                 let mut subscriber = ring.subscribable().subscribe_from_oldest();
-                receive(count, || subscriber.recv(), || ring.publisher() == PeerState::Dead);
+                receive(count, || subscriber.recv(), || ring.state() == PeerState::Dead);
             }
         }
     }

@@ -46,6 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(Option<Report>, Option<Outco
     }
     let named = directory.wait_for(&arguments.name, timeout).map_err(|error| failed(&error))?;
     let invitation = Invitation::find(&named).map_err(|error| rings::unusable(&arguments.name, &error))?;
+    let invitation = invitation.with_wait_strategy(strategy(arguments));
     let info = invitation.info().map_err(|error| failed(&error))?;
     let (bytes, lossless) = (info.payload_bytes(), info.kind() == ShmKind::Lossless);
     let received = if lossless {
@@ -100,13 +101,13 @@ fn receive<const WORDS: usize>(
     stop: &Stop,
 ) -> Result<Received, Failure> {
     let ring = invitation
-        .accept_by::<Load<WORDS>>(strategy(arguments))
+        .accept::<Load<WORDS>>()
         .map_err(|error| foreign(arguments, &rings::mismatch(invitation.info().ok(), &error)))?;
     stop.give(ring.subscribable().closer());
     let subscriber = ring.subscribable().subscribe();
     joined(arguments)?;
     let receipt = follow(subscriber);
-    let is_dead = stop.outcome().is_none() && ring.publisher() == PeerState::Dead;
+    let is_dead = stop.outcome().is_none() && ring.state() == PeerState::Dead;
     Ok(Received { receipt, is_dead })
 }
 
@@ -116,12 +117,12 @@ fn receive_lossless<const WORDS: usize>(
     invitation: &Invitation,
 ) -> Result<Received, Failure> {
     let ring = invitation
-        .accept_lossless_by::<Load<WORDS>>(strategy(arguments))
+        .accept_lossless::<Load<WORDS>>()
         .map_err(|error| foreign(arguments, &rings::mismatch(invitation.info().ok(), &error)))?;
     let subscriber = ring.subscribe().map_err(|error| failed(&error))?;
     joined(arguments)?;
     let receipt = follow(subscriber);
-    Ok(Received { receipt, is_dead: ring.publisher() == PeerState::Dead })
+    Ok(Received { receipt, is_dead: ring.state() == PeerState::Dead })
 }
 
 fn strategy(arguments: &Arguments) -> WaitStrategy {

@@ -144,6 +144,7 @@ impl<'a> Printer<'a> {
                 let what = tell_end(&self.arguments.name, process, state, self.lines.has_failed());
                 change(&mut self.output, what, process, self.arguments.json)
             }
+            _ => Ok(()), // of a later version
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) fn run(
         };
         let subscriber = subscriber.map_err(|error| Failure::new(error.to_string()))?;
         let source = Source { subscriber, mark: None, interval: Some(STOP_INTERVAL) };
-        (print_all(arguments, source, lines, stop)?, ring.publisher())
+        (print_all(arguments, source, lines, stop)?, ring.state())
     } else {
         let ring = invitation.accept::<Piece>().map_err(|error| no_lines(name, Some(info), &error))?;
         stop.give(ring.subscribable().closer());
@@ -61,7 +61,7 @@ pub(super) fn run(
         };
         // Without a mark it does its work as well.
         let source = Source { subscriber, mark: ring.mark().ok(), interval: None };
-        (print_all(arguments, source, lines, stop)?, ring.publisher())
+        (print_all(arguments, source, lines, stop)?, ring.state())
     };
     if let Some(outcome) = stop.outcome() {
         return Ok(outcome);

@@ -111,7 +111,8 @@ mod tests {
     use bytemuck::Pod;
 
     fn told<T: Message + Pod>(message: T) -> String {
-        let (_publisher, _, invitation) = broadcast::lossy::<T>(Builder::new(4)).unwrap();
+        let annulus::shm::Shared { handle: _publisher, invitation, .. } =
+            broadcast::lossy::<T>(Builder::new(4)).unwrap();
         let decoder = Decoder::of(&invitation.info().unwrap()).unwrap().unwrap();
         Value::from(decoder.decode(bytemuck::bytes_of(&message)).unwrap()).to_string()
     }

@@ -143,7 +143,8 @@ mod tests {
     use annulus::shm::broadcast;
 
     fn ring_of<T: Message>() -> RingInfo {
-        let (_publisher, _, invitation) = broadcast::lossy::<T>(Builder::new(4)).unwrap();
+        let annulus::shm::Shared { handle: _publisher, invitation, .. } =
+            broadcast::lossy::<T>(Builder::new(4)).unwrap();
         invitation.info().unwrap()
     }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use annulus::Message;
 use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher};
-use annulus::shm::{Directory, FindError, Invitation, PeerState, RingObserver, ShareError, broadcast};
+use annulus::shm::{
+    Directory, FindError, Invitation, PeerState, RingObserver, ShareError, Shared, broadcast,
+};
 use bytemuck::Pod;
 
 use super::processes::Processes;
@@ -36,8 +38,8 @@ pub(crate) trait Ring: Mode + Sized {
 
 impl Ring for Lossy {
     fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T>, Invitation), ShareError> {
-        let (publisher, _, invitation) = broadcast::lossy(Builder::new(capacity))?;
-        Ok((publisher, invitation))
+        let Shared { handle, invitation, .. } = broadcast::lossy(Builder::new(capacity))?;
+        Ok((handle, invitation))
     }
 
     #[inline]
@@ -53,7 +55,8 @@ impl Ring for Lossy {
 
 impl Ring for Lossless {
     fn make<T: Message + Pod>(capacity: usize) -> Result<(Publisher<T, Self>, Invitation), ShareError> {
-        broadcast::lossless(Builder::new(capacity), SEATS.into())
+        let Shared { handle, invitation, .. } = broadcast::lossless(Builder::new(capacity), SEATS.into())?;
+        Ok((handle, invitation))
     }
 
     #[inline]

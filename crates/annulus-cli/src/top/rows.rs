@@ -111,7 +111,7 @@ fn rank(state: PeerState) -> u8 {
     match state {
         PeerState::Dead => 0,
         PeerState::Closed => 1,
-        PeerState::Alive => 2,
+        _ => 2,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `annulus hz` as its users see it.
 
 use annulus::broadcast::Builder;
-use annulus::shm::{Directory, WhenConsumerDies, broadcast, bytes};
+use annulus::shm::{Directory, Shared, WhenGone, broadcast, bytes};
 use serde_json::Value;
 
 use crate::names::Names;
@@ -12,7 +12,8 @@ use crate::running::Running;
 fn it_counts_messages_of_any_type() {
     let names = Names::new("hz");
     let directory = Directory::open(&names.path).unwrap();
-    let (mut publisher, _, invitation) = broadcast::lossy::<[u16; 5]>(Builder::new(64)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<[u16; 5]>(Builder::new(64)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     let mut child = Running(
         names.command("hz", &["quotes", "--count", "50", "--seconds", "600", "--json"]).spawn().unwrap(),
@@ -37,7 +38,7 @@ fn it_counts_messages_of_any_type() {
 fn it_sleeps_between_two_looks_and_counts_all() {
     let names = Names::new("hz-sleeps");
     let directory = Directory::open(&names.path).unwrap();
-    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     let report = |arguments: &[&str]| -> Value {
         let output = names.command("hz", &[&["quotes", "--json"], arguments].concat()).output().unwrap();
@@ -64,7 +65,7 @@ fn it_sleeps_between_two_looks_and_counts_all() {
 fn it_ends_with_the_ring() {
     let names = Names::new("hz-ends");
     let directory = Directory::open(&names.path).unwrap();
-    let (publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
+    let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64)).unwrap();
     let _name = invitation.publish(&directory, "quotes").unwrap();
     publisher.close();
     let output = names.command("hz", &["quotes", "--seconds", "600"]).output().unwrap();
@@ -79,7 +80,7 @@ fn records_are_refused() {
     let names = Names::new("hz-records");
     let directory = Directory::open(&names.path).unwrap();
     let builder = annulus::queue::bytes::Builder::new(64);
-    let (_producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
     let _name = invitation.publish(&directory, "records").unwrap();
     let output = names.command("hz", &["records"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

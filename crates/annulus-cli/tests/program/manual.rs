@@ -1,5 +1,6 @@
 //! `annulus completions` and `annulus man`: both know all subcommands.
 
+use annulus::shm::Shared;
 use std::process::{Command, Output};
 
 use crate::support::{annulus, help, subcommands};
@@ -53,7 +54,7 @@ fn completed(shell: &str, script: &str) -> Option<String> {
     let rings: Vec<_> = RINGS
         .map(|name| {
             let builder = annulus::broadcast::Builder::new(2);
-            let (publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+            let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
             (invitation.publish(&directory, name).unwrap(), publisher)
         })
         .into();

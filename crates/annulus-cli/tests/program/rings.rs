@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::running::Running;
 use crate::support::{Folder, annulus};
 use annulus::broadcast::Builder;
-use annulus::shm::{Directory, broadcast};
+use annulus::shm::{Directory, Shared, broadcast};
 use serde_json::Value;
 
 /// What it prints to standard output and to standard error, and its exit code.
@@ -35,7 +35,8 @@ fn rings_are_listed_and_removed() {
     assert!(said.starts_with("There is no ring in "), "{said}");
     assert_eq!((complaint.as_str(), code), ("", 0));
 
-    let (publisher, _, invitation) = broadcast::lossy::<[f64; 2]>(Builder::new(1024)).unwrap();
+    let Shared { handle: publisher, invitation, .. } =
+        broadcast::lossy::<[f64; 2]>(Builder::new(1024)).unwrap();
     let name = invitation.publish(&directory, "quotes").unwrap();
     let (said, _, code) = run(&mut with("ls"));
     let pid = std::process::id().to_string();
@@ -153,7 +154,8 @@ fn info_describes_a_ring() {
         run(command.arg("--directory").arg(&path).arg(name))
     };
     let directory = Directory::open(&path).unwrap();
-    let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let _behind = ring.subscribe().unwrap();

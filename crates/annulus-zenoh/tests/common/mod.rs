@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Publisher, Subscriber};
 use annulus::shm::broadcast::Foreign;
-use annulus::shm::{Accepted, Directory, Invitation, PublishedName, broadcast};
+use annulus::shm::{Accepted, Directory, Invitation, PublishedName, Shared, broadcast};
 use annulus_zenoh::{Bridge, Config, Direction, Route, RouteState};
 
 /// A message: its number, and what follows from it.
@@ -62,7 +62,8 @@ impl Machine {
     }
 
     pub fn publish(&self, name: &str, capacity: usize) -> (Publisher<Tick>, PublishedName) {
-        let (publisher, _, invitation) = broadcast::lossy::<Tick>(Builder::new(capacity)).unwrap();
+        let Shared { handle: publisher, invitation, .. } =
+            broadcast::lossy::<Tick>(Builder::new(capacity)).unwrap();
         let name = invitation.publish(&self.directory(), name).unwrap();
         (publisher, name)
     }

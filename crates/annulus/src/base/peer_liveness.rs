@@ -37,6 +37,15 @@ impl Gone {
     }
 }
 
+#[cfg(feature = "shm")]
+impl Gone {
+    /// Whether it is gone, now.
+    pub(crate) fn is_gone(&self) -> bool {
+        // Acquire: as in `look`.
+        self.seen.load(Ordering::Acquire) || (self.ask)()
+    }
+}
+
 /// When to ask the kernel again.
 pub(crate) struct NowAndThen {
     /// In milliseconds, by [`now`]; or [`NEVER`].
@@ -78,7 +87,7 @@ impl NowAndThen {
 
 /// The time in milliseconds, as of the last tick of the kernel, which was 10 milliseconds ago at most.
 // Decision 0104: each poll that finds nothing looks, and the exact clock takes longer than the poll.
-#[cfg(feature = "shm")]
+#[cfg(all(feature = "shm", target_os = "linux"))]
 #[inline]
 fn now() -> u64 {
     use rustix::time::{ClockId, clock_gettime};
@@ -89,7 +98,7 @@ fn now() -> u64 {
 }
 
 /// Without other processes nobody asks.
-#[cfg(not(feature = "shm"))]
+#[cfg(not(all(feature = "shm", target_os = "linux")))]
 fn now() -> u64 {
     0
 }

@@ -68,10 +68,10 @@ impl<T: Message> FellowPublisher<T> {
     ///
     /// ```
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::mp_broadcast;
+    /// use annulus::shm::{Shared, mp_broadcast};
     ///
     /// let builder = mp_broadcast::Builder::new(Builder::new(64));
-    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish(42);
     /// assert_eq!(subscriber.recv(), Ok(42));
@@ -87,10 +87,10 @@ impl<T: Message> FellowPublisher<T> {
     ///
     /// ```
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::mp_broadcast;
+    /// use annulus::shm::{Shared, mp_broadcast};
     ///
     /// let builder = mp_broadcast::Builder::new(Builder::new(64));
-    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish_with(|| 6 * 7);
     /// assert_eq!(subscriber.recv(), Ok(42));
@@ -109,10 +109,10 @@ impl<T: Message> FellowPublisher<T> {
     ///
     /// ```
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::mp_broadcast;
+    /// use annulus::shm::{Shared, mp_broadcast};
     ///
     /// let builder = mp_broadcast::Builder::new(Builder::new(64));
-    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
@@ -134,10 +134,10 @@ impl<T: Message> FellowPublisher<T> {
     ///
     /// ```
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::mp_broadcast;
+    /// use annulus::shm::{Shared, mp_broadcast};
     ///
     /// let builder = mp_broadcast::Builder::new(Builder::new(64));
-    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let other = mp_broadcast::publisher::<u64>(&invitation)?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish(1);

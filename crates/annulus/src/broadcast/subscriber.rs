@@ -481,7 +481,7 @@ impl<T: Message, M: Mode> Poll for Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(message) => Look::Found(Ok(message.take())),
-            Err(NoMessage::Closed) => Look::Found(Err(RecvError::CLOSED)),
+            Err(NoMessage::Closed) => Look::Found(Err(RecvError::of(self.shared.head.publisher_has_died()))),
             Err(NoMessage::Empty) => Look::Nothing,
             // The message that lapped it may be the last one for a long time. Messages are there, and no
             // publisher will notify for them.

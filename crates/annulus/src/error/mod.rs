@@ -105,8 +105,17 @@ impl RecvError {
     /// ```
     pub const CLOSED: Self = Self { has_died: false };
 
-    /// Whether the other side is a process that died before it closed the ring. Within one process it is
-    /// `false`.
+    /// As [`CLOSED`](Self::CLOSED), or of a process that has died.
+    pub(crate) const fn of(has_died: bool) -> Self {
+        Self { has_died }
+    }
+
+    /// Whether the other side is a process that died before it closed the ring. Where the other side is
+    /// several processes: whether none of them is left, and one at least has died, and nobody closed the ring.
+    /// Within one process it is `false`.
+    ///
+    /// Verbs that wait without a limit say it. In the errors of the others, `Closed` is all there is: the
+    /// [state](crate::shm#when-the-other-process-is-gone) of the other process tells there.
     #[doc(alias = "PeerDied")]
     #[must_use]
     pub fn peer_died(&self) -> bool {

@@ -257,6 +257,8 @@ impl ControlBlock for Across {
 pub(crate) struct Producers {
     /// How many there are, and how many there have been.
     pub(crate) count: Box<dyn Fn() -> Handles + Send + Sync>,
+    /// Whether any of them has died.
+    pub(crate) have_died: Box<dyn Fn() -> bool + Send + Sync>,
     /// The producer of this process leaves its lane. Whether the queue ends with it. `None` where there is
     /// none.
     pub(crate) leave: Option<Box<dyn Fn() -> bool + Send + Sync>>,
@@ -319,6 +321,17 @@ impl Peer for OtherProcess {
             self.close_as(DIED);
         }
         is_gone
+    }
+
+    #[cold]
+    fn producers_have_died(&self) -> bool {
+        // Relaxed: the caller has seen that the queue is closed.
+        let died = self.closed().load(Ordering::Relaxed) == DIED;
+        died && match &self.producers {
+            Some(producers) => (producers.have_died)(),
+            // (A process may also have found a consumer dead.)
+            None => self.gone.is_gone(),
+        }
     }
 
     fn close(&self) {

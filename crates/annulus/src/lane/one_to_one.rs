@@ -452,6 +452,10 @@ pub(crate) trait Peer: Send + Sync {
     /// that sees true also sees what the closing thread did before. It asks the kernel now and then.
     fn has_closed(&self) -> bool;
 
+    /// Whether the queue is closed because producers of other processes have died, and for no other reason.
+    /// It asks the kernel.
+    fn producers_have_died(&self) -> bool;
+
     /// This process closes the queue.
     fn close(&self);
 
@@ -475,6 +479,11 @@ impl Peer for () {
 
     #[inline(always)]
     fn has_closed(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn producers_have_died(&self) -> bool {
         false
     }
 

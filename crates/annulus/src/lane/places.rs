@@ -72,6 +72,16 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
         (0..self.count()).map(|place| self.numbers(place).producers().0).fold(0, u64::wrapping_add)
     }
 
+    /// How many producers have died: they have come, and not left, and their locks are free.
+    fn died(&self) -> u64 {
+        let died = |place| {
+            let (came, left) = self.numbers(place).producers();
+            // (Any number may lie there.)
+            came.wrapping_sub(left).saturating_sub(self.has_producer(place).into())
+        };
+        (0..self.count()).map(died).fold(0, u64::wrapping_add)
+    }
+
     /// Whether the queue has ended: somebody was there, and nobody is.
     fn is_over(&self) -> bool {
         self.ends() && self.came() != 0 && self.taken(None) == 0
@@ -91,13 +101,14 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        let (counted, left) = (Arc::clone(self), Arc::clone(self));
+        let [counted, asked, left] = [(); 3].map(|()| Arc::clone(self));
         let count = move || {
             let now = counted.taken(own);
             Handles::new(now, counted.came().max(now as u64))
         };
         Producers {
             count: Box::new(count),
+            have_died: Box::new(move || asked.died() != 0),
             leave: own
                 .map(|place| -> Box<dyn Fn() -> bool + Send + Sync> { Box::new(move || left.leave(place)) }),
         }

@@ -34,10 +34,10 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 /// Memory that other processes have, too.
-#[cfg(all(feature = "shm", not(annulus_loom)))]
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 type KeptMemory = alloc::sync::Arc<super::placed_memory::PlacedMemory>;
-/// There is none in models.
-#[cfg(all(feature = "shm", annulus_loom))]
+/// There is none in models, nor elsewhere.
+#[cfg(all(feature = "shm", any(annulus_loom, not(target_os = "linux"))))]
 type KeptMemory = ();
 
 /// What is in a new block.
@@ -148,7 +148,7 @@ impl Block {
     /// # Panics
     ///
     /// If it does not lie in the memory, or not at such an address.
-    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
     pub(crate) fn shared(memory: KeptMemory, offset: usize, layout: Layout) -> Self {
         assert!(memory.len().checked_sub(offset).is_some_and(|left| layout.size() <= left));
         // SAFETY: within the mapping.
@@ -175,7 +175,7 @@ impl Block {
 
     /// What the kernel says of it.
     pub(crate) fn placement(&self) -> Placement {
-        #[cfg(all(feature = "shm", not(annulus_loom)))]
+        #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
         if let Some((memory, bytes)) = self.shared.as_ref().filter(|_| !seeded!("shared_memory_unsaid")) {
             return memory.placement(*bytes);
         }

@@ -50,7 +50,7 @@ mod filled;
 mod options;
 mod outcome;
 mod placed;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 mod placed_memory;
 mod placement;
 mod refused;
@@ -60,7 +60,7 @@ pub(crate) use filled::Filled;
 pub use options::{HugePages, Memory};
 #[cfg(feature = "numa")]
 pub(crate) use placed::node_here;
-#[cfg(all(feature = "shm", not(annulus_loom)))]
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 pub(crate) use placed_memory::{NoMemory, PlacedMemory};
 pub use placement::{Grant, Placement};
 pub(crate) use refused::NoBlock;

@@ -135,7 +135,7 @@ impl Placement {
     }
 
     /// Of so many bytes in memory that processes share.
-    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
     pub(super) fn shared(bytes: usize) -> Self {
         Self { mapped_bytes: bytes, is_shared: true, ..Self::default() }
     }

@@ -635,7 +635,7 @@ pub(super) fn find_or_end<T, E: Read<T>, F>(
             return Look::Nothing;
         }
         if end.settle() {
-            return Look::Found(Err(RecvError::CLOSED));
+            return Look::Found(Err(end.state().end()));
         }
     }
 }
@@ -835,10 +835,11 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     ///
     /// ```
     /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
-    /// use annulus::shm::{WhenConsumerDies, spsc};
+    /// use annulus::shm::{Shared, WhenGone, spsc};
     ///
     /// let builder = annulus::spsc::Builder::new(8);
-    /// let (mut producer, _, invitation) = spsc::producer::<u32>(builder, WhenConsumerDies::Close)?;
+    /// let Shared { handle: mut producer, invitation, .. } =
+    ///     spsc::producer::<u32>(builder, WhenGone::Close)?;
     /// let (mut consumer, _) = spsc::consumer::<u32>(&invitation)?; // usually in another process
     /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(consumer.readable_shared().to_vec(), [1, 2, 3]);

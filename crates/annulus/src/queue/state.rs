@@ -35,7 +35,7 @@ use crate::base::handle_count::HandleCount;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 use crate::close::NotifyOnClose;
 use crate::close::{Close, Closer};
-use crate::error::CapacityError;
+use crate::error::{CapacityError, RecvError};
 use crate::lane::{Cells, OneToOne, Peer};
 use crate::memory::Memory;
 #[cfg(feature = "numa")]
@@ -159,6 +159,12 @@ impl<L: QueueLane> QueueState<L> {
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
         self.published.is_closed(Ordering::Acquire) || self.peer.has_closed()
+    }
+
+    /// Why nothing is left to receive of a queue that is closed.
+    #[inline]
+    pub(super) fn end(&self) -> RecvError {
+        RecvError::of(self.peer.producers_have_died())
     }
 
     /// Called on a closed queue. A look at a lane afterwards sees every message of a producer that may not

@@ -491,6 +491,12 @@ impl Head {
         self.seen().is_some()
     }
 
+    /// Why nothing is left to receive of a ring that is closed: whether the publisher is of another process,
+    /// which has died, and nobody closed the ring.
+    pub(crate) fn publisher_has_died(&self) -> bool {
+        self.end.decided().is_none() && self.seen().is_some_and(Seen::publisher_has_died)
+    }
+
     /// Whether the publisher is of another process, which is gone.
     #[inline]
     pub(crate) fn publisher_is_gone(&self) -> bool {

@@ -171,6 +171,14 @@ impl Seen {
         (end != 0).then(|| Sequence::new(end - 1))
     }
 
+    /// Whether the publisher's process is gone, as somebody has found before, and it has not said that the
+    /// ring ends.
+    #[cold]
+    pub(super) fn publisher_has_died(&self) -> bool {
+        // In this order: the end is shown before the process is gone.
+        self.publisher_is_gone() && self.end().is_none()
+    }
+
     /// Whether the publisher's process is gone. Asks the kernel now and then.
     #[inline]
     pub(super) fn publisher_is_gone(&self) -> bool {

@@ -10,7 +10,8 @@ use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::mpsc::Builder;
 use super::places::{Places, join_as_consumer, join_as_producer};
-use super::queue::{Peer, WhenConsumerDies, create_queue, join};
+use super::queue::{Peer, create_queue, join};
+use super::shared::{Shared, WhenGone};
 use crate::broadcast;
 use crate::broadcast::{FellowPublisher, Lossless};
 use crate::message::Message;
@@ -55,12 +56,12 @@ pub use crate::block_classes as classes;
 pub fn spsc_producer(
     builder: crate::spsc::Builder,
     of: &MessageType,
-    policy: WhenConsumerDies,
-) -> Result<(crate::queue::Producer<u8, BlocksAcross>, Peer, Invitation), ShareError> {
+    policy: WhenGone,
+) -> Result<Shared<crate::queue::Producer<u8, BlocksAcross>, Peer>, ShareError> {
     create_queue(builder, ShmKind::Spsc, of, 0, policy)
 }
 
-/// As [`spsc::consumer_by`](super::spsc::consumer_by).
+/// As [`spsc::consumer`](super::spsc::consumer).
 ///
 /// # Errors
 ///
@@ -82,11 +83,11 @@ pub fn spsc_consumer(
 pub fn mpsc_consumer(
     builder: Builder,
     of: &MessageType,
-) -> Result<(crate::queue::Consumer<u8, ManyBlocksAcross>, Places, Invitation), ShareError> {
+) -> Result<Shared<crate::queue::Consumer<u8, ManyBlocksAcross>, Places>, ShareError> {
     builder.build_for(of)
 }
 
-/// As [`mpsc::producer_by`](super::mpsc::producer_by).
+/// As [`mpsc::producer`](super::mpsc::producer).
 ///
 /// # Errors
 ///
@@ -99,7 +100,7 @@ pub fn mpsc_producer(
     join_as_producer(invitation, of, strategy)
 }
 
-/// As [`mpsc::consumer_by`](super::mpsc::consumer_by).
+/// As [`mpsc::consumer`](super::mpsc::consumer).
 ///
 /// # Errors
 ///
@@ -121,19 +122,15 @@ type Subscribable<const WORDS: usize, const LARGE: bool> = broadcast::Subscribab
 /// # Errors
 ///
 /// The errors of that function.
-#[allow(clippy::type_complexity, reason = "a publisher, what makes subscribers, and an invitation")]
 pub fn lossy<const WORDS: usize, const LARGE: bool>(
     builder: broadcast::Builder,
     of: &MessageType,
-) -> Result<(Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>, Invitation), ShareError> {
+) -> Result<Shared<Publisher<WORDS, LARGE>, Subscribable<WORDS, LARGE>>, ShareError> {
     fits::<WORDS, LARGE>(of);
-    let (across, invitation) = super::broadcast::create_ring(&builder, ShmKind::Lossy, 0, of)?;
-    // SAFETY: as in `broadcast::lossy`; any words are a block.
-    let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
-    Ok((publisher, subscribable, invitation))
+    super::broadcast::create_lossy(builder, of)
 }
 
-/// As [`Invitation::accept_by`].
+/// As [`Invitation::accept`].
 ///
 /// # Errors
 ///
@@ -152,17 +149,16 @@ pub fn accept<const WORDS: usize, const LARGE: bool>(
 /// # Errors
 ///
 /// The errors of that function.
-#[allow(clippy::type_complexity, reason = "a publisher, and an invitation")]
 pub fn lossless<const WORDS: usize, const LARGE: bool>(
     builder: broadcast::Builder,
     of: &MessageType,
     seats: usize,
-) -> Result<(broadcast::Publisher<Block<WORDS, LARGE>, Lossless>, Invitation), ShareError> {
+) -> Result<Shared<broadcast::Publisher<Block<WORDS, LARGE>, Lossless>>, ShareError> {
     fits::<WORDS, LARGE>(of);
     super::broadcast::create_ring_with_seats(builder, of, seats)
 }
 
-/// As [`Invitation::accept_lossless_by`].
+/// As [`Invitation::accept_lossless`].
 ///
 /// # Errors
 ///
@@ -189,11 +185,10 @@ pub fn subscribable_of<T: Message>(
 /// # Errors
 ///
 /// The errors of that function.
-#[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
 pub fn mp_lossy<const WORDS: usize, const LARGE: bool>(
     builder: super::mp_broadcast::Builder,
     of: &MessageType,
-) -> Result<(FellowPublisher<Block<WORDS, LARGE>>, Places, Invitation), ShareError> {
+) -> Result<Shared<FellowPublisher<Block<WORDS, LARGE>>, Places>, ShareError> {
     fits::<WORDS, LARGE>(of);
     builder.build_for(of)
 }
@@ -239,8 +234,8 @@ mod tests {
         let size = of.bytes();
         for first in [0, u64::MAX - 5] {
             let builder = crate::spsc::Builder::new(5).wait_strategy(BLOCK).first(first);
-            let (mut typed, _, invitation) =
-                crate::shm::spsc::producer::<T>(builder, WhenConsumerDies::Close).unwrap();
+            let Shared { handle: mut typed, invitation, .. } =
+                crate::shm::spsc::producer::<T>(builder, WhenGone::Close).unwrap();
             let (mut blocks, _) = spsc_consumer(&invitation, &of, BLOCK).unwrap();
             assert_eq!(blocks.capacity(), 5 * size);
             let mut seen = 0;
@@ -263,8 +258,10 @@ mod tests {
             assert_eq!(blocks.readable_shared().len(), size);
             drop(blocks);
 
-            let (mut blocks, _, invitation) = spsc_producer(builder, &of, WhenConsumerDies::Close).unwrap();
-            let (mut typed, _) = crate::shm::spsc::consumer_by::<T>(&invitation, BLOCK).unwrap();
+            let Shared { handle: mut blocks, invitation, .. } =
+                spsc_producer(builder, &of, WhenGone::Close).unwrap();
+            let (mut typed, _) =
+                crate::shm::spsc::consumer::<T>(&invitation.with_wait_strategy(BLOCK)).unwrap();
             for number in (0..40_u64).step_by(2) {
                 let pair = [numbered::<T>(number), numbered(number + 1)];
                 let bytes = bytemuck::bytes_of(&pair);
@@ -298,20 +295,22 @@ mod tests {
         let builder = || broadcast::Builder::new(4).wait_strategy(BLOCK);
         let block = |message: Three| Block::<4, false>([message[0], message[1], message[2], 0]);
 
-        let (mut publisher, invitation) = lossless::<4, false>(builder(), &of, 2).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            lossless::<4, false>(builder(), &of, 2).unwrap();
         let ring = invitation.accept_lossless::<Three>().unwrap();
         let mut subscriber = ring.subscribe().unwrap();
         publisher.publish(block([4, 5, 6])).unwrap();
         assert_eq!(subscriber.recv(), Ok([4, 5, 6]));
 
-        let (mut publisher, invitation) = typed::lossless::<Three>(builder(), 2).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            typed::lossless::<Three>(builder(), 2).unwrap();
         let ring = accept_lossless::<4, false>(&invitation, &of, BLOCK).unwrap();
         let (mut subscriber, mut tap) = (ring.subscribe().unwrap(), subscribable_of(&ring).subscribe());
         publisher.publish([7, 8, 9]).unwrap();
         let received = [subscriber.recv().unwrap(), tap.recv().unwrap()];
         assert_eq!(received.map(|Block(words)| [words[0], words[1], words[2]]), [[7, 8, 9]; 2]);
 
-        let (mut first, places, invitation) =
+        let Shared { handle: mut first, peers: places, invitation, .. } =
             mp_lossy::<4, false>(mp_broadcast::Builder::new(builder()), &of).unwrap();
         let mut second = mp_lossy_publisher::<4, false>(&invitation, &of, BLOCK).unwrap();
         let mut third = mp_broadcast::publisher::<Three>(&invitation).unwrap();
@@ -348,7 +347,8 @@ mod tests {
     fn producers_of_both_kinds<T: Message + Pod + PartialEq + core::fmt::Debug>() {
         let of = MessageType::of::<T>();
         let builder = Builder::new(crate::mpsc::Builder::new(3).wait_strategy(BLOCK)).producers(2);
-        let (mut consumer, places, invitation) = mpsc_consumer(builder, &of).unwrap();
+        let Shared { handle: mut consumer, peers: places, invitation, .. } =
+            mpsc_consumer(builder, &of).unwrap();
         let (mut typed, _) = crate::shm::mpsc::producer::<T>(&invitation).unwrap();
         let (mut blocks, peer) = mpsc_producer(&invitation, &of, BLOCK).unwrap();
         assert_eq!(places.taken(), 2);
@@ -367,7 +367,7 @@ mod tests {
             assert!(wanted.iter().all(|message| seen.contains(message)), "{seen:?}");
         }
         drop(consumer);
-        assert_eq!(peer.state(), Some(crate::shm::PeerState::Closed));
+        assert_eq!(peer.state(), crate::shm::PeerState::Closed);
         let refused =
             mpsc_next_consumer(&invitation, &MessageType::of_bytes(of.bytes() + 4096, 8), BLOCK).map(drop);
         assert!(
@@ -396,7 +396,8 @@ mod tests {
         };
         for first in [0, 1 << 20] {
             let builder = broadcast::Builder::new(4).wait_strategy(BLOCK).first(first);
-            let (mut typed, _, invitation) = crate::shm::broadcast::lossy::<T>(builder).unwrap();
+            let Shared { handle: mut typed, invitation, .. } =
+                crate::shm::broadcast::lossy::<T>(builder).unwrap();
             let ring = accept::<WORDS, LARGE>(&invitation, &of, BLOCK).unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {
@@ -410,7 +411,7 @@ mod tests {
             drop(typed);
             assert!(subscriber.recv().is_err());
 
-            let (mut blocks, _, invitation) = lossy::<WORDS, LARGE>(builder, &of).unwrap();
+            let Shared { handle: mut blocks, invitation, .. } = lossy::<WORDS, LARGE>(builder, &of).unwrap();
             let ring = invitation.accept::<T>().unwrap();
             let mut subscriber = ring.subscribable().subscribe();
             for number in 0..20 {

@@ -19,6 +19,7 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::places::Table;
 use super::process::{PeerState, ProcessId};
+use super::shared::Shared;
 use super::{mp_broadcast, sleepers};
 use crate::broadcast::{
     Across, Awaiting, Builder, Lossless, Publisher, Subscribable, Subscriber, of_another,
@@ -64,10 +65,10 @@ pub use crate::broadcast::{Awaited, Foreign};
 ///
 /// ```
 /// use annulus::broadcast::Builder;
-/// use annulus::shm::{Invitation, PeerState, broadcast};
+/// use annulus::shm::{Invitation, PeerState, Shared, broadcast};
 /// use std::os::unix::net::UnixStream;
 ///
-/// let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64))?;
+/// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
 /// let (here, there) = UnixStream::pair()?;
 /// invitation.send(&here)?;
 ///
@@ -77,26 +78,31 @@ pub use crate::broadcast::{Awaited, Foreign};
 ///
 /// publisher.publish(42);
 /// assert_eq!(subscriber.recv(), Ok(42));
-/// assert_eq!(ring.publisher(), PeerState::Alive);
+/// assert_eq!(ring.state(), PeerState::Alive);
 /// drop(publisher);
 /// assert!(subscriber.recv().is_err());
-/// assert_eq!(ring.publisher(), PeerState::Closed);
+/// assert_eq!(ring.state(), PeerState::Closed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[allow(clippy::type_complexity, reason = "a publisher, what makes subscribers, and an invitation")]
-pub fn lossy<T: Message>(
+pub fn lossy<T: Message>(builder: Builder) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
+    create_lossy(builder, &MessageType::of::<T>())
+}
+
+/// As [`lossy`], for any message. Any bytes are a `T`.
+pub(super) fn create_lossy<T: Message>(
     builder: Builder,
-) -> Result<(Publisher<T>, Subscribable<T>, Invitation), ShareError> {
-    let (across, invitation) = create_ring(&builder, ShmKind::Lossy, 0, &MessageType::of::<T>())?;
+    of: &MessageType,
+) -> Result<Shared<Publisher<T>, Subscribable<T>>, ShareError> {
+    let (across, invitation) = create_ring(&builder, ShmKind::Lossy, 0, of)?;
     // SAFETY: new memory, all zero, to which only this mapping can write; and all processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
-    let (publisher, subscribable) = unsafe { builder.lossy_across(across) }?;
-    Ok((publisher, subscribable, invitation))
+    let (handle, peers) = unsafe { builder.lossy_across(across) }?;
+    Ok(Shared { handle, peers, invitation })
 }
 
 /// The memory of a ring, all zero but for the header, as the publisher's process has it. `seats`: of a
 /// lossless ring.
-pub(super) fn create_ring(
+fn create_ring(
     builder: &Builder,
     kind: ShmKind,
     seats: usize,
@@ -170,33 +176,24 @@ fn awaiting(page: Arc<SharedMemory>, seats: usize, sleepers: Remote) -> Option<A
 }
 
 impl Invitation {
-    /// Maps the ring, read-only, for subscribers that wait by the default [`WaitStrategy`]. It may have one
-    /// publisher ([`lossy`]), or [several](crate::shm::mp_broadcast).
+    /// Maps the ring, read-only, for subscribers. It may have one publisher ([`lossy`]), or
+    /// [several](crate::shm::mp_broadcast).
     ///
     /// # Errors
     ///
     /// [`AttachError`]: it is no such ring, or of another type, size or version; or the system refuses it.
     pub fn accept<T: Message>(&self) -> Result<Accepted<T>, AttachError> {
-        self.accept_by(WaitStrategy::default())
+        self.accept_unless(|| false)
     }
 
-    /// As [`accept`](Self::accept), for subscribers that wait by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`accept`](Self::accept).
-    pub fn accept_by<T: Message>(&self, strategy: WaitStrategy) -> Result<Accepted<T>, AttachError> {
-        self.accept_until(strategy, || false)
-    }
-
-    /// As [`accept_by`](Self::accept_by). A ring of several publishers also counts as ended for this process
-    /// when it has no publisher and `is_given_up` returns true.
-    pub(super) fn accept_until<T: Message>(
+    /// As [`accept`](Self::accept). A ring of several publishers also counts as ended for this process when
+    /// it has no publisher and `is_given_up` returns true.
+    pub(super) fn accept_unless<T: Message>(
         &self,
-        strategy: WaitStrategy,
         is_given_up: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Accepted<T>, AttachError> {
-        accept(self, &[ShmKind::Lossy, ShmKind::MpLossy], &MessageType::of::<T>(), strategy, is_given_up)
+        let kinds = [ShmKind::Lossy, ShmKind::MpLossy];
+        accept(self, &kinds, &MessageType::of::<T>(), self.strategy, is_given_up)
     }
 }
 
@@ -275,7 +272,7 @@ impl<T: Message> Accepted<T> {
     ///
     /// They have the same verbs as subscribers of a ring in one process. A receive returns `Closed` when the
     /// publisher has closed the ring, and also when its process has ended without that: in both cases after
-    /// all messages that are whole. [`publisher`](Self::publisher) tells which.
+    /// all messages that are whole. [`state`](Self::state) tells which.
     ///
     /// A task that waits, a notifier, and a thread that waits for several handles are woken, too: by a thread
     /// of this process, which begins with the first of them (see [`shm`](crate::shm#tasks)).
@@ -310,7 +307,7 @@ impl<T: Message> Accepted<T> {
     #[must_use]
     #[doc(alias = "peer_state")]
     #[doc(alias = "PeerDied")]
-    pub fn publisher(&self) -> PeerState {
+    pub fn state(&self) -> PeerState {
         // Where the lock can't be looked at, the publisher is taken to be alive.
         let is_alive = match &self.fellows {
             Some(fellows) => fellows.taken(None) > 0,
@@ -373,10 +370,11 @@ const MOST_SEATS: usize = 1024;
 /// ```
 /// use annulus::TrySendError;
 /// use annulus::broadcast::Builder;
-/// use annulus::shm::{Invitation, broadcast};
+/// use annulus::shm::{Invitation, Shared, broadcast};
 /// use std::os::unix::net::UnixStream;
 ///
-/// let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(2), 4)?;
+/// let Shared { handle: mut publisher, invitation, .. } =
+///     broadcast::lossless::<u64>(Builder::new(2), 4)?;
 /// let (here, there) = UnixStream::pair()?;
 /// invitation.send(&here)?;
 ///
@@ -395,7 +393,7 @@ const MOST_SEATS: usize = 1024;
 pub fn lossless<T: Message>(
     builder: Builder,
     seats: usize,
-) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
+) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
     create_ring_with_seats(builder, &MessageType::of::<T>(), seats)
 }
 
@@ -404,41 +402,29 @@ pub(super) fn create_ring_with_seats<T: Message>(
     builder: Builder,
     of: &MessageType,
     seats: usize,
-) -> Result<(Publisher<T, Lossless>, Invitation), ShareError> {
+) -> Result<Shared<Publisher<T, Lossless>>, ShareError> {
     if !(1..=MOST_SEATS).contains(&seats) {
         return Err(ShareError::Seats { seats, most: MOST_SEATS });
     }
     let (across, invitation) = create_ring(&builder, ShmKind::Lossless, seats, of)?;
     // SAFETY: new memory, all zero but for constants, to which only this mapping can write; and all processes
     // go by `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations.
-    let publisher = unsafe { builder.lossless_across(across) }?;
-    Ok((publisher, invitation))
+    let handle = unsafe { builder.lossless_across(across) }?;
+    Ok(Shared { handle, peers: (), invitation })
 }
 
 impl Invitation {
-    /// Maps a [lossless ring](lossless), for subscribers that wait by the default [`WaitStrategy`].
+    /// Maps a [lossless ring](lossless), for subscribers.
     ///
     /// # Errors
     ///
     /// [`AttachError`]: it is no such ring, or of another type, size or version; or the system refuses it.
     pub fn accept_lossless<T: Message>(&self) -> Result<AcceptedLossless<T>, AttachError> {
-        self.accept_lossless_by(WaitStrategy::default())
-    }
-
-    /// As [`accept_lossless`](Self::accept_lossless), for subscribers that wait by `strategy`.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`accept_lossless`](Self::accept_lossless).
-    pub fn accept_lossless_by<T: Message>(
-        &self,
-        strategy: WaitStrategy,
-    ) -> Result<AcceptedLossless<T>, AttachError> {
-        accept_for(self, &MessageType::of::<T>(), strategy)
+        accept_for(self, &MessageType::of::<T>(), self.strategy)
     }
 }
 
-/// As [`Invitation::accept_lossless_by`], for any message type of which all bytes are values.
+/// As [`Invitation::accept_lossless`], for any message type of which all bytes are values.
 pub(super) fn accept_for<T: Message>(
     invitation: &Invitation,
     of: &MessageType,
@@ -486,10 +472,10 @@ impl<T: Message> AcceptedLossless<T> {
         self.0.subscribable().is_closed()
     }
 
-    /// Whether the publisher is there. Two system calls. See [`Accepted::publisher`].
+    /// Whether the publisher is there. Two system calls. See [`Accepted::state`].
     #[must_use]
-    pub fn publisher(&self) -> PeerState {
-        self.0.publisher()
+    pub fn state(&self) -> PeerState {
+        self.0.state()
     }
 
     /// Makes lossy subscribers, for which the publisher does not wait.
@@ -592,9 +578,9 @@ impl SeatLocks for PageLocks {
 ///
 /// ```
 /// use annulus::broadcast::Builder;
-/// use annulus::shm::broadcast;
+/// use annulus::shm::{Shared, broadcast};
 ///
-/// let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(1024))?;
+/// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(1024))?;
 /// let ring = invitation.accept::<u64>()?;
 /// let mut subscriber = ring.subscribable().subscribe();
 /// let mark = ring.mark()?;

@@ -10,6 +10,7 @@ use super::error::FindError;
 use super::invitation::Invitation;
 use super::mp_broadcast;
 use super::named_subscriber::NamedSubscriber;
+use super::shared::Shared;
 use crate::broadcast::{Builder, Foreign, Publisher, Subscriber};
 use crate::message::Message;
 
@@ -45,16 +46,16 @@ use crate::message::Message;
 /// assert_eq!(subscriber.recv(), Ok([1.0921, 1.0922]));
 /// drop(publisher);
 /// assert!(subscriber.recv().is_err());
-/// assert_eq!(ring.publisher(), PeerState::Closed); // `Dead`, if its process had ended
+/// assert_eq!(ring.state(), PeerState::Closed); // `Dead`, if its process had ended
 /// # drop(name);
 /// # std::fs::remove_dir_all(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn publish<T: Message>(name: &str, builder: Builder) -> Result<(Publisher<T>, PublishedName), FindError> {
     let directory = Directory::of_user()?;
-    let (publisher, _, invitation) = lossy::<T>(builder)?;
+    let Shared { handle, invitation, .. } = lossy::<T>(builder)?;
     let name = invitation.publish(&directory, name)?;
-    Ok((publisher, name))
+    Ok((handle, name))
 }
 
 /// A publisher of the [ring of several publishers](mp_broadcast) that has a name in the
@@ -100,7 +101,7 @@ pub fn mp_publish<T: Message>(
 /// publisher or of several. It begins with the next message.
 ///
 /// The [`Accepted`] ring makes more subscribers, also ones that begin with the oldest message. And it tells
-/// [whether the publisher is there](Accepted::publisher). See [`publish`] for an example.
+/// [whether the publisher is there](Accepted::state). See [`publish`] for an example.
 ///
 /// # Errors
 ///

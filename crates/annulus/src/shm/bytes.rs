@@ -18,10 +18,10 @@ use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
-use super::queue::{Peer, WhenConsumerDies, create_queue, join};
+use super::queue::{Peer, create_queue, join};
+use super::shared::{Shared, WhenGone};
 use super::spsc::Across;
 use crate::queue::bytes::Builder;
-use crate::wait::WaitStrategy;
 
 /// The producer of such a queue.
 pub type Producer = crate::queue::bytes::Producer<Across<u64>>;
@@ -43,10 +43,11 @@ pub type Consumer = crate::queue::bytes::Consumer<Across<u64>>;
 ///
 /// ```
 /// use annulus::queue::bytes::Builder;
-/// use annulus::shm::{Invitation, WhenConsumerDies, bytes};
+/// use annulus::shm::{Invitation, Shared, WhenGone, bytes};
 /// use std::os::unix::net::UnixStream;
 ///
-/// let (mut producer, _, invitation) = bytes::producer(Builder::new(4096), WhenConsumerDies::Close)?;
+/// let Shared { handle: mut producer, invitation, .. } =
+///     bytes::producer(Builder::new(4096), WhenGone::Close)?;
 /// let (here, there) = UnixStream::pair()?;
 /// invitation.send(&here)?;
 ///
@@ -63,15 +64,14 @@ pub type Consumer = crate::queue::bytes::Consumer<Across<u64>>;
 /// ```
 pub fn producer(
     builder: Builder,
-    policy: WhenConsumerDies,
-) -> Result<(Producer, Peer, Invitation), ShareError> {
+    when_consumer_dies: WhenGone,
+) -> Result<Shared<Producer, Peer>, ShareError> {
     let capacity = builder.checked()?;
-    let (words, peer, invitation) =
-        create_queue(builder.words, ShmKind::Bytes, &words(), capacity as u64, policy)?;
-    Ok((Producer { words, capacity }, peer, invitation))
+    let made = create_queue(builder.words, ShmKind::Bytes, &words(), capacity as u64, when_consumer_dies)?;
+    Ok(made.map(|words| Producer { words, capacity }))
 }
 
-/// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].
+/// The consumer of a queue of another process.
 ///
 /// A queue has one consumer. When that is gone, another process may become the consumer, and continues at the
 /// first one's position.
@@ -83,20 +83,11 @@ pub fn producer(
 /// [`AttachError`]: it is no such queue, or of another version; or it has a consumer; or the system refuses
 /// it.
 pub fn consumer(invitation: &Invitation) -> Result<(Consumer, Peer), AttachError> {
-    consumer_by(invitation, WaitStrategy::default())
-}
-
-/// As [`consumer`], for one that waits by `strategy`.
-///
-/// # Errors
-///
-/// The errors of [`consumer`].
-pub fn consumer_by(invitation: &Invitation, strategy: WaitStrategy) -> Result<(Consumer, Peer), AttachError> {
     let fault = |capacity, slots| {
         let slots_of = usize::try_from(capacity).ok().and_then(|capacity| Builder::new(capacity).slots());
         (slots_of != Some(slots)).then_some("the capacity in bytes")
     };
-    let (words, peer, capacity) = join(invitation, ShmKind::Bytes, &words(), strategy, fault)?;
+    let (words, peer, capacity) = join(invitation, ShmKind::Bytes, &words(), invitation.strategy, fault)?;
     Ok((Consumer { words, capacity: capacity as usize }, peer))
 }
 

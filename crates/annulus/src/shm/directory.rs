@@ -282,7 +282,7 @@ impl Directory {
         let process = holder.process();
         match holder.state() {
             PeerState::Alive => NamedRing::new(&self.names, name, holder),
-            PeerState::Closed => Err(NameError::NotFound { name: name.to_string() }),
+            PeerState::NotYet | PeerState::Closed => Err(NameError::NotFound { name: name.to_string() }),
             PeerState::Dead => Err(NameError::Dead { name: name.to_string(), process }),
         }
     }
@@ -584,7 +584,9 @@ impl NamedRing {
         // one of a later process, or of another file, with that number.
         match (self.state(), opened) {
             // It has the name, and no such descriptor: there is no ring any more.
-            (PeerState::Closed, _) | (PeerState::Alive, Ok(None)) => Err(NameError::NotFound { name }),
+            (PeerState::NotYet | PeerState::Closed, _) | (PeerState::Alive, Ok(None)) => {
+                Err(NameError::NotFound { name })
+            }
             (PeerState::Dead, _) => Err(NameError::Dead { name, process: Some(process) }),
             (PeerState::Alive, Ok(Some(opened))) => Ok(opened),
             (PeerState::Alive, Err(error)) => Err(match error.kind() {

@@ -9,12 +9,13 @@
 //! ```
 //! use annulus::broadcast::Builder;
 //! use annulus::shm::blocks::MessageType;
+//! use annulus::shm::Shared;
 //! use annulus::shm::dynamic::{Receiver, Sender, Start};
 //! use annulus::{WaitStrategy, schema::Schema};
 //!
 //! let schema: Schema = "quote{bid:f64,ask:f64}".parse()?;
 //! let of = MessageType::described(schema, 8);
-//! let (mut sender, invitation) = Sender::lossy(Builder::new(64), &of)?;
+//! let Shared { handle: mut sender, invitation, .. } = Sender::lossy(Builder::new(64), &of)?;
 //! let mut receiver = Receiver::join(&invitation, &of, WaitStrategy::default(), Start::Newest)?;
 //!
 //! sender.send(&[7; 16])?;
@@ -40,7 +41,8 @@ use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::places::Places;
 use super::process::PeerState;
-use super::queue::{Peer, WhenConsumerDies};
+use super::queue::Peer;
+use super::shared::{Shared, WhenGone};
 use super::{mp_broadcast, mpsc};
 use crate::broadcast::{self, FellowPublisher, Lossless, Mode, Publisher, Subscriber};
 use crate::close::Closer;
@@ -276,10 +278,9 @@ impl Sender {
     /// # Errors
     ///
     /// [`TooLong`](OpenError::TooLong), [`Share`](OpenError::Share).
-    pub fn lossy(builder: broadcast::Builder, of: &MessageType) -> Result<(Self, Invitation), OpenError> {
+    pub fn lossy(builder: broadcast::Builder, of: &MessageType) -> Result<Shared<Self>, OpenError> {
         in_blocks!(of, WORDS, LARGE => {
-            let (publisher, _, invitation) = blocks::lossy::<WORDS, LARGE>(builder, of)?;
-            Ok((Self::new(publisher, of), invitation))
+            Ok(blocks::lossy::<WORDS, LARGE>(builder, of)?.alone(|publisher| Self::new(publisher, of)))
         })
     }
 
@@ -292,10 +293,9 @@ impl Sender {
         builder: broadcast::Builder,
         of: &MessageType,
         seats: usize,
-    ) -> Result<(Self, Invitation), OpenError> {
+    ) -> Result<Shared<Self>, OpenError> {
         in_blocks!(of, WORDS, LARGE => {
-            let (publisher, invitation) = blocks::lossless::<WORDS, LARGE>(builder, of, seats)?;
-            Ok((Self::new(publisher, of), invitation))
+            Ok(blocks::lossless::<WORDS, LARGE>(builder, of, seats)?.alone(|publisher| Self::new(publisher, of)))
         })
     }
 
@@ -305,13 +305,9 @@ impl Sender {
     /// # Errors
     ///
     /// As of [`lossy`](Self::lossy).
-    pub fn mp_lossy(
-        builder: mp_broadcast::Builder,
-        of: &MessageType,
-    ) -> Result<(Self, Invitation), OpenError> {
+    pub fn mp_lossy(builder: mp_broadcast::Builder, of: &MessageType) -> Result<Shared<Self>, OpenError> {
         in_blocks!(of, WORDS, LARGE => {
-            let (publisher, _, invitation) = blocks::mp_lossy::<WORDS, LARGE>(builder, of)?;
-            Ok((Self::new(publisher, of), invitation))
+            Ok(blocks::mp_lossy::<WORDS, LARGE>(builder, of)?.alone(|publisher| Self::new(publisher, of)))
         })
     }
 
@@ -323,10 +319,9 @@ impl Sender {
     pub fn spsc(
         builder: spsc::Builder,
         of: &MessageType,
-        policy: WhenConsumerDies,
-    ) -> Result<(Self, Peer, Invitation), OpenError> {
-        let (producer, peer, invitation) = blocks::spsc_producer(builder, of, policy)?;
-        Ok((Self::new(producer, of), peer, invitation))
+        policy: WhenGone,
+    ) -> Result<Shared<Self, Peer>, OpenError> {
+        Ok(blocks::spsc_producer(builder, of, policy)?.map(|producer| Self::new(producer, of)))
     }
 
     /// Joins a ring that takes several senders: a broadcast ring of several publishers, or a queue of several
@@ -558,7 +553,7 @@ trait Joined: Send + Sync {
 
     fn is_closed(&self) -> bool;
 
-    fn publisher(&self) -> PeerState;
+    fn state(&self) -> PeerState;
 
     /// `None`: its subscribers show where they stand by their seats.
     fn mark(&self) -> Option<io::Result<Mark>>;
@@ -587,8 +582,8 @@ impl<const WORDS: usize, const LARGE: bool> Joined for Accepted<Block<WORDS, LAR
         self.subscribable().is_closed()
     }
 
-    fn publisher(&self) -> PeerState {
-        self.publisher()
+    fn state(&self) -> PeerState {
+        self.state()
     }
 
     fn mark(&self) -> Option<io::Result<Mark>> {
@@ -613,8 +608,8 @@ impl<const WORDS: usize, const LARGE: bool> Joined for AcceptedLossless<Block<WO
         self.is_closed()
     }
 
-    fn publisher(&self) -> PeerState {
-        self.publisher()
+    fn state(&self) -> PeerState {
+        self.state()
     }
 
     fn mark(&self) -> Option<io::Result<Mark>> {
@@ -682,8 +677,8 @@ impl Ring {
 
     /// Whether the process that publishes is there, or one of several.
     #[must_use]
-    pub fn publisher(&self) -> PeerState {
-        self.joined.publisher()
+    pub fn state(&self) -> PeerState {
+        self.joined.state()
     }
 
     /// As [`Accepted::mark`]. `None` of a lossless ring, whose subscribers show where they stand by their
@@ -698,7 +693,7 @@ impl fmt::Debug for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ring")
             .field("message_bytes", &self.bytes)
-            .field("publisher", &self.publisher())
+            .field("state", &self.state())
             .finish_non_exhaustive()
     }
 }
@@ -723,9 +718,10 @@ impl Receiver {
     /// # Errors
     ///
     /// [`Share`](OpenError::Share).
-    pub fn mpsc(builder: mpsc::Builder, of: &MessageType) -> Result<(Self, Invitation), OpenError> {
-        let (consumer, places, invitation) = blocks::mpsc_consumer(builder, of)?;
-        Ok((Self::new(consumer, Other::Producers(places), of), invitation))
+    pub fn mpsc(builder: mpsc::Builder, of: &MessageType) -> Result<Shared<Self>, OpenError> {
+        let Shared { handle, peers, invitation } = blocks::mpsc_consumer(builder, of)?;
+        let handle = Self::new(handle, Other::Producers(peers), of);
+        Ok(Shared { handle, peers: (), invitation })
     }
 
     /// Joins a ring of any kind whose messages have one size: subscribes to a broadcast ring, beginning with
@@ -781,7 +777,7 @@ impl Receiver {
     ///
     /// If `message` has another length than the ring's messages; so do the other verbs for one message.
     pub fn recv(&mut self, message: &mut [u8]) -> Result<(), RecvError> {
-        self.take(message, Patience::Endless).map_err(|_| RecvError::CLOSED)
+        self.take(message, Patience::Endless).map_err(|_| RecvError::of(self.state() == PeerState::Dead))
     }
 
     /// As [`recv`](Self::recv), without a wait.
@@ -843,19 +839,14 @@ impl Receiver {
         self.end.is_closed()
     }
 
-    /// Whether the process that sends is there, or one of several. `None`: none has come yet. Of several,
-    /// [`Dead`](PeerState::Dead) says that none is there, and at least one has ended without leaving.
+    /// Whether the process that sends is there, or one of several. Of several, [`Dead`](PeerState::Dead) says
+    /// that none is there, and at least one has ended without leaving.
     #[must_use]
-    pub fn peer(&self) -> Option<PeerState> {
+    pub fn state(&self) -> PeerState {
         match &self.other {
-            Other::Publisher(ring) => Some(ring.publisher()),
+            Other::Publisher(ring) => ring.state(),
             Other::Producer(peer) => peer.state(),
-            Other::Producers(places) => match (places.taken(), places.joined(), places.died()) {
-                (1.., ..) => Some(PeerState::Alive),
-                (_, 0, _) => None,
-                (.., 0) => Some(PeerState::Closed),
-                _ => Some(PeerState::Dead),
-            },
+            Other::Producers(places) => places.state(),
         }
     }
 

@@ -515,7 +515,7 @@ impl RingInfo {
     /// ```
     /// use annulus::Message;
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::broadcast;
+    /// use annulus::shm::{Shared, broadcast};
     ///
     /// #[derive(Clone, Copy, Message)]
     /// #[message(name = "quote")]
@@ -525,7 +525,7 @@ impl RingInfo {
     ///     ask: f64,
     /// }
     ///
-    /// let (_publisher, _, invitation) = broadcast::lossy::<Quote>(Builder::new(64))?;
+    /// let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<Quote>(Builder::new(64))?;
     /// let schema = invitation.info()?.schema()?.unwrap();
     /// assert_eq!(schema.to_string(), "quote{bid:f64,ask:f64}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -561,10 +561,10 @@ impl RingInfo {
     ///
     /// ```
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::broadcast;
+    /// use annulus::shm::{Shared, broadcast};
     ///
-    /// let (_publisher, _, one) = broadcast::lossy::<u64>(Builder::new(64))?;
-    /// let (_publisher, _, other) = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let Shared { handle: _publisher, invitation: one, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let Shared { handle: _publisher, invitation: other, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
     /// assert_eq!(one.info()?.identity(), one.info()?.identity());
     /// assert_ne!(one.info()?.identity(), other.info()?.identity());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

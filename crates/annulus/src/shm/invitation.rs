@@ -14,6 +14,7 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::sleepers;
 use crate::memory::Memory;
+use crate::wait::WaitStrategy;
 
 /// What another process needs to use a ring: two descriptors. The first is for the ring's memory; if the ring
 /// is a broadcast ring, this descriptor does not allow writing. The second is for a page where sleepers are
@@ -26,11 +27,13 @@ pub struct Invitation {
     pub(super) sleepers: OwnedFd,
     /// What this process asks of the memory.
     pub(super) memory: Memory,
+    /// How its handles wait.
+    pub(super) strategy: WaitStrategy,
 }
 
 impl Invitation {
     pub(super) fn new(ring: OwnedFd, sleepers: OwnedFd) -> Self {
-        Self { ring, sleepers, memory: Memory::default() }
+        Self { ring, sleepers, memory: Memory::default(), strategy: WaitStrategy::default() }
     }
 
     /// What this process asks of the ring's memory, for all that is accepted and joined by this invitation.
@@ -46,9 +49,9 @@ impl Invitation {
     /// ```
     /// use annulus::broadcast::Builder;
     /// use annulus::memory::Memory;
-    /// use annulus::shm::broadcast;
+    /// use annulus::shm::{Shared, broadcast};
     ///
-    /// let (publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
     /// // Usually in another process.
     /// let ring = invitation.with_memory(Memory::prefer().lock()).accept::<u64>()?;
     /// println!("{}", ring.subscribable().placement()); // whether it is locked here
@@ -58,6 +61,30 @@ impl Invitation {
     #[must_use]
     pub fn with_memory(mut self, memory: Memory) -> Self {
         self.memory = memory;
+        self
+    }
+
+    /// How all handles wait that are accepted and joined by this invitation, in place of the default
+    /// strategy. It is not sent to other processes.
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    /// use annulus::shm::{Shared, WhenGone, spsc};
+    ///
+    /// let builder = annulus::spsc::Builder::new(64);
+    /// let Shared { handle: mut producer, invitation, .. } =
+    ///     spsc::producer::<u64>(builder, WhenGone::Close)?;
+    /// // Usually in another process.
+    /// let invitation = invitation.with_wait_strategy(WaitStrategy::BusySpin);
+    /// let (mut consumer, _) = spsc::consumer::<u64>(&invitation)?;
+    /// assert_eq!(consumer.wait_strategy(), WaitStrategy::BusySpin);
+    /// producer.send(7)?;
+    /// assert_eq!(consumer.recv(), Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.strategy = strategy;
         self
     }
 
@@ -111,11 +138,11 @@ impl Invitation {
     ///
     /// ```
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::{Directory, Invitation, broadcast};
+    /// use annulus::shm::{Directory, Invitation, Shared, broadcast};
     ///
     /// let path = std::env::temp_dir().join(format!("annulus-example-{}", std::process::id()));
     /// let directory = Directory::open(&path)?; // or `Directory::of_user()`
-    /// let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64))?;
+    /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(64))?;
     /// let name = invitation.publish(&directory, "prices")?;
     ///
     /// // Usually in another process.

@@ -8,11 +8,12 @@
 //!
 //! ```
 //! use annulus::broadcast::Builder;
-//! use annulus::shm::{Directory, Invitation, PeerState, broadcast};
+//! use annulus::shm::{Directory, Invitation, PeerState, Shared, broadcast};
 //! # let path = std::env::temp_dir().join(format!("annulus-page-{}", std::process::id()));
 //!
 //! // The process that publishes.
-//! let (mut publisher, _, invitation) = broadcast::lossy::<[f64; 2]>(Builder::new(1024))?;
+//! let Shared { handle: mut publisher, invitation, .. } =
+//!     broadcast::lossy::<[f64; 2]>(Builder::new(1024))?;
 //! let directory = Directory::open(&path)?; // or `Directory::of_user()`
 //! let name = invitation.publish(&directory, "quotes")?;
 //!
@@ -22,7 +23,7 @@
 //!
 //! publisher.publish([1.0921, 1.0922]);
 //! assert_eq!(subscriber.recv(), Ok([1.0921, 1.0922]));
-//! assert_eq!(ring.publisher(), PeerState::Alive);
+//! assert_eq!(ring.state(), PeerState::Alive);
 //! # drop(name);
 //! # std::fs::remove_dir_all(path)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,16 +69,17 @@
 //!
 //! A receive first returns all that was published or sent completely. Then each verb of each handle says that
 //! the ring has ended, as in one process (`Closed`, [`RecvError`](crate::RecvError), or the end of an
-//! iterator or a stream), whether the other process has closed its side or has died. What tells which it was:
+//! iterator or a stream), whether the other process has closed its side or has died. The error of a receive
+//! without a limit tells which it was: [`peer_died`](crate::RecvError::peer_died). And so does, at any time:
 //!
 //! | handle | how it ended |
 //! | --- | --- |
-//! | `Subscriber` of a lossy ring | [`Accepted::publisher`] |
-//! | `Subscriber` of a lossless ring | [`AcceptedLossless::publisher`](broadcast::AcceptedLossless::publisher) |
+//! | `Subscriber` of a lossy ring | [`Accepted::state`] |
+//! | `Subscriber` of a lossless ring | [`AcceptedLossless::state`](broadcast::AcceptedLossless::state) |
 //! | [`NamedSubscriber`] | [`Received::Ended`], for each publisher |
 //! | `Consumer` of a queue, of messages or of records | [`Peer::state`] of its producer |
-//! | `Consumer` of an [`mpsc`] queue | [`mpsc::Places::died`]; see [`mpsc::WhenNoProducer`] |
-//! | `Producer` of a queue | [`Peer::state`] of its consumer; see [`WhenConsumerDies`] |
+//! | `Consumer` of an [`mpsc`] queue | [`Places::state`](mpsc::Places::state) |
+//! | `Producer` of a queue | [`Peer::state`] of its consumer; see [`WhenGone`] |
 //! | `Publisher` | a lossy one does not know, a lossless one does not wait for the dead |
 //!
 //! Each says [`Dead`](PeerState::Dead) after a death and [`Closed`](PeerState::Closed) after a close. Ask it
@@ -132,6 +134,7 @@
 // directory.rs     rings by name: gives a name to one, and finds one. by_name.rs: in one call;
 //                  named_subscriber.rs: one publisher after the other; names.rs: the files of the names,
 //                  what they say, and which process has a name
+// shared.rs        what the makers return, and what becomes of a ring when a side is gone
 // process.rs       which process it is, and whether it is still there
 // error.rs         all errors
 
@@ -161,6 +164,7 @@ mod queue;
 #[cfg(all(test, not(miri)))]
 mod read_by_others;
 mod ring_observer;
+mod shared;
 mod sleepers;
 pub mod spsc;
 
@@ -175,5 +179,6 @@ pub use invitation::Invitation;
 pub use kind::ShmKind;
 pub use named_subscriber::{NamedSubscriber, Received};
 pub use process::{PeerState, ProcessId};
-pub use queue::{Peer, WhenConsumerDies};
+pub use queue::Peer;
 pub use ring_observer::{ReaderNumbers, RingNumbers, RingObserver};
+pub use shared::{Shared, WhenGone};

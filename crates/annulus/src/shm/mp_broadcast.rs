@@ -10,11 +10,11 @@
 //!
 //! ```
 //! use annulus::broadcast::Builder;
-//! use annulus::shm::{Invitation, mp_broadcast};
+//! use annulus::shm::{Invitation, Shared, mp_broadcast};
 //! use std::os::unix::net::UnixStream;
 //!
 //! let builder = mp_broadcast::Builder::new(Builder::new(64)).publishers(8);
-//! let (mut publisher, places, invitation) = builder.build::<u64>()?;
+//! let Shared { handle: mut publisher, peers: places, invitation, .. } = builder.build::<u64>()?;
 //! let (here, there) = UnixStream::pair()?;
 //! invitation.send(&here)?;
 //!
@@ -39,7 +39,8 @@
 //!   it as lagged. Of a batch, what it had written is received, and up to 64 messages are lost (an eighth of
 //!   the ring, if that is less). Other publishers go on at once. A subscriber that waits for such a message
 //!   passes all of them within 10 ms, or within 50 ms if it sleeps. [`Places::died`] counts such deaths.
-//! - *All publishers':* [`WhenNoPublisher`] decides whether the ring ends, or waits for the next ones.
+//! - *All publishers':* [`when_no_publisher`](Builder::when_no_publisher) decides whether the ring ends, or
+//!   waits for the next ones.
 //! - *A subscriber's:* no other process notices.
 //!
 //! A process that is stopped (`SIGSTOP`) is alive, and nobody takes its slots from it. If it was in the
@@ -76,9 +77,10 @@ use super::format::{Extent, Identity, LANE_CELLS, Layout, shown};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
-use super::places::{ENDS, MOST_PLACES, Table, WhenNoProducer, byte_of, free_place};
+use super::places::{ENDS, MOST_PLACES, Table, byte_of, free_place};
 use super::process::ProcessId;
 use super::queue::{PlaceLock, damaged, numbers};
+use super::shared::{Shared, WhenGone};
 use super::sleepers;
 use crate::base::peer_liveness::NowAndThen;
 use crate::broadcast::{Across, FellowParts, FellowPublisher, fellow_of_another};
@@ -92,7 +94,7 @@ use crate::ring::{ClaimPlaces, Claims, Known, MIN_CAPACITY, Mirror, Writers, slo
 use crate::sync::AtomicU64;
 use crate::wait::WaitStrategy;
 
-pub use super::places::{Places, WhenNoProducer as WhenNoPublisher};
+pub use super::places::Places;
 
 /// A publisher of such a ring.
 pub use crate::broadcast::FellowPublisher as Publisher;
@@ -104,7 +106,7 @@ pub use crate::broadcast::FellowPublisher as Publisher;
 pub struct Builder {
     ring: crate::broadcast::Builder,
     publishers: usize,
-    when_no_publisher: WhenNoPublisher,
+    when_no_publisher: WhenGone,
 }
 
 impl Builder {
@@ -112,7 +114,7 @@ impl Builder {
     /// publishers and subscribers of this process wait.
     #[must_use]
     pub fn new(ring: crate::broadcast::Builder) -> Self {
-        Self { ring, publishers: 16, when_no_publisher: WhenNoPublisher::default() }
+        Self { ring, publishers: 16, when_no_publisher: WhenGone::Wait }
     }
 
     /// How many publishers there can be at one time: 1 to 1024, with the first one.
@@ -122,15 +124,17 @@ impl Builder {
         self
     }
 
-    /// What happens to the ring when all publishers are gone. By default, it waits for the next ones.
+    /// What happens to the ring when all publishers are gone, after at least one was there. By default, it
+    /// waits for the next ones. By [`Close`](WhenGone::Close), it ends: subscribers are told at once when the
+    /// last publisher leaves, and within 50 ms when it has died.
     ///
     /// ```
     /// use annulus::broadcast::Builder;
-    /// use annulus::shm::mp_broadcast::{self, WhenNoPublisher};
+    /// use annulus::shm::{Shared, WhenGone, mp_broadcast};
     ///
     /// let builder = mp_broadcast::Builder::new(Builder::new(64));
-    /// let builder = builder.when_no_publisher(WhenNoPublisher::Close);
-    /// let (mut publisher, _, invitation) = builder.build::<u64>()?;
+    /// let builder = builder.when_no_publisher(WhenGone::Close);
+    /// let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>()?;
     /// let mut subscriber = invitation.accept::<u64>()?.subscribable().subscribe();
     /// publisher.publish(1);
     /// drop(publisher);
@@ -138,7 +142,7 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn when_no_publisher(mut self, policy: WhenNoPublisher) -> Self {
+    pub fn when_no_publisher(mut self, policy: WhenGone) -> Self {
         self.when_no_publisher = policy;
         self
     }
@@ -163,23 +167,22 @@ impl Builder {
     /// use annulus::shm::{ShareError, mp_broadcast};
     ///
     /// let builder = mp_broadcast::Builder::new(Builder::new(64));
-    /// let (publisher, places, _) = builder.clone().publishers(3).build::<u64>()?;
-    /// assert_eq!((publisher.capacity(), places.count(), places.taken()), (64, 3, 1));
+    /// let made = builder.clone().publishers(3).build::<u64>()?;
+    /// assert_eq!(made.handle.capacity(), 64);
+    /// assert_eq!((made.peers.count(), made.peers.taken()), (3, 1));
     /// let error = builder.publishers(0).build::<u64>().map(drop).unwrap_err();
     /// assert!(matches!(error, ShareError::Producers { producers: 0, most: 1024 }));
     /// # Ok::<(), ShareError>(())
     /// ```
-    #[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
-    pub fn build<T: Message>(self) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
+    pub fn build<T: Message>(self) -> Result<Shared<Publisher<T>, Places>, ShareError> {
         self.build_for(&MessageType::of::<T>())
     }
 
     /// As [`build`](Self::build), for any message type of which all bytes are values.
-    #[allow(clippy::type_complexity, reason = "as above")]
     pub(super) fn build_for<T: Message>(
         self,
         of: &MessageType,
-    ) -> Result<(Publisher<T>, Places, Invitation), ShareError> {
+    ) -> Result<Shared<Publisher<T>, Places>, ShareError> {
         create_ring(self.ring, of, self.publishers, self.when_no_publisher)
     }
 
@@ -236,11 +239,11 @@ impl Builder {
         loop {
             let found = match directory.find(name) {
                 Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {
-                    let (publisher, _, invitation) = self.clone().build()?;
+                    let Shared { handle, invitation, .. } = self.clone().build()?;
                     match invitation.publish(directory, name) {
                         // Another process was faster.
                         Err(FindError::Name(NameError::Taken { .. })) => continue,
-                        given => return Ok((publisher, Some(given?))),
+                        given => return Ok((handle, Some(given?))),
                     }
                 }
                 found => found?,
@@ -271,10 +274,10 @@ impl Builder {
 ///
 /// ```
 /// use annulus::broadcast::Builder;
-/// use annulus::shm::{AttachError, mp_broadcast};
+/// use annulus::shm::{AttachError, Shared, mp_broadcast};
 ///
 /// let builder = mp_broadcast::Builder::new(Builder::new(64)).publishers(2);
-/// let (mut first, _, invitation) = builder.build::<u64>()?;
+/// let Shared { handle: mut first, invitation, .. } = builder.build::<u64>()?;
 /// let mut second = mp_broadcast::publisher::<u64>(&invitation)?;
 /// let error = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
 /// assert!(matches!(error, AttachError::NoPlace { places: 2 }));
@@ -286,22 +289,21 @@ impl Builder {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn publisher<T: Message>(invitation: &Invitation) -> Result<Publisher<T>, AttachError> {
-    join(invitation, &MessageType::of::<T>(), WaitStrategy::default())
+    join(invitation, &MessageType::of::<T>(), invitation.strategy)
 }
 
 // How such a ring is made, how a publisher joins, and what a process that subscribes sees of the publishers.
 // `ring/claims.rs` says how they share the slots, `places.rs` which of them are there.
 
 /// A ring, and its first publisher, which has the first place.
-#[allow(clippy::type_complexity, reason = "a publisher, the places, and an invitation")]
 ///
 /// Any bytes are a `T`.
 pub(super) fn create_ring<T: Message>(
     builder: crate::broadcast::Builder,
     of: &MessageType,
     places: usize,
-    when_no_publisher: WhenNoProducer,
-) -> Result<(FellowPublisher<T>, Places, Invitation), ShareError> {
+    when_no_publisher: WhenGone,
+) -> Result<Shared<FellowPublisher<T>, Places>, ShareError> {
     let capacity = builder.slots();
     if capacity < MIN_CAPACITY {
         return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY }.into());
@@ -333,7 +335,7 @@ pub(super) fn create_ring<T: Message>(
         PlacedMemory::create("annulus broadcast", bytes, Access::Everyone, builder.memory_options())?;
     let memory = Arc::new(memory);
     layout.write(&memory, &schema).ok_or(too_large)?;
-    let ends = when_no_publisher == WhenNoProducer::Close;
+    let ends = when_no_publisher == WhenGone::Close;
     numbers(&memory).begin_without_lane(if ends { ENDS } else { 0 });
     // SAFETY: it is in the memory, which lives.
     unsafe { shown(&memory).as_ref() }.begin_at(first);
@@ -353,8 +355,8 @@ pub(super) fn create_ring<T: Message>(
     // SAFETY: new memory, all zero, and the claims are of its slots. All processes go by
     // `docs/SHM-FORMAT.md`, which says that these words are accessed by atomic operations. Any bytes are a
     // `T`.
-    let publisher = unsafe { builder.fellow_across(slots, sleepers, fellow) }?;
-    Ok((publisher, looks_on, invitation))
+    let handle = unsafe { builder.fellow_across(slots, sleepers, fellow) }?;
+    Ok(Shared { handle, peers: looks_on, invitation })
 }
 
 /// A further publisher.

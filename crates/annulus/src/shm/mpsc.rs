@@ -14,12 +14,12 @@
 //! at once, and sends behind those messages. Until they are received it finds less room, or none.
 //!
 //! ```
-//! use annulus::shm::{Invitation, mpsc};
+//! use annulus::shm::{Invitation, Shared, mpsc};
 //! use std::os::unix::net::UnixStream;
 //!
 //! // The process that receives.
 //! let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64)).producers(8);
-//! let (mut consumer, places, invitation) = builder.build::<u64>()?;
+//! let Shared { handle: mut consumer, peers: places, invitation, .. } = builder.build::<u64>()?;
 //! let (here, there) = UnixStream::pair()?;
 //! invitation.send(&here)?;
 //!
@@ -44,18 +44,20 @@
 //!
 //! - *A producer's:* all that it had sent is received, and its place is free at once. What it had not sent
 //!   completely is not there. No other producer notices. The consumer's [`Places::died`] counts it.
-//! - *All producers':* [`WhenNoProducer`] decides whether the queue ends, or waits for the next ones.
-//! - *The consumer's:* [`WhenConsumerDies`] decides. A next [`consumer`] continues at the first one's
-//!   position: see [`shm::spsc`](super::spsc#when-a-process-ends).
+//! - *All producers':* [`when_no_producer`](Builder::when_no_producer) decides whether the queue ends, or
+//!   waits for the next ones.
+//! - *The consumer's:* [`when_consumer_dies`](Builder::when_consumer_dies) decides. A next [`consumer`]
+//!   continues at the first one's position: see [`shm::spsc`](super::spsc#when-a-process-ends).
 //!
 //! A process that is stopped (`SIGSTOP`) is alive: the others wait for it, where they have to.
 //!
 //! # Close
 //!
 //! Any process may [close](Producer::close) the queue, for all of them. It is closed, too, when the consumer
-//! is dropped; and when the last producer is gone, if [`WhenNoProducer::Close`] says so. All that was sent
-//! before is received. A producer that closes the queue wakes the consumer, and the consumer wakes all
-//! producers. A producer that waits for room learns of the close of another producer within 50 ms.
+//! is dropped; and when the last producer is gone, if [`when_no_producer`](Builder::when_no_producer) says so.
+//! All that was sent before is received. A producer that closes the queue wakes the consumer, and the
+//! consumer wakes all producers. A producer that waits for room learns of the close of another producer
+//! within 50 ms.
 //!
 //! # Numbers
 //!
@@ -71,12 +73,12 @@
 use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::message_type::MessageType;
-pub use super::places::{Places, WhenNoProducer};
+pub use super::places::Places;
 use super::places::{create_queue, join_as_consumer, join_as_producer};
-use super::queue::{Peer, WhenConsumerDies};
+use super::queue::Peer;
+use super::shared::{Shared, WhenGone};
 use crate::message::Message;
 use crate::queue::across::KindAcross;
-use crate::wait::WaitStrategy;
 
 /// The kind of such a queue.
 pub use crate::queue::across::ManyAcross;
@@ -94,8 +96,8 @@ pub type Consumer<T> = crate::queue::Consumer<T, ManyAcross<T>>;
 pub struct Builder {
     queue: crate::mpsc::Builder,
     producers: usize,
-    when_no_producer: WhenNoProducer,
-    when_consumer_dies: WhenConsumerDies,
+    when_no_producer: WhenGone,
+    when_consumer_dies: WhenGone,
 }
 
 impl Builder {
@@ -104,12 +106,7 @@ impl Builder {
     /// processes share, with all rings: see [`annulus::memory`](crate::memory).
     #[must_use]
     pub fn new(queue: crate::mpsc::Builder) -> Self {
-        Self {
-            queue,
-            producers: 16,
-            when_no_producer: WhenNoProducer::default(),
-            when_consumer_dies: WhenConsumerDies::default(),
-        }
+        Self { queue, producers: 16, when_no_producer: WhenGone::Wait, when_consumer_dies: WhenGone::Close }
     }
 
     /// How many producers there can be at one time: 1 to 1024. Each place has a ring, whose memory is there
@@ -120,14 +117,19 @@ impl Builder {
         self
     }
 
-    /// What happens to the queue when all producers are gone. By default, it waits for the next ones.
+    /// What happens to the queue when all producers are gone, after at least one was there. By default, it
+    /// waits for the next ones.
+    ///
+    /// By [`Close`](WhenGone::Close), the queue is closed, as one in a process. When the last producer
+    /// leaves, the consumer is told at once; when it has died, within 50 ms. A producer that joins at that
+    /// moment may find the queue closed.
     ///
     /// ```
-    /// use annulus::shm::mpsc::{self, WhenNoProducer};
+    /// use annulus::shm::{Shared, WhenGone, mpsc};
     ///
     /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
-    /// let builder = builder.when_no_producer(WhenNoProducer::Close);
-    /// let (mut consumer, _, invitation) = builder.build::<u64>()?;
+    /// let builder = builder.when_no_producer(WhenGone::Close);
+    /// let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>()?;
     /// let (mut producer, _) = mpsc::producer::<u64>(&invitation)?;
     /// producer.send(1).unwrap();
     /// drop(producer);
@@ -135,15 +137,16 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn when_no_producer(mut self, policy: WhenNoProducer) -> Self {
+    pub fn when_no_producer(mut self, policy: WhenGone) -> Self {
         self.when_no_producer = policy;
         self
     }
 
     /// What producers do when the process of the consumer has ended without a close. By default, the queue is
-    /// closed.
+    /// closed: a producer learns it when it finds no room. By [`Wait`](WhenGone::Wait), a producer that finds
+    /// no room waits for a next consumer.
     #[must_use]
-    pub fn when_consumer_dies(mut self, policy: WhenConsumerDies) -> Self {
+    pub fn when_consumer_dies(mut self, policy: WhenGone) -> Self {
         self.when_consumer_dies = policy;
         self
     }
@@ -166,29 +169,27 @@ impl Builder {
     /// use annulus::shm::{ShareError, mpsc};
     ///
     /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
-    /// let (consumer, places, _) = builder.producers(3).build::<u64>()?;
-    /// assert_eq!((consumer.capacity(), places.count()), (64, 3));
+    /// let made = builder.producers(3).build::<u64>()?;
+    /// assert_eq!((made.handle.capacity(), made.peers.count()), (64, 3));
     /// let error = builder.producers(0).build::<u64>().map(drop).unwrap_err();
     /// assert!(matches!(error, ShareError::Producers { producers: 0, most: 1024 }));
     /// # Ok::<(), ShareError>(())
     /// ```
-    #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
-    pub fn build<T: Message>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
+    pub fn build<T: Message>(self) -> Result<Shared<Consumer<T>, Places>, ShareError> {
         self.build_for(&MessageType::of::<T>())
     }
 
     /// As [`build`](Self::build), also if a slot is one byte of a message.
-    #[allow(clippy::type_complexity, reason = "as above")]
     pub(super) fn build_for<K: KindAcross>(
         self,
         of: &MessageType,
-    ) -> Result<(crate::queue::Consumer<K::Message, K>, Places, Invitation), ShareError> {
+    ) -> Result<Shared<crate::queue::Consumer<K::Message, K>, Places>, ShareError> {
         create_queue(self.queue.plan, of, self.producers, self.when_no_producer, self.when_consumer_dies)
     }
 }
 
-/// A producer of a queue of another process, which waits by the default [`WaitStrategy`]. It takes the first
-/// place that is free. It gives it back when it is dropped.
+/// A producer of a queue of another process. It takes the first place that is free. It gives it back when it
+/// is dropped.
 ///
 /// A send is the same as in a queue of one process, with a few instructions more.
 ///
@@ -202,10 +203,10 @@ impl Builder {
 /// # Examples
 ///
 /// ```
-/// use annulus::shm::{AttachError, PeerState, mpsc};
+/// use annulus::shm::{AttachError, PeerState, Shared, mpsc};
 ///
 /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64)).producers(1);
-/// let (mut consumer, _, invitation) = builder.build::<u64>()?;
+/// let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>()?;
 /// let (mut producer, peer) = mpsc::producer::<u64>(&invitation)?;
 /// let error = mpsc::producer::<u64>(&invitation).map(drop).unwrap_err();
 /// assert!(matches!(error, AttachError::NoPlace { places: 1 }));
@@ -216,30 +217,17 @@ impl Builder {
 /// next.send(2).unwrap();
 /// assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Ok(2)));
 ///
-/// assert_eq!(peer.state(), Some(PeerState::Alive));
+/// assert_eq!(peer.state(), PeerState::Alive);
 /// drop(consumer);
-/// assert_eq!(peer.state(), Some(PeerState::Closed));
+/// assert_eq!(peer.state(), PeerState::Closed);
 /// assert!(next.send(3).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn producer<T: Message>(invitation: &Invitation) -> Result<(Producer<T>, Peer), AttachError> {
-    producer_by(invitation, WaitStrategy::default())
+    join_as_producer(invitation, &MessageType::of::<T>(), invitation.strategy)
 }
 
-/// As [`producer`], for one that waits by `strategy`.
-///
-/// # Errors
-///
-/// The errors of [`producer`].
-pub fn producer_by<T: Message>(
-    invitation: &Invitation,
-    strategy: WaitStrategy,
-) -> Result<(Producer<T>, Peer), AttachError> {
-    join_as_producer(invitation, &MessageType::of::<T>(), strategy)
-}
-
-/// The next consumer of a queue, when the one before is gone: it continues at that one's position. It waits
-/// by the default [`WaitStrategy`].
+/// The next consumer of a queue, when the one before is gone: it continues at that one's position.
 ///
 /// # Errors
 ///
@@ -249,10 +237,10 @@ pub fn producer_by<T: Message>(
 /// # Examples
 ///
 /// ```
-/// use annulus::shm::{AttachError, mpsc};
+/// use annulus::shm::{AttachError, Shared, mpsc};
 ///
 /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
-/// let (consumer, _, invitation) = builder.build::<u64>()?;
+/// let Shared { handle: consumer, invitation, .. } = builder.build::<u64>()?;
 /// let error = mpsc::consumer::<u64>(&invitation).map(drop).unwrap_err();
 /// assert!(matches!(error, AttachError::Occupied));
 ///
@@ -262,17 +250,5 @@ pub fn producer_by<T: Message>(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn consumer<T: Message>(invitation: &Invitation) -> Result<(Consumer<T>, Places), AttachError> {
-    consumer_by(invitation, WaitStrategy::default())
-}
-
-/// As [`consumer`], for one that waits by `strategy`.
-///
-/// # Errors
-///
-/// The errors of [`consumer`].
-pub fn consumer_by<T: Message>(
-    invitation: &Invitation,
-    strategy: WaitStrategy,
-) -> Result<(Consumer<T>, Places), AttachError> {
-    join_as_consumer(invitation, &MessageType::of::<T>(), strategy)
+    join_as_consumer(invitation, &MessageType::of::<T>(), invitation.strategy)
 }

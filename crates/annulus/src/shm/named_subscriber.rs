@@ -43,9 +43,9 @@ use crate::wait::{Until, WaitStrategy};
 /// # A ring of several publishers
 ///
 /// Such a [ring](super::mp_broadcast) ends when one of them closes it, or as its
-/// [policy](super::mp_broadcast::WhenNoPublisher) says. If it waits for the next publishers, it has also
-/// ended here once nobody publishes to it and its name was taken back, or the process that gave the name has
-/// ended.
+/// [builder](super::mp_broadcast::Builder::when_no_publisher) says. If it waits for the next publishers, it
+/// has also ended here once nobody publishes to it and its name was taken back, or the process that gave the
+/// name has ended.
 ///
 /// # How it waits
 ///
@@ -72,7 +72,7 @@ use crate::wait::{Until, WaitStrategy};
 ///
 /// ```
 /// use annulus::broadcast::Builder;
-/// use annulus::shm::{Directory, NamedSubscriber, PeerState, Received, broadcast};
+/// use annulus::shm::{Directory, NamedSubscriber, PeerState, Received, Shared, broadcast};
 /// # let path = std::env::temp_dir().join(format!("annulus-named-subscriber-{}", std::process::id()));
 ///
 /// let directory = Directory::open(&path)?; // or `shm::follow("prices")`, in the user's directory
@@ -81,7 +81,8 @@ use crate::wait::{Until, WaitStrategy};
 ///
 /// // Usually in another process, which is started again later.
 /// for life in 0..2 {
-///     let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64))?;
+///     let Shared { handle: mut publisher, invitation, .. } =
+///         broadcast::lossy::<u64>(Builder::new(64))?;
 ///     let name = invitation.publish(&directory, "prices")?;
 ///     publisher.publish(life);
 ///
@@ -178,12 +179,12 @@ impl<T: Message> NamedSubscriber<T> {
         }
     }
 
-    /// Whether the publisher of the last ring that it has joined is there; `None` if it has joined none. Two
-    /// system calls. Messages may be left to receive of one that has ended.
+    /// Whether the publisher of the last ring that it has joined is there; `NotYet` if it has joined none.
+    /// Two system calls. Messages may be left to receive of one that has ended.
     #[must_use]
     #[doc(alias = "peer_state")]
-    pub fn publisher(&self) -> Option<PeerState> {
-        self.joined.as_ref().map(|joined| joined.ring.publisher())
+    pub fn state(&self) -> PeerState {
+        self.joined.as_ref().map_or(PeerState::NotYet, |joined| joined.ring.state())
     }
 
     /// Shows this subscriber's position to processes that observe the ring that it has joined, `annulus top`
@@ -212,7 +213,7 @@ impl<T: Message> NamedSubscriber<T> {
     /// [there](Self#a-ring-that-it-cant-use).
     pub fn recv(&mut self) -> Result<Received<T>, FindError> {
         loop {
-            if let Some(received) = self.receive(None)? {
+            if let Some(received) = self.recv_until(Until::FOREVER)? {
                 return Ok(received);
             }
         }
@@ -252,25 +253,18 @@ impl<T: Message> NamedSubscriber<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<Option<Received<T>>, FindError> {
-        match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.recv_until(deadline),
-            None => self.recv().map(Some),
-        }
+        self.recv_until(timeout)
     }
 
-    /// As [`recv`](Self::recv), but gives up at `deadline`: `None`. A deadline that has passed still receives
-    /// what is there.
+    /// As [`recv`](Self::recv), but waits as [`Until`] says: `None` if it gave up. The strategy is for a
+    /// message of a ring that it has joined.
     ///
     /// # Errors
     ///
     /// The errors of [`recv`](Self::recv).
-    pub fn recv_until(&mut self, deadline: Instant) -> Result<Option<Received<T>>, FindError> {
-        self.receive(Some(deadline))
-    }
-
-    /// `None` at the deadline.
-    fn receive(&mut self, until: Option<Instant>) -> Result<Option<Received<T>>, FindError> {
-        let Some(joined) = self.current() else { return self.wait_for_next(until) };
+    pub fn recv_until(&mut self, until: impl Into<Until>) -> Result<Option<Received<T>>, FindError> {
+        let until = until.into();
+        let Some(joined) = self.current() else { return self.wait_for_next(until.deadline()) };
         let until = until.map_or(Until::FOREVER, Until::from);
         Ok(joined.receive(|subscriber| subscriber.recv_or_lag_until(until)))
     }
@@ -348,7 +342,7 @@ impl<T: Message> NamedSubscriber<T> {
         named: &Arc<NamedRing>,
         until: Option<Instant>,
     ) -> Result<Option<(OneRing<T>, u64)>, FindError> {
-        let invitation = Invitation::find_until(named, until)?;
+        let invitation = Invitation::find_until(named, until)?.with_wait_strategy(self.strategy);
         let is_that_of_before =
             self.joined.as_ref().is_some_and(|joined| joined.ring.is_that_of(&invitation));
         if is_that_of_before && !seeded!("shm_ring_joined_again") {
@@ -356,7 +350,7 @@ impl<T: Message> NamedSubscriber<T> {
         }
         let name = Arc::clone(named);
         let is_given_up = move || name.state() != PeerState::Alive && !seeded!("shm_name_given_up_unseen");
-        let ring = invitation.accept_until::<T>(self.strategy, is_given_up)?;
+        let ring = invitation.accept_unless::<T>(is_given_up)?;
         let subscribable = ring.subscribable();
         let subscriber =
             if self.from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };
@@ -384,7 +378,7 @@ impl<T: Message> OneRing<T> {
         &mut self,
         receive: impl FnOnce(&mut Subscriber<T, Foreign>) -> Result<T, LossyTryRecvError<BadValue>>,
     ) -> Option<Received<T>> {
-        if seeded!("shm_end_before_the_rest") && self.ring.publisher() != PeerState::Alive {
+        if seeded!("shm_end_before_the_rest") && self.ring.state() != PeerState::Alive {
             return Some(self.end());
         }
         Some(match receive(&mut self.subscriber) {
@@ -398,10 +392,10 @@ impl<T: Message> OneRing<T> {
 
     fn end(&mut self) -> Received<T> {
         self.is_over = !seeded!("shm_end_told_again");
-        let state = match self.ring.publisher() {
+        let state = match self.ring.state() {
             PeerState::Closed => PeerState::Closed,
             // It has ended: where the kernel told the subscriber nothing of the lock, it tells nothing here.
-            PeerState::Alive | PeerState::Dead => PeerState::Dead,
+            PeerState::NotYet | PeerState::Alive | PeerState::Dead => PeerState::Dead,
         };
         Received::Ended { process: self.process, state }
     }
@@ -434,12 +428,14 @@ impl<T> fmt::Debug for NamedSubscriber<T> {
 ///         Received::Corrupt(bad) => format!("no message: {bad}"),
 ///         Received::Began { process, missed } => format!("{process} publishes, and has {missed} behind it"),
 ///         Received::Ended { process, state } => format!("{process} is {state}"),
+///         news => format!("{news:?}"), // what a later version may add
 ///     }
 /// }
 /// assert_eq!(show(Received::Message(7)), "7");
 /// assert_eq!(show(Received::Lagged { skipped: 3 }), "3 lost");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Received<T> {
     /// A message.
     Message(T),

@@ -20,9 +20,9 @@ use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::process::{PeerState, ProcessId};
 use super::queue::{
-    CONSUMER_LOCK_BYTE, LaneExtent, Peer, PlaceLock, WhenConsumerDies, check, create_memory, damaged,
-    numbers, numbers_seen_at,
+    CONSUMER_LOCK_BYTE, LaneExtent, Peer, PlaceLock, check, create_memory, damaged, numbers, numbers_seen_at,
 };
+use super::shared::{Shared, WhenGone};
 use super::{format, sleepers};
 use crate::base::peer_liveness::Gone;
 use crate::error::CapacityError;
@@ -45,10 +45,10 @@ use crate::wait::WaitStrategy;
 /// # Examples
 ///
 /// ```
-/// use annulus::shm::mpsc;
+/// use annulus::shm::{Shared, mpsc};
 ///
 /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(8)).producers(4);
-/// let (mut consumer, places, invitation) = builder.build::<u64>()?;
+/// let Shared { handle: mut consumer, peers: places, invitation, .. } = builder.build::<u64>()?;
 /// let (mut producer, _) = mpsc::producer::<u64>(&invitation)?;
 /// producer.send(7).unwrap();
 /// assert_eq!((places.count(), places.taken()), (4, 1));
@@ -72,6 +72,21 @@ impl Places {
         self.0.taken(None)
     }
 
+    /// Whether any producer is there. System calls as for [`taken`](Self::taken).
+    ///
+    /// `NotYet`: none has come yet. `Dead`: none is there, and at least one has died. `Closed`: all have
+    /// left.
+    #[must_use]
+    #[doc(alias = "peer_state")]
+    pub fn state(&self) -> PeerState {
+        match (self.taken(), self.joined(), self.died()) {
+            (1.., ..) => PeerState::Alive,
+            (_, 0, _) => PeerState::NotYet,
+            (.., 0) => PeerState::Closed,
+            _ => PeerState::Dead,
+        }
+    }
+
     /// How many producers have joined, including all that are gone. O(count).
     #[must_use]
     pub fn joined(&self) -> u64 {
@@ -86,12 +101,7 @@ impl Places {
     #[must_use]
     #[doc(alias = "PeerDied")]
     pub fn died(&self) -> u64 {
-        let died = |place| {
-            let (came, left) = self.0.numbers(place).producers();
-            // (Any number may lie there.)
-            came.wrapping_sub(left).saturating_sub(self.0.has_producer(place).into())
-        };
-        (0..self.0.count).map(died).fold(0, u64::wrapping_add)
+        self.0.died()
     }
 }
 
@@ -104,17 +114,6 @@ impl fmt::Debug for Places {
             .field("died", &self.died())
             .finish()
     }
-}
-
-/// What happens to a queue when all its producers are gone, after at least one was there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum WhenNoProducer {
-    /// The queue stays open. The consumer waits for the next producer.
-    #[default]
-    WaitForNext,
-    /// The queue is closed, as one in a process. When the last producer leaves, the consumer is told at once;
-    /// when it has died, within 50 ms. A producer that joins at that moment may find the queue closed.
-    Close,
 }
 
 /// The places of a queue, or of a ring that several processes publish to, as any of its processes has them. A
@@ -168,14 +167,13 @@ pub(super) const ENDS: u64 = 1;
 const WAITS: u64 = 2;
 
 /// A queue, and its consumer.
-#[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
 pub(super) fn create_queue<K: KindAcross>(
     plan: Plan,
     of: &MessageType,
     places: usize,
-    when_no_producer: WhenNoProducer,
-    when_consumer_dies: WhenConsumerDies,
-) -> Result<(Consumer<K::Message, K>, Places, Invitation), ShareError> {
+    when_no_producer: WhenGone,
+    when_consumer_dies: WhenGone,
+) -> Result<Shared<Consumer<K::Message, K>, Places>, ShareError> {
     check(&plan)?;
     if !(1..=MOST_PLACES).contains(&places) {
         return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
@@ -197,8 +195,8 @@ pub(super) fn create_queue<K: KindAcross>(
     let extent = LaneExtent::of::<K>(&layout, places).ok_or(too_large)?;
     let memory = Arc::new(create_memory(&extent, &plan)?);
     layout.write(&memory, &schema).ok_or(too_large)?;
-    let ends = when_no_producer == WhenNoProducer::Close;
-    let waits = when_consumer_dies == WhenConsumerDies::WaitForNext;
+    let ends = when_no_producer == WhenGone::Close;
+    let waits = when_consumer_dies == WhenGone::Wait;
     let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
     numbers(&memory).begin_at(plan.first, policies);
     let table = Table { memory: Arc::clone(&memory), page: Arc::clone(&page), count: places, ends };
@@ -207,8 +205,8 @@ pub(super) fn create_queue<K: KindAcross>(
     // (Nobody else has the page.)
     let place_lock = PlaceLock::take(&page, CONSUMER_LOCK_BYTE, false)?
         .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
-    let (consumer, places) = consumer_at(table, &extent, place_lock, plan).ok_or(too_large)?;
-    Ok((consumer, places, invitation))
+    let (handle, peers) = consumer_at(table, &extent, place_lock, plan).ok_or(too_large)?;
+    Ok(Shared { handle, peers, invitation })
 }
 
 /// A next consumer.
@@ -272,7 +270,7 @@ pub(super) fn join_as_producer<K: KindAcross>(
     let table = Arc::new(table);
     let watched = Arc::new(peer.again());
     let asked = Arc::clone(&watched);
-    let is_gone = move || !waits && asked.state() == Some(PeerState::Dead);
+    let is_gone = move || !waits && asked.state() == PeerState::Dead;
     // Another producer that closes the queue wakes the consumer only; so this one's tasks look.
     let asks = is_gone.clone();
     let is_over = move || watched.has_ended() || asks();

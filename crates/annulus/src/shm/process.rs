@@ -68,7 +68,10 @@ impl fmt::Display for ProcessId {
 /// assert_eq!(PeerState::Dead.to_string(), "dead");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PeerState {
+    /// It has not come yet.
+    NotYet,
     /// It is there.
     Alive,
     /// It has closed its side.
@@ -91,6 +94,7 @@ impl PeerState {
 impl fmt::Display for PeerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            Self::NotYet => "not there yet",
             Self::Alive => "alive",
             Self::Closed => "closed",
             Self::Dead => "dead",

@@ -14,6 +14,7 @@ use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::process::{PeerState, ProcessId};
+use super::shared::{Shared, WhenGone};
 use super::{format, sleepers};
 use crate::base::peer_liveness::Gone;
 use crate::error::CapacityError;
@@ -27,25 +28,14 @@ use crate::spsc::Builder;
 use crate::sync::seeded;
 use crate::wait::{Remote, WaitStrategy};
 
-/// What a producer does when the process of its consumer has ended without a close.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum WhenConsumerDies {
-    /// The queue is closed: sends fail from then on. The producer looks for it when it finds no room.
-    #[default]
-    Close,
-    /// The queue stays open for a next consumer. A producer that finds no room waits for that one.
-    WaitForNext,
-}
-
 /// A queue of such messages. `detail` is for the process that joins.
-#[allow(clippy::type_complexity, reason = "a producer, its peer, and an invitation")]
 pub(super) fn create_queue<K: KindAcross>(
     builder: Builder,
     kind: ShmKind,
     of: &MessageType,
     detail: u64,
-    policy: WhenConsumerDies,
-) -> Result<(Producer<K::Message, K>, Peer, Invitation), ShareError> {
+    policy: WhenGone,
+) -> Result<Shared<Producer<K::Message, K>, Peer>, ShareError> {
     let plan = builder.plan;
     let capacity = plan.capacity;
     check(&plan)?;
@@ -71,14 +61,15 @@ pub(super) fn create_queue<K: KindAcross>(
     let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
     let peer = Peer::consumer(&memory, &page);
     let watched = Arc::new(peer.again());
-    let is_gone = move || policy == WhenConsumerDies::Close && watched.state() == Some(PeerState::Dead);
+    let is_gone = move || policy == WhenGone::Close && watched.state() == PeerState::Dead;
     let gone = Gone::new(is_gone.clone());
     let [published, released] = sleepers::remotes_of_producer(&page);
     let sleepers = [published, released.woken_from_elsewhere(is_gone)];
     let part = part(&memory, sleepers, &extent, gone, None).ok_or(too_large)?;
     // SAFETY: the numbers are in the memory, which is writable. It is new, so there is no other producer,
     // and nobody makes one later.
-    Ok((unsafe { K::producer(part, extent.plan(plan)) }, peer, invitation))
+    let handle = unsafe { K::producer(part, extent.plan(plan)) };
+    Ok(Shared { handle, peers: peer, invitation })
 }
 
 /// The memory of a queue.
@@ -123,7 +114,7 @@ pub(super) fn join<K: KindAcross>(
     numbers(&memory).consumer_comes();
     let peer = Peer { memory: Arc::clone(&memory), page: None };
     let watched = Arc::new(peer.again());
-    let is_gone = move || watched.state() == Some(PeerState::Dead);
+    let is_gone = move || watched.state() == PeerState::Dead;
     let gone = Gone::new(is_gone.clone());
     let [published, released] = sleepers::remotes_of_consumer(&page);
     let sleepers = [published.woken_from_elsewhere(is_gone), released];
@@ -313,15 +304,16 @@ impl Peer {
     /// After a receive has said that the queue has ended, it tells how: `Dead` if the producer's process has
     /// ended without a close. All that it had sent is received before either.
     ///
-    /// `None`: no consumer has come yet. `Closed`: either process has closed the queue. `Dead`: the process
+    /// `NotYet`: no consumer has come yet. `Closed`: either process has closed the queue. `Dead`: the process
     /// has ended without that. A child that it has forked keeps its lock, until that ends, too, or calls
     /// `exec`.
     #[must_use]
     #[doc(alias = "peer_state")]
     #[doc(alias = "PeerDied")]
-    pub fn state(&self) -> Option<PeerState> {
+    pub fn state(&self) -> PeerState {
         if self.page.is_some() && !numbers(&self.memory).had_consumer() {
-            return numbers(&self.memory).was_closed().then_some(PeerState::Closed);
+            let was_closed = numbers(&self.memory).was_closed();
+            return if was_closed { PeerState::Closed } else { PeerState::NotYet };
         }
         // Where the lock can't be looked at, the process is taken to be alive.
         let is_taken = match &self.page {
@@ -330,11 +322,7 @@ impl Peer {
         };
         let is_alive = is_taken.unwrap_or(true) || seeded!("shm_queue_death_unseen");
         // Last: a close is shown before the lock goes.
-        Some(match (numbers(&self.memory).was_closed(), is_alive) {
-            (true, _) => PeerState::Closed,
-            (false, true) => PeerState::Alive,
-            (false, false) => PeerState::Dead,
-        })
+        PeerState::told(is_alive, numbers(&self.memory).was_closed())
     }
 }
 
@@ -359,14 +347,8 @@ mod tests {
     #[test]
     fn the_seat_is_free_or_taken() {
         let of = MessageType::of::<u64>();
-        let (_producer, peer, invitation) = create_queue::<Across<u64>>(
-            Builder::new(1),
-            ShmKind::Spsc,
-            &of,
-            0,
-            WhenConsumerDies::WaitForNext,
-        )
-        .unwrap();
+        let Shared { handle: _producer, peers: peer, invitation, .. } =
+            create_queue::<Across<u64>>(Builder::new(1), ShmKind::Spsc, &of, 0, WhenGone::Wait).unwrap();
         let looks_on = lock::reopened(&invitation.sleepers).unwrap();
         rustix::fs::flock(&looks_on, rustix::fs::FlockOperation::NonBlockingLockShared).unwrap();
         let join = || join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |_, _| None);
@@ -374,11 +356,11 @@ mod tests {
             let (consumer, ..) = join().unwrap();
             // (The first one's drop has closed the queue.)
             let is_there = lock::is_byte_taken(&**peer.page.as_ref().unwrap(), CONSUMER_LOCK_BYTE).unwrap();
-            assert!(is_there && peer.state().is_some());
+            assert!(is_there && peer.state() != PeerState::NotYet);
             let refused = join().map(drop).unwrap_err();
             assert!(matches!(refused, AttachError::Occupied), "{refused}");
             drop(consumer);
-            assert_eq!(peer.state(), Some(PeerState::Closed));
+            assert_eq!(peer.state(), PeerState::Closed);
         }
     }
 
@@ -387,16 +369,16 @@ mod tests {
     fn either_side_sleeps() {
         let of = MessageType::of::<u64>();
         let builder = Builder::new(1).wait_strategy(BLOCK);
-        let (mut producer, peer, invitation) =
-            create_queue::<Across<u64>>(builder, ShmKind::Spsc, &of, 7, WhenConsumerDies::Close).unwrap();
-        assert_eq!(format!("{peer:?}"), "Peer { state: None }");
+        let Shared { handle: mut producer, peers: peer, invitation, .. } =
+            create_queue::<Across<u64>>(builder, ShmKind::Spsc, &of, 7, WhenGone::Close).unwrap();
+        assert_eq!(format!("{peer:?}"), "Peer { state: NotYet }");
         let (mut consumer, peer, detail) =
             join::<Across<u64>>(&invitation, ShmKind::Spsc, &of, BLOCK, |detail, slots| {
                 assert_eq!((detail, slots), (7, 1));
                 None
             })
             .unwrap();
-        assert_eq!((detail, format!("{peer:?}").as_str()), (7, "Peer { state: Some(Alive) }"));
+        assert_eq!((detail, format!("{peer:?}").as_str()), (7, "Peer { state: Alive }"));
         let reader = thread::spawn(move || {
             let first = consumer.recv();
             thread::sleep(Duration::from_millis(5));

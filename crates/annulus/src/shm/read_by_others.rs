@@ -16,6 +16,7 @@ use super::format::{
 use super::kind::ShmKind;
 use super::message_type::MessageType;
 use super::process::ProcessId;
+use super::shared::Shared;
 use crate::os::shared_memory::{Access, SharedMemory};
 
 #[test]
@@ -65,7 +66,7 @@ fn a_program_in_c_reads_a_ring_by_its_offsets() {
 #[test]
 fn a_program_in_c_reads_the_messages() {
     let builder = crate::broadcast::Builder::new(4);
-    let (mut publisher, _, invitation) = super::broadcast::lossy::<u64>(builder).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = super::broadcast::lossy::<u64>(builder).unwrap();
     let Some(said) = said_by_c("read_ring", &invitation.ring) else {
         return;
     };
@@ -80,8 +81,8 @@ fn a_program_in_c_reads_the_messages() {
     assert_eq!(said_by_c("read_ring", &invitation.ring).unwrap(), format!("next 8\nend 9\n{messages}"));
 
     let builder = crate::spsc::Builder::new(3);
-    let (mut producer, _, invitation) =
-        super::spsc::producer::<u64>(builder, super::WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        super::spsc::producer::<u64>(builder, super::WhenGone::Close).unwrap();
     let (mut consumer, _) = super::spsc::consumer::<u64>(&invitation).unwrap();
     producer.send_batch(&[100, 101, 102]).unwrap();
     assert_eq!((consumer.recv(), consumer.recv()), (Ok(100), Ok(101)));
@@ -93,8 +94,8 @@ fn a_program_in_c_reads_the_messages() {
     assert_eq!(said, "consumers 1\nclosed 1\nmessage 2: 102\nmessage 3: 103\n");
 
     let builder = super::mpsc::Builder::new(crate::mpsc::Builder::new(3)).producers(2);
-    let builder = builder.when_no_producer(super::mpsc::WhenNoProducer::Close);
-    let (mut consumer, _, invitation) = builder.build::<u64>().unwrap();
+    let builder = builder.when_no_producer(super::WhenGone::Close);
+    let Shared { handle: mut consumer, invitation, .. } = builder.build::<u64>().unwrap();
     let mut producers = [(); 2].map(|()| super::mpsc::producer::<u64>(&invitation).unwrap().0);
     producers[0].send_batch(&[100, 101, 102]).unwrap();
     assert_eq!((consumer.recv(), consumer.recv()), (Ok(100), Ok(101)));
@@ -108,8 +109,8 @@ fn a_program_in_c_reads_the_messages() {
     assert_eq!(said, format!("policies 1\nconsumers 1\nclosed 0\n{first}{second}"));
 
     let builder = crate::queue::bytes::Builder::new(64);
-    let (mut producer, _, invitation) =
-        super::bytes::producer(builder, super::WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        super::bytes::producer(builder, super::WhenGone::Close).unwrap();
     let (mut consumer, _) = super::bytes::consumer(&invitation).unwrap();
     // Words 0 to 2, 3 and 4, and 5 to 7 of 9. The next record finds one word, which is passed over.
     for record in ["of any length", "one", "and another"] {
@@ -126,7 +127,8 @@ fn a_program_in_c_reads_the_messages() {
 #[test]
 fn a_program_in_c_reads_the_seats() {
     let builder = crate::broadcast::Builder::new(4).headroom(1);
-    let (mut publisher, invitation) = super::broadcast::lossless::<u64>(builder, 2).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        super::broadcast::lossless::<u64>(builder, 2).unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let (mut one, other) = (ring.subscribe().unwrap(), ring.subscribe().unwrap());
     (0..3).for_each(|number| publisher.publish(100 + number).unwrap());

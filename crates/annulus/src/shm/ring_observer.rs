@@ -44,12 +44,12 @@ const WORD_BYTES: usize = size_of::<u64>();
 /// # Examples
 ///
 /// ```
-/// use annulus::shm::{Directory, PeerState, RingObserver, WhenConsumerDies, spsc};
+/// use annulus::shm::{Directory, PeerState, RingObserver, Shared, WhenGone, spsc};
 /// # let path = std::env::temp_dir().join(format!("annulus-observer-{}", std::process::id()));
 /// # let directory = Directory::open(&path)?;
 ///
 /// let builder = annulus::spsc::Builder::new(64);
-/// let (mut producer, _, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close)?;
+/// let Shared { handle: mut producer, invitation, .. } = spsc::producer::<u64>(builder, WhenGone::Close)?;
 /// let name = invitation.publish(&directory, "orders")?;
 /// producer.send_batch(&[1, 2, 3]).unwrap();
 ///
@@ -169,12 +169,12 @@ impl RingObserver {
     /// It never waits, and does not hold the publisher up. O(size of a message).
     ///
     /// ```
-    /// use annulus::shm::{Directory, RingObserver, broadcast};
+    /// use annulus::shm::{Directory, RingObserver, Shared, broadcast};
     /// # let path = std::env::temp_dir().join(format!("annulus-observer-read-{}", std::process::id()));
     /// # let directory = Directory::open(&path)?;
     ///
     /// let builder = annulus::broadcast::Builder::new(64);
-    /// let (mut publisher, _, invitation) = broadcast::lossy::<u32>(builder)?;
+    /// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u32>(builder)?;
     /// let name = invitation.publish(&directory, "prices")?;
     /// publisher.publish_batch(&[70, 80]);
     ///
@@ -377,12 +377,12 @@ pub struct RingNumbers {
 /// A reader of a ring, as others see it.
 ///
 /// ```
-/// use annulus::shm::{Directory, PeerState, RingObserver, broadcast};
+/// use annulus::shm::{Directory, PeerState, RingObserver, Shared, broadcast};
 /// # let path = std::env::temp_dir().join(format!("annulus-reader-numbers-{}", std::process::id()));
 /// # let directory = Directory::open(&path)?;
 ///
 /// let builder = annulus::broadcast::Builder::new(64);
-/// let (mut publisher, invitation) = broadcast::lossless::<u64>(builder, 4)?;
+/// let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 4)?;
 /// let name = invitation.publish(&directory, "orders")?;
 /// let mut subscriber = invitation.accept_lossless::<u64>()?.subscribe()?;
 /// publisher.publish_batch(&[1, 2, 3])?;

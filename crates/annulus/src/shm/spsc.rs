@@ -9,11 +9,13 @@
 //! The kernel tells it: each side holds a lock that ends with its process, however that ends.
 //!
 //! - *The producer's:* the consumer receives all that was sent, and then [`Closed`](crate::RecvError).
-//!   [`Peer::state`] tells a close from a death. What the producer had not sent completely is not there.
-//! - *The consumer's:* [`WhenConsumerDies`] decides. A next consumer starts with the message behind the last
-//!   one that was received. A message counts as received when its receive returns; the messages of a batch,
-//!   when the batch returns. So a consumer that is killed within a receive leaves that message, or that
-//!   batch, to the next one.
+//!   [`Peer::state`] and [`peer_died`](crate::RecvError::peer_died) tell a close from a death. What the
+//!   producer had not sent completely is not there.
+//! - *The consumer's:* [`WhenGone`] decides. By `Close`, sends fail from then on; by `Wait`, a producer
+//!   that finds no room waits for a next consumer. (Only a producer that finds no room looks for it.) A next
+//!   consumer starts with the message behind the last one that was received. A message counts as received
+//!   when its receive returns; the messages of a batch, when the batch returns. So a consumer that is killed
+//!   within a receive leaves that message, or that batch, to the next one.
 //!
 //! A process that is stopped (`SIGSTOP`) is alive: the other one waits for it.
 //!
@@ -44,9 +46,9 @@ use super::error::{AttachError, ShareError};
 use super::invitation::Invitation;
 use super::kind::ShmKind;
 use super::message_type::MessageType;
-use super::queue::{Peer, WhenConsumerDies, create_queue, join};
+use super::queue::{Peer, create_queue, join};
+use super::shared::{Shared, WhenGone};
 use crate::message::Message;
-use crate::wait::WaitStrategy;
 
 /// What such a queue shows in place.
 pub use crate::queue::SharedSlice;
@@ -78,12 +80,13 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across<T>>;
 /// # Examples
 ///
 /// ```
-/// use annulus::shm::{Invitation, PeerState, WhenConsumerDies, spsc};
+/// use annulus::shm::{Invitation, PeerState, Shared, WhenGone, spsc};
 /// use std::os::unix::net::UnixStream;
 ///
 /// let builder = annulus::spsc::Builder::new(64);
-/// let (mut producer, peer, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close)?;
-/// assert_eq!(peer.state(), None); // nobody has come yet
+/// let Shared { handle: mut producer, peers, invitation, .. } =
+///     spsc::producer::<u64>(builder, WhenGone::Close)?;
+/// assert_eq!(peers.state(), PeerState::NotYet);
 /// let (here, there) = UnixStream::pair()?;
 /// invitation.send(&here)?;
 ///
@@ -92,21 +95,21 @@ pub type Consumer<T> = crate::queue::Consumer<T, Across<T>>;
 ///
 /// producer.send(42).unwrap();
 /// assert_eq!(consumer.recv(), Ok(42));
-/// assert_eq!(peer.state(), Some(PeerState::Alive));
+/// assert_eq!(peer.state(), PeerState::Alive);
 /// drop(producer);
 /// assert!(consumer.recv().is_err());
-/// assert_eq!(peer.state(), Some(PeerState::Closed));
+/// assert_eq!(peer.state(), PeerState::Closed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "SharedRing")]
 pub fn producer<T: Message>(
     builder: crate::spsc::Builder,
-    policy: WhenConsumerDies,
-) -> Result<(Producer<T>, Peer, Invitation), ShareError> {
-    create_queue(builder, ShmKind::Spsc, &MessageType::of::<T>(), 0, policy)
+    when_consumer_dies: WhenGone,
+) -> Result<Shared<Producer<T>, Peer>, ShareError> {
+    create_queue(builder, ShmKind::Spsc, &MessageType::of::<T>(), 0, when_consumer_dies)
 }
 
-/// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].
+/// The consumer of a queue of another process.
 ///
 /// A queue has one consumer. When that is gone, another process may become the consumer, and continues at the
 /// first one's position.
@@ -118,19 +121,7 @@ pub fn producer<T: Message>(
 /// [`AttachError`]: it is no such queue, or of another type, size or version; or it has a consumer; or the
 /// system refuses it.
 pub fn consumer<T: Message>(invitation: &Invitation) -> Result<(Consumer<T>, Peer), AttachError> {
-    consumer_by(invitation, WaitStrategy::default())
-}
-
-/// As [`consumer`], for one that waits by `strategy`.
-///
-/// # Errors
-///
-/// The errors of [`consumer`].
-pub fn consumer_by<T: Message>(
-    invitation: &Invitation,
-    strategy: WaitStrategy,
-) -> Result<(Consumer<T>, Peer), AttachError> {
     let (consumer, peer, _) =
-        join(invitation, ShmKind::Spsc, &MessageType::of::<T>(), strategy, |_, _| None)?;
+        join(invitation, ShmKind::Spsc, &MessageType::of::<T>(), invitation.strategy, |_, _| None)?;
     Ok((consumer, peer))
 }

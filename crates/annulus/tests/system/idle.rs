@@ -279,25 +279,28 @@ impl Idle {
     /// At rings between processes. (The other side is in this one, too.)
     #[cfg(feature = "shm")]
     fn who_wait_for_other_processes(&mut self) {
-        use annulus::shm::{self, WhenConsumerDies};
+        use annulus::shm::{self, Shared, WhenGone};
 
-        let (publisher, _, invitation) = shm::broadcast::lossy::<u64>(broadcast::Builder::new(8)).unwrap();
+        let Shared { handle: publisher, invitation, .. } =
+            shm::broadcast::lossy::<u64>(broadcast::Builder::new(8)).unwrap();
         let ring = invitation.accept::<u64>().unwrap();
         let [mut one, mut task] = [(); 2].map(|()| ring.subscribable().subscribe());
         self.wait(publisher.closer(), (), empties!(one.recv()));
         self.wait(publisher.closer(), publisher, empties!(task.recv_async().await));
 
-        let (mut publisher, invitation) =
+        let Shared { handle: mut publisher, invitation, .. } =
             shm::broadcast::lossless::<u64>(broadcast::Builder::new(2), 2).unwrap();
         let slow = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
         self.wait(publisher.closer(), slow, fills!(publisher.publish(1)));
 
         let builder = spsc::Builder::new(8);
-        let (producer, _, invitation) = shm::spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
+        let Shared { handle: producer, invitation, .. } =
+            shm::spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
         let (mut consumer, _) = shm::spsc::consumer::<u64>(&invitation).unwrap();
         self.wait(producer.closer(), producer, empties!(consumer.recv()));
         let builder = bytes::Builder::new(64);
-        let (mut producer, _, invitation) = shm::bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+        let Shared { handle: mut producer, invitation, .. } =
+            shm::bytes::producer(builder, WhenGone::Close).unwrap();
         let (consumer, _) = shm::bytes::consumer(&invitation).unwrap();
         self.wait(producer.closer(), consumer, fills!(producer.write(b"a record")));
     }

@@ -78,11 +78,11 @@ fn topics_and_pipelines_are_made_there() {
 #[test]
 #[cfg(all(feature = "shm", target_os = "linux"))]
 fn rings_between_processes_are_made_there() {
-    use annulus::shm::{self, WhenConsumerDies};
+    use annulus::shm::{self, WhenGone};
 
     in_thread(256 * KIBIBYTE, || {
         drop(shm::broadcast::lossy::<Large>(broadcast::Builder::new(2)).unwrap());
-        drop(shm::spsc::producer::<Large>(spsc::Builder::new(2), WhenConsumerDies::Close).unwrap());
+        drop(shm::spsc::producer::<Large>(spsc::Builder::new(2), WhenGone::Close).unwrap());
         drop(shm::mpsc::Builder::new(mpsc::Builder::new(2)).build::<Large>().unwrap());
     });
 }

@@ -92,7 +92,7 @@ fn the_limit_is_in_the_error() {
 /// byte.
 #[cfg(feature = "shm")]
 fn shared(page: usize) {
-    use annulus::shm::{self, AttachError, ShareError};
+    use annulus::shm::{self, AttachError, ShareError, Shared};
 
     // With the header, and the schema.
     let builder = broadcast::Builder::new((page - 640) / 16);
@@ -101,7 +101,7 @@ fn shared(page: usize) {
         ShareError::Memory(error) => is_the_limit(error, page, 0),
         other => panic!("{other}"),
     }
-    let (publisher, _, invitation) = lossy(Memory::prefer().lock()).unwrap();
+    let Shared { handle: publisher, invitation, .. } = lossy(Memory::prefer().lock()).unwrap();
     is_the_limit(publisher.placement().lock().refusal().unwrap(), page, 0);
     let invitation = invitation.with_memory(Memory::require().lock());
     match invitation.accept::<u64>().map(drop).unwrap_err() {

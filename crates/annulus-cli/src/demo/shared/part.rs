@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use annulus::Shutdown;
 use annulus::broadcast::{Lossless, Lossy};
-use annulus::shm::mpsc::{Builder, ManyAcross, WhenNoProducer, producer};
-use annulus::shm::{Directory, Invitation};
+use annulus::shm::WhenGone;
+use annulus::shm::mpsc::{Builder, ManyAcross, producer};
+use annulus::shm::{Directory, Invitation, Shared};
 
 use super::failed;
 use super::ring::{GivenName, SharedRing};
@@ -114,8 +115,9 @@ fn gateway(
 ) -> Result<Word, Failure> {
     let builder = Builder::new(annulus::mpsc::Builder::new(slots))
         .producers(job.strategies.len())
-        .when_no_producer(WhenNoProducer::Close);
-    let (orders, _, invitation) = builder.build::<Order>().map_err(|error| failed(&error))?;
+        .when_no_producer(WhenGone::Close);
+    let Shared { handle: orders, invitation, .. } =
+        builder.build::<Order>().map_err(|error| failed(&error))?;
     name.give(&invitation, directory, &job.orders)?;
     let mut writer = if writes {
         let output = io::stdout().as_fd().try_clone_to_owned().map_err(|error| failed(&error))?;

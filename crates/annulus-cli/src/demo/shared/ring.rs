@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher, Subscriber};
 use annulus::shm::broadcast::{self, Awaited, Foreign};
-use annulus::shm::{Directory, Invitation, PublishedName, ShareError};
+use annulus::shm::{Directory, Invitation, PublishedName, ShareError, Shared};
 
 use super::failed;
 use crate::demo::publisher::Ring;
@@ -37,8 +37,8 @@ impl SharedRing for Lossy {
     type Read = Foreign;
 
     fn share(slots: usize, _: usize) -> Result<(Publisher<Quote>, Invitation), ShareError> {
-        let (publisher, _, invitation) = broadcast::lossy(Builder::new(slots))?;
-        Ok((publisher, invitation))
+        let Shared { handle, invitation, .. } = broadcast::lossy(Builder::new(slots))?;
+        Ok((handle, invitation))
     }
 
     fn join(invitation: &Invitation) -> Result<Subscriber<Quote, Foreign>, Failure> {
@@ -50,7 +50,8 @@ impl SharedRing for Lossless {
     type Read = Awaited;
 
     fn share(slots: usize, subscribers: usize) -> Result<(Publisher<Quote, Self>, Invitation), ShareError> {
-        broadcast::lossless(Builder::new(slots), subscribers)
+        let Shared { handle, invitation, .. } = broadcast::lossless(Builder::new(slots), subscribers)?;
+        Ok((handle, invitation))
     }
 
     fn join(invitation: &Invitation) -> Result<Subscriber<Quote, Awaited>, Failure> {

@@ -62,7 +62,7 @@ pub(in crate::lines) fn run(
     if let Some(outcome) = stop.outcome() {
         return Ok(outcome);
     }
-    if is_over && printer.receiver.peer() == Some(PeerState::Dead) {
+    if is_over && printer.receiver.state() == PeerState::Dead {
         say(format_args!("the publisher of {name} has died"));
         return Ok(Outcome::Failed);
     }

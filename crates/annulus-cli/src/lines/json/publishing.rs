@@ -12,7 +12,7 @@ use annulus::broadcast::Builder;
 use annulus::schema::Schema;
 use annulus::shm::blocks::MessageType;
 use annulus::shm::dynamic::{OpenError, Sender};
-use annulus::shm::{Directory, Invitation, PublishedName};
+use annulus::shm::{Directory, Invitation, PublishedName, Shared};
 use annulus::{SendTimeoutError, WaitStrategy};
 
 use super::super::arguments::PublishArguments;
@@ -129,7 +129,7 @@ fn own(arguments: &PublishArguments, schema: &Schema) -> Result<(Held, Schema, D
     } else {
         Sender::lossy(builder, &of)
     };
-    let (sender, invitation) =
+    let Shared { handle: sender, invitation, .. } =
         made.map_err(|error| Failure::new(format!("{}: {}", quoted(&arguments.name), reason(&error))))?;
     let name = invitation.publish(&directory, &arguments.name);
     let name = name.map_err(|error| Failure::new(error.to_string()))?;

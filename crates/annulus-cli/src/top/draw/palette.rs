@@ -19,7 +19,7 @@ pub(super) fn of_state(state: PeerState) -> Style {
     match state {
         PeerState::Dead => BAD,
         PeerState::Closed => Style::new().add_modifier(Modifier::DIM),
-        PeerState::Alive => Style::new(),
+        _ => Style::new(),
     }
 }
 

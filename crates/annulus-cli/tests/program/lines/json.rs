@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Output, Stdio};
 
 use annulus::shm::blocks::{self, Block, MessageType};
-use annulus::shm::{Directory, Invitation, broadcast, mp_broadcast, mpsc};
+use annulus::shm::{Directory, Invitation, Shared, broadcast, mp_broadcast, mpsc};
 use annulus::{Message, RecvError};
 
 use crate::names::Names;
@@ -54,14 +54,14 @@ fn messages_go_to_rings_of_any_program() {
     let names = Names::new("json-to");
     let directory = Directory::open(&names.path).unwrap();
     let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(2)).producers(2);
-    let (mut consumer, _, invitation) = builder.build::<Order>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = builder.build::<Order>().unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     let told = names.publish(LINES, &["orders", "--json"]);
     assert_eq!(told, ("annulus: published 2 messages\n".into(), 0));
     assert_eq!([consumer.recv().unwrap(), consumer.recv().unwrap()], ORDERS);
 
     let builder = mp_broadcast::Builder::new(annulus::broadcast::Builder::new(8)).publishers(2);
-    let (_own, _, invitation) = builder.build::<Order>().unwrap();
+    let Shared { handle: _own, invitation, .. } = builder.build::<Order>().unwrap();
     let _name = invitation.publish(&directory, "many").unwrap();
     let ring = invitation.accept::<Order>().unwrap();
     let mut subscriber = ring.subscribable().subscribe();
@@ -94,8 +94,9 @@ fn messages_go_from_a_ring_to_any_program() {
 
     // What it reads of other programs; a queue has one consumer.
     let builder = annulus::spsc::Builder::new(4);
-    let policy = annulus::shm::WhenConsumerDies::Close;
-    let (mut producer, _, invitation) = annulus::shm::spsc::producer::<Order>(builder, policy).unwrap();
+    let policy = annulus::shm::WhenGone::Close;
+    let Shared { handle: mut producer, invitation, .. } =
+        annulus::shm::spsc::producer::<Order>(builder, policy).unwrap();
     let _name = invitation.publish(&directory, "queue").unwrap();
     producer.send_batch(&ORDERS).unwrap();
     let mut sub = Running(names.command("sub", &["queue", "--json"]).spawn().unwrap());
@@ -121,7 +122,7 @@ fn line_that_is_no_message_is_reported() {
     let names = Names::new("json-bad");
     let directory = Directory::open(&names.path).unwrap();
     let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(4)).producers(4);
-    let (mut consumer, _, invitation) = builder.build::<Order>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = builder.build::<Order>().unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     for (line, expected) in [
         ("{", "line 3 of the standard input: it is no JSON: "),
@@ -137,7 +138,7 @@ fn line_that_is_no_message_is_reported() {
     }
     assert!(consumer.is_empty());
 
-    let (mut publisher, _, invitation) =
+    let Shared { handle: mut publisher, invitation, .. } =
         broadcast::lossy::<u64>(annulus::broadcast::Builder::new(8)).unwrap();
     let _name = invitation.publish(&directory, "lossy").unwrap();
     publisher.publish(1);
@@ -166,8 +167,9 @@ fn line_that_is_no_message_is_reported() {
     let (said, code) = names.publish("1\n", &["mine", "--schema", "u64"]);
     assert!(code == 2 && said.contains("--json"), "{said}");
     let builder = annulus::spsc::Builder::new(4);
-    let policy = annulus::shm::WhenConsumerDies::Close;
-    let (_producer, _, invitation) = annulus::shm::spsc::producer::<()>(builder, policy).unwrap();
+    let policy = annulus::shm::WhenGone::Close;
+    let Shared { handle: _producer, invitation, .. } =
+        annulus::shm::spsc::producer::<()>(builder, policy).unwrap();
     let _name = invitation.publish(&directory, "empty").unwrap();
     let output = names.command("sub", &["empty", "--json"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -195,7 +197,7 @@ fn corrupt_messages_are_left_out() {
     let directory = Directory::open(&names.path).unwrap();
     let builder = annulus::broadcast::Builder::new(8);
     let of = MessageType::described(SCHEMA.parse().unwrap(), 1);
-    let (mut publisher, _, invitation) = blocks::lossy::<4, false>(builder, &of).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = blocks::lossy::<4, false>(builder, &of).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     // The side is byte 17.
     for side in [1, 9, 0] {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::names::Names;
 use crate::running::{Running, has_thread, mapped, readable, shows_position, watches_folder};
-use annulus::shm::{Directory, PeerState};
+use annulus::shm::{Directory, PeerState, Shared};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -419,14 +419,16 @@ fn wrong_uses_are_errors_with_a_reason() {
     // A ring of something else.
     let directory = Directory::open(&names.path).unwrap();
     let builder = annulus::broadcast::Builder::new(8);
-    let (_other, _, invitation) = annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
+    let Shared { handle: _other, invitation, .. } = annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
     let _name = invitation.publish(&directory, "numbers").unwrap();
     let builder = annulus::broadcast::Builder::new(8);
-    let (_foreign, _, invitation) = annulus::shm::broadcast::lossy::<[[u64; 5]; 3]>(builder).unwrap();
+    let Shared { handle: _foreign, invitation, .. } =
+        annulus::shm::broadcast::lossy::<[[u64; 5]; 3]>(builder).unwrap();
     let _foreign_name = invitation.publish(&directory, "foreign").unwrap();
     // Of the size and the alignment of a line's pieces.
     let builder = annulus::broadcast::Builder::new(8);
-    let (_alike, _, invitation) = annulus::shm::broadcast::lossy::<[u64; 15]>(builder).unwrap();
+    let Shared { handle: _alike, invitation, .. } =
+        annulus::shm::broadcast::lossy::<[u64; 15]>(builder).unwrap();
     let _alike_name = invitation.publish(&directory, "alike").unwrap();
     for (name, what) in [
         ("numbers", "u64, of 8 bytes"),

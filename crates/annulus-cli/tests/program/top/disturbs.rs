@@ -8,7 +8,7 @@ use std::thread;
 use crate::names::Names;
 use crate::running::{Running, has_mapped};
 use annulus::broadcast::Builder;
-use annulus::shm::{Directory, broadcast};
+use annulus::shm::{Directory, Shared, broadcast};
 
 /// What a process has mapped of rings: the rights of each, such as `r--s`.
 fn rights(process: u32) -> Vec<String> {
@@ -32,7 +32,8 @@ fn openings(process: u32) -> Vec<String> {
 fn top_cannot_write_to_rings() {
     let names = Names::new("reads");
     let directory = Directory::open(&names.path).unwrap();
-    let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(64), 2).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(64), 2).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     publisher.publish(7).unwrap();
     for (subcommand, arguments) in [

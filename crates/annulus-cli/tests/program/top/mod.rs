@@ -17,7 +17,7 @@ use crate::names::Names;
 use crate::running::Running;
 use crate::support::annulus;
 use annulus::broadcast::Builder;
-use annulus::shm::{Directory, Invitation, broadcast, recv_fd};
+use annulus::shm::{Directory, Invitation, Shared, broadcast, recv_fd};
 use serde_json::Value;
 
 /// What it prints to standard output and to standard error, and its exit code.
@@ -49,11 +49,12 @@ fn all_rings_are_in_one_table() {
         thread::yield_now();
     }
     let directory = Directory::open(&names.path).unwrap();
-    let (mut orders, invitation) = broadcast::lossless::<u64>(Builder::new(128), 4).unwrap();
+    let Shared { handle: mut orders, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(128), 4).unwrap();
     let _orders_name = invitation.publish(&directory, "orders").unwrap();
     let _behind = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
     (0..100).for_each(|number| orders.publish(number).unwrap());
-    let (mut ticks, _, invitation) = broadcast::lossy::<u64>(Builder::new(1024)).unwrap();
+    let Shared { handle: mut ticks, invitation, .. } = broadcast::lossy::<u64>(Builder::new(1024)).unwrap();
     let _ticks_name = invitation.publish(&directory, "ticks").unwrap();
     ticks.publish(7);
 
@@ -157,7 +158,8 @@ fn routes_of_bridges_are_shown() {
 fn it_changes_nothing() {
     let names = Names::new("nothing");
     let directory = Directory::open(&names.path).unwrap();
-    let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
     let _name = invitation.publish(&directory, "orders").unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();
     let _behind = ring.subscribe().unwrap();

@@ -63,9 +63,10 @@ impl<'c, K: InPlace> Record<'c, K> {
     /// ```
     /// # #[cfg(all(feature = "shm", target_os = "linux"))] {
     /// use annulus::queue::bytes::Builder;
-    /// use annulus::shm::{WhenConsumerDies, bytes};
+    /// use annulus::shm::{Shared, WhenGone, bytes};
     ///
-    /// let (mut producer, _, invitation) = bytes::producer(Builder::new(64), WhenConsumerDies::Close)?;
+    /// let Shared { handle: mut producer, invitation, .. } =
+    ///     bytes::producer(Builder::new(64), WhenGone::Close)?;
     /// let (mut consumer, _) = bytes::consumer(&invitation)?; // usually in another process
     /// producer.write(b"\x02hi and more")?;
     ///

@@ -39,7 +39,7 @@ fn receives_all(sender: Sender, receiver: &mut Receiver) {
     assert_eq!((sender.message_bytes(), receiver.message_bytes()), (12, 12));
     assert_eq!(receiver.try_recv(&mut message), Err(TryRecvError::Empty));
     assert_eq!(receiver.recv_timeout(&mut message, Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));
-    assert_eq!(receiver.peer(), Some(PeerState::Alive));
+    assert_eq!(receiver.state(), PeerState::Alive);
     sender.send(&bytes_of(1)).unwrap();
     sender.try_send(&bytes_of(2)).unwrap();
     sender.send_timeout(&bytes_of(3), Duration::ZERO).unwrap();
@@ -63,7 +63,7 @@ fn receives_all(sender: Sender, receiver: &mut Receiver) {
     assert_eq!(receiver.try_recv(&mut message), Err(TryRecvError::Closed));
     assert_eq!(receiver.recv(&mut message), Err(RecvError::CLOSED));
     drop(sender);
-    assert_eq!(receiver.peer(), Some(PeerState::Closed));
+    assert_eq!(receiver.state(), PeerState::Closed);
     assert_eq!(receiver.total_lagged(), 0);
 }
 
@@ -73,33 +73,34 @@ fn ends_of_each_kind_send_and_receive() {
     for start in [Start::Oldest, Start::Newest] {
         let join = |invitation: &Invitation| Receiver::join(invitation, of, BLOCK, start).unwrap();
 
-        let (sender, invitation) = Sender::lossy(ring(8), of).unwrap();
+        let Shared { handle: sender, invitation, .. } = Sender::lossy(ring(8), of).unwrap();
         let mut receiver = join(&invitation);
         assert!(receiver.mark().unwrap().is_ok());
         assert_eq!((sender.sequence(), receiver.cursor()), (Some(0), Some(0)));
         receives_all(sender, &mut receiver);
         assert_eq!(receiver.cursor(), Some(5));
 
-        let (sender, invitation) = Sender::lossless(ring(8), of, 2).unwrap();
+        let Shared { handle: sender, invitation, .. } = Sender::lossless(ring(8), of, 2).unwrap();
         let mut receiver = join(&invitation);
         assert!(receiver.mark().is_none());
         assert!(sender.wait_for_subscribers_timeout(1, Duration::from_secs(10)));
         assert!(!sender.wait_for_subscribers_timeout(2, Duration::from_millis(1)));
         receives_all(sender, &mut receiver);
 
-        let (first, invitation) = Sender::mp_lossy(mp_broadcast::Builder::new(ring(8)), of).unwrap();
+        let Shared { handle: first, invitation, .. } =
+            Sender::mp_lossy(mp_broadcast::Builder::new(ring(8)), of).unwrap();
         let (mut receiver, second) = (join(&invitation), Sender::join(&invitation, of, BLOCK).unwrap());
         assert_eq!(second.sequence(), None);
         receives_all(second, &mut receiver);
         drop(first);
 
         let builder = spsc::Builder::new(8).wait_strategy(BLOCK);
-        let (sender, _, invitation) = Sender::spsc(builder, of, WhenConsumerDies::Close).unwrap();
+        let Shared { handle: sender, invitation, .. } = Sender::spsc(builder, of, WhenGone::Close).unwrap();
         receives_all(sender, &mut join(&invitation));
 
         let builder = mpsc::Builder::new(crate::mpsc::Builder::new(8).wait_strategy(BLOCK));
-        let (mut receiver, invitation) = Receiver::mpsc(builder, of).unwrap();
-        assert_eq!((receiver.peer(), receiver.cursor()), (None, None));
+        let Shared { handle: mut receiver, invitation, .. } = Receiver::mpsc(builder, of).unwrap();
+        assert_eq!((receiver.state(), receiver.cursor()), (PeerState::NotYet, None));
         receives_all(Sender::join(&invitation, of, BLOCK).unwrap(), &mut receiver);
     }
 }
@@ -111,14 +112,14 @@ const _: () = is_send::<(Sender, Receiver, Ring)>();
 #[test]
 fn ends_understand_handles_of_the_type() {
     let of = &quotes();
-    let (mut sender, invitation) = Sender::lossy(ring(8), of).unwrap();
+    let Shared { handle: mut sender, invitation, .. } = Sender::lossy(ring(8), of).unwrap();
     let mut typed = invitation.accept::<Quote>().unwrap().subscribable().subscribe();
     sender.send(&bytes_of(7)).unwrap();
     assert_eq!(typed.recv(), Ok([7, 8, 9]));
 
     let builder = crate::spsc::Builder::new(8);
-    let (mut typed, _, invitation) =
-        crate::shm::spsc::producer::<Quote>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut typed, invitation, .. } =
+        crate::shm::spsc::producer::<Quote>(builder, WhenGone::Close).unwrap();
     let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap();
     typed.send([7, 8, 9]).unwrap();
     assert_eq!(received(&mut receiver), 7);
@@ -127,7 +128,7 @@ fn ends_understand_handles_of_the_type() {
 #[test]
 fn full_rings_refuse_messages() {
     let of = &quotes();
-    let (mut sender, invitation) = Sender::lossless(ring(4), of, 1).unwrap();
+    let Shared { handle: mut sender, invitation, .. } = Sender::lossless(ring(4), of, 1).unwrap();
     let ring = Ring::accept(&invitation, of, BLOCK).unwrap();
     let mut receiver = ring.subscribe(Start::Newest).unwrap();
     assert!(ring.subscribe(Start::Newest).is_err(), "the only seat is taken");
@@ -143,7 +144,7 @@ fn full_rings_refuse_messages() {
     sender.try_send(&bytes_of(5)).unwrap();
 
     let builder = spsc::Builder::new(4).wait_strategy(BLOCK);
-    let (mut sender, _, invitation) = Sender::spsc(builder, of, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut sender, invitation, .. } = Sender::spsc(builder, of, WhenGone::Close).unwrap();
     let mut receiver = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap();
     is_full(&mut sender);
     assert_eq!(received(&mut receiver), 1);
@@ -153,7 +154,7 @@ fn full_rings_refuse_messages() {
 #[test]
 fn lag_ends_run_and_is_counted() {
     let of = &quotes();
-    let (mut sender, invitation) = Sender::lossy(ring(8), of).unwrap();
+    let Shared { handle: mut sender, invitation, .. } = Sender::lossy(ring(8), of).unwrap();
     let joined = Ring::accept(&invitation, of, BLOCK).unwrap();
     let mut receiver = joined.subscribe(Start::Oldest).unwrap();
     (0..20).for_each(|number| sender.send(&bytes_of(number)).unwrap());
@@ -166,14 +167,14 @@ fn lag_ends_run_and_is_counted() {
 
     assert_eq!(sender.skip_to(30), Some(10));
     assert_eq!((sender.sequence(), joined.is_closed()), (Some(30), false));
-    assert_eq!(joined.publisher(), PeerState::Alive);
+    assert_eq!(joined.state(), PeerState::Alive);
     drop(sender);
-    assert!(joined.is_closed() && joined.publisher() == PeerState::Closed);
+    assert!(joined.is_closed() && joined.state() == PeerState::Closed);
 }
 
 #[test]
 fn schema_of_ring_is_compared() {
-    let (_sender, invitation) = Sender::lossy(ring(8), &quotes()).unwrap();
+    let Shared { handle: _sender, invitation, .. } = Sender::lossy(ring(8), &quotes()).unwrap();
     let other: Schema = "{a:u32,b:u32,c:u32}".parse().unwrap();
     let other = MessageType::described(other, 4);
     let refused = Receiver::join(&invitation, &other, BLOCK, Start::Newest).unwrap_err();
@@ -188,7 +189,7 @@ fn schema_of_ring_is_compared() {
 #[test]
 fn ends_that_cannot_be_are_refused() {
     let of = &quotes();
-    let (_sender, invitation) = Sender::lossy(ring(8), of).unwrap();
+    let Shared { handle: _sender, invitation, .. } = Sender::lossy(ring(8), of).unwrap();
     let refused = Sender::join(&invitation, of, BLOCK).unwrap_err();
     assert_eq!(refused.to_string(), "a lossy broadcast ring has no such end");
     let long = MessageType::of_bytes(LONGEST + 8, 8);
@@ -196,7 +197,8 @@ fn ends_that_cannot_be_are_refused() {
     assert!(matches!(refused, OpenError::TooLong { bytes: 4104 }), "{refused}");
     assert!(Sender::lossless(ring(8), of, 0).is_err());
     let builder = queue_of_records();
-    let (_producer, _, invitation) = crate::shm::bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _producer, invitation, .. } =
+        crate::shm::bytes::producer(builder, WhenGone::Close).unwrap();
     let refused = Receiver::join(&invitation, of, BLOCK, Start::Newest).unwrap_err();
     assert!(matches!(refused, OpenError::Kind(ShmKind::Bytes)), "{refused}");
 }

@@ -32,11 +32,11 @@ ring!(MappedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u6
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 ring!(SharedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64, Foreign>, Subscriber<u64, Foreign>,
     |builder| {
-        use annulus::shm::{ShareError, broadcast};
+        use annulus::shm::{ShareError, Shared, broadcast};
 
         match broadcast::lossy::<u64>(builder) {
-            Ok((publisher, _, invitation)) => {
-                Ok((publisher, invitation.accept::<u64>().unwrap().subscribable().clone()))
+            Ok(Shared { handle, invitation, .. }) => {
+                Ok((handle, invitation.accept::<u64>().unwrap().subscribable().clone()))
             }
             Err(ShareError::Capacity(error)) => Err(error),
             Err(error) => panic!("{error}"),
@@ -47,7 +47,9 @@ ring!(SharedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u6
 ring!(SharedLossless, lossless: true, many: false,
     Publisher<u64, Bound>, AcceptedLossless<u64>, Subscriber<u64, Awaited>,
     |builder| match annulus::shm::broadcast::lossless::<u64>(builder, 64) {
-        Ok((publisher, invitation)) => Ok((publisher, invitation.accept_lossless().unwrap())),
+        Ok(annulus::shm::Shared { handle, invitation, .. }) => {
+            Ok((handle, invitation.accept_lossless().unwrap()))
+        }
         Err(annulus::shm::ShareError::Capacity(error)) => Err(error),
         Err(error) => panic!("{error}"),
     },

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use annulus::broadcast::{Foreign, Subscribable, Subscriber};
-use annulus::shm::mp_broadcast::{self, Builder, Publisher, WhenNoPublisher};
-use annulus::shm::{Invitation, ShareError};
+use annulus::shm::mp_broadcast::{self, Builder, Publisher};
+use annulus::shm::{Invitation, ShareError, Shared, WhenGone};
 use annulus::{SendError, TrySendError};
 
 #[cfg(feature = "async")]
@@ -17,8 +17,8 @@ use super::{Publish, ring};
 ring!(SharedMpLossy, lossless: false, many: true, Fellow, Subscribable<u64, Foreign>, Subscriber<u64, Foreign>,
     |builder| {
         // As a ring in one process, it ends with its publishers.
-        match Builder::new(builder).publishers(64).when_no_publisher(WhenNoPublisher::Close).build::<u64>() {
-            Ok((publisher, _, invitation)) => {
+        match Builder::new(builder).publishers(64).when_no_publisher(WhenGone::Close).build::<u64>() {
+            Ok(Shared { handle: publisher, invitation, .. }) => {
                 let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
                 Ok((Fellow { publisher, invitation: Arc::new(invitation) }, subscribable))
             }

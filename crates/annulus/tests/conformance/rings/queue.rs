@@ -99,19 +99,19 @@ queue!(MappedMpmc, mpmc::Mpmc, many: true, |builder| builder.memory(super::mappe
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 queue!(@made SharedSpsc, annulus::shm::spsc::Across<u64>, many: false, |capacity, first| {
     let builder = Builder::new(capacity).first(first);
-    let policy = annulus::shm::WhenConsumerDies::Close;
-    let (producer, _, invitation) = annulus::shm::spsc::producer(builder, policy).unwrap();
+    let made = annulus::shm::spsc::producer(builder, annulus::shm::WhenGone::Close).unwrap();
+    let (producer, invitation) = (made.handle, made.invitation);
     let (consumer, _) = annulus::shm::spsc::consumer(&invitation).unwrap();
     (producer, consumer)
 });
 // (A second producer joins by the invitation, and not by the first one.)
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 queue!(@made SharedMpsc, annulus::shm::mpsc::ManyAcross<u64>, many: false, |capacity, first| {
-    use annulus::shm::mpsc;
+    use annulus::shm::{Shared, WhenGone, mpsc};
 
     let builder = mpsc::Builder::new(Builder::new(capacity).first(first)).producers(3);
-    let builder = builder.when_no_producer(mpsc::WhenNoProducer::Close);
-    let (consumer, _, invitation) = builder.build().unwrap();
+    let builder = builder.when_no_producer(WhenGone::Close);
+    let Shared { handle: consumer, invitation, .. } = builder.build().unwrap();
     (mpsc::producer(&invitation).unwrap().0, consumer)
 });
 

@@ -100,9 +100,9 @@ records!(Records, spsc::Spsc, |builder| builder.build().unwrap());
 // Between processes: both sides of it are mapped here.
 #[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
 records!(SharedRecords, annulus::shm::spsc::Across<u64>, |builder| {
-    use annulus::shm::{WhenConsumerDies, bytes};
+    use annulus::shm::{Shared, WhenGone, bytes};
 
-    let (producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
     (producer, bytes::consumer(&invitation).unwrap().0)
 });
 

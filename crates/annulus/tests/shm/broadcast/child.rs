@@ -6,7 +6,7 @@ use std::time::Duration;
 use annulus::WaitStrategy;
 use annulus::broadcast::Builder;
 use annulus::shm::{
-    self, Directory, FindError, Invitation, NameError, PeerState, Received, broadcast, mp_broadcast,
+    self, Directory, FindError, Invitation, NameError, PeerState, Received, Shared, broadcast, mp_broadcast,
 };
 
 use crate::broadcast::processes::{Payload, check, payload};
@@ -21,7 +21,8 @@ fn this_process() {
     match role.split_once(' ') {
         Some(("publish", capacity)) => {
             let builder = Builder::new(capacity.parse().unwrap());
-            let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(builder).unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                broadcast::lossy::<Payload>(builder).unwrap();
             invitation.send(&socket).unwrap();
             for number in 0.. {
                 publisher.publish(payload(number));
@@ -33,7 +34,8 @@ fn this_process() {
         Some(("publish-named", capacity_and_path)) => {
             let (capacity, path) = capacity_and_path.split_once(' ').unwrap();
             let builder = Builder::new(capacity.parse().unwrap());
-            let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(builder).unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                broadcast::lossy::<Payload>(builder).unwrap();
             let _name = invitation.publish(&Directory::open(path).unwrap(), "a").unwrap();
             (&socket).write_all(b"\n").unwrap();
             for number in u64::from(std::process::id()) << 32.. {
@@ -46,9 +48,11 @@ fn this_process() {
         // Until it is killed.
         Some(("publish-some", count)) => {
             let count: u64 = count.parse().unwrap();
-            let (mut lossy, _, invitation) = broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
+            let Shared { handle: mut lossy, invitation, .. } =
+                broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
             invitation.send(&socket).unwrap();
-            let (mut lossless, invitation) = broadcast::lossless::<Payload>(Builder::new(64), 8).unwrap();
+            let Shared { handle: mut lossless, invitation, .. } =
+                broadcast::lossless::<Payload>(Builder::new(64), 8).unwrap();
             invitation.send(&socket).unwrap();
             (&socket).read_exact(&mut [0]).unwrap();
             for number in 0..count {
@@ -62,7 +66,11 @@ fn this_process() {
         Some(("by-name", path)) => by_name(path, &socket),
         Some(("subscribe", strategy)) => {
             let strategy = strategy.parse::<WaitStrategy>().unwrap();
-            let ring = Invitation::receive(&socket).unwrap().accept_by::<Payload>(strategy).unwrap();
+            let ring = Invitation::receive(&socket)
+                .unwrap()
+                .with_wait_strategy(strategy)
+                .accept::<Payload>()
+                .unwrap();
             let mut subscriber = ring.subscribable().subscribe_from_oldest();
             (&socket).write_all(b"\n").unwrap();
             let mut received = 0;
@@ -74,7 +82,8 @@ fn this_process() {
         }
         Some(("publish-lossless", capacity)) => {
             let builder = Builder::new(capacity.parse().unwrap());
-            let (mut publisher, invitation) = broadcast::lossless::<Payload>(builder, 4).unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                broadcast::lossless::<Payload>(builder, 4).unwrap();
             invitation.send(&socket).unwrap();
             // It goes on when somebody is there.
             (&socket).read_exact(&mut [0]).unwrap();
@@ -84,7 +93,11 @@ fn this_process() {
         }
         Some(("await", strategy)) => {
             let strategy = strategy.parse::<WaitStrategy>().unwrap();
-            let ring = Invitation::receive(&socket).unwrap().accept_lossless_by::<Payload>(strategy).unwrap();
+            let ring = Invitation::receive(&socket)
+                .unwrap()
+                .with_wait_strategy(strategy)
+                .accept_lossless::<Payload>()
+                .unwrap();
             let mut subscriber = ring.subscribe().unwrap();
             (&socket).write_all(b"\n").unwrap();
             let first = subscriber.cursor();
@@ -120,7 +133,7 @@ fn by_name(path: &str, mut socket: &std::os::unix::net::UnixStream) {
     publisher.publish(7);
     assert_eq!((first.recv(), second.recv()), (Ok(7), Ok(7)));
     assert_eq!(follows.recv().unwrap(), Received::Message(7));
-    assert_eq!(ring.publisher(), PeerState::Alive);
+    assert_eq!(ring.state(), PeerState::Alive);
 
     let several = || mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
     let (mut one, of_one) = shm::mp_publish::<u64>("several", several()).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::broadcast::{Builder, LossyMode, MayLose, Subscriber};
 use annulus::schema::BadValue;
-use annulus::shm::{Invitation, broadcast, mp_broadcast};
+use annulus::shm::{Invitation, Shared, broadcast, mp_broadcast};
 use annulus::{
     LossyRecvError, LossyTryRecvError, Message, Receive, RecvTimeoutError, Text, WaitStrategy, Worker,
 };
@@ -69,7 +69,8 @@ impl Slots {
 
 /// A lossy ring with these messages, and its memory.
 fn lossy_with<T: Message>(messages: &[T]) -> (Slots, Invitation) {
-    let (mut publisher, _, good) = broadcast::lossy::<T>(Builder::new(CAPACITY)).unwrap();
+    let Shared { handle: mut publisher, invitation: good, .. } =
+        broadcast::lossy::<T>(Builder::new(CAPACITY)).unwrap();
     publisher.publish_batch(messages);
     let (file, _, invitation) = copy_of(&good);
     (Slots::of::<T>(file, false), invitation)
@@ -252,7 +253,8 @@ pub(crate) fn a_worker_ends_its_batch<R: Receive<Item = Quote> + Send + 'static>
 /// Each member of a group passes it by itself.
 #[test]
 fn members_of_a_group_pass_corrupt_messages() {
-    let (mut publisher, _, good) = broadcast::lossy::<Quote>(Builder::new(CAPACITY)).unwrap();
+    let Shared { handle: mut publisher, invitation: good, .. } =
+        broadcast::lossy::<Quote>(Builder::new(CAPACITY)).unwrap();
     let (empty, _page, invitation) = copy_of(&good);
     let mut group = invitation.accept::<Quote>().unwrap().subscribable().subscribe_group::<2>();
     (0..10).for_each(|number| publisher.publish(quote(number)));
@@ -273,7 +275,8 @@ fn members_of_a_group_pass_corrupt_messages() {
 /// Where publishers wait for subscribers, messages are read in runs.
 #[test]
 fn in_runs() {
-    let (mut publisher, good) = broadcast::lossless::<Quote>(Builder::new(CAPACITY), 8).unwrap();
+    let Shared { handle: mut publisher, invitation: good, .. } =
+        broadcast::lossless::<Quote>(Builder::new(CAPACITY), 8).unwrap();
     let keeps_it_open = good.accept_lossless::<Quote>().unwrap().subscribe().unwrap();
     (0..10).for_each(|number| publisher.publish(quote(number)).unwrap());
     let (file, _page, invitation) = copy_of(&good);
@@ -288,7 +291,7 @@ fn in_runs() {
 #[test]
 fn subscribers_of_several_publishers_pass_corrupt_messages() {
     let builder = mp_broadcast::Builder::new(Builder::new(CAPACITY)).publishers(2);
-    let (mut publisher, _, good) = builder.build::<Quote>().unwrap();
+    let Shared { handle: mut publisher, invitation: good, .. } = builder.build::<Quote>().unwrap();
     (0..10).for_each(|number| publisher.publish(quote(number)));
     let (file, _page, invitation) = copy_of(&good);
     spoil(&Slots::of::<Quote>(file, true));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use annulus::broadcast::{Builder, Publisher};
 use annulus::shm::{
     AttachError, Directory, DirectoryError, FindError, Fingerprint, Invitation, NameError, NamedSubscriber,
-    PeerState, ProcessId, PublishedName, Received, broadcast,
+    PeerState, ProcessId, PublishedName, Received, Shared, broadcast,
 };
 use annulus::{Message, WaitStrategy};
 use rustix::process::Signal;
@@ -18,7 +18,8 @@ use crate::broadcast::processes::{Payload, check};
 use crate::process::{Child, moment, rounds};
 
 fn publisher(directory: &Directory, capacity: usize) -> (Publisher<u64>, PublishedName) {
-    let (publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(capacity)).unwrap();
+    let Shared { handle: publisher, invitation, .. } =
+        broadcast::lossy::<u64>(Builder::new(capacity)).unwrap();
     (publisher, invitation.publish(directory, "a").unwrap())
 }
 
@@ -49,7 +50,8 @@ fn where_it_stands_is_shown() {
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
     subscriber.show_position().unwrap();
 
-    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8).first(1 << 40)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<u64>(Builder::new(8).first(1 << 40)).unwrap();
     let _name = invitation.publish(&directory, "a").unwrap();
     // (No other test has gone so far.)
     (0..765_432).for_each(|number| publisher.publish(number));
@@ -74,7 +76,7 @@ fn each_publisher_begins_and_ends_once() {
     let began = |missed| Received::Began { process, missed };
     let ended = Received::Ended { process, state: PeerState::Closed };
     assert_eq!(all(&mut subscriber), []);
-    assert_eq!((subscriber.publisher(), subscriber.name()), (None, "a"));
+    assert_eq!((subscriber.state(), subscriber.name()), (PeerState::NotYet, "a"));
 
     let (mut first, name) = publisher(&directory, 8);
     first.publish(1);
@@ -85,13 +87,13 @@ fn each_publisher_begins_and_ends_once() {
     assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)).unwrap(), None);
     first.publish(3);
     assert_eq!(subscriber.recv_timeout(long).unwrap(), Some(Received::Message(3)));
-    assert_eq!(subscriber.publisher(), Some(PeerState::Alive));
+    assert_eq!(subscriber.state(), PeerState::Alive);
     assert!(format!("{subscriber:?}").contains("\"a\""));
 
     // What it has is received before the end. While the name stays with that ring, there is no next one.
     first.publish(4);
     drop(first);
-    assert_eq!(subscriber.publisher(), Some(PeerState::Closed));
+    assert_eq!(subscriber.state(), PeerState::Closed);
     assert_eq!(all(&mut subscriber), [Received::Message(4), ended]);
     assert_eq!(all(&mut subscriber), []);
     drop(name);
@@ -116,7 +118,7 @@ fn each_publisher_begins_and_ends_once() {
 fn a_ring_is_joined_once() {
     let scratch = Scratch::new("joined");
     let directory = Directory::open(&scratch.0).unwrap();
-    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
     publisher.publish(1);
@@ -174,7 +176,7 @@ fn ring_of_another_type_is_refused_once() {
     let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
     first.publish(1);
     drop((first, name));
-    let (_other, _, invitation) = broadcast::lossy::<i64>(Builder::new(8)).unwrap();
+    let Shared { handle: _other, invitation, .. } = broadcast::lossy::<i64>(Builder::new(8)).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     let error = subscriber.recv().unwrap_err();
     let FindError::Attach(AttachError::Type { found, wanted }) = &error else { panic!("{error:?}") };
@@ -309,9 +311,9 @@ fn a_publisher_that_is_stopped() {
         assert!(matches!(received, Received::Message(_) | Received::Lagged { .. }), "{received:?}");
     }
     assert_eq!(subscriber.try_recv().unwrap(), None);
-    assert_eq!(subscriber.publisher(), Some(PeerState::Alive));
+    assert_eq!(subscriber.state(), PeerState::Alive);
     // Its name is its own.
-    let (_other, _, invitation) = broadcast::lossy::<Payload>(Builder::new(8)).unwrap();
+    let Shared { handle: _other, invitation, .. } = broadcast::lossy::<Payload>(Builder::new(8)).unwrap();
     let error = invitation.publish(&directory, "a").map(drop).unwrap_err();
     assert!(matches!(error, FindError::Name(NameError::Taken { .. })), "{error}");
     child.signal(Signal::CONT);
@@ -362,10 +364,11 @@ fn publishers_are_killed_and_come_back() {
                 }
                 Received::Began { .. } => panic!("it has not ended"),
                 Received::Corrupt(bad) => panic!("{bad}"),
+                other => panic!("{other:?}"),
             }
         }
         killer.join().unwrap();
-        assert_eq!(subscriber.publisher(), Some(PeerState::Dead));
+        assert_eq!(subscriber.state(), PeerState::Dead);
         // A later look finds the same end: nothing that was published is left unread.
         let mut late = ring.subscribable().subscribe_from_oldest();
         while late.recv().is_ok() {}

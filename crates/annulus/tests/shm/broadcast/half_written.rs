@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use annulus::broadcast::{Builder, Mode, Subscriber};
-use annulus::shm::{Invitation, PeerState, broadcast, recv_fd};
+use annulus::shm::{Invitation, PeerState, Shared, broadcast, recv_fd};
 use annulus::{LossyRecvError, RecvTimeoutError, TryRecvError};
 use rustix::process::Signal;
 
@@ -101,7 +101,7 @@ fn half_written_message_of_a_lossy_ring_is_not_received() {
     assert_eq!((early.cursor(), early.is_closed()), (begun, true), "the ring ends before that message");
     assert_eq!(early.total_lagged(), begun - first - left.len() as u64, "all others, and not that one");
     assert!(matches!(early.try_recv(), Err(TryRecvError::Closed)));
-    assert_eq!(ring.publisher(), PeerState::Dead);
+    assert_eq!(ring.state(), PeerState::Dead);
 
     // Each verb that waits comes to the same end.
     let skipped = begun + 1 - CAPACITY - by_lag.cursor();
@@ -139,7 +139,7 @@ fn half_written_message_of_a_lossless_ring_is_not_received() {
     // All that it had published, and no other.
     assert_eq!(rest(&mut subscriber), (next..begun).collect::<Vec<_>>());
     assert_eq!((subscriber.cursor(), subscriber.total_lagged()), (begun, 0));
-    assert_eq!((ring.publisher(), subscriber.is_closed()), (PeerState::Dead, true));
+    assert_eq!((ring.state(), subscriber.is_closed()), (PeerState::Dead, true));
     assert_eq!(rest(&mut tap), (begun + 1 - CAPACITY..begun).collect::<Vec<_>>());
     assert_eq!(tap.total_lagged(), begun + 1 - CAPACITY);
 }
@@ -148,14 +148,15 @@ fn half_written_message_of_a_lossless_ring_is_not_received() {
 pub(crate) fn publish(kind: &str, mut socket: &UnixStream) {
     let builder = Builder::new(CAPACITY as usize);
     if kind == "lossy" {
-        let (mut publisher, _, invitation) = broadcast::lossy::<Large>(builder).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<Large>(builder).unwrap();
         invitation.send(socket).unwrap();
         publish_large(|batch| match batch {
             [message] => publisher.publish(*message),
             _ => publisher.publish_batch(batch),
         });
     } else {
-        let (mut publisher, invitation) = broadcast::lossless::<Large>(builder, 2).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossless::<Large>(builder, 2).unwrap();
         invitation.send(socket).unwrap();
         socket.read_exact(&mut [0]).unwrap();
         publish_large(|batch| match batch {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::shm::broadcast::NoSeat;
-use annulus::shm::{AttachError, Invitation, broadcast, recv_fd};
+use annulus::shm::{AttachError, Invitation, Shared, broadcast, recv_fd};
 use proptest::prelude::*;
 
 use crate::broadcast::names::{self, memory, page_of};
@@ -35,7 +35,8 @@ pub(crate) fn copy_of(good: &Invitation) -> (File, File, Invitation) {
 
 /// A lossy ring, copied, and how long it is.
 fn forged() -> (Arc<File>, u64, Invitation) {
-    let (mut publisher, _, good) = broadcast::lossy::<u64>(Builder::new(CAPACITY)).unwrap();
+    let Shared { handle: mut publisher, invitation: good, .. } =
+        broadcast::lossy::<u64>(Builder::new(CAPACITY)).unwrap();
     (0..11).for_each(|number| publisher.publish(number));
     let (ring, _, invitation) = copy_of(&good);
     let len = ring.metadata().unwrap().len();
@@ -45,7 +46,8 @@ fn forged() -> (Arc<File>, u64, Invitation) {
 /// A lossless ring with three seats, one of which is in use, copied.
 fn forged_lossless() -> (File, File, Invitation) {
     let builder = Builder::new(CAPACITY).headroom(2);
-    let (mut publisher, good) = broadcast::lossless::<u64>(builder, 3).unwrap();
+    let Shared { handle: mut publisher, invitation: good, .. } =
+        broadcast::lossless::<u64>(builder, 3).unwrap();
     let ring = good.accept_lossless::<u64>().unwrap();
     (0..11).for_each(|number| publisher.publish(number).unwrap());
     let _subscriber = ring.subscribe().unwrap();
@@ -92,7 +94,7 @@ proptest! {
             let _ = (early.try_recv(), early.len(), early.is_closed(), early.total_lagged(), early.is_empty());
             let _ = (early.latest(), early.skip_to_latest(), early.clone().try_iter().take(100).count());
             let _ = early.recv_timeout(Duration::ZERO);
-            let _ = ring.publisher();
+            let _ = ring.state();
             prop_assert!(begun.elapsed() < Duration::from_secs(60));
             // One can count on from there.
             prop_assert!(early.cursor() <= (1 << 63) - (1 << 31) + 100, "{}", early.cursor());
@@ -127,7 +129,7 @@ proptest! {
                 let _ = (awaited.recv_timeout(Duration::ZERO), awaited.total_lagged(), awaited.stats());
                 prop_assert!(awaited.cursor() <= (1 << 63) - (1 << 31) + 10_000, "{}", awaited.cursor());
             }
-            let _ = (tap.try_recv(), tap.latest(), tap.try_iter().take(100).count(), ring.publisher());
+            let _ = (tap.try_recv(), tap.latest(), tap.try_iter().take(100).count(), ring.state());
             prop_assert!(begun.elapsed() < Duration::from_secs(60));
         }
     }
@@ -177,7 +179,8 @@ fn beside_a_scribbler() {
 /// nobody up. What the others receive was published, each once and in order.
 #[test]
 fn seats_beside_a_scribbler() {
-    let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(CAPACITY), 2).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(CAPACITY), 2).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let [_ring, page] = [(); 2].map(|()| File::from(recv_fd(&there).unwrap()));

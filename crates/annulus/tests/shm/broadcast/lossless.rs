@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Awaited, Builder, Lossless, Publisher, Subscriber};
 use annulus::shm::broadcast::{AcceptedLossless, NoSeat};
-use annulus::shm::{AttachError, Invitation, PeerState, ShareError, ShmKind, broadcast, recv_fd, send_fd};
+use annulus::shm::{
+    AttachError, Invitation, PeerState, ShareError, Shared, ShmKind, broadcast, recv_fd, send_fd,
+};
 use annulus::{
     CapacityError, LossyTryRecvError, RecvError, SendError, TryRecvError, TrySendError, WaitStrategy,
 };
@@ -27,14 +29,14 @@ const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
 /// A ring with two seats, and what another process would have of it.
 fn ring(capacity: usize) -> (Publisher<u64, Lossless>, AcceptedLossless<u64>) {
     let builder = Builder::new(capacity).wait_strategy(BLOCK);
-    let (publisher, invitation) = broadcast::lossless(builder, 2).unwrap();
-    (publisher, invitation.accept_lossless_by(BLOCK).unwrap())
+    let Shared { handle: publisher, invitation, .. } = broadcast::lossless(builder, 2).unwrap();
+    (publisher, invitation.with_wait_strategy(BLOCK).accept_lossless().unwrap())
 }
 
 #[test]
 fn the_publisher_waits_for_the_slowest() {
     let (mut publisher, ring) = ring(4);
-    assert_eq!(ring.publisher(), PeerState::Alive);
+    assert_eq!(ring.state(), PeerState::Alive);
     (0..10).for_each(|number| publisher.publish(number).unwrap());
     let (mut slow, mut fast) = (ring.subscribe().unwrap(), ring.subscribe().unwrap());
     assert_eq!((slow.cursor(), fast.cursor()), (10, 10));
@@ -53,7 +55,7 @@ fn the_publisher_waits_for_the_slowest() {
         (fast.recv(), fast.recv(), slow.recv()),
         (Ok(14), Err(RecvError::CLOSED), Err(RecvError::CLOSED))
     );
-    assert_eq!(ring.publisher(), PeerState::Closed);
+    assert_eq!(ring.state(), PeerState::Closed);
     assert_eq!(slow.total_lagged() + fast.total_lagged(), 0);
 }
 
@@ -106,7 +108,7 @@ fn threads_of_one_process_take_one_seat_each() {
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                while ring.publisher() == PeerState::Alive {
+                while ring.state() == PeerState::Alive {
                     let Ok(mut subscriber) = ring.subscribe() else {
                         thread::yield_now();
                         continue;
@@ -163,7 +165,8 @@ fn publisher_waits_for_awaited_subscribers() {
 /// The dead do not count, although nobody has needed their seats.
 #[test]
 fn dead_subscriber_does_not_count() {
-    let (publisher, invitation) = broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
+    let Shared { handle: publisher, invitation, .. } =
+        broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
     let mut child = Child::new("await block:0,0");
     invitation.send(&child.socket).unwrap();
     assert!(publisher.wait_for_subscribers(1));
@@ -178,7 +181,8 @@ fn dead_subscriber_does_not_count() {
 /// now.
 #[test]
 fn seat_counts_once_its_subscriber_begins() {
-    let (publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+    let Shared { handle: publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
     let (page, invitation) = with_page(&invitation);
     let _subscriber = invitation.accept_lossless::<u64>().unwrap().subscribe().unwrap();
     for begun in [0_u64, 1] {
@@ -207,12 +211,13 @@ fn task_waits_for_awaited_subscribers() {
 #[test]
 fn a_subscriber_that_is_killed() {
     let capacity = 64;
-    let (mut publisher, invitation) =
+    let Shared { handle: mut publisher, invitation, .. } =
         broadcast::lossless::<Payload>(Builder::new(capacity).wait_strategy(BLOCK), 2).unwrap();
+    let invitation = invitation.with_wait_strategy(BLOCK);
     let mut next = 0;
     for round in 0..rounds() {
         // The seat of the one before is free.
-        let ring = invitation.accept_lossless_by::<Payload>(BLOCK).unwrap();
+        let ring = invitation.accept_lossless::<Payload>().unwrap();
         let mut subscriber = ring.subscribe().unwrap();
         let mut child =
             Child::new(["await block:0,0", "await busy-spin", "await block:100,10"][round as usize % 3]);
@@ -269,14 +274,14 @@ fn a_publisher_that_is_killed() {
             next += 1;
         }
         killer.join().unwrap();
-        assert_eq!((ring.publisher(), subscriber.total_lagged()), (PeerState::Dead, 0));
+        assert_eq!((ring.state(), subscriber.total_lagged()), (PeerState::Dead, 0));
     }
 }
 
 /// A subscriber that is stopped is alive: the publisher waits for it.
 #[test]
 fn a_subscriber_that_is_stopped() {
-    let (mut publisher, invitation) =
+    let Shared { handle: mut publisher, invitation, .. } =
         broadcast::lossless::<Payload>(Builder::new(8).wait_strategy(BLOCK), 2).unwrap();
     let child = Child::new("await block:0,0");
     invitation.send(&child.socket).unwrap();
@@ -318,7 +323,7 @@ fn a_publisher_that_is_stopped() {
         received(message);
     }
     assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!((ring.publisher(), subscriber.is_closed()), (PeerState::Alive, false));
+    assert_eq!((ring.state(), subscriber.is_closed()), (PeerState::Alive, false));
     child.signal(Signal::CONT);
     (0..1000).for_each(|_| received(subscriber.recv().unwrap()));
 }
@@ -335,10 +340,11 @@ fn impossible_rings_are_refused() {
     assert!(matches!(error, ShareError::Capacity(CapacityError::Headroom { headroom: 8, capacity: 8 })));
     let error = make(Builder::new(1), 1);
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 })));
-    let (_publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
+    let Shared { handle: _publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
     let error = invitation.accept::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossless, wanted: ShmKind::Lossy }));
-    let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     let error = invitation.accept_lossless::<u64>().unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Lossy, wanted: ShmKind::Lossless }));
 }
@@ -346,7 +352,8 @@ fn impossible_rings_are_refused() {
 /// The headroom is the same on both sides: a joiner at the oldest is promised no more than what others have.
 #[test]
 fn headroom() {
-    let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(14).headroom(10), 2).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(14).headroom(10), 2).unwrap();
     let ring = invitation.accept_lossless::<u64>().unwrap();
     (0..100).for_each(|number| publisher.publish(number).unwrap());
     let subscriber = ring.subscribe_from_oldest().unwrap();
@@ -374,7 +381,8 @@ proptest! {
     /// Any words where the seats are: every verb returns, and nothing is torn.
     #[test]
     fn any_seats(writes in prop::collection::vec((0..2 + 3usize, number()), 0..40)) {
-        let (mut publisher, invitation) = broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossless::<Payload>(Builder::new(8), 2).unwrap();
         let (page, invitation) = with_page(&invitation);
         let ring = invitation.accept_lossless::<Payload>().unwrap();
         let mut subscriber: Subscriber<_, Awaited> = ring.subscribe().unwrap();
@@ -395,7 +403,7 @@ proptest! {
             others.extend(ring.subscribe_from_oldest());
             others.iter_mut().flat_map(Subscriber::try_iter).for_each(|message| check(&message));
             others.truncate((number % 2) as usize);
-            let _ = (publisher.stats(), subscriber.stats(), subscriber.total_lagged(), ring.publisher());
+            let _ = (publisher.stats(), subscriber.stats(), subscriber.total_lagged(), ring.state());
             prop_assert!(subscriber.cursor() <= (1 << 63) - (1 << 31) + 100);
         }
     }

@@ -12,7 +12,7 @@ use annulus::broadcast::Builder;
 use annulus::memory::{HugePages, Memory};
 use annulus::shm::{
     AttachError, Directory, FindError, Fingerprint, Invitation, NameError, PeerState, RingObserver,
-    ShareError, WhenConsumerDies, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
+    ShareError, Shared, WhenGone, broadcast, bytes, mp_broadcast, mpsc, recv_fd, send_fd, spsc,
 };
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fstat, memfd_create};
 
@@ -61,7 +61,7 @@ pub(crate) fn invitation(ring: impl AsFd, sleepers: impl AsFd) -> Invitation {
 fn a_ring_is_found_by_its_name() {
     let scratch = Scratch::new("found");
     let directory = Directory::open(&scratch.0).unwrap();
-    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     let found = directory.find("a").unwrap();
     let ring = Invitation::find(&found).unwrap().accept::<u64>().unwrap();
@@ -69,7 +69,7 @@ fn a_ring_is_found_by_its_name() {
     let mut subscriber = ring.subscribable().subscribe();
     publisher.publish(7);
     assert_eq!(subscriber.recv(), Ok(7));
-    assert_eq!((found.state(), ring.publisher()), (PeerState::Alive, PeerState::Alive));
+    assert_eq!((found.state(), ring.state()), (PeerState::Alive, PeerState::Alive));
 
     let error = invitation.publish(&directory, "a").map(drop).unwrap_err();
     assert!(matches!(error, FindError::Name(NameError::Taken { .. })), "{error}");
@@ -95,7 +95,8 @@ fn name_of_other_memory_is_refused() {
 /// The page where subscribers sleep may be anything, too.
 #[test]
 fn sleepers_pages_that_are_none() {
-    let (_publisher, _, good) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation: good, .. } =
+        broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     good.send(&here).unwrap();
     let ring: OwnedFd = annulus::shm::recv_fd(&there).unwrap();
@@ -110,7 +111,7 @@ fn sleepers_pages_that_are_none() {
     // As it should be.
     let page = page_of(&File::from(ring.try_clone().unwrap()));
     let forged = invitation(&ring, page).accept::<u64>().unwrap();
-    assert_eq!(forged.publisher(), PeerState::Alive);
+    assert_eq!(forged.state(), PeerState::Alive);
 }
 
 /// What is kept of a ring that was made, and an invitation to it.
@@ -119,32 +120,35 @@ type Made = (Box<dyn Any>, Invitation);
 /// A ring of each kind.
 const RINGS: [fn() -> Made; 6] = [
     || {
-        let (publisher, subscribable, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+        let Shared { handle: publisher, peers: subscribable, invitation, .. } =
+            broadcast::lossy::<u64>(Builder::new(8)).unwrap();
         (Box::new((publisher, subscribable)), invitation)
     },
     || {
-        let (publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
+        let Shared { handle: publisher, invitation, .. } =
+            broadcast::lossless::<u64>(Builder::new(8), 1).unwrap();
         (Box::new(publisher), invitation)
     },
     || {
         let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
-        let (publisher, places, invitation) = builder.build::<u64>().unwrap();
+        let Shared { handle: publisher, peers: places, invitation, .. } = builder.build::<u64>().unwrap();
         (Box::new((publisher, places)), invitation)
     },
     || {
         let builder = annulus::spsc::Builder::new(8);
-        let (producer, peer, invitation) =
-            spsc::producer::<u64>(builder, WhenConsumerDies::WaitForNext).unwrap();
+        let Shared { handle: producer, peers: peer, invitation, .. } =
+            spsc::producer::<u64>(builder, WhenGone::Wait).unwrap();
         (Box::new((producer, peer)), invitation)
     },
     || {
         let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(8)).producers(2);
-        let (consumer, places, invitation) = builder.build::<u64>().unwrap();
+        let Shared { handle: consumer, peers: places, invitation, .. } = builder.build::<u64>().unwrap();
         (Box::new((consumer, places)), invitation)
     },
     || {
         let builder = annulus::queue::bytes::Builder::new(64);
-        let (producer, peer, invitation) = bytes::producer(builder, WhenConsumerDies::WaitForNext).unwrap();
+        let Shared { handle: producer, peers: peer, invitation, .. } =
+            bytes::producer(builder, WhenGone::Wait).unwrap();
         (Box::new((producer, peer)), invitation)
     },
 ];
@@ -250,7 +254,7 @@ fn name_without_a_page_says_how_to_give_it() {
 
 #[test]
 fn errors_give_advice() {
-    let lossy = |builder| broadcast::lossy::<u64>(builder).map(drop::<(_, _, _)>).unwrap_err();
+    let lossy = |builder| broadcast::lossy::<u64>(builder).map(drop).unwrap_err();
     let error = lossy(Builder::new(1));
     assert_eq!(error.to_string(), "capacity 1 is too small: this ring needs at least 2 slots");
     assert_eq!(error.source().unwrap().to_string(), error.to_string());

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use annulus::broadcast::Builder;
 use annulus::shm::{
     AttachError, Directory, FindError, Fingerprint, Invitation, PeerState, PublishedName, RingObserver,
-    ShmKind, broadcast, recv_fd,
+    Shared, ShmKind, broadcast, recv_fd,
 };
 use proptest::prelude::*;
 
@@ -50,7 +50,8 @@ impl Drop for Names {
 fn observer_reads_whole_messages() {
     fn check<const BYTES: usize>(names: &Names) {
         let builder = Builder::new(4).first(5);
-        let (mut publisher, _, invitation) = broadcast::lossy::<[u8; BYTES]>(builder).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            broadcast::lossy::<[u8; BYTES]>(builder).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
         let message =
@@ -84,7 +85,7 @@ fn every_message_counts_at_once() {
     let names = Names::new();
     for (capacity, first) in [(2, 0), (3, 7), (8, 0), (200, 1 << 40), (1000, 0)] {
         let builder = Builder::new(capacity).first(first);
-        let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
         let info = observer.info();
@@ -112,7 +113,7 @@ fn every_message_counts_at_once() {
 fn numbers_left_out_count_and_are_not_read() {
     let names = Names::new();
     for (capacity, gap) in [(2, 1), (2, 2), (8, 3), (8, 8), (8, 90), (1000, 700)] {
-        let (mut publisher, _, invitation) =
+        let Shared { handle: mut publisher, invitation, .. } =
             broadcast::lossy::<u64>(Builder::new(capacity).first(5)).unwrap();
         let name = invitation.publish(&names.1, "ring").unwrap();
         let observer = names.observer("ring");
@@ -135,7 +136,8 @@ fn numbers_left_out_count_and_are_not_read() {
 fn subscribers_with_seats_are_seen() {
     let names = Names::new();
     let builder = Builder::new(16).first(1000);
-    let (mut publisher, invitation) = broadcast::lossless::<Payload>(builder, 4).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossless::<Payload>(builder, 4).unwrap();
     let name = invitation.publish(&names.1, "ring").unwrap();
     let observer = names.observer("ring");
     // It has both files, and can write to neither.
@@ -213,7 +215,8 @@ fn other_memory_is_refused() {
     assert!(matches!(refused("plain"), AttachError::NotMemory));
     drop(name);
 
-    let (_publisher, invitation) = broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
+    let Shared { handle: _publisher, invitation, .. } =
+        broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
     let forged = Forged::new(&invitation);
     let name = forged.publish(&names);
     let put = |at: u64, number: u64| forged.file.write_all_at(&number.to_ne_bytes(), at).unwrap();
@@ -306,7 +309,7 @@ proptest! {
         writes in prop::collection::vec((0..4 + 2 * CAPACITY as u64 + SEATS as u64, number()), 1..40),
     ) {
         let names = Names::new();
-        let (mut publisher, invitation) =
+        let Shared { handle: mut publisher, invitation, .. } =
             broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
         (0..11).for_each(|number| publisher.publish(number).unwrap());
         let forged = Forged::new(&invitation);

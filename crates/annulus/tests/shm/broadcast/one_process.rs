@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use annulus::Message;
 use annulus::broadcast::{Builder, Publisher, Subscribable};
-use annulus::shm::{Accepted, AttachError, Invitation, PeerState, ShareError, ShmKind, broadcast};
+use annulus::shm::{Accepted, AttachError, Invitation, PeerState, ShareError, Shared, ShmKind, broadcast};
 use annulus::{CapacityError, LossyRecvError, LossyTryRecvError, RecvError, TryRecvError, WaitStrategy};
 use bytemuck::Pod;
 use proptest::prelude::*;
@@ -15,7 +15,8 @@ use crate::support::sleeping;
 
 /// A ring, and what another process would have of it.
 pub(crate) fn ring<T: Message + Pod>(capacity: usize) -> (Publisher<T>, Subscribable<T>, Accepted<T>) {
-    let (publisher, subscribable, invitation) = broadcast::lossy(Builder::new(capacity)).unwrap();
+    let Shared { handle: publisher, peers: subscribable, invitation, .. } =
+        broadcast::lossy(Builder::new(capacity)).unwrap();
     let accepted = invitation.accept().unwrap();
     (publisher, subscribable, accepted)
 }
@@ -169,7 +170,7 @@ fn payloads_of_any_size() {
 /// A late subscriber finds what is in the ring, and what was lost is counted.
 #[test]
 fn late_subscriber_finds_the_rest_and_counts_the_loss() {
-    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     (0..1000).for_each(|number| publisher.publish(number));
     let shared = invitation.accept::<u64>().unwrap();
     let mut oldest = shared.subscribable().subscribe_from_oldest();
@@ -192,14 +193,14 @@ fn the_end_either_way() {
             let (mut publisher, local, shared) = ring::<u64>(64);
             let mut seen = shared.subscribable().subscribe_from_oldest();
             (0..published).for_each(|number| publisher.publish(number));
-            assert_eq!(shared.publisher(), PeerState::Alive);
+            assert_eq!(shared.state(), PeerState::Alive);
             assert!(!seen.is_closed());
             if closes {
                 publisher.close();
             } else {
                 drop(publisher);
             }
-            assert_eq!(shared.publisher(), PeerState::Closed);
+            assert_eq!(shared.state(), PeerState::Closed);
             assert!(seen.is_closed());
             let from = published.saturating_sub(64);
             let mut left = Vec::new();
@@ -219,9 +220,10 @@ fn a_message_wakes_and_so_does_the_end() {
     const SOON: Duration = Duration::from_millis(10);
     sleeping::once_in_less_than(SOON, || {
         let builder = Builder::new(8).statistics(true);
-        let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(builder).unwrap();
         let block = WaitStrategy::block_after(0, 0);
-        let mut seen = invitation.accept_by::<u64>(block).unwrap().subscribable().subscribe();
+        let mut seen =
+            invitation.with_wait_strategy(block).accept::<u64>().unwrap().subscribable().subscribe();
         let (says, came) = std::sync::mpsc::channel();
         let (reader, sleeper) = sleeping::spawn(move || {
             while seen.recv().is_ok() {
@@ -279,14 +281,16 @@ fn a_packed_type_meets_a_plain_one() {
         orders: [u32; 2],
     }
     let (packed, plain) = (Packed { price: 7, orders: [8, 9] }, Plain { price: 7, orders: [8, 9] });
-    let (mut publisher, _, invitation) = broadcast::lossy::<Packed>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<Packed>(Builder::new(8)).unwrap();
     assert_eq!(invitation.info().unwrap().payload_alignment(), 1);
     publisher.publish(packed);
     let ring = invitation.accept::<Plain>().unwrap();
     assert_eq!(ring.subscribable().subscribe_from_oldest().try_recv(), Ok(plain));
 
-    let (builder, policy) = (annulus::spsc::Builder::new(2), annulus::shm::WhenConsumerDies::Close);
-    let (mut producer, _, invitation) = annulus::shm::spsc::producer::<Packed>(builder, policy).unwrap();
+    let (builder, policy) = (annulus::spsc::Builder::new(2), annulus::shm::WhenGone::Close);
+    let Shared { handle: mut producer, invitation, .. } =
+        annulus::shm::spsc::producer::<Packed>(builder, policy).unwrap();
     producer.send_batch(&[packed; 2]).unwrap();
     let (mut consumer, _) = annulus::shm::spsc::consumer::<Plain>(&invitation).unwrap();
     assert_eq!([consumer.try_recv(), consumer.try_recv()], [Ok(plain); 2]);
@@ -339,7 +343,8 @@ fn types_with_the_same_fields_match() {
             live: bool,
         }
     }
-    let (mut publisher, _, invitation) = broadcast::lossy::<here::Quote>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<here::Quote>(Builder::new(8)).unwrap();
     publisher.publish(here::Quote { bid: 1.5, live: true });
     let ring = invitation.accept::<there::TopOfBook>().unwrap();
     let quote = ring.subscribable().subscribe_from_oldest().try_recv().unwrap();
@@ -364,7 +369,7 @@ fn types_with_the_same_fields_match() {
 
 #[test]
 fn another_type_is_refused() {
-    let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     assert!(matches!(invitation.accept::<i64>(), Err(AttachError::Type { .. })));
     assert!(matches!(invitation.accept::<u32>(), Err(AttachError::Type { .. })));
     let info = invitation.info().unwrap();
@@ -381,7 +386,7 @@ fn another_type_is_refused() {
 
 #[test]
 fn rings_that_can_not_be() {
-    let error = |builder: Builder| broadcast::lossy::<u64>(builder).map(drop::<(_, _, _)>).unwrap_err();
+    let error = |builder: Builder| broadcast::lossy::<u64>(builder).map(drop).unwrap_err();
     for capacity in [0, 1] {
         assert!(matches!(
             error(Builder::new(capacity)),

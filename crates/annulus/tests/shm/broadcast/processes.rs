@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Mode, Subscriber};
-use annulus::shm::{Invitation, PeerState, broadcast};
-use annulus::{RecvError, RecvTimeoutError, TryRecvError};
+use annulus::shm::{Invitation, PeerState, Shared, broadcast};
+use annulus::{RecvTimeoutError, TryRecvError};
 use rustix::process::Signal;
 
 use crate::process::{Child, moment, rounds};
@@ -45,7 +45,7 @@ fn a_publisher_that_is_killed() {
             received += 1;
         }
         killer.join().unwrap();
-        assert_eq!(ring.publisher(), PeerState::Dead);
+        assert_eq!(ring.state(), PeerState::Dead);
         assert!(subscriber.is_closed());
         assert_eq!(
             received + subscriber.total_lagged(),
@@ -65,7 +65,7 @@ fn a_publisher_that_is_killed() {
 }
 
 /// Each verb receives all that a dead publisher had published, and then says that the ring has ended, as
-/// after a close. `publisher` tells which it was.
+/// after a close. `state` and `peer_died` tell which it was.
 #[test]
 fn each_verb_comes_to_the_end_of_the_dead() {
     let mut child = Child::new("publish-some 5");
@@ -76,28 +76,31 @@ fn each_verb_comes_to_the_end_of_the_dead() {
     let (mut lossy_ones, mut lossless_ones) = ([(); 6].map(|()| subscribers()), [(); 6].map(|()| awaited()));
     (&child.socket).write_all(b"\n").unwrap();
     (&child.socket).read_exact(&mut [0]).unwrap();
-    assert_eq!([lossy.publisher(), lossless.publisher()], [PeerState::Alive; 2]);
+    assert_eq!([lossy.state(), lossless.state()], [PeerState::Alive; 2]);
     child.kill();
-    end_by_each_verb(&mut lossy_ones);
-    end_by_each_verb(&mut lossless_ones);
-    assert_eq!([lossy.publisher(), lossless.publisher()], [PeerState::Dead; 2]);
+    end_by_each_verb(&mut lossy_ones, true);
+    end_by_each_verb(&mut lossless_ones, true);
+    assert_eq!([lossy.state(), lossless.state()], [PeerState::Dead; 2]);
 
     // The same after a close.
-    let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
     let ring = invitation.accept::<Payload>().unwrap();
     let mut subscribers = [(); 6].map(|()| ring.subscribable().subscribe());
     (0..5).for_each(|number| publisher.publish(payload(number)));
     publisher.close();
-    end_by_each_verb(&mut subscribers);
-    assert_eq!(ring.publisher(), PeerState::Closed);
+    end_by_each_verb(&mut subscribers, false);
+    assert_eq!(ring.state(), PeerState::Closed);
 }
 
-/// Five messages, and the end.
-fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6]) {
+/// Five messages, and the end: `has_died` says of what.
+fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6],
+    has_died: bool,
+) {
     let [plain, trying, timed, batch, iterated, tried] = subscribers;
     let expected: Vec<_> = (0..5).map(payload).collect();
     assert!(expected.iter().all(|message| plain.recv() == Ok(*message)));
-    assert_eq!(plain.recv(), Err(RecvError::CLOSED));
+    assert_eq!(plain.recv().unwrap_err().peer_died(), has_died);
     assert!(expected.iter().all(|message| trying.try_recv().ok() == Some(*message)));
     // The kernel is asked now and then.
     let begun = Instant::now();
@@ -112,7 +115,7 @@ fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6]) {
     let mut buffer = [[0; 5]; 8];
     assert_eq!(batch.recv_batch(&mut buffer), Ok(5));
     assert_eq!(buffer[..5], expected);
-    assert_eq!(batch.recv_batch(&mut buffer), Err(RecvError::CLOSED));
+    assert_eq!(batch.recv_batch(&mut buffer).unwrap_err().peer_died(), has_died);
     assert_eq!(iterated.iter().collect::<Vec<_>>(), expected);
     assert_eq!(tried.try_iter().collect::<Vec<_>>(), expected);
 }
@@ -120,7 +123,8 @@ fn end_by_each_verb<M: Mode>(subscribers: &mut [Subscriber<Payload, M>; 6]) {
 /// Several processes subscribe; each receives all or counts it. One of them is killed, and nobody is hurt.
 #[test]
 fn subscribers_of_their_own() {
-    let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(Builder::new(256)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<Payload>(Builder::new(256)).unwrap();
     let children = ["block:0,0", "busy-spin", "block:100,10"].map(|strategy| {
         let child = Child::new(&format!("subscribe {strategy}"));
         invitation.send(&child.socket).unwrap();
@@ -149,7 +153,8 @@ fn subscribers_of_their_own() {
 /// A subscriber is killed at any moment, asleep or not: nobody else notices it.
 #[test]
 fn a_subscriber_that_is_killed() {
-    let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } =
+        broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
     let ring = invitation.accept::<Payload>().unwrap();
     let mut other = ring.subscribable().subscribe();
     let mut next = 0;
@@ -188,7 +193,7 @@ fn a_publisher_that_is_stopped() {
     while subscriber.recv_timeout(Duration::from_millis(100)).is_ok() {
         assert!(begun.elapsed() < Duration::from_secs(60), "it goes on");
     }
-    assert_eq!(ring.publisher(), PeerState::Alive);
+    assert_eq!(ring.state(), PeerState::Alive);
     assert!(!subscriber.is_closed());
     child.signal(Signal::CONT);
     check(&subscriber.recv().unwrap());
@@ -198,7 +203,7 @@ fn a_publisher_that_is_stopped() {
 #[test]
 fn a_subscriber_that_is_stopped() {
     let capacity = 64;
-    let (mut publisher, _, invitation) =
+    let Shared { handle: mut publisher, invitation, .. } =
         broadcast::lossy::<Payload>(Builder::new(capacity as usize)).unwrap();
     let [stopped, other] = ["block:0,0", "busy-spin"].map(|strategy| {
         let child = Child::new(&format!("subscribe {strategy}"));

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Foreign, Subscriber};
 use annulus::schema::BadValue;
-use annulus::shm::Invitation;
 use annulus::shm::mp_broadcast::Publisher;
+use annulus::shm::{Invitation, Shared};
 use annulus::{LossyTryRecvError, Transmit, TryRecvError, WaitStrategy};
 
 use crate::mp_broadcast::{Memory, joined, ring};
@@ -100,7 +100,7 @@ fn lost<T>(skipped: u64) -> Result<T, LossyTryRecvError<BadValue>> {
 #[test]
 fn dead_publisher_holds_up_no_other() {
     for step in Step::ALL {
-        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let [mut here, mut blocked, mut behind] = [(); 3].map(|()| subscribable.subscribe());
         publisher.publish(100);
@@ -134,7 +134,8 @@ fn dead_publisher_holds_up_no_other() {
 #[test]
 fn the_place_of_the_dead_is_used_again() {
     for step in Step::ALL {
-        let (mut publisher, places, invitation) = ring(8, 2).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, peers: places, invitation, .. } =
+            ring(8, 2).build::<u64>().unwrap();
         let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         let dead = Hand::at(step, &invitation).dies();
         let mut heir = joined::<u64>(&invitation);
@@ -162,7 +163,7 @@ fn the_place_of_the_dead_is_used_again() {
 #[test]
 fn stopped_publisher_holds_up_no_other() {
     for step in [Step::Claimed, Step::Writing, Step::Written] {
-        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let [mut here, mut late] = [(); 2].map(|()| subscribable.subscribe());
         let stopped = Hand::at(step, &invitation);
@@ -197,7 +198,7 @@ fn stopped_publisher_holds_up_no_other() {
 #[test]
 fn a_batch_of_the_dead() {
     for (there, step) in (0..4).flat_map(|there| Step::ALL.map(|step| (there, step))) {
-        let (mut publisher, _, invitation) = ring(32, 3).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = ring(32, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let [mut here, mut blocked] = [(); 2].map(|()| subscribable.subscribe());
         // (Of a batch that is not claimed, nothing is there.)
@@ -229,7 +230,7 @@ fn a_batch_of_the_dead() {
 #[test]
 fn a_batch_of_the_stopped() {
     for step in [Step::Claimed, Step::Writing, Step::Written] {
-        let (mut publisher, _, invitation) = ring(32, 3).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = ring(32, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let mut here = subscribable.subscribe();
         let stopped = Hand::in_batch(1, 4, step, &invitation);
@@ -258,7 +259,8 @@ fn a_batch_of_the_stopped() {
 #[test]
 fn batch_beside_the_stopped_is_published_whole() {
     for (capacity, held, messages) in [(2, 1, 64), (3, 1, 200), (8, 1, 64), (8, 1, 1000), (16, 2, 1000)] {
-        let (mut publisher, _, invitation) = ring(capacity as usize, 2).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } =
+            ring(capacity as usize, 2).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let stopped = Hand::in_batch(0, held, Step::Claimed, &invitation);
         publisher.publish_batch(&(0..messages).collect::<Vec<u64>>());
@@ -289,7 +291,7 @@ fn message_without_a_slot_counts_as_lagged() {
     for (capacity, held) in [(2, 1), (3, 1), (8, 1), (16, 2)] {
         let hands = capacity / held;
         let builder = ring(capacity as usize, hands as usize + 1);
-        let (mut publisher, _, invitation) = builder.build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>().unwrap();
         let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         let at = |_| Hand::in_batch(0, held, Step::Claimed, &invitation);
         let stopped: Vec<_> = (0..hands).map(at).collect();
@@ -324,7 +326,7 @@ fn message_without_a_slot_counts_as_lagged() {
 #[test]
 fn a_close_beside_the_dead() {
     for step in Step::ALL {
-        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let mut subscriber = subscribable.subscribe();
         publisher.publish(100);
@@ -346,7 +348,7 @@ fn a_close_beside_the_dead() {
 #[test]
 fn a_close_that_is_not_finished() {
     for leaves in [true, false] {
-        let (mut publisher, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let Shared { handle: mut publisher, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
         let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
         publisher.publish(100);
         let memory = Memory::of(&invitation);

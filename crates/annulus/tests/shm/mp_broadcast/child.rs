@@ -4,8 +4,9 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 
 use annulus::Message;
-use annulus::shm::mp_broadcast::{self, Publisher, WhenNoPublisher};
-use annulus::shm::{AttachError, Directory, Invitation, recv_fd};
+use annulus::shm::WhenGone;
+use annulus::shm::mp_broadcast::{self, Publisher};
+use annulus::shm::{AttachError, Directory, Invitation, Shared, recv_fd};
 use bytemuck::Pod;
 
 use crate::mp_broadcast::{Payload, payload, ring};
@@ -51,7 +52,7 @@ fn this_process() {
         "publish-in" => {
             let (sender, path) = (number(1), words[2..].join(" "));
             let directory = Directory::open(path).unwrap();
-            let policy = if sender % 2 == 1 { WhenNoPublisher::Close } else { WhenNoPublisher::WaitForNext };
+            let policy = if sender % 2 == 1 { WhenGone::Close } else { WhenGone::Wait };
             let builder = ring(256, 4).when_no_publisher(policy);
             let (mut publisher, _name) = builder.publish_in::<Payload>(&directory, "a").unwrap();
             socket.write_all(b"\n").unwrap();
@@ -62,7 +63,8 @@ fn this_process() {
         }
         // Makes a ring, and publishes to it.
         "make" => {
-            let (mut publisher, _, invitation) = ring(number(1) as usize, 4).build::<Payload>().unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                ring(number(1) as usize, 4).build::<Payload>().unwrap();
             invitation.send(&socket).unwrap();
             for number in 0.. {
                 publisher.publish(payload(9, number));

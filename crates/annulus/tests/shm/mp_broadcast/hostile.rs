@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::shm::AttachError;
+use annulus::shm::{AttachError, Shared};
 use proptest::prelude::*;
 
 use crate::mp_broadcast::{Memory, joined, ring};
@@ -43,7 +43,8 @@ proptest! {
 
     #[test]
     fn any_words(writes in prop::collection::vec((0..64u64, number()), 0..40)) {
-        let (mut own, places, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
+        let Shared { handle: mut own, peers: places, invitation, .. } =
+            ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
         let mut other = joined::<u64>(&invitation);
         let ring = invitation.accept::<u64>().unwrap();
         let mut early = ring.subscribable().subscribe();
@@ -55,7 +56,7 @@ proptest! {
             other.publish_batch(&[2, 3]);
             let _ = (early.try_recv(), early.len(), early.is_closed(), early.total_lagged());
             let _ = (early.latest(), early.skip_to_latest(), early.clone().try_iter().take(100).count());
-            let _ = (early.recv_timeout(Duration::ZERO), ring.publisher(), own.stats(), early.stats());
+            let _ = (early.recv_timeout(Duration::ZERO), ring.state(), own.stats(), early.stats());
             let _ = (places.taken(), places.died(), own.published(), format!("{own:?}"));
             drop(annulus::shm::mp_broadcast::publisher::<u64>(&invitation));
             drop((ring.subscribable().subscribe(), invitation.accept::<u64>()));
@@ -72,7 +73,8 @@ proptest! {
 /// return an error with the number.
 #[test]
 fn headers_that_cant_be() {
-    let (_own, _, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
+    let Shared { handle: _own, invitation, .. } =
+        ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
     let memory = Memory::of(&invitation);
     let [cells, slots, slot_bytes] = [32, 40, 48].map(|at| memory.word(at));
     let refused = |wanted: &str, number: u64| {
@@ -107,7 +109,8 @@ fn headers_that_cant_be() {
 /// Another thread scribbles while publishers and subscribers are at work.
 #[test]
 fn scribbles_beside_both_sides() {
-    let (mut own, _, invitation) = ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
+    let Shared { handle: mut own, invitation, .. } =
+        ring(CAPACITY as usize, PLACES as usize).build::<u64>().unwrap();
     let mut other = joined::<u64>(&invitation);
     let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     let memory = Memory::of(&invitation);

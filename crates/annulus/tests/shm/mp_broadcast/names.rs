@@ -3,10 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use annulus::shm::mp_broadcast::{self, WhenNoPublisher};
 use annulus::shm::{
-    AttachError, FindError, Invitation, NameError, NamedSubscriber, PeerState, Received, ShmKind,
-    WhenConsumerDies, broadcast, spsc,
+    AttachError, FindError, Invitation, NameError, NamedSubscriber, PeerState, Received, Shared, ShmKind,
+    WhenGone, broadcast, mp_broadcast, spsc,
 };
 use annulus::{WaitStrategy, broadcast::Builder as Ring};
 
@@ -23,7 +22,7 @@ fn all(subscriber: &mut NamedSubscriber<u64>) -> Vec<Received<u64>> {
 #[test]
 fn a_ring_is_found_by_its_name() {
     let (_scratch, directory) = directory();
-    let (mut own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
+    let Shared { handle: mut own, invitation, .. } = ring(8, 3).build::<u64>().unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     let found = directory.find("a").unwrap();
     let invitation = Invitation::find(&found).unwrap();
@@ -88,7 +87,7 @@ fn other_rings_are_refused() {
         Err(FindError::Attach(error)) => error,
         other => panic!("{other:?}"),
     };
-    let (_publisher, _, lossy) = broadcast::lossy::<u64>(Ring::new(8)).unwrap();
+    let Shared { handle: _publisher, invitation: lossy, .. } = broadcast::lossy::<u64>(Ring::new(8)).unwrap();
     let _lossy = lossy.publish(&directory, "lossy").unwrap();
     let error = wrong("lossy");
     assert!(
@@ -96,7 +95,8 @@ fn other_rings_are_refused() {
         "{error}"
     );
     let builder = annulus::spsc::Builder::new(8);
-    let (_producer, _, queue) = spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _producer, invitation: queue, .. } =
+        spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
     let _queue = queue.publish(&directory, "queue").unwrap();
     let error = wrong("queue");
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::MpLossy }), "{error}");
@@ -126,7 +126,7 @@ fn a_subscriber_follows_them() {
     assert!(matches!(found[..], [Received::Began { missed: 0, .. }, Received::Message(1)]), "{found:?}");
     // Nobody publishes, and somebody comes back.
     drop(first);
-    assert_eq!((subscriber.publisher(), all(&mut subscriber)), (Some(PeerState::Dead), vec![]));
+    assert_eq!((subscriber.state(), all(&mut subscriber)), (PeerState::Dead, vec![]));
     let (mut second, no_name) = ring(8, 2).publish_in::<u64>(&directory, "a").unwrap();
     second.publish(2);
     assert_eq!((no_name.is_none(), all(&mut subscriber)), (true, vec![Received::Message(2)]));
@@ -154,8 +154,8 @@ fn processes_that_are_killed_and_come_back() {
     let mut subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap();
     subscriber.set_wait_strategy(WaitStrategy::block_after(0, 0));
     let child = |sender: u64| Child::new(&format!("publish-in {sender} {}", directory.path().display()));
-    for policy in [WhenNoPublisher::WaitForNext, WhenNoPublisher::Close] {
-        let close = u64::from(policy == WhenNoPublisher::Close);
+    for policy in [WhenGone::Wait, WhenGone::Close] {
+        let close = u64::from(policy == WhenGone::Close);
         let mut maker = child(close);
         crate::mp_broadcast::processes::heard(&maker);
         let mut other = child(10 + close);
@@ -169,6 +169,7 @@ fn processes_that_are_killed_and_come_back() {
             Received::Corrupt(bad) => Received::Corrupt(bad),
             Received::Began { process, missed } => Received::Began { process, missed },
             Received::Ended { process, state } => Received::Ended { process, state },
+            other => panic!("{other:?}"),
         };
         assert!(
             matches!(next(), Received::Began { .. }),

@@ -1,8 +1,9 @@
 //! What an observer sees: how far the publishers are, and whether one is there.
 
 use annulus::broadcast::Builder as Ring;
-use annulus::shm::mp_broadcast::{Builder, WhenNoPublisher};
-use annulus::shm::{Directory, PeerState, RingObserver, ShmKind};
+use annulus::shm::WhenGone;
+use annulus::shm::mp_broadcast::Builder;
+use annulus::shm::{Directory, PeerState, RingObserver, Shared, ShmKind};
 
 use crate::mp_broadcast::by_hand::{Hand, Step};
 use crate::mp_broadcast::{Memory, joined, ring};
@@ -18,7 +19,7 @@ fn every_message_counts_at_once() {
     let (_scratch, directory) = directory();
     for (capacity, first) in [(2, 0), (3, 7), (200, 1 << 40)] {
         let builder = Builder::new(Ring::new(capacity).first(first)).publishers(2);
-        let (mut own, _, invitation) = builder.build::<u64>().unwrap();
+        let Shared { handle: mut own, invitation, .. } = builder.build::<u64>().unwrap();
         let mut other = joined::<u64>(&invitation);
         let name = invitation.publish(&directory, "ring").unwrap();
         let observer = observer(&directory);
@@ -46,7 +47,7 @@ fn every_message_counts_at_once() {
 fn observer_reads_whole_messages() {
     let (_scratch, directory) = directory();
     for step in Step::ALL {
-        let (mut own, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+        let Shared { handle: mut own, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
         let _name = invitation.publish(&directory, "ring").unwrap();
         let observer = observer(&directory);
         let message = |number: u64| {
@@ -78,8 +79,9 @@ fn observer_reads_whole_messages() {
 #[test]
 fn one_publisher_is_enough() {
     let (_scratch, directory) = directory();
-    for policy in [WhenNoPublisher::WaitForNext, WhenNoPublisher::Close] {
-        let (first, _, invitation) = ring(8, 3).when_no_publisher(policy).build::<u64>().unwrap();
+    for policy in [WhenGone::Wait, WhenGone::Close] {
+        let Shared { handle: first, invitation, .. } =
+            ring(8, 3).when_no_publisher(policy).build::<u64>().unwrap();
         let name = invitation.publish(&directory, "ring").unwrap();
         let observer = observer(&directory);
         assert_eq!(observer.state(), PeerState::Alive);
@@ -87,9 +89,9 @@ fn one_publisher_is_enough() {
         drop((first, second));
         assert_eq!((third.place(), observer.state()), (2, PeerState::Alive), "the last place has one");
         drop(third);
-        let end = if policy == WhenNoPublisher::Close { PeerState::Closed } else { PeerState::Dead };
+        let end = if policy == WhenGone::Close { PeerState::Closed } else { PeerState::Dead };
         assert_eq!(observer.state(), end);
-        if policy == WhenNoPublisher::WaitForNext {
+        if policy == WhenGone::Wait {
             let next = joined::<u64>(&invitation);
             assert_eq!(observer.state(), PeerState::Alive);
             next.close();
@@ -103,7 +105,7 @@ fn one_publisher_is_enough() {
 #[test]
 fn numbers_that_can_be() {
     let (_scratch, directory) = directory();
-    let (mut own, _, invitation) = ring(4, 3).build::<u64>().unwrap();
+    let Shared { handle: mut own, invitation, .. } = ring(4, 3).build::<u64>().unwrap();
     let _name = invitation.publish(&directory, "ring").unwrap();
     let (observer, memory) = (observer(&directory), Memory::of(&invitation));
     (0..6).for_each(|number| own.publish(number));

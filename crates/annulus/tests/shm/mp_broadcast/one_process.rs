@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use annulus::broadcast::Builder as Ring;
 use annulus::memory::Memory;
-use annulus::shm::mp_broadcast::{self, Builder, WhenNoPublisher};
-use annulus::shm::{AttachError, PeerState, ShareError, ShmKind};
+use annulus::shm::WhenGone;
+use annulus::shm::mp_broadcast::{self, Builder};
+use annulus::shm::{AttachError, PeerState, ShareError, Shared, ShmKind};
 use annulus::{
     LossyTryRecvError, RecvError, SendTimeoutError, Transmit, TryRecvError, TrySendError, WaitStrategy,
 };
@@ -17,7 +18,7 @@ use crate::mp_broadcast::{Payload, check, joined, payload, ring};
 
 #[test]
 fn places_are_taken_and_given_back() {
-    let (first, places, invitation) = ring(8, 3).build::<u64>().unwrap();
+    let Shared { handle: first, peers: places, invitation, .. } = ring(8, 3).build::<u64>().unwrap();
     let [second, third] = [(); 2].map(|()| joined::<u64>(&invitation));
     assert_eq!([first.place(), second.place(), third.place()], [0, 1, 2]);
     let refused = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
@@ -37,7 +38,7 @@ fn rings_that_cant_be() {
         let refused = ring(8, places).build::<u64>().map(drop).unwrap_err();
         assert!(matches!(refused, ShareError::Producers { most: 1024, .. }), "{refused}");
     }
-    let (_publisher, _, invitation) = ring(8, 3).build::<u64>().unwrap();
+    let Shared { handle: _publisher, invitation, .. } = ring(8, 3).build::<u64>().unwrap();
     let refused = mp_broadcast::publisher::<i64>(&invitation).map(drop).unwrap_err();
     assert!(matches!(refused, AttachError::Type { .. }), "{refused}");
     let refused = invitation.accept_lossless::<u64>().map(drop).unwrap_err();
@@ -47,7 +48,7 @@ fn rings_that_cant_be() {
 /// Whatever a message is published by: it comes, and in its place.
 #[test]
 fn each_verb_publishes() {
-    let (mut publisher, _, invitation) = ring(16, 2).build::<u64>().unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = ring(16, 2).build::<u64>().unwrap();
     let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     publisher.publish(1);
     publisher.publish_with(|| 2);
@@ -71,7 +72,7 @@ fn each_verb_publishes() {
 fn a_task_publishes() {
     use crate::support::tasks::block_on;
     use annulus::SendError;
-    let (mut publisher, _, invitation) = ring(4, 2).build::<u64>().unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = ring(4, 2).build::<u64>().unwrap();
     let mut subscriber = invitation.accept::<u64>().unwrap().subscribable().subscribe();
     (0..9).for_each(|number| block_on(publisher.send_async(number)).unwrap());
     assert_eq!(subscriber.try_recv_or_lag(), Err(LossyTryRecvError::Lagged { skipped: 5 }));
@@ -85,7 +86,7 @@ fn a_task_publishes() {
 fn the_memory_is_as_it_was_asked_for() {
     let memory = Memory::prefer().prefault();
     let builder = Builder::new(Ring::new(16).memory(memory)).publishers(2);
-    let (publisher, _, invitation) = builder.build::<u64>().unwrap();
+    let Shared { handle: publisher, invitation, .. } = builder.build::<u64>().unwrap();
     let other = joined::<u64>(&invitation);
     let accepted = invitation.accept::<u64>().unwrap();
     let there = [publisher.placement(), other.placement(), accepted.subscribable().placement()];
@@ -96,27 +97,27 @@ fn the_memory_is_as_it_was_asked_for() {
 /// By default it waits for the next ones.
 #[test]
 fn policy_decides_the_end_without_publishers() {
-    for policy in [WhenNoPublisher::WaitForNext, WhenNoPublisher::Close] {
+    for policy in [WhenGone::Wait, WhenGone::Close] {
         let builder = ring(8, 2).when_no_publisher(policy);
-        let (mut first, _, invitation) = builder.build::<u64>().unwrap();
+        let Shared { handle: mut first, invitation, .. } = builder.build::<u64>().unwrap();
         let ring = invitation.accept::<u64>().unwrap();
         let mut subscriber = ring.subscribable().subscribe();
         let mut second = joined::<u64>(&invitation);
         first.publish(1);
         drop(first);
         second.publish(2);
-        assert_eq!(ring.publisher(), PeerState::Alive);
+        assert_eq!(ring.state(), PeerState::Alive);
         assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Ok(2)));
         assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
         drop(second);
-        if policy == WhenNoPublisher::Close {
+        if policy == WhenGone::Close {
             assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
-            assert_eq!(ring.publisher(), PeerState::Closed);
+            assert_eq!(ring.state(), PeerState::Closed);
             let refused = mp_broadcast::publisher::<u64>(&invitation).map(drop).unwrap_err();
             assert!(matches!(refused, AttachError::Closed), "{refused}");
         } else {
             assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
-            assert_eq!(ring.publisher(), PeerState::Dead);
+            assert_eq!(ring.state(), PeerState::Dead);
             let mut next = joined::<u64>(&invitation);
             next.publish(3);
             assert_eq!(subscriber.recv(), Ok(3));
@@ -127,7 +128,7 @@ fn policy_decides_the_end_without_publishers() {
 /// A subscriber's process closes it for itself only.
 #[test]
 fn a_subscriber_closes_its_own_ring() {
-    let (mut publisher, _, invitation) = ring(8, 2).build::<u64>().unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = ring(8, 2).build::<u64>().unwrap();
     let [near, far] = [(); 2].map(|()| invitation.accept::<u64>().unwrap());
     let [mut here, mut there] = [&near, &far].map(|ring| ring.subscribable().subscribe());
     publisher.publish(1);
@@ -147,7 +148,7 @@ fn a_subscriber_closes_its_own_ring() {
 fn publishers_beside_each_other() {
     const MESSAGES: u64 = 20_000;
     for capacity in [2, 3, 64, 1 << 12] {
-        let (first, _, invitation) = ring(capacity, 4).build::<Payload>().unwrap();
+        let Shared { handle: first, invitation, .. } = ring(capacity, 4).build::<Payload>().unwrap();
         let mut publishers = vec![first];
         publishers.extend((0..2).map(|_| joined::<Payload>(&invitation)));
         let readers: Vec<_> = (0..2)
@@ -220,7 +221,7 @@ proptest! {
     ) {
         let builder = annulus::broadcast::Builder::new(capacity).first(first);
         let builder = mp_broadcast::Builder::new(builder).publishers(3);
-        let (publisher, places, invitation) = builder.build::<u64>().unwrap();
+        let Shared { handle: publisher, peers: places, invitation, .. } = builder.build::<u64>().unwrap();
         let subscribable = invitation.accept::<u64>().unwrap().subscribable().clone();
         let mut publishers = vec![publisher];
         let mut subscriber = subscribable.subscribe_from_oldest();

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::broadcast::{Foreign, Subscriber};
-use annulus::shm::mp_broadcast::WhenNoPublisher;
-use annulus::shm::{Invitation, PeerState, send_fd};
+use annulus::shm::WhenGone;
+use annulus::shm::{Invitation, PeerState, Shared, send_fd};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::Signal;
 
@@ -62,7 +62,7 @@ fn receive_all(mut subscriber: Subscriber<Payload, Foreign>) -> u64 {
 #[test]
 fn publishers_that_are_killed() {
     const OWN: u64 = u64::MAX;
-    let (mut own, places, invitation) = ring(256, 4).build::<Payload>().unwrap();
+    let Shared { handle: mut own, peers: places, invitation, .. } = ring(256, 4).build::<Payload>().unwrap();
     let accepted = invitation.accept::<Payload>().unwrap();
     let reader = {
         let subscriber = accepted.subscribable().subscribe();
@@ -119,7 +119,7 @@ fn publishers_that_are_killed() {
     }
     own.close();
     let end = reader.join().unwrap();
-    assert_eq!(accepted.publisher(), PeerState::Closed);
+    assert_eq!(accepted.state(), PeerState::Closed);
     assert!(end <= own.published());
     eprintln!("{} processes were killed, {inside} of them inside a publish", rounds());
 }
@@ -130,7 +130,8 @@ fn publishers_that_are_killed() {
 fn publishers_of_small_rings_that_are_killed() {
     const OWN: u64 = u64::MAX;
     for capacity in [2, 3, 8, 16] {
-        let (mut own, places, invitation) = ring(capacity, 3).build::<Payload>().unwrap();
+        let Shared { handle: mut own, peers: places, invitation, .. } =
+            ring(capacity, 3).build::<Payload>().unwrap();
         let accepted = invitation.accept::<Payload>().unwrap();
         let reader = {
             let subscriber = accepted.subscribable().subscribe();
@@ -168,7 +169,7 @@ fn publishers_of_small_rings_that_are_killed() {
 /// alone is lost.
 #[test]
 fn publishers_that_are_killed_inside_a_write() {
-    let (mut own, _, invitation) = ring(64, 2).build::<Large>().unwrap();
+    let Shared { handle: mut own, invitation, .. } = ring(64, 2).build::<Large>().unwrap();
     let ring = invitation.accept::<Large>().unwrap();
     let memory = Memory::of(&invitation);
     for round in 0..6 {
@@ -213,7 +214,7 @@ fn publishers_that_are_killed_inside_a_write() {
 /// A publisher that is stopped inside a write: the others go on, and so do subscribers, a ring later.
 #[test]
 fn a_publisher_that_is_stopped_inside_a_write() {
-    let (mut own, places, invitation) = ring(8, 2).build::<Large>().unwrap();
+    let Shared { handle: mut own, peers: places, invitation, .. } = ring(8, 2).build::<Large>().unwrap();
     let memory = Memory::of(&invitation);
     let child = Child::new("publish-large 1");
     invitation.send(&child.socket).unwrap();
@@ -257,15 +258,15 @@ fn the_creator_is_killed() {
     assert_eq!((own.place(), next.place()), (1, 0));
     next.publish(payload(2, 0));
     assert_eq!(subscriber.recv(), Ok(payload(2, 0)));
-    assert_eq!(ring.publisher(), PeerState::Alive);
+    assert_eq!(ring.state(), PeerState::Alive);
 }
 
 /// A ring that ends with its publishers ends when the last one dies, behind all that was published.
 #[test]
 fn all_publishers_die() {
     for _ in 0..3 {
-        let builder = ring(1 << 12, 4).when_no_publisher(WhenNoPublisher::Close);
-        let (own, places, invitation) = builder.build::<Payload>().unwrap();
+        let builder = ring(1 << 12, 4).when_no_publisher(WhenGone::Close);
+        let Shared { handle: own, peers: places, invitation, .. } = builder.build::<Payload>().unwrap();
         let ring = invitation.accept::<Payload>().unwrap();
         let reader = {
             let subscriber = ring.subscribable().subscribe();
@@ -279,6 +280,6 @@ fn all_publishers_die() {
         let end = reader.join().unwrap();
         let memory = Memory::of(&invitation);
         assert!(end <= memory.word(128) + 1 && end + 2 >= memory.word(128), "{end}");
-        assert_eq!((places.taken(), places.died(), ring.publisher()), (0, 2, PeerState::Dead));
+        assert_eq!((places.taken(), places.died(), ring.state()), (0, 2, PeerState::Dead));
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 
 use annulus::WaitStrategy;
 use annulus::shm::mpsc::{self, Consumer, Producer};
-use annulus::shm::{AttachError, Invitation};
+use annulus::shm::{AttachError, Invitation, Shared};
 
 use crate::mpsc::{Payload, check, payload, queue, waiting};
 use crate::process::role;
@@ -59,13 +59,13 @@ fn this_process() {
         }
         // Makes a queue, and is its consumer.
         "make" => {
-            let (consumer, _, invitation) = waiting(16, 4).build::<Payload>().unwrap();
+            let Shared { handle: consumer, invitation, .. } = waiting(16, 4).build::<Payload>().unwrap();
             invitation.send(&socket).unwrap();
             receive(consumer, strategy(1), socket);
         }
         // The same, but it receives nothing, and its producers do not wait for a next one.
         "hold" => {
-            let (_consumer, _, invitation) = queue(2, 2).build::<Payload>().unwrap();
+            let Shared { handle: _consumer, invitation, .. } = queue(2, 2).build::<Payload>().unwrap();
             invitation.send(&socket).unwrap();
             let _ = socket.read(&mut [0]);
         }

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::mpsc::{self, Consumer, Places, Producer};
-use annulus::shm::{AttachError, Invitation, recv_fd, send_fd};
+use annulus::shm::{AttachError, Invitation, Shared, recv_fd, send_fd};
 use proptest::prelude::*;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
@@ -33,7 +33,8 @@ struct Open {
 
 /// A queue with a free place.
 fn open_queue() -> Open {
-    let (consumer, places, invitation) = ending(SLOTS, PLACES).build::<u64>().unwrap();
+    let Shared { handle: consumer, peers: places, invitation, .. } =
+        ending(SLOTS, PLACES).build::<u64>().unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let files = [(); 2].map(|()| File::from(recv_fd(&there).unwrap()));
@@ -105,7 +106,7 @@ proptest! {
     #[test]
     fn who_comes_late(writes in prop::collection::vec((0..words().len(), number()), 1..6)) {
         let mut open = open_queue();
-        let (other, places, _) = ending(SLOTS, PLACES).build::<u64>().unwrap();
+        let Shared { handle: other, peers: places, .. } = ending(SLOTS, PLACES).build::<u64>().unwrap();
         drop((std::mem::replace(&mut open.consumer, other), std::mem::replace(&mut open.places, places)));
         for (word, number) in writes {
             open.files[0].write_all_at(&number.to_ne_bytes(), words()[word]).unwrap();

@@ -15,8 +15,8 @@ mod processes;
 
 use annulus::Message;
 use annulus::WaitStrategy;
-use annulus::shm::mpsc::{Builder, Consumer, Places, WhenNoProducer, producer};
-use annulus::shm::{Invitation, WhenConsumerDies};
+use annulus::shm::mpsc::{Builder, Consumer, Places, producer};
+use annulus::shm::{Invitation, WhenGone};
 
 /// Sleeps at once.
 const BLOCK: WaitStrategy = WaitStrategy::block_after(0, 0);
@@ -40,12 +40,12 @@ fn queue(slots: usize, places: usize) -> Builder {
 
 /// One that ends with its last producer.
 fn ending(slots: usize, places: usize) -> Builder {
-    queue(slots, places).when_no_producer(WhenNoProducer::Close)
+    queue(slots, places).when_no_producer(WhenGone::Close)
 }
 
 /// One whose producers wait for a next consumer.
 fn waiting(slots: usize, places: usize) -> Builder {
-    queue(slots, places).when_consumer_dies(WhenConsumerDies::WaitForNext)
+    queue(slots, places).when_consumer_dies(WhenGone::Wait)
 }
 
 /// The numbers that were received of each sender: from the first on, without a gap.

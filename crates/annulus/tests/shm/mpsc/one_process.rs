@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::shm::mpsc::{self, Builder, Producer};
-use annulus::shm::{AttachError, Invitation, RingInfo, ShareError, ShmKind, spsc};
+use annulus::shm::{AttachError, Invitation, RingInfo, ShareError, Shared, ShmKind, WhenGone, spsc};
 use annulus::{CapacityError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy};
 use proptest::prelude::*;
 
@@ -53,7 +53,8 @@ proptest! {
         steps in steps(),
     ) {
         let builder = Builder::new(annulus::mpsc::Builder::new(slots).first(first)).producers(places);
-        let (mut consumer, table, invitation) = builder.build::<Payload>().unwrap();
+        let Shared { handle: mut consumer, peers: table, invitation, .. } =
+            builder.build::<Payload>().unwrap();
         let mut producers: Vec<(u64, u64, Producer<Payload>)> = Vec::new();
         let (mut joins, mut sent) = (0, 0);
         let mut received = Received::default();
@@ -131,7 +132,7 @@ proptest! {
 /// A producer of this process counts itself, too.
 #[test]
 fn either_side_counts_producers() {
-    let (consumer, places, invitation) = queue(4, 3).build::<u64>().unwrap();
+    let Shared { handle: consumer, peers: places, invitation, .. } = queue(4, 3).build::<u64>().unwrap();
     let first = joined::<u64>(&invitation);
     let second = joined::<u64>(&invitation);
     for stats in [first.stats(), second.stats(), consumer.stats()] {
@@ -147,12 +148,13 @@ fn either_side_counts_producers() {
 #[test]
 fn wake_ups_come() {
     const PRODUCERS: u64 = 3;
-    let (mut consumer, _, invitation) = ending(1, 3).build::<Payload>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = ending(1, 3).build::<Payload>().unwrap();
     let (mut ask, asked): (Vec<_>, Vec<_>) =
         (0..PRODUCERS).map(|_| annulus::spsc::channel::<bool>(1)).unzip();
     let mut writers = Vec::new();
+    let invitation = invitation.with_wait_strategy(BLOCK);
     let mut producers: Vec<_> =
-        (0..PRODUCERS).map(|_| mpsc::producer_by::<Payload>(&invitation, BLOCK).unwrap().0).collect();
+        (0..PRODUCERS).map(|_| mpsc::producer::<Payload>(&invitation).unwrap().0).collect();
     let sent = Arc::new(Mutex::new(Instant::now()));
     for (sender, (mut producer, mut asked)) in producers.drain(..).zip(asked).enumerate() {
         let (sent, receiver) = (Arc::clone(&sent), sleeping::Sleeper::this());
@@ -207,10 +209,10 @@ fn all_sides_wait() {
     for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10", "monitor"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         let rings = annulus::mpsc::Builder::new(2).wait_strategy(strategy);
-        let builder = Builder::new(rings).producers(3).when_no_producer(mpsc::WhenNoProducer::Close);
-        let (mut consumer, _, invitation) = builder.build::<Payload>().unwrap();
-        let producers: Vec<_> =
-            (0..3).map(|_| mpsc::producer_by::<Payload>(&invitation, strategy).unwrap().0).collect();
+        let builder = Builder::new(rings).producers(3).when_no_producer(WhenGone::Close);
+        let Shared { handle: mut consumer, invitation, .. } = builder.build::<Payload>().unwrap();
+        let invitation = invitation.with_wait_strategy(strategy);
+        let producers: Vec<_> = (0..3).map(|_| mpsc::producer::<Payload>(&invitation).unwrap().0).collect();
         let mut writers = Vec::new();
         for (mut producer, sender) in producers.into_iter().zip(0..) {
             writers.push(thread::spawn(move || {
@@ -241,7 +243,7 @@ fn all_sides_wait() {
 fn each_ring_has_its_turn() {
     const SLOTS: usize = 1000;
     const PLACES: usize = 4;
-    let (mut consumer, _, invitation) = queue(SLOTS, PLACES).build::<u64>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = queue(SLOTS, PLACES).build::<u64>().unwrap();
     let mut producers: Vec<_> = (0..PLACES).map(|_| joined::<u64>(&invitation)).collect();
     for (sender, producer) in producers.iter_mut().enumerate() {
         producer.try_send_batch(&[sender as u64; SLOTS]).unwrap();
@@ -260,7 +262,7 @@ fn each_ring_has_its_turn() {
 /// A ring that is full does not hold up another one.
 #[test]
 fn full_lane_does_not_hold_up_another() {
-    let (mut consumer, _, invitation) = queue(2, 2).build::<u64>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = queue(2, 2).build::<u64>().unwrap();
     let (mut first, mut second) = (joined::<u64>(&invitation), joined::<u64>(&invitation));
     assert_eq!(first.try_send_batch(&[1; 9]).unwrap_err().into_inner().len(), 7);
     assert_eq!(first.try_send(1), Err(TrySendError::Full(1)));
@@ -275,7 +277,7 @@ fn full_lane_does_not_hold_up_another() {
 /// A reservation, and what shows messages.
 #[test]
 fn messages_in_place() {
-    let (mut consumer, _, invitation) = queue(8, 2).build::<u64>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = queue(8, 2).build::<u64>().unwrap();
     let mut producer = joined::<u64>(&invitation);
     let reservation = producer.try_reserve(5).unwrap();
     assert_eq!(reservation.write_iter(1..), 5);
@@ -288,7 +290,7 @@ fn messages_in_place() {
 
 #[test]
 fn messages_without_a_size() {
-    let (mut consumer, _, invitation) = queue(3, 2).build::<()>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = queue(3, 2).build::<()>().unwrap();
     assert_eq!(joined::<()>(&invitation).try_send_batch(&[(); 5]).unwrap_err().into_inner().len(), 2);
     assert_eq!(consumer.try_iter().count(), 3);
 }
@@ -316,13 +318,14 @@ fn impossible_queues_are_refused() {
     }
 
     // Another kind, another type.
-    let policy = annulus::shm::WhenConsumerDies::Close;
-    let (_producer, _, one) = spsc::producer::<u64>(annulus::spsc::Builder::new(8), policy).unwrap();
+    let policy = annulus::shm::WhenGone::Close;
+    let Shared { handle: _producer, invitation: one, .. } =
+        spsc::producer::<u64>(annulus::spsc::Builder::new(8), policy).unwrap();
     let error = mpsc::producer::<u64>(&one).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::Mpsc }), "{error}");
     let error = mpsc::consumer::<u64>(&one).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Spsc, wanted: ShmKind::Mpsc }), "{error}");
-    let (_consumer, _, many) = queue(8, 2).build::<u64>().unwrap();
+    let Shared { handle: _consumer, invitation: many, .. } = queue(8, 2).build::<u64>().unwrap();
     let error = spsc::consumer::<u64>(&many).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Mpsc, wanted: ShmKind::Spsc }), "{error}");
     let error = mpsc::producer::<i64>(&many).map(drop).unwrap_err();
@@ -334,7 +337,7 @@ fn impossible_queues_are_refused() {
 fn a_queue_has_a_name() {
     let path = std::env::temp_dir().join(format!("annulus-many-{}", std::process::id()));
     let directory = annulus::shm::Directory::open(&path).unwrap();
-    let (mut consumer, _, invitation) = queue(8, 2).build::<u64>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = queue(8, 2).build::<u64>().unwrap();
     let name = invitation.publish(&directory, "orders").unwrap();
     let found = Invitation::find(&directory.find("orders").unwrap()).unwrap();
     let mut producer = joined::<u64>(&found);
@@ -347,7 +350,7 @@ fn a_queue_has_a_name() {
 /// What a header says: all slots of all rings.
 #[test]
 fn it_can_be_looked_at() {
-    let (_consumer, _, invitation) = queue(5, 3).build::<[u64; 3]>().unwrap();
+    let Shared { handle: _consumer, invitation, .. } = queue(5, 3).build::<[u64; 3]>().unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let info: RingInfo = Invitation::receive(&there).unwrap().info().unwrap();

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::shm::mpsc;
-use annulus::shm::{AttachError, PeerState};
+use annulus::shm::{AttachError, PeerState, Shared};
 use annulus::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
 use crate::mpsc::{
@@ -14,7 +14,7 @@ use crate::mpsc::{
 /// A free place is taken by the next producer, which sends behind the messages that are there.
 #[test]
 fn a_place_goes_to_the_next_with_its_messages() {
-    let (mut consumer, places, invitation) = queue(4, 1).build::<u64>().unwrap();
+    let Shared { handle: mut consumer, peers: places, invitation, .. } = queue(4, 1).build::<u64>().unwrap();
     let mut first = joined::<u64>(&invitation);
     first.send_batch(&[1, 2, 3]).unwrap();
     let refused = mpsc::producer::<u64>(&invitation).map(drop).unwrap_err();
@@ -27,7 +27,7 @@ fn a_place_goes_to_the_next_with_its_messages() {
     assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!((places.joined(), places.died()), (2, 0));
     // The first free one is taken, and any other stays as it is.
-    let (_consumer, places, invitation) = queue(4, 3).build::<u64>().unwrap();
+    let Shared { handle: _consumer, peers: places, invitation, .. } = queue(4, 3).build::<u64>().unwrap();
     let mut producers: Vec<_> = (0..3).map(|_| joined::<u64>(&invitation)).collect();
     producers[1].send(7).unwrap();
     drop(producers.remove(1));
@@ -38,7 +38,7 @@ fn a_place_goes_to_the_next_with_its_messages() {
 /// Without producers the queue is open, or it ends, as its creator has said.
 #[test]
 fn all_producers_leave() {
-    let (mut consumer, _, invitation) = queue(4, 2).build::<u64>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = queue(4, 2).build::<u64>().unwrap();
     for number in 0..3 {
         joined::<u64>(&invitation).send(number).unwrap();
         assert_eq!(consumer.try_recv(), Ok(number));
@@ -47,7 +47,7 @@ fn all_producers_leave() {
         assert!(!consumer.is_closed());
     }
 
-    let (mut consumer, _, invitation) = ending(4, 2).build::<u64>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = ending(4, 2).build::<u64>().unwrap();
     assert_eq!(consumer.recv_timeout(Duration::from_millis(20)), Err(RecvTimeoutError::Timeout));
     let (mut first, mut second) = (joined::<u64>(&invitation), joined::<u64>(&invitation));
     first.send(1).unwrap();
@@ -73,8 +73,9 @@ fn all_producers_leave() {
 #[test]
 fn a_close_is_seen_by_all() {
     for closer in 0..2 {
-        let (mut consumer, _, invitation) = queue(1, 3).build::<u64>().unwrap();
-        let (mut producer, peer) = mpsc::producer_by::<u64>(&invitation, BLOCK).unwrap();
+        let Shared { handle: mut consumer, invitation, .. } = queue(1, 3).build::<u64>().unwrap();
+        let invitation = invitation.with_wait_strategy(BLOCK);
+        let (mut producer, peer) = mpsc::producer::<u64>(&invitation).unwrap();
         let other = joined::<u64>(&invitation);
         producer.send(1).unwrap();
         let writer = thread::spawn(move || (producer.send(2), producer));
@@ -90,10 +91,10 @@ fn a_close_is_seen_by_all() {
         assert_eq!(producer.try_send(3), Err(TrySendError::Closed(3)));
         assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError::CLOSED)));
         assert_eq!(consumer.try_recv(), Err(TryRecvError::Closed));
-        assert_eq!(peer.state(), Some(PeerState::Closed));
+        assert_eq!(peer.state(), PeerState::Closed);
     }
     // The drop of the consumer, too, which drops what is left.
-    let (consumer, _, invitation) = waiting(4, 2).build::<u64>().unwrap();
+    let Shared { handle: consumer, invitation, .. } = waiting(4, 2).build::<u64>().unwrap();
     let mut producer = joined::<u64>(&invitation);
     producer.send_batch(&[1, 2]).unwrap();
     drop(consumer);
@@ -104,7 +105,7 @@ fn a_close_is_seen_by_all() {
 
 #[test]
 fn there_is_one_consumer() {
-    let (consumer, _, invitation) = queue(8, 2).build::<u64>().unwrap();
+    let Shared { handle: consumer, invitation, .. } = queue(8, 2).build::<u64>().unwrap();
     let refused = mpsc::consumer::<u64>(&invitation).map(drop).unwrap_err();
     assert!(matches!(refused, AttachError::Occupied), "{refused}");
     drop(consumer);
@@ -116,7 +117,8 @@ fn there_is_one_consumer() {
 fn more_producers_than_places() {
     const THREADS: u64 = 4;
     const JOINS: u64 = if cfg!(debug_assertions) { 50 } else { 200 };
-    let (mut consumer, places, invitation) = queue(3, 2).build::<Payload>().unwrap();
+    let Shared { handle: mut consumer, peers: places, invitation, .. } =
+        queue(3, 2).build::<Payload>().unwrap();
     let mut received = Received::default();
     thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -150,7 +152,7 @@ fn more_producers_than_places() {
 #[test]
 fn two_leave_at_once() {
     for _ in 0..200 {
-        let (mut consumer, _, invitation) = ending(2, 2).build::<u64>().unwrap();
+        let Shared { handle: mut consumer, invitation, .. } = ending(2, 2).build::<u64>().unwrap();
         let producers = [joined::<u64>(&invitation), joined::<u64>(&invitation)];
         let leaving = producers.map(|producer| thread::spawn(move || drop(producer)));
         assert_eq!(consumer.recv(), Err(RecvError::CLOSED));

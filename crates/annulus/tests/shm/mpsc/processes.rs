@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::shm::mpsc::{self, Consumer};
-use annulus::shm::{AttachError, Invitation, PeerState};
-use annulus::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
+use annulus::shm::{AttachError, Invitation, PeerState, Shared};
+use annulus::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 use rustix::process::Signal;
 
 use crate::mpsc::{Payload, Received, ending, joined, payload, queue, receive_all, until_taken};
@@ -30,7 +30,8 @@ fn heard(child: &Child) {
 fn producers_come_and_go() {
     const PROCESSES: u64 = 4;
     const JOINS: u64 = 20;
-    let (mut consumer, places, invitation) = queue(3, 3).build::<Payload>().unwrap();
+    let Shared { handle: mut consumer, peers: places, invitation, .. } =
+        queue(3, 3).build::<Payload>().unwrap();
     let children: Vec<_> =
         (0..PROCESSES).map(|sender| guest(&format!("come-and-go {sender} {JOINS}"), &invitation)).collect();
     let mut received = Received::default();
@@ -48,7 +49,7 @@ fn producers_come_and_go() {
 /// A consumer that sleeps is woken by a process that comes then.
 #[test]
 fn late_producer_wakes_the_consumer() {
-    let (mut consumer, _, invitation) = queue(8, 2).build::<Payload>().unwrap();
+    let Shared { handle: mut consumer, invitation, .. } = queue(8, 2).build::<Payload>().unwrap();
     let child = Child::new("send-some 7 3");
     let sender = thread::spawn(move || {
         thread::sleep(Duration::from_millis(20));
@@ -66,7 +67,8 @@ fn late_producer_wakes_the_consumer() {
 /// All that a dead producer had sent is received. Its place is free, and no other one is held up.
 #[test]
 fn producers_that_are_killed() {
-    let (mut consumer, places, invitation) = queue(16, 3).build::<Payload>().unwrap();
+    let Shared { handle: mut consumer, peers: places, invitation, .. } =
+        queue(16, 3).build::<Payload>().unwrap();
     let mut received = Received::default();
     let survivor = 1_000_000;
     let other = guest(&format!("send {survivor}"), &invitation);
@@ -99,7 +101,8 @@ fn producers_that_are_killed() {
 /// The one place is free as soon as its producer is dead, also while its messages are still there.
 #[test]
 fn the_place_of_the_dead_is_free() {
-    let (mut consumer, places, invitation) = queue(4, 1).build::<Payload>().unwrap();
+    let Shared { handle: mut consumer, peers: places, invitation, .. } =
+        queue(4, 1).build::<Payload>().unwrap();
     for round in 0..rounds() {
         let mut child = guest(&format!("send-some {round} 2"), &invitation);
         heard(&child);
@@ -140,7 +143,8 @@ fn all_producers_die() {
         |consumer| consumer.iter().next(),
     ];
     for verb in verbs {
-        let (mut consumer, places, invitation) = ending(8, 3).build::<Payload>().unwrap();
+        let Shared { handle: mut consumer, peers: places, invitation, .. } =
+            ending(8, 3).build::<Payload>().unwrap();
         let mut children = [3, 5].map(|count| guest(&format!("send-some {count} {count}"), &invitation));
         children.iter().for_each(heard);
         children[0].kill();
@@ -186,10 +190,10 @@ fn consumers_that_are_killed() {
         }
         let another = mpsc::consumer::<Payload>(&invitation).map(drop).unwrap_err();
         assert!(matches!(another, AttachError::Occupied), "{another}");
-        assert!(peers.iter().all(|peer| peer.state() == Some(PeerState::Alive)));
+        assert!(peers.iter().all(|peer| peer.state() == PeerState::Alive));
         thread::sleep(moment(round));
         child.kill();
-        assert!(peers.iter().all(|peer| peer.state() == Some(PeerState::Dead)));
+        assert!(peers.iter().all(|peer| peer.state() == PeerState::Dead));
         for (sender, number) in what_was_said(&child.socket) {
             received.says(sender, number);
         }
@@ -245,7 +249,7 @@ fn a_consumer_that_is_killed() {
         let (mut producer, peer) = mpsc::producer::<Payload>(&invitation).unwrap();
         let (mut other, _) = mpsc::producer::<Payload>(&invitation).unwrap();
         other.send(payload(1, 0)).unwrap();
-        assert_eq!(peer.state(), Some(PeerState::Alive));
+        assert_eq!(peer.state(), PeerState::Alive);
         let killer = thread::spawn(move || {
             thread::sleep(moment(round));
             child.kill();
@@ -255,7 +259,7 @@ fn a_consumer_that_is_killed() {
             sent += 1;
         }
         killer.join().unwrap();
-        assert_eq!((sent, peer.state()), (2, Some(PeerState::Dead)));
+        assert_eq!((sent, peer.state()), (2, PeerState::Dead));
         // For all of them.
         assert!(producer.is_closed() && other.is_closed());
         assert_eq!(other.send(payload(1, 1)), Err(SendError(payload(1, 1))));
@@ -271,7 +275,8 @@ fn a_consumer_that_is_killed() {
 /// A producer that is stopped is alive: its place is its own, and the others go on.
 #[test]
 fn a_producer_that_is_stopped() {
-    let (mut consumer, places, invitation) = ending(16, 2).build::<Payload>().unwrap();
+    let Shared { handle: mut consumer, peers: places, invitation, .. } =
+        ending(16, 2).build::<Payload>().unwrap();
     let child = guest("send 0", &invitation);
     heard(&child);
     let mut other = joined::<Payload>(&invitation);
@@ -296,7 +301,7 @@ fn a_producer_that_is_stopped() {
     while let Ok(message) = consumer.recv() {
         received.note(&message);
     }
-    assert_eq!(consumer.recv(), Err(RecvError::CLOSED));
+    assert!(consumer.recv().unwrap_err().peer_died());
     assert_eq!((places.taken(), places.died()), (0, 1));
 }
 
@@ -314,11 +319,11 @@ fn a_consumer_that_is_stopped() {
     assert_eq!(sent, 16);
     assert_eq!(producer.try_send(payload(0, sent)), Err(TrySendError::Full(payload(0, sent))));
     assert!(!producer.is_closed());
-    assert_eq!(peer.state(), Some(PeerState::Alive));
+    assert_eq!(peer.state(), PeerState::Alive);
     child.signal(Signal::CONT);
     producer.send(payload(0, sent)).unwrap();
     producer.close();
     let said = what_was_said(&child.socket);
     assert_eq!(said, (0..=sent).map(|number| (0, number)).collect::<Vec<_>>());
-    assert_eq!(peer.state(), Some(PeerState::Closed));
+    assert_eq!(peer.state(), PeerState::Closed);
 }

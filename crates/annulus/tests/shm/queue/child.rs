@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use annulus::WaitStrategy;
 use annulus::shm::Invitation;
-use annulus::shm::{WhenConsumerDies, bytes, spsc};
+use annulus::shm::{Shared, WhenGone, bytes, spsc};
 
 use crate::process::role;
 use crate::queue::processes::{Payload, check, payload};
@@ -19,8 +19,8 @@ fn this_process() {
         // Without an end, one by one and in batches.
         Some(("send", capacity)) => {
             let builder = annulus::spsc::Builder::new(capacity.parse().unwrap());
-            let (mut producer, _, invitation) =
-                spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
+            let Shared { handle: mut producer, invitation, .. } =
+                spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
             invitation.send(&socket).unwrap();
             let mut next = 0;
             loop {
@@ -33,8 +33,8 @@ fn this_process() {
         // Until it is killed.
         Some(("send-some", count)) => {
             let builder = annulus::spsc::Builder::new(64);
-            let (mut producer, _, invitation) =
-                spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
+            let Shared { handle: mut producer, invitation, .. } =
+                spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
             (0..count.parse().unwrap()).for_each(|number| producer.send(payload(number)).unwrap());
             invitation.send(&socket).unwrap();
             let _ = socket.read(&mut [0]);
@@ -42,7 +42,8 @@ fn this_process() {
         // Records of many lengths, without an end.
         Some(("write", capacity)) => {
             let builder = annulus::queue::bytes::Builder::new(capacity.parse().unwrap());
-            let (mut producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+            let Shared { handle: mut producer, invitation, .. } =
+                bytes::producer(builder, WhenGone::Close).unwrap();
             invitation.send(&socket).unwrap();
             for number in 0.. {
                 let record = record(number, producer.max_len());
@@ -54,8 +55,8 @@ fn this_process() {
         // Sends five, and is then about to send more: their slots are written, but not all of them.
         Some(("half-written", "messages")) => {
             let builder = annulus::spsc::Builder::new(8);
-            let (mut producer, _, invitation) =
-                spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
+            let Shared { handle: mut producer, invitation, .. } =
+                spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
             (0..5).for_each(|number| producer.send(payload(number)).unwrap());
             let mut room = producer.try_reserve(3).unwrap();
             // SAFETY: two of the three slots.
@@ -66,7 +67,8 @@ fn this_process() {
         // The same with records.
         Some(("half-written", _)) => {
             let builder = annulus::queue::bytes::Builder::new(4096);
-            let (mut producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+            let Shared { handle: mut producer, invitation, .. } =
+                bytes::producer(builder, WhenGone::Close).unwrap();
             (0..5).for_each(|number| producer.write(&record(number, 200)).unwrap());
             let mut room = producer.reserve(200).unwrap();
             room.write_at(0, &[7; 100]);
@@ -77,7 +79,8 @@ fn this_process() {
         Some(("receive", strategy)) => {
             let strategy = strategy.parse::<WaitStrategy>().unwrap();
             let invitation = Invitation::receive(&socket).unwrap();
-            let (mut consumer, _) = spsc::consumer_by::<Payload>(&invitation, strategy).unwrap();
+            let (mut consumer, _) =
+                spsc::consumer::<Payload>(&invitation.with_wait_strategy(strategy)).unwrap();
             socket.write_all(b"\n").unwrap();
             while let Ok(message) = consumer.recv() {
                 check(&message);
@@ -88,7 +91,7 @@ fn this_process() {
         Some(("read", strategy)) => {
             let strategy = strategy.parse::<WaitStrategy>().unwrap();
             let invitation = Invitation::receive(&socket).unwrap();
-            let (mut consumer, _) = bytes::consumer_by(&invitation, strategy).unwrap();
+            let (mut consumer, _) = bytes::consumer(&invitation.with_wait_strategy(strategy)).unwrap();
             socket.write_all(b"\n").unwrap();
             while let Ok(record) = consumer.read() {
                 socket.write_all(&number_of(&record.to_vec()).to_ne_bytes()).unwrap();

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use annulus::queue::{AnyKind, Consumer, Producer};
 use annulus::schema::BadValue;
-use annulus::shm::mpsc::{self, WhenNoProducer};
-use annulus::shm::{Invitation, WhenConsumerDies, recv_fd, spsc};
+use annulus::shm::{Invitation, Shared, WhenGone, mpsc, recv_fd, spsc};
 use annulus::{Message, RecvTimeoutError, TryRecvError};
 
 use crate::broadcast::corrupt::{BAD, GOOD, Order, Quote, a_worker_ends_its_batch, quote};
@@ -28,15 +27,15 @@ type Opened<T, K> = (Producer<T, K>, Consumer<T, K>, File);
 
 fn one<T: Message>() -> Opened<T, spsc::Across<T>> {
     let builder = annulus::spsc::Builder::new(CAPACITY);
-    let (producer, _, invitation) = spsc::producer::<T>(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: producer, invitation, .. } = spsc::producer::<T>(builder, WhenGone::Close).unwrap();
     (producer, spsc::consumer(&invitation).unwrap().0, memory(&invitation))
 }
 
 fn several<T: Message>() -> Opened<T, mpsc::ManyAcross<T>> {
     let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(CAPACITY))
         .producers(1)
-        .when_no_producer(WhenNoProducer::Close);
-    let (consumer, _, invitation) = builder.build::<T>().unwrap();
+        .when_no_producer(WhenGone::Close);
+    let Shared { handle: consumer, invitation, .. } = builder.build::<T>().unwrap();
     (mpsc::producer(&invitation).unwrap().0, consumer, memory(&invitation))
 }
 

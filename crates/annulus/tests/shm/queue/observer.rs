@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 
 use annulus::queue::bytes::Builder as RecordBuilder;
 use annulus::shm::{
-    Directory, PeerState, ReaderNumbers, RingObserver, WhenConsumerDies, bytes, mpsc, recv_fd, spsc,
+    Directory, PeerState, ReaderNumbers, RingObserver, Shared, WhenGone, bytes, mpsc, recv_fd, spsc,
 };
 use annulus::spsc::Builder;
 
@@ -43,8 +43,8 @@ fn observer_sees_waiting_messages_and_both_sides() {
     with_names("states", |directory| {
         for first in [0, u64::MAX - 1] {
             let builder = Builder::new(8).first(first);
-            let (mut producer, _, invitation) =
-                spsc::producer::<Payload>(builder, WhenConsumerDies::WaitForNext).unwrap();
+            let Shared { handle: mut producer, invitation, .. } =
+                spsc::producer::<Payload>(builder, WhenGone::Wait).unwrap();
             let name = invitation.publish(directory, "queue").unwrap();
             let observer = observer(directory);
             assert_eq!((seen(&observer), observer.state()), ((0, Some(0), None), PeerState::Alive));
@@ -77,8 +77,8 @@ fn observer_sees_waiting_messages_and_both_sides() {
 #[test]
 fn records_count_as_words() {
     with_names("records", |directory| {
-        let (mut producer, _, invitation) =
-            bytes::producer(RecordBuilder::new(1024), WhenConsumerDies::Close).unwrap();
+        let Shared { handle: mut producer, invitation, .. } =
+            bytes::producer(RecordBuilder::new(1024), WhenGone::Close).unwrap();
         let _name = invitation.publish(directory, "queue").unwrap();
         let observer = observer(directory);
         producer.write(b"of 16 bytes, all").unwrap();
@@ -95,7 +95,7 @@ fn records_count_as_words() {
 fn a_queue_of_several_producers_is_seen_as_one() {
     with_names("several", |directory| {
         let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(4).first(u64::MAX)).producers(3);
-        let (mut consumer, _places, invitation) = builder.build::<u64>().unwrap();
+        let Shared { handle: mut consumer, peers: _places, invitation, .. } = builder.build::<u64>().unwrap();
         let _name = invitation.publish(directory, "queue").unwrap();
         let observer = observer(directory);
         assert_eq!(
@@ -119,8 +119,8 @@ fn a_queue_of_several_producers_is_seen_as_one() {
 #[test]
 fn no_number_is_believed() {
     with_names("hostile", |directory| {
-        let (_producer, _, invitation) =
-            spsc::producer::<u64>(Builder::new(8), WhenConsumerDies::Close).unwrap();
+        let Shared { handle: _producer, invitation, .. } =
+            spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
         let _name = invitation.publish(directory, "queue").unwrap();
         let observer = observer(directory);
         let (here, there) = UnixStream::pair().unwrap();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use annulus::Message;
 use annulus::shm::spsc::{self, Consumer, Producer};
-use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShareError, ShmKind, broadcast};
-use annulus::shm::{Peer, WhenConsumerDies};
+use annulus::shm::{AttachError, Invitation, PeerState, RingInfo, ShareError, Shared, ShmKind, broadcast};
+use annulus::shm::{Peer, WhenGone};
 use annulus::spsc::Builder;
 use annulus::{
     CapacityError, Observers, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy,
@@ -20,7 +20,8 @@ use crate::support::sleeping;
 
 /// A queue, as two processes would have it.
 fn queue_of<T: Message + Pod>(builder: Builder) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
-    let (producer, to_consumer, invitation) = spsc::producer(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: producer, peers: to_consumer, invitation, .. } =
+        spsc::producer(builder, WhenGone::Close).unwrap();
     let (consumer, to_producer) = spsc::consumer(&invitation).unwrap();
     (producer, consumer, [to_producer, to_consumer])
 }
@@ -47,12 +48,14 @@ fn a_ring_with_a_name_is_listed_to_the_last_handle_of_this_process() {
     drop(consumer);
 
     let ring = |name| annulus::broadcast::Builder::new(4).named(name);
-    let (publisher, source, _invitation) = broadcast::lossy::<u64>(ring("a ring across")).unwrap();
+    let Shared { handle: publisher, peers: source, invitation: _invitation, .. } =
+        broadcast::lossy::<u64>(ring("a ring across")).unwrap();
     drop(publisher);
     assert_eq!(listed("a ring across"), 1, "both sides are here");
     drop(source);
     assert_eq!(listed("a ring across"), 0);
-    let (publisher, _invitation) = broadcast::lossless::<u64>(ring("a lossless ring across"), 2).unwrap();
+    let Shared { handle: publisher, invitation: _invitation, .. } =
+        broadcast::lossless::<u64>(ring("a lossless ring across"), 2).unwrap();
     assert_eq!(listed("a lossless ring across"), 1);
     drop(publisher);
     assert_eq!(listed("a lossless ring across"), 0, "its subscribers are elsewhere");
@@ -155,9 +158,9 @@ fn either_side_waits() {
     for strategy in ["busy-spin", "pause-spin", "block:0,0", "block:100,10"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         let builder = Builder::new(2).wait_strategy(strategy);
-        let (mut producer, _, invitation) =
-            spsc::producer::<[u64; 3]>(builder, WhenConsumerDies::Close).unwrap();
-        let (mut consumer, _) = spsc::consumer_by::<[u64; 3]>(&invitation, strategy).unwrap();
+        let Shared { handle: mut producer, invitation, .. } =
+            spsc::producer::<[u64; 3]>(builder, WhenGone::Close).unwrap();
+        let (mut consumer, _) = spsc::consumer::<[u64; 3]>(&invitation.with_wait_strategy(strategy)).unwrap();
         let reader = thread::spawn(move || {
             let mut next = 0;
             while let Ok(message) = consumer.recv() {
@@ -221,7 +224,7 @@ fn a_close_is_seen_on_the_other_side() {
     assert_eq!(producer.try_send_batch(&[1, 2]), Err(TrySendError::Closed(&[1, 2][..])));
     assert_eq!(consumer.recv(), Ok(1));
     assert_eq!(consumer.try_recv(), Err(TryRecvError::Closed));
-    let closed = Some(PeerState::Closed);
+    let closed = PeerState::Closed;
     assert_eq!((to_producer.state(), to_consumer.state()), (closed, closed));
 
     // A sleeper is woken.
@@ -259,12 +262,12 @@ fn messages_without_a_size() {
 /// One at a time; the next one goes on.
 #[test]
 fn there_is_one_consumer() {
-    let (mut producer, peer, invitation) =
-        spsc::producer::<u64>(Builder::new(8), WhenConsumerDies::Close).unwrap();
-    assert_eq!(peer.state(), None);
+    let Shared { handle: mut producer, peers: peer, invitation, .. } =
+        spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
+    assert_eq!(peer.state(), PeerState::NotYet);
     producer.send_batch(&[1, 2, 3]).unwrap();
     producer.close();
-    assert_eq!(peer.state(), Some(PeerState::Closed));
+    assert_eq!(peer.state(), PeerState::Closed);
     let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
     let refused = spsc::consumer::<u64>(&invitation).map(drop).unwrap_err();
     assert!(matches!(refused, AttachError::Occupied));
@@ -277,7 +280,7 @@ fn there_is_one_consumer() {
 
 #[test]
 fn impossible_queues_are_refused() {
-    let make = |builder| spsc::producer::<u64>(builder, WhenConsumerDies::Close).map(drop).unwrap_err();
+    let make = |builder| spsc::producer::<u64>(builder, WhenGone::Close).map(drop).unwrap_err();
     let error = make(Builder::new(0));
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 0, minimum: 1 })));
     for too_many in [usize::MAX, usize::MAX / 8, 1 << 58] {
@@ -289,10 +292,12 @@ fn impossible_queues_are_refused() {
     }
 
     // Another kind, another type.
-    let (_, _, lossy) = broadcast::lossy::<u64>(annulus::broadcast::Builder::new(8)).unwrap();
+    let Shared { invitation: lossy, .. } =
+        broadcast::lossy::<u64>(annulus::broadcast::Builder::new(8)).unwrap();
     // (Nobody can write to it.)
     assert!(spsc::consumer::<u64>(&lossy).is_err());
-    let (_producer, _, queue) = spsc::producer::<u64>(Builder::new(8), WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _producer, invitation: queue, .. } =
+        spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
     let error = spsc::consumer::<i64>(&queue).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Type { .. }), "{error}");
     let error = queue.accept::<u64>().map(drop).unwrap_err();
@@ -304,8 +309,8 @@ fn impossible_queues_are_refused() {
 fn a_queue_has_a_name() {
     let path = std::env::temp_dir().join(format!("annulus-queues-{}", std::process::id()));
     let directory = annulus::shm::Directory::open(&path).unwrap();
-    let (mut producer, _, invitation) =
-        spsc::producer::<u64>(Builder::new(8), WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, invitation, .. } =
+        spsc::producer::<u64>(Builder::new(8), WhenGone::Close).unwrap();
     let name = invitation.publish(&directory, "orders").unwrap();
     let found = directory.find("orders").unwrap();
     let (mut consumer, _) = spsc::consumer::<u64>(&Invitation::find(&found).unwrap()).unwrap();
@@ -318,8 +323,8 @@ fn a_queue_has_a_name() {
 /// What a header says.
 #[test]
 fn it_can_be_looked_at() {
-    let (_producer, _, invitation) =
-        spsc::producer::<[u64; 3]>(Builder::new(5), WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _producer, invitation, .. } =
+        spsc::producer::<[u64; 3]>(Builder::new(5), WhenGone::Close).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let info: RingInfo = Invitation::receive(&there).unwrap().info().unwrap();

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::shm::{AttachError, Invitation, PeerState};
-use annulus::shm::{WhenConsumerDies, spsc};
+use annulus::shm::{AttachError, Invitation, PeerState, Shared};
+use annulus::shm::{WhenGone, spsc};
 use annulus::spsc::Builder;
 use annulus::{RecvError, RecvTimeoutError, TryRecvError, TrySendError};
 use rustix::process::Signal;
@@ -26,13 +26,13 @@ pub(crate) fn check(message: &Payload) {
 }
 
 /// Each verb receives all that a dead producer had sent, and then says that the queue has ended, as after a
-/// close. `Peer::state` tells which it was.
+/// close. `Peer::state` and `RecvError::peer_died` tell which it was.
 #[test]
 fn each_verb_comes_to_the_end_of_the_dead() {
     type Verb = fn(&mut spsc::Consumer<Payload>) -> Option<Payload>;
     let long = Duration::from_secs(600);
     let verbs: [Verb; 5] = [
-        |consumer| consumer.recv().map_err(|error| assert_eq!(error, RecvError::CLOSED)).ok(),
+        |consumer| consumer.recv().ok(),
         |consumer| match consumer.try_recv() {
             Err(TryRecvError::Empty) => consumer.recv().ok(),
             other => other.ok(),
@@ -54,21 +54,23 @@ fn each_verb_comes_to_the_end_of_the_dead() {
         let mut child = Child::new("send-some 5");
         let invitation = Invitation::receive(&child.socket).unwrap();
         let (mut consumer, peer) = spsc::consumer::<Payload>(&invitation).unwrap();
-        assert_eq!(peer.state(), Some(PeerState::Alive));
+        assert_eq!(peer.state(), PeerState::Alive);
         child.kill();
         assert!((0..5).all(|number| verb(&mut consumer) == Some(payload(number))));
         assert_eq!(verb(&mut consumer), None);
         assert_eq!(consumer.recv_timeout(long), Err(RecvTimeoutError::Closed));
-        assert_eq!(peer.state(), Some(PeerState::Dead));
+        assert_eq!(peer.state(), PeerState::Dead);
+        assert!(consumer.recv().unwrap_err().peer_died());
 
         let builder = annulus::spsc::Builder::new(8);
-        let (mut producer, _, invitation) =
-            spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
+        let Shared { handle: mut producer, invitation, .. } =
+            spsc::producer::<Payload>(builder, WhenGone::Close).unwrap();
         let (mut consumer, peer) = spsc::consumer::<Payload>(&invitation).unwrap();
         producer.send(payload(0)).unwrap();
         drop(producer);
         assert_eq!((verb(&mut consumer), verb(&mut consumer)), (Some(payload(0)), None));
-        assert_eq!(peer.state(), Some(PeerState::Closed));
+        assert_eq!(peer.state(), PeerState::Closed);
+        assert_eq!(consumer.recv(), Err(RecvError::CLOSED));
     }
 }
 
@@ -90,7 +92,7 @@ fn a_producer_that_is_killed() {
             next += 1;
         }
         killer.join().unwrap();
-        assert_eq!(peer.state(), Some(PeerState::Dead));
+        assert_eq!(peer.state(), PeerState::Dead);
         assert!(consumer.is_closed() && consumer.is_fully_drained() && consumer.is_empty());
     }
 }
@@ -104,7 +106,7 @@ fn a_producer_that_dies_inside_a_write() {
     assert_eq!(consumer.recv(), Ok(payload(0)));
     child.kill();
     assert_eq!(consumer.iter().collect::<Vec<_>>(), [1, 2, 3, 4].map(payload));
-    assert_eq!((consumer.try_recv(), peer.state()), (Err(TryRecvError::Closed), Some(PeerState::Dead)));
+    assert_eq!((consumer.try_recv(), peer.state()), (Err(TryRecvError::Closed), PeerState::Dead));
     assert!(consumer.is_fully_drained());
 }
 
@@ -113,8 +115,8 @@ fn a_producer_that_dies_inside_a_write() {
 #[test]
 fn consumers_that_are_killed() {
     let builder = Builder::new(16);
-    let (mut producer, peer, invitation) =
-        spsc::producer::<Payload>(builder, WhenConsumerDies::WaitForNext).unwrap();
+    let Shared { handle: mut producer, peers: peer, invitation, .. } =
+        spsc::producer::<Payload>(builder, WhenGone::Wait).unwrap();
     let sender = thread::spawn(move || {
         let mut next = 0;
         while producer.send(payload(next)).is_ok() {
@@ -131,7 +133,7 @@ fn consumers_that_are_killed() {
         assert!(matches!(another, AttachError::Occupied), "{another}");
         thread::sleep(moment(round));
         child.kill();
-        assert_eq!(peer.state(), Some(PeerState::Dead));
+        assert_eq!(peer.state(), PeerState::Dead);
         received.says(&what_was_said(&child.socket));
         received.killed += 1;
     }
@@ -176,8 +178,8 @@ pub(crate) fn what_was_said(mut socket: &UnixStream) -> Vec<u64> {
 #[test]
 fn a_consumer_that_is_killed() {
     for round in 0..rounds() {
-        let (mut producer, peer, invitation) =
-            spsc::producer::<Payload>(Builder::new(4), WhenConsumerDies::Close).unwrap();
+        let Shared { handle: mut producer, peers: peer, invitation, .. } =
+            spsc::producer::<Payload>(Builder::new(4), WhenGone::Close).unwrap();
         let mut child = Child::new(["receive block:0,0", "receive pause-spin"][round as usize % 2]);
         invitation.send(&child.socket).unwrap();
         let mut socket = child.socket.try_clone().unwrap();
@@ -192,7 +194,7 @@ fn a_consumer_that_is_killed() {
             sent += 1;
         }
         killer.join().unwrap();
-        assert_eq!(peer.state(), Some(PeerState::Dead));
+        assert_eq!(peer.state(), PeerState::Dead);
         assert!(producer.is_closed());
         let said = what_was_said(&socket);
         assert!(said.len() as u64 <= sent);
@@ -216,7 +218,7 @@ fn a_producer_that_is_stopped() {
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "it goes on");
     }
-    assert_eq!(peer.state(), Some(PeerState::Alive));
+    assert_eq!(peer.state(), PeerState::Alive);
     child.signal(Signal::CONT);
     check(&consumer.recv().unwrap());
 }
@@ -224,8 +226,8 @@ fn a_producer_that_is_stopped() {
 /// A consumer that is stopped: the queue is full, and stays open.
 #[test]
 fn a_consumer_that_is_stopped() {
-    let (mut producer, peer, invitation) =
-        spsc::producer::<Payload>(Builder::new(4), WhenConsumerDies::Close).unwrap();
+    let Shared { handle: mut producer, peers: peer, invitation, .. } =
+        spsc::producer::<Payload>(Builder::new(4), WhenGone::Close).unwrap();
     let child = Child::new("receive block:100,10");
     invitation.send(&child.socket).unwrap();
     (&child.socket).read_exact(&mut [0]).unwrap();
@@ -237,7 +239,7 @@ fn a_consumer_that_is_stopped() {
     assert_eq!(sent, 4);
     assert_eq!(producer.try_send(payload(sent)), Err(TrySendError::Full(payload(sent))));
     assert!(!producer.is_closed());
-    assert_eq!(peer.state(), Some(PeerState::Alive));
+    assert_eq!(peer.state(), PeerState::Alive);
     child.signal(Signal::CONT);
     producer.send(payload(sent)).unwrap();
     producer.close();
@@ -247,5 +249,5 @@ fn a_consumer_that_is_stopped() {
         assert_eq!(u64::from_ne_bytes(said), number);
     }
     assert_eq!((&child.socket).read(&mut [0]).unwrap(), 0, "it has ended");
-    assert_eq!(peer.state(), Some(PeerState::Closed));
+    assert_eq!(peer.state(), PeerState::Closed);
 }

@@ -11,9 +11,9 @@ use std::time::Duration;
 use annulus::queue::bytes::{Builder, WriteError};
 use annulus::shm::bytes::{self, Consumer, Producer};
 use annulus::shm::{
-    AttachError, Invitation, Peer, PeerState, ShareError, ShmKind, WhenConsumerDies, recv_fd, spsc,
+    AttachError, Invitation, Peer, PeerState, ShareError, Shared, ShmKind, WhenGone, recv_fd, spsc,
 };
-use annulus::{CapacityError, RecvError, TryRecvError};
+use annulus::{CapacityError, TryRecvError};
 use proptest::prelude::*;
 use rustix::process::Signal;
 
@@ -22,7 +22,7 @@ use crate::queue::processes::what_was_said;
 
 /// A queue, as two processes would have it, and its file.
 fn queue_of(builder: Builder) -> (Producer, Consumer, Peer, File) {
-    let (producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+    let Shared { handle: producer, invitation, .. } = bytes::producer(builder, WhenGone::Close).unwrap();
     let (here, there) = UnixStream::pair().unwrap();
     invitation.send(&here).unwrap();
     let file = File::from(recv_fd(&there).unwrap());
@@ -143,7 +143,7 @@ fn a_length_that_can_not_be_closes_the_queue() {
     file.write_all_at(&1000_u64.to_ne_bytes(), 512).unwrap();
     assert_eq!(consumer.try_read().unwrap_err(), TryRecvError::Closed);
     assert_eq!(producer.write(b"three"), Err(WriteError::Closed));
-    assert_eq!(peer.state(), Some(PeerState::Closed));
+    assert_eq!(peer.state(), PeerState::Closed);
 }
 
 /// Another mapping of the ring writes to a record beside its reader. A copy that was checked stays as it was.
@@ -193,8 +193,8 @@ fn a_producer_that_is_killed() {
             next += 1;
         }
         killer.join().unwrap();
-        assert_eq!(peer.state(), Some(PeerState::Dead));
-        assert_eq!(consumer.read().map(drop), Err(RecvError::CLOSED));
+        assert_eq!(peer.state(), PeerState::Dead);
+        assert!(consumer.read().unwrap_err().peer_died());
     }
 }
 
@@ -215,8 +215,8 @@ pub(crate) fn number_of(record: &[u8]) -> u64 {
 /// if that one was dropped.
 #[test]
 fn consumers_that_are_killed() {
-    let (mut producer, peer, invitation) =
-        bytes::producer(Builder::new(512), WhenConsumerDies::WaitForNext).unwrap();
+    let Shared { handle: mut producer, peers: peer, invitation, .. } =
+        bytes::producer(Builder::new(512), WhenGone::Wait).unwrap();
     let writer = thread::spawn(move || {
         let mut next = 0;
         while producer.write(&numbered(next)).is_ok() {
@@ -237,7 +237,7 @@ fn consumers_that_are_killed() {
         (&child.socket).read_exact(&mut [0]).unwrap();
         thread::sleep(moment(round));
         child.kill();
-        assert_eq!(peer.state(), Some(PeerState::Dead));
+        assert_eq!(peer.state(), PeerState::Dead);
         says(&what_was_said(&child.socket));
     }
     let (mut consumer, _) = bytes::consumer(&invitation).unwrap();
@@ -256,8 +256,8 @@ fn a_producer_that_dies_inside_a_write() {
     assert_eq!(consumer.read().unwrap().to_vec(), record(0, 200));
     child.kill();
     (1..5).for_each(|number| assert_eq!(consumer.read().unwrap().to_vec(), record(number, 200)));
-    assert_eq!(consumer.read().map(drop), Err(RecvError::CLOSED));
-    assert_eq!((consumer.is_fully_drained(), peer.state()), (true, Some(PeerState::Dead)));
+    assert!(consumer.read().unwrap_err().peer_died());
+    assert_eq!((consumer.is_fully_drained(), peer.state()), (true, PeerState::Dead));
 }
 
 /// A producer that is stopped is alive: its reader waits for it, and goes on with it.
@@ -271,7 +271,7 @@ fn a_producer_that_is_stopped() {
         assert_eq!(found.to_vec(), record(next, 50));
         next += 1;
     }
-    assert_eq!((peer.state(), consumer.is_closed()), (Some(PeerState::Alive), false));
+    assert_eq!((peer.state(), consumer.is_closed()), (PeerState::Alive, false));
     child.signal(Signal::CONT);
     for number in next..next + 100 {
         assert_eq!(consumer.read().unwrap().to_vec(), record(number, 50));
@@ -281,9 +281,10 @@ fn a_producer_that_is_stopped() {
 
 #[test]
 fn impossible_queues_are_refused() {
-    let error = bytes::producer(Builder::new(1), WhenConsumerDies::Close).map(drop).unwrap_err();
+    let error = bytes::producer(Builder::new(1), WhenGone::Close).map(drop).unwrap_err();
     assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 1, minimum: 2 })));
-    let (_producer, _, records) = bytes::producer(Builder::new(64), WhenConsumerDies::Close).unwrap();
+    let Shared { handle: _producer, invitation: records, .. } =
+        bytes::producer(Builder::new(64), WhenGone::Close).unwrap();
     let error = spsc::consumer::<u64>(&records).map(drop).unwrap_err();
     assert!(matches!(error, AttachError::Kind { found: ShmKind::Bytes, wanted: ShmKind::Spsc }), "{error}");
     let (here, there) = UnixStream::pair().unwrap();

@@ -2,8 +2,8 @@
 
 use annulus::broadcast::Builder;
 use annulus::shm::{
-    Directory, FindError, Fingerprint, Invitation, NameError, NamedRing, PeerState, ShmKind,
-    WhenConsumerDies, broadcast, mp_broadcast, spsc,
+    Directory, FindError, Fingerprint, Invitation, NameError, NamedRing, PeerState, Shared, ShmKind,
+    WhenGone, broadcast, mp_broadcast, spsc,
 };
 use std::collections::HashMap;
 use std::env;
@@ -186,7 +186,8 @@ fn this_process() {
             }
             // Rings of both kinds of memory, and joins to them.
             "lossy" => {
-                let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+                let Shared { handle: mut publisher, invitation, .. } =
+                    broadcast::lossy::<u64>(Builder::new(8)).unwrap();
                 published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
                 publisher.publish(7);
                 rings.push((Some(publisher), None));
@@ -201,8 +202,8 @@ fn this_process() {
                 "published".to_string()
             }
             "spsc" => {
-                let (mut producer, _, invitation) =
-                    spsc::producer::<u64>(annulus::spsc::Builder::new(8), WhenConsumerDies::Close).unwrap();
+                let Shared { handle: mut producer, invitation, .. } =
+                    spsc::producer::<u64>(annulus::spsc::Builder::new(8), WhenGone::Close).unwrap();
                 published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
                 producer.send(8).unwrap();
                 rings.push((None, Some(producer)));
@@ -248,7 +249,7 @@ fn receive(ring: &NamedRing) -> Result<u64, FindError> {
         return Ok(spsc::consumer::<u64>(&invitation)?.0.recv().unwrap());
     }
     let accepted = invitation.accept::<u64>()?;
-    assert_eq!(accepted.publisher(), PeerState::Alive);
+    assert_eq!(accepted.state(), PeerState::Alive);
     Ok(accepted.subscribable().subscribe_from_oldest().recv().unwrap())
 }
 

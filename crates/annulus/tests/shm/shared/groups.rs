@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::shm::{
-    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, WhenConsumerDies,
+    Directory, FindError, Fingerprint, Invitation, NameError, NamedSubscriber, Received, Shared, WhenGone,
     broadcast, recv_fd, spsc,
 };
 use rustix::process::Signal;
@@ -321,7 +321,7 @@ impl Foreign {
 
 fn queue() -> (spsc::Producer<u64>, Invitation) {
     let builder = annulus::spsc::Builder::new(8);
-    let (producer, _, invitation) = spsc::producer(builder, WhenConsumerDies::WaitForNext).unwrap();
+    let Shared { handle: producer, invitation, .. } = spsc::producer(builder, WhenGone::Wait).unwrap();
     (producer, invitation)
 }
 
@@ -354,7 +354,7 @@ fn process_is_asked_once_for_a_ring() {
 /// Verbs with an end of their own do not wait for the answer any longer, and go on with it the next time.
 #[test]
 fn subscriber_waits_for_an_answer_only_as_long_as_it_may() {
-    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
     publisher.publish(7);
     let Foreign { directory, socket, .. } = &Foreign::new(&invitation);
     let mut subscriber = NamedSubscriber::<u64>::new(directory, "a").unwrap().begin_with_oldest();

@@ -1,6 +1,6 @@
 //! Names in one process.
 
-use annulus::shm::{BadName, Fingerprint, Invitation, NameError, PeerState, ProcessId, broadcast};
+use annulus::shm::{BadName, Fingerprint, Invitation, NameError, PeerState, ProcessId, Shared, broadcast};
 use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -269,7 +269,7 @@ fn name_of_anothers_ring_leads_to_all_of_it() {
     let (_scratch, directory) = directory();
     let mut child = Child::new(directory.path());
     let builder = annulus::broadcast::Builder::new(2);
-    let (mut publisher, invitation) = broadcast::lossless::<u64>(builder, 1).unwrap();
+    let Shared { handle: mut publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 1).unwrap();
     let name = invitation.publish(&directory, "a").unwrap();
     assert_eq!(child.ask("again a"), "published");
     drop((name, invitation));
@@ -290,7 +290,8 @@ fn a_process_whose_name_is_no_text_has_rings() {
     assert!(fs::read_to_string("/proc/self/stat").is_err(), "its name is no text");
     let (_scratch, directory) = directory();
     let builder = annulus::broadcast::Builder::new(4);
-    let (_publisher, _, invitation) = annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
+    let Shared { handle: _publisher, invitation, .. } =
+        annulus::shm::broadcast::lossy::<u64>(builder).unwrap();
     let _published = invitation.publish(&directory, "a").unwrap();
     let mut child = crate::shared::child::Child::new(directory.path());
     assert!(child.ask("publish a").contains("is taken by process"));

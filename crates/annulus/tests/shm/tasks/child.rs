@@ -4,8 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use annulus::broadcast::Builder;
-use annulus::shm::mp_broadcast::{self, WhenNoPublisher};
-use annulus::shm::{Invitation, WhenConsumerDies, broadcast, mpsc, spsc};
+use annulus::shm::{Invitation, Shared, WhenGone, broadcast, mp_broadcast, mpsc, spsc};
 
 use crate::mp_broadcast::by_hand::{Hand, Step};
 use crate::process::{Child, role};
@@ -44,14 +43,15 @@ fn this_process() {
     let mut socket = &socket;
     match role.as_str() {
         "publish" => {
-            let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                broadcast::lossy::<u64>(Builder::new(8)).unwrap();
             invitation.send(socket).unwrap();
             each_step(socket, |number| publisher.publish(number));
         }
         "publish several" => {
             let builder = mp_broadcast::Builder::new(Builder::new(8)).publishers(2);
-            let builder = builder.when_no_publisher(WhenNoPublisher::Close);
-            let (mut publisher, _, invitation) = builder.build::<u64>().unwrap();
+            let builder = builder.when_no_publisher(WhenGone::Close);
+            let Shared { handle: mut publisher, invitation, .. } = builder.build::<u64>().unwrap();
             invitation.send(socket).unwrap();
             each_step(socket, |number| publisher.publish(number));
         }
@@ -70,7 +70,8 @@ fn this_process() {
             let _ = socket.read(&mut [0]);
         }
         "publish one and close" => {
-            let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                broadcast::lossy::<u64>(Builder::new(8)).unwrap();
             invitation.send(socket).unwrap();
             step(socket);
             publisher.publish(0);
@@ -78,7 +79,8 @@ fn this_process() {
             step(socket);
         }
         "publish lossless" => {
-            let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+            let Shared { handle: mut publisher, invitation, .. } =
+                broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
             invitation.send(socket).unwrap();
             each_step(socket, |number| publisher.publish(number).unwrap());
         }
@@ -92,8 +94,8 @@ fn this_process() {
         }
         "send" => {
             let builder = annulus::spsc::Builder::new(8);
-            let (mut producer, _, invitation) =
-                spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
+            let Shared { handle: mut producer, invitation, .. } =
+                spsc::producer::<u64>(builder, WhenGone::Close).unwrap();
             invitation.send(socket).unwrap();
             each_step(socket, |number| producer.send(number).unwrap());
         }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use annulus::broadcast::{Foreign, Subscriber};
 use annulus::schema::BadValue;
-use annulus::shm::mp_broadcast::WhenNoPublisher;
+use annulus::shm::Shared;
+use annulus::shm::WhenGone;
 use annulus::{LossyRecvError, Notifier, Readiness};
 
 use crate::mp_broadcast::by_hand::Step;
@@ -19,8 +20,8 @@ fn next(mut subscriber: Subscriber<u64, Foreign>) -> Running<Result<u64, LossyRe
 /// Messages of any publisher wake it, and its death does not, as long as another one lives.
 #[test]
 fn any_publisher_wakes_a_task() {
-    let builder = ring(8, 3).when_no_publisher(WhenNoPublisher::Close);
-    let (own, _, invitation) = builder.build::<u64>().unwrap();
+    let builder = ring(8, 3).when_no_publisher(WhenGone::Close);
+    let Shared { handle: own, invitation, .. } = builder.build::<u64>().unwrap();
     let accepted = invitation.accept::<u64>().unwrap();
     let mut guests = [(); 2].map(|()| guest("join and publish", &invitation));
     drop(own);
@@ -44,7 +45,7 @@ fn any_publisher_wakes_a_task() {
 #[test]
 fn death_of_a_claiming_publisher_wakes_a_task() {
     for step in Step::ALL {
-        let (mut own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
+        let Shared { handle: mut own, invitation, .. } = ring(8, 3).build::<u64>().unwrap();
         let accepted = invitation.accept::<u64>().unwrap();
         let task = next(accepted.subscribable().subscribe());
         task.is_idle_after(1);
@@ -65,7 +66,7 @@ fn death_of_a_claiming_publisher_wakes_a_task() {
 /// So does the descriptor of a notifier.
 #[test]
 fn death_of_a_claiming_publisher_wakes_a_notifier() {
-    let (_own, _, invitation) = ring(8, 3).build::<u64>().unwrap();
+    let Shared { handle: _own, invitation, .. } = ring(8, 3).build::<u64>().unwrap();
     let accepted = invitation.accept::<u64>().unwrap();
     let mut notifier = Notifier::new(accepted.subscribable().subscribe()).unwrap();
     let mut child = guest("publish until Writing", &invitation);

@@ -6,14 +6,14 @@ use std::fs;
 use std::os::fd::AsRawFd;
 
 use annulus::memory::{Grant, HugePages, Memory, MemoryError, MemoryOption, Placement, Reason};
-use annulus::shm::{AttachError, Invitation, ShareError, WhenConsumerDies, broadcast, bytes, mpsc, spsc};
+use annulus::shm::{AttachError, Invitation, ShareError, Shared, WhenGone, broadcast, bytes, mpsc, spsc};
 
 use crate::memory::asks::{Part, status};
 use crate::memory::rings::BYTES;
 use crate::support::alone;
 
 const SLOTS: usize = BYTES / 8;
-const CLOSE: WhenConsumerDies = WhenConsumerDies::Close;
+const CLOSE: WhenGone = WhenGone::Close;
 
 /// A ring between processes, as its creator has it.
 struct Made {
@@ -54,7 +54,7 @@ const KINDS: [Make; 5] = [lossy, lossless, one_producer, producers, records];
 
 fn lossy(memory: Memory) -> Result<Made, ShareError> {
     let builder = annulus::broadcast::Builder::new(SLOTS).memory(memory);
-    let (publisher, _, invitation) = broadcast::lossy::<u64>(builder)?;
+    let Shared { handle: publisher, invitation, .. } = broadcast::lossy::<u64>(builder)?;
     Ok(made(
         "lossy",
         invitation,
@@ -69,7 +69,7 @@ fn lossy(memory: Memory) -> Result<Made, ShareError> {
 
 fn lossless(memory: Memory) -> Result<Made, ShareError> {
     let builder = annulus::broadcast::Builder::new(SLOTS).memory(memory);
-    let (publisher, invitation) = broadcast::lossless::<u64>(builder, 2)?;
+    let Shared { handle: publisher, invitation, .. } = broadcast::lossless::<u64>(builder, 2)?;
     Ok(made(
         "lossless",
         invitation,
@@ -84,7 +84,7 @@ fn lossless(memory: Memory) -> Result<Made, ShareError> {
 
 fn one_producer(memory: Memory) -> Result<Made, ShareError> {
     let builder = annulus::spsc::Builder::new(SLOTS).memory(memory);
-    let (producer, _, invitation) = spsc::producer::<u64>(builder, CLOSE)?;
+    let Shared { handle: producer, invitation, .. } = spsc::producer::<u64>(builder, CLOSE)?;
     Ok(made(
         "spsc",
         invitation,
@@ -99,7 +99,8 @@ fn one_producer(memory: Memory) -> Result<Made, ShareError> {
 
 fn producers(memory: Memory) -> Result<Made, ShareError> {
     let builder = annulus::mpsc::Builder::new(SLOTS / 2).memory(memory);
-    let (consumer, _, invitation) = mpsc::Builder::new(builder).producers(2).build::<u64>()?;
+    let Shared { handle: consumer, invitation, .. } =
+        mpsc::Builder::new(builder).producers(2).build::<u64>()?;
     Ok(made(
         "mpsc",
         invitation,
@@ -116,7 +117,7 @@ fn producers(memory: Memory) -> Result<Made, ShareError> {
 
 fn records(memory: Memory) -> Result<Made, ShareError> {
     let builder = annulus::queue::bytes::Builder::new(BYTES).memory(memory);
-    let (producer, _, invitation) = bytes::producer(builder, CLOSE)?;
+    let Shared { handle: producer, invitation, .. } = bytes::producer(builder, CLOSE)?;
     Ok(made(
         "bytes",
         invitation,
@@ -351,7 +352,7 @@ fn shared_slots_do_not_move_to_a_reader() {
         assert_eq!((made.placement)().node(), Grant::Refused(error), "{}", made.name);
     }
     let builder = annulus::spsc::Builder::new(SLOTS).memory(Memory::prefer().near_reader());
-    let (_producer, _, invitation) = spsc::producer::<u64>(builder, CLOSE).unwrap();
+    let Shared { handle: _producer, invitation, .. } = spsc::producer::<u64>(builder, CLOSE).unwrap();
     let (consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
     let error = consumer.bring_memory_here().unwrap_err();
     assert_eq!(error.reason(), Reason::ReaderBetweenProcesses);
